@@ -1,6 +1,6 @@
 /**
- * The arrows of the architecture, kept over the TypeScript AST: which part may import which, and
- * who may read the environment. A violation names the file, the line and the arrow.
+ * Enforces the import rules between parts over the TypeScript AST, and that only the config reads
+ * the environment. A violation names the file, the line and the import.
  */
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -9,19 +9,16 @@ import { posix, resolve, sep } from 'node:path';
 import ts from 'typescript';
 
 interface Rule {
-  /** Other parts it may import; `types` only with `import type`. */
+  /** Other parts that it may import; `types` only with `import type`. */
   values: readonly string[];
   types?: readonly string[];
-  /** The packages it may import, where not any; node: counts as the package `node:`. */
+  /** The packages that it may import; absent: any. `node:` covers all Node modules. */
   packages?: readonly string[];
 }
 
 const anyPart = ['*'];
 
-/**
- * The longest name that a file's path begins with is its part; within its own part a file may
- * import anything.
- */
+/** The part of a file is the longest path prefix. Files of the same part may import each other. */
 const rules: Record<string, Rule> = {
   'src/util': { values: [], packages: [] },
   'src/contracts': {
@@ -95,7 +92,7 @@ function packageOf(module: string): string {
     .join('/');
 }
 
-/** What a file does that the table does not allow, as lines that name it. */
+/** The table's violations in a file, one line each. */
 function violations(file: string, text: string): string[] {
   const part = partOf(file);
   if (part === undefined) return [`${file} belongs to no part of the table of architecture.test.ts`];
@@ -243,16 +240,16 @@ describe('the rule', () => {
   });
 });
 
-/** Layers whose own files, such as index.ts, put the folders below them together. */
+/** Layers whose own files, such as index.ts, combine the folders below them. */
 const layers = ['src', 'src/contracts', 'src/http', 'activities', 'workflows'];
 
-/** The folder of a file; a file directly in a layer stands for itself. */
+/** The folder of a file; a file directly in a layer is its own folder. */
 function folderOf(file: string): string {
   const folder = posix.dirname(file);
   return layers.includes(folder) ? file : folder;
 }
 
-/** Which folder imports values of which, with the imports that do so. */
+/** Value imports between folders, with the import statements. */
 function folderArrows(sources: ReadonlyMap<string, string>): Map<string, Map<string, string[]>> {
   const all = new Map<string, Map<string, string[]>>();
   for (const [file, text] of sources) {
@@ -290,7 +287,7 @@ function folderCycles(sources: ReadonlyMap<string, string>): string[] {
   return found;
 }
 
-test('a cycle between folders is found, also over a third folder', () => {
+test('finds a cycle between folders, also over a third folder', () => {
   const sources = new Map([
     ['src/core/a/x.ts', `import { y } from '../b/y.js';`],
     ['src/core/b/y.ts', `import { z } from '../c/z.js';`],
@@ -306,7 +303,7 @@ describe('every file', () => {
   const folders = ['src', 'workflows', 'activities', 'examples', 'bench'];
   const files = folders.flatMap((folder) => listFiles(root, folder));
 
-  test('is looked at', () => {
+  test('is checked', () => {
     for (const part of ['src/core/', 'src/http/', 'src/storage/', 'workflows/', 'activities/']) {
       expect(files.filter((file) => file.startsWith(part))).not.toEqual([]);
     }
@@ -329,7 +326,7 @@ describe('every file', () => {
     expect(folderCycles(sources)).toEqual([]);
   });
 
-  test('keeps the arrows', () => {
+  test('imports only the parts that the table allows', () => {
     expect(files.flatMap((file) => violations(file, readFileSync(resolve(root, file), 'utf8')))).toEqual([]);
   });
 });

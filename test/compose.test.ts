@@ -6,7 +6,7 @@ import { checkRoles, readConfig, settingNames } from '../src/config.js';
 import { createProviders } from '../src/clients/models/providers.js';
 import { version } from '../src/version.js';
 
-// docker-compose.yml has never been run by these tests; what can be read off it is held here.
+// Static checks: no test runs docker-compose.yml.
 
 interface Service {
   image: string;
@@ -25,7 +25,7 @@ const compose = parse(read('docker-compose.yml'), { merge: true }) as { services
 const services = Object.entries(compose.services);
 const ours = services.filter(([, service]) => service.build);
 
-/** What the variable is when .env names only what it must. */
+/** Value of the variable when .env holds only the required settings. */
 function value(text: string): string {
   return text.replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind?: string, rest?: string) => {
     if (kind === '-') return rest ?? '';
@@ -37,7 +37,7 @@ const settingsOf = (service: Service) =>
   Object.fromEntries(Object.entries(service.environment ?? {}).map(([name, text]) => [name, value(text)]));
 
 describe('docker-compose.yml', () => {
-  test('API and worker are there, and run nothing else', () => {
+  test('defines API and worker, each with its own role only', () => {
     expect(ours.map(([name, { command }]) => [name, command])).toEqual([
       ['api', ['serve']],
       ['worker', ['worker']],
@@ -45,12 +45,12 @@ describe('docker-compose.yml', () => {
     for (const [, service] of ours) expect(service.image).toBe(`ratchet:${version}`);
   });
 
-  test.each(ours)('%s has only settings that are read, and all that its role needs', (name, service) => {
+  test.each(ours)('%s has only known settings, and all that its role requires', (name, service) => {
     const settings = settingsOf(service);
     const providers = createProviders({})
       .list()
       .map((provider) => `${provider.name.toUpperCase()}_API_KEY`);
-    // Beside its own, the service passes TEMPORAL_… to Temporal's library.
+    // Besides its own settings, the service passes TEMPORAL_… to Temporal's library.
     const known = [...settingNames, ...providers, 'TEMPORAL_NAMESPACE'];
     expect(Object.keys(settings).filter((setting) => !known.includes(setting))).toEqual([]);
     const config = readConfig(settings);
@@ -59,7 +59,7 @@ describe('docker-compose.yml', () => {
     expect(service.extra_hosts).toContain('host.docker.internal:host-gateway');
   });
 
-  test('both have the same database, Temporal and secret key', () => {
+  test('gives both the same database, Temporal and secret key', () => {
     const [api, worker] = ours.map(([, service]) => settingsOf(service));
     for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'RATCHET_SECRET_KEY']) {
       expect(api![name]).toBeTruthy();
@@ -67,19 +67,19 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test.each(services)('%s: pinned, restarted, waits for what it needs, published on loopback alone', (_, service) => {
+  test.each(services)('%s: pinned, restarted, waits for its dependencies, published on loopback only', (_, service) => {
     expect(service.image).toMatch(/:\d+\.\d+(\.\d+)?(-\w+)?$/);
     expect(service.restart).toMatch(/^(unless-stopped|on-failure)$/);
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
     for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
       const once = compose.services[needed]!.restart === 'on-failure';
       expect(condition).toBe(once ? 'service_completed_successfully' : 'service_healthy');
-      // The image of ours has its own.
+      // The Dockerfile defines its health check.
       if (!once && needed !== 'api') expect(compose.services[needed]!.healthcheck).toBeDefined();
     }
   });
 
-  test('the Temporal server is one without the faults known of 1.29.4 and 1.30.2, and its tools are of its version', () => {
+  test('runs a Temporal server without the known defects of 1.29.4 and 1.30.2, with tools of the same version', () => {
     const tags = services.flatMap(
       ([, { image }]) => /^temporalio\/(?:server|admin-tools):(.+)$/.exec(image)?.[1] ?? [],
     );
@@ -93,14 +93,14 @@ describe('docker-compose.yml', () => {
 
 describe('Dockerfile', () => {
   const dockerfile = read('Dockerfile');
-  test('pinned, not as root, with a health check and the command', () => {
+  test('pins its images, does not run as root, and has a health check and the command', () => {
     const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
     expect(new Set(images)).toEqual(new Set([expect.stringMatching(/^node:2[02]\.\d+\.\d+-\w+-slim$/)]));
     expect(dockerfile).toMatch(/^USER node$/m);
     expect(dockerfile).toMatch(/\/livez/);
     expect(dockerfile).toMatch(/^ENTRYPOINT \["ratchet"\]$/m);
   });
-  test('everything that it copies is let through by .dockerignore', () => {
+  test('copies only paths that .dockerignore permits', () => {
     const passed = read('.dockerignore')
       .split('\n')
       .filter((line) => line.startsWith('!'))

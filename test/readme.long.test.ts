@@ -14,7 +14,7 @@ import { startTree, type Tree } from './support/servers/tree.js';
 //
 // - Every block marked `sh` runs, in order, in one shell; `sh skip` does not run.
 // - The `text` block after it is its output, stdout and stderr. Without one it prints nothing.
-// - `…` in an output stands for any text: ids, times, and what is left out.
+// - In an output `…` matches any text, such as ids, times and omissions.
 // - Ports 8787 and 8900 become free ones.
 
 const root = join(import.meta.dirname, '..');
@@ -28,13 +28,13 @@ const environment = { RATCHET_DATA_DIR: join(folder, '.ratchet'), OPENAI_API_KEY
 let service: Tree | undefined;
 let shell: ChildProcess | undefined;
 afterAll(async () => {
-  // Its whole group: the container that a block has started outlives the shell.
+  // The whole group, because a container started by a block outlives the shell.
   if (shell) ifItLives(() => process.kill(-shell!.pid!, 'SIGKILL'));
   await service?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A port that nothing listens on. */
+/** A free port. */
 async function freePort(): Promise<string> {
   const { url, close } = await listen(createServer());
   await close();
@@ -61,13 +61,13 @@ function shellBlocks(page: string): Block[] {
   });
 }
 
-/** Matches the text itself, where `…` stands for any text. */
+/** Matches the literal text, in which `…` matches any text. */
 function pattern(output: string): RegExp {
   const literal = output.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${literal.join('[\\s\\S]*?')}$`);
 }
 
-/** Runs the blocks in one shell until one fails; what each has printed. */
+/** Runs the blocks in one shell until one fails; returns their outputs. */
 async function run(blocks: Block[], replace: (text: string) => string): Promise<string[]> {
   const script = blocks.map(({ code }) => `${replace(code)}\nprintf '\\036'\n`).join('');
   shell = spawn('bash', ['-c', `set -eo pipefail\nexec 2>&1\n${script}`], {
@@ -85,7 +85,7 @@ async function run(blocks: Block[], replace: (text: string) => string): Promise<
     .map((part) => part.trim());
 }
 
-test('the shell blocks run in order and print what the pages say', async () => {
+test('the shell blocks run in order with the output on the page', async () => {
   // A fresh clone: everything but the data folder.
   for (const name of readdirSync(root).filter((name) => !['.git', '.ratchet'].includes(name)))
     symlinkSync(join(root, name), join(folder, name));
@@ -99,7 +99,7 @@ test('the shell blocks run in order and print what the pages say', async () => {
   for (const [at, { page, line, output }] of blocks.entries()) {
     const where = `${page}:${line}`;
     const shown = printed[at] ?? 'nothing: a block before it failed';
-    // Where it matches, the `…` are no difference; where not, all of it is shown.
+    // A matching output is shown with its `…`, any other in full.
     const matches = pattern(replace(output)).test(shown);
     expect({ where, printed: matches ? output : shown }).toEqual({ where, printed: output });
   }

@@ -7,7 +7,7 @@ const second = new Error('Postgres');
 const logged: unknown[] = [];
 const log = { error: ({ err }: { err: unknown }) => void logged.push(err) } as Parameters<typeof stopAll>[1];
 
-test('each step runs after the one before has ended, also where that failed; the first failure is thrown, others are logged', async () => {
+test('runs each step after the previous one, also after a failure; throws the first failure and logs the rest', async () => {
   const ran: string[] = [];
   const step = (name: string, failure?: Error) => async () => {
     ran.push(name);
@@ -23,7 +23,7 @@ test('each step runs after the one before has ended, also where that failed; the
   expect(logged).toEqual([second]);
 });
 
-test('where nothing fails nothing is thrown or logged', async () => {
+test('throws and logs nothing without failures', async () => {
   logged.length = 0;
   await stopAll([() => undefined, () => Promise.resolve()], log);
   await stopAll([], log);

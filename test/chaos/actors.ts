@@ -16,36 +16,36 @@ import type { Round } from './round.js';
  */
 export interface Cast {
   client: Client;
-  /** All jobs, once they have been created. */
+  /** All jobs, once they are created. */
   made: Promise<Job[]>;
-  /** How many calls have come to model and containers, those for the client left out. */
+  /** Number of calls to model and containers, without those for the client. */
   come(): number;
 }
 
-/** What follows in a round comes so much later. */
+/** Delay between the steps of a round, in milliseconds. */
 const nextMs = [0, 1_500] as const;
-/** How long the source may take until there is something to deploy. */
+/** Time limit for the source to have something to deploy. */
 const sourceSeconds = 120;
 const everyRule = 'rule-0. rule-1. rule-2. rule-3.';
-/** What each reward of a good answer reaches, and none of a bad one. */
+/** Threshold that every reward of a good answer reaches and no bad one does. */
 const [good, any] = [0.9, -1];
-/** A gain that a good prompt has over whatever else there is, but for another good one. */
+/** A gain that a good prompt has over everything except another good prompt. */
 const gain = 0.1;
 
-/** Starts everything; `sound`: containers and models answer well. `read` gets each job. */
+/** Starts everything; `sound`: containers and models answer well. Calls `read` with each job. */
 export async function begin(
-  { kind, seed, folder, dice, after }: Round,
+  { kind, seed, folder, choice, after }: Round,
   { world, model }: { world: Where['world']; model: Ledger<ModelLine> },
   plan: JobPlan,
   { sound, read = () => undefined }: { sound: boolean; read?: (job: Job) => void },
 ): Promise<Cast> {
-  const where: Where = { world, folder, dice, after };
+  const where: Where = { world, folder, choice, after };
   const name = `${kind}-${seed}`;
-  const client = startClient(world, name, dice.of('client'));
+  const client = startClient(world, name, choice.of('client'));
   after.push(() => client.stop());
   const jobs: Job[] = [];
-  const source = dice.chance(70)
-    ? await startGraphJob(where, 'graph', { ...plan, judged: dice.chance(50) })
+  const source = choice.chance(70)
+    ? await startGraphJob(where, 'graph', { ...plan, judged: choice.chance(50) })
     : await startSession(where, 'session', plan);
   const add = (job: Job) => {
     jobs.push(job);
@@ -53,11 +53,11 @@ export async function begin(
   };
   add(source);
 
-  // Drawn before anything is waited for: kills are drawn meanwhile.
-  const own = dice.of('deployments');
+  // Draw before the first await: kills draw concurrently.
+  const own = choice.of('deployments');
   const deploy = async (as: string, mayEnd: string[], { source, gate }: Pick<DeploymentPlan, 'source' | 'gate'>) => {
     const ends = sound ? mayEnd : ['completed', 'failed'];
-    add(await startDeployment({ ...where, dice: own }, as, name, { ...plan, mayEnd: ends, source, gate }));
+    add(await startDeployment({ ...where, choice: own }, as, name, { ...plan, mayEnd: ends, source, gate }));
   };
   const made = async () => {
     await delay(own.between(...nextMs));

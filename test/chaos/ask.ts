@@ -9,7 +9,7 @@ export interface Heard {
   text: string | null;
 }
 
-/** How long it is waited for. */
+/** Time limit of a call. */
 const waitMs = 10_000;
 
 /** Calls the model through the rollout's `inference_url`, streaming or not. */
@@ -19,7 +19,7 @@ export async function askModel(call: ReceivedRollout, user: string, stream: bool
   return { status, text };
 }
 
-/** Asks for a completion at a base URL; `headers` null: no answer came. */
+/** Requests a completion at a base URL; `headers` null: no answer arrived. */
 export async function ask(base: string, key: string, body: object): Promise<Heard & { headers: Headers | null }> {
   let status = 0;
   let headers: Headers | null = null;
@@ -34,9 +34,9 @@ export async function ask(base: string, key: string, body: object): Promise<Hear
     const said = await answer.text();
     if (!answer.ok) return { status, text: null, headers };
     const isStream = headers.get('content-type')?.startsWith('text/event-stream');
-    return { status, text: isStream ? told(said) : textOf(said), headers };
+    return { status, text: isStream ? streamedText(said) : textOf(said), headers };
   } catch (error) {
-    // The service or the connection has died: that is what this is about.
+    // Expected: the service or the connection died.
     if (['TypeError', 'TimeoutError'].includes((error as Error).name)) return { status: 0, text: null, headers };
     throw error;
   }
@@ -46,14 +46,14 @@ interface Completion {
   choices?: { message?: { content?: string }; delta?: { content?: string } }[];
 }
 
-/** The text of a whole completion; one of another form is an answer too, of no text. */
+/** The text of a complete completion; empty for an answer of another form. */
 function textOf(said: string): string {
   const { choices } = JSON.parse(said) as Completion;
   return (Array.isArray(choices) && choices[0]?.message?.content) || '';
 }
 
-/** The text of a stream that came to its end. */
-function told(said: string): string | null {
+/** The text of a complete stream. */
+function streamedText(said: string): string | null {
   const events: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (event) => events.push(event) });
   parser.feed(said);

@@ -7,11 +7,11 @@ import { kinds } from './kinds.js';
 import { play } from './play.js';
 import { Worlds } from './round.js';
 
-// A slice of `npm run chaos`: one round of one kind, of a few in all tests, on real processes. What
-// a broken round leaves stays in its folder.
+// A slice of `npm run chaos` on real processes: one round of one kind, of several kinds in
+// test:all. A broken round keeps its folder.
 
 const seed = seedOf('test/chaos', 4);
-// Cheapest first; kills have a test of their own.
+// Cheapest first; kills have their own test.
 const slice = ['model', 'container', 'kill-worker', 'served-kill-worker'].slice(0, runs(1, 4));
 const out = mkdtempSync(join(tmpdir(), 'ratchet-chaos-out-'));
 const worlds = new Worlds();
@@ -23,7 +23,7 @@ afterAll(async () => {
 }, 60_000);
 
 test.each(slice)(
-  '%s: every promise holds',
+  '%s: no rule is violated',
   async (name) => {
     const said: string[] = [];
     const wanted = kinds.filter((kind) => kind.name === name);

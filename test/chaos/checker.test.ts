@@ -3,7 +3,7 @@ import { check, rules } from './checker.js';
 import type { DeploymentEvidence, Evidence, JobEvidence } from './evidence/evidence.js';
 import { asked, end, sound } from './evidence/sound-round.js';
 
-// A checker that finds nothing proves nothing: each rule must see what it is there for.
+// Every rule must detect doctored evidence of its own violation.
 
 const job = 'evaluation';
 
@@ -21,14 +21,14 @@ const framed = (evidence: Evidence, ...frames: string[][]) =>
   });
 const bought = (evidence: Evidence, at: number) =>
   first(evidence).bought.push({ event: 'in', at, job, key: asked, fault: 'good' });
-/** Of the sound round the graph job, the two deployments and what a client asked. */
+/** The graph job, the two deployments and the client's requests of the sound round. */
 const graph = ({ jobs }: Evidence): JobEvidence => jobs[1]!;
 const old = ({ jobs }: Evidence): DeploymentEvidence => jobs[2]!.deployment!;
 const renewed = ({ jobs }: Evidence): DeploymentEvidence => jobs[3]!.deployment!;
 const boughtByGraph = (evidence: Evidence, key: string, at: number) =>
   graph(evidence).bought.push({ event: 'in', at, job: 'graph', key, fault: 'good' });
 
-/** What is done to the evidence, by the rule that must see it. */
+/** Doctored evidence by the rule that must detect it. */
 const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
   'events are 1..N, once, without gaps': [
     (e) => (first(e).events[2]!.seq = 5),
@@ -41,7 +41,7 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     (e) => first(e).streams[0]!.events.push(first(e).streams[0]!.events[0]!),
     (e) => (first(e).streams[0]!.events[1]!.data = {}),
     (e) => (first(e).streams[0]!.ended = false),
-    // An event that a reader was shown and that is gone.
+    // An event that a reader received and that is missing.
     (e) => first(e).events.pop(),
   ],
   'the pages of JSON are exactly the events': [
@@ -115,7 +115,7 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
   ],
   'a model answer that is recorded is not bought again': [
     (e) => bought(e, 1_050 + 251),
-    // The second answer is on record, too.
+    // The second answer is recorded, too.
     (e) => {
       bought(e, 20_010);
       first(e).calls.push({ ...first(e).calls[0]!, id: 'call_2', createdAt: 20_015 });
@@ -144,10 +144,10 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
   ],
   'redirects are not followed': [(e) => (first(e).trapped = true)],
   'a model call of a graph job is bought once, but for what was in flight when its worker was killed': [
-    // What is on record, and what was lost and has been made again.
+    // One recorded call, and one that was lost and repeated.
     (e) => boughtByGraph(e, 'zero', 20_000),
     (e) => boughtByGraph(e, 'one', 20_005),
-    // What was on record just before the kill.
+    // Recorded just before the kill.
     (e) => {
       Object.assign(e.kills[0]!, { at: 1_100, goneAt: 5_100 });
       boughtByGraph(e, 'zero', 20_000);
@@ -207,7 +207,7 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     (e) => (e.asks[3]!.text = null),
   ],
   'a deployment counts every answer, and no request that was not made': [
-    // One request is on its way at the kill, of which nobody knows whom it reached.
+    // One request is in flight at the kill, with an unknown deployment.
     (e) => (old(e).counted.requests = 3),
     (e) => (renewed(e).counted.requests = 0),
     (e) => (renewed(e).counted = { requests: 2, errors: 1, aborted: 1 }),
@@ -221,22 +221,22 @@ function planOf(evidence: Evidence, rolloutId: string, fault: string): void {
   }
 }
 
-test('evidence that is sound passes every rule', () => {
+test('sound evidence passes every rule', () => {
   expect(check(sound())).toEqual([]);
 });
 
-test('frames that have each rollout once are no contradiction', () => {
+test('accepts frames that contain each rollout once', () => {
   const evidence = sound();
   framed(evidence, ['r0'], ['r1', 'r2']);
   const rule = rules.find(({ name }) => name === 'each finished rollout of a search is in one sensor frame')!;
   expect(rule.broken(evidence)).toEqual([]);
 });
 
-describe('a question that is asked of the proposer for two candidates', () => {
+describe('one proposer request shared by two candidates', () => {
   const answered = 'a model answer that is recorded is not bought again';
   const once = 'a model call is bought again at most once for each kill';
 
-  /** Candidate 1 got an answer that is recorded, candidate 2 later one that is good for nothing. */
+  /** Candidate 1 got a recorded answer; candidate 2 got a later, unusable one. */
   function askedTwice(failed: number): Evidence {
     const evidence = sound();
     const line = { event: 'in', job, key: 'hash', fault: 'no choices' } as const;
@@ -249,20 +249,20 @@ describe('a question that is asked of the proposer for two candidates', () => {
     return evidence;
   }
 
-  test.each([answered, once])('is no contradiction of "%s" when the second proposal failed', (name) => {
-    const rule = rules.find((one) => one.name === name)!;
+  test.each([answered, once])('does not violate "%s" when the second proposal failed', (name) => {
+    const rule = rules.find((candidate) => candidate.name === name)!;
     expect(rule.broken(askedTwice(1))).toEqual([]);
   });
 
-  test.each([answered, once])('contradicts "%s" when none failed', (name) => {
-    const rule = rules.find((one) => one.name === name)!;
+  test.each([answered, once])('violates "%s" when none failed', (name) => {
+    const rule = rules.find((candidate) => candidate.name === name)!;
     expect(rule.broken(askedTwice(0))).toHaveLength(1);
   });
 });
 
-describe('a client that is not answered', () => {
+describe('a client request without an answer', () => {
   const rule = rules.find(({ name }) => name.startsWith('a name answers once it is served'))!;
-  /** Request 3 gets 502, and the model was at fault when it was asked this. */
+  /** Request 3 gets 502; the model misbehaved for its prompt. */
   const refused = (key: string) => {
     const evidence = sound();
     Object.assign(evidence.asks[3]!, { status: 502, text: null });
@@ -270,21 +270,21 @@ describe('a client that is not answered', () => {
     return rule.broken(evidence);
   };
 
-  test.each(['client=3', 'client=3 of a hash'])('is no contradiction where the model was at fault (%s)', (key) =>
+  test.each(['client=3', 'client=3 of a hash'])('is no violation when the model misbehaved (%s)', (key) =>
     expect(refused(key)).toEqual([]),
   );
-  test('is no contradiction either where it got an answer without a text', () => {
+  test('is no violation when the model answered without a text', () => {
     const evidence = sound();
     evidence.asks[3]!.text = '';
     evidence.model.push({ event: 'in', at: 30_010, job: 'new', key: 'client=3', fault: 'no choices' });
     expect(check(evidence)).toEqual([]);
   });
-  test.each(['client=4', 'client=33'])('is one where the model failed somebody else (%s)', (key) =>
+  test.each(['client=4', 'client=33'])('is a violation when the model misbehaved for another request (%s)', (key) =>
     expect(refused(key)).toHaveLength(1),
   );
 });
 
-test('a refused gate and a deployment that ends before its gate are no violations', () => {
+test('accepts a refused gate and a deployment that ends before its gate', () => {
   for (const judged of [true, false]) {
     const evidence = sound();
     const failed = structuredClone(evidence.jobs[3]!);
@@ -303,7 +303,7 @@ test('a refused gate and a deployment that ends before its gate are no violation
   }
 });
 
-test('operator actions are no violations', () => {
+test('accepts operator actions', () => {
   const evidence = sound();
   const ended = first(evidence);
   Object.assign(ended, { outside: 'terminate', workflow: 'TERMINATED', status: 'failed', mayEnd: ['failed'] });

@@ -9,13 +9,13 @@ import { graphRules } from './rules/graphs.js';
 import { rolloutRules } from './rules/rollouts.js';
 import type { Rule } from './rules/rule.js';
 
-/** Every promise that a round is held to. */
+/** All rules of a round. */
 export const rules: readonly Rule[] = [
   ...[...eventRules, ...endingRules, ...rolloutRules, ...callRules, ...answerRules],
   ...[...graphRules, ...deploymentRules, ...clientRules],
 ];
 
-/** What the evidence contradicts, a line each; none: the round holds. */
+/** All violations in the evidence, one line each; empty: the round passes. */
 export function check(evidence: Evidence): string[] {
   return rules.flatMap((rule) => rule.broken(evidence).map((what) => `${rule.name}: ${what}`));
 }

@@ -1,23 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { deployments } from '../support/jobs-over-http.js';
 import { ask } from './ask.js';
-import type { Dice } from './seeded-choice.js';
+import type { SeededChoice } from './seeded-choice.js';
 import type { AskedByName } from './evidence/evidence.js';
 import { questionOfClient } from './keys.js';
 import type { World } from './world.js';
 
-/** A client that asks a name for an answer, one request after the other. */
+/** A client that sends requests to a name, one after the other. */
 export interface Client {
   asks: AskedByName[];
-  /** Asks once more, whatever serves the name now, and stops. */
+  /** Sends one last request and stops. */
   stop(): Promise<void>;
 }
 
 const pauseMs = [10, 120] as const;
 const streamed = 40;
 
-/** Asks a name from now on until it is stopped. */
-export function startClient({ url, apiKey }: World, name: string, dice: Dice): Client {
+/** Sends requests to a name until it is stopped. */
+export function startClient({ url, apiKey }: World, name: string, choice: SeededChoice): Client {
   const asks: AskedByName[] = [];
   let isOver = false;
 
@@ -26,7 +26,7 @@ export function startClient({ url, apiKey }: World, name: string, dice: Dice): C
     const at = Date.now();
     const messages = [{ role: 'user', content: questionOfClient(n) }];
     const heard = await ask(`${url}${deployments}/${name}`, apiKey, {
-      ...{ model: 'whatever', messages, stream: dice.chance(streamed) },
+      ...{ model: 'whatever', messages, stream: choice.chance(streamed) },
     });
     const { status, text, headers } = heard;
     asks.push({
@@ -39,7 +39,7 @@ export function startClient({ url, apiKey }: World, name: string, dice: Dice): C
   async function askOn(): Promise<void> {
     while (!isOver) {
       await askOnce();
-      await delay(dice.between(...pauseMs));
+      await delay(choice.between(...pauseMs));
     }
     await askOnce();
   }

@@ -5,14 +5,14 @@ import { until } from '../support/until.js';
 import { containerOf, follow, started, type Job, type JobPlan, type Where } from './jobs.js';
 import type { World } from './world.js';
 
-/** What a deployment is made of, and what it is judged by; `gate` null: by nothing. */
+/** Source and gate of a deployment; `gate` null: no gate. */
 export interface DeploymentPlan extends Pick<JobPlan, 'nature' | 'maxConcurrent' | 'rolloutTimeout' | 'mayEnd'> {
   source: object;
   gate: { min_reward: number } | { min_improvement: number } | null;
 }
 
 const gateSeeds = 12;
-/** How long a create is repeated while the service is away. */
+/** Time limit for repeating a create while the service is away. */
 const createdWithin = 60;
 
 /** Creates a deployment of the name `served`; its gate has a container of its own. */
@@ -22,7 +22,7 @@ export async function startDeployment(where: Where, name: string, served: string
     ...{ name: served, source: plan.source },
     ...(container && {
       gate: {
-        ...{ container_url: container.url, ...plan.gate, seeds: range(where.dice.between(0, 1_000), gateSeeds) },
+        ...{ container_url: container.url, ...plan.gate, seeds: range(where.choice.between(0, 1_000), gateSeeds) },
         ...{ max_concurrent: plan.maxConcurrent, rollout_timeout: plan.rolloutTimeout, max_failure_rate: 1 },
       },
     }),
@@ -30,7 +30,7 @@ export async function startDeployment(where: Where, name: string, served: string
   return follow(where, { ...started(name, id, 'deployment', plan, container), seeds: [] });
 }
 
-/** Creates it once, however often it has to be asked for. */
+/** Creates it once, despite repeated requests. */
 async function create({ url, apiKey }: World, name: string, body: object): Promise<string> {
   const headers = {
     'content-type': 'application/json',
@@ -46,10 +46,10 @@ async function create({ url, apiKey }: World, name: string, body: object): Promi
   return until(`${name} is created`, asked, createdWithin);
 }
 
-/** As SQL's `like` takes it: the ids of the evaluations of a deployment's gate. */
+/** SQL `like` pattern for the ids of the evaluations of a deployment's gate. */
 export const gateJobIds = (deploymentId: string): string => `evl_${deploymentId.slice(4, 32)}%`;
 
-/** The evaluations that a deployment's gate has made, as jobs that have ended. */
+/** The evaluations of a deployment's gate, as ended jobs. */
 export async function gateJobs(world: World, { id, name, container, maxConcurrent }: Job): Promise<Job[]> {
   const rows = await world.sql<{ id: string; seeds: number[] }>(
     `select id, spec->'seeds' as seeds from jobs where id like $1 order by id`,

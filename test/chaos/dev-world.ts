@@ -7,7 +7,7 @@ import { startTree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 import { ready, type Engine, type Ground } from './world.js';
 
-/** How long the whole service stays away at most after it was killed. */
+/** Longest downtime of the whole service after a kill, in milliseconds. */
 const awayMs = 1_500;
 
 interface Saved {
@@ -38,18 +38,18 @@ export async function startDev({ folder, logFile, env, stops }: Ground): Promise
       return address('temporal');
     },
     processes: () => ({ tree: tree.process.pid! }),
-    async kill(target, dice) {
+    async kill(target, choice) {
       let goneAt: number;
       if (target === 'tree') {
         await tree.kill();
         goneAt = Date.now();
-        await delay(dice.between(0, awayMs));
+        await delay(choice.between(0, awayMs));
         tree = await run();
       } else if (target === 'temporal' || target === 'postgres') {
         const { process: mark } = saved(target);
         process.kill(mark.pid, 'SIGKILL');
         goneAt = Date.now();
-        // It is brought back, or, where it has died too often, the service ends and can be started
+        // Its supervisor restarts it; after too many deaths the service ends and can be started
         // again.
         await until(
           `${target} is back`,

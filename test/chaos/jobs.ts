@@ -3,15 +3,15 @@ import { workflowId } from '../../src/core/jobs/kinds.js';
 import { graphDataset } from '../support/worlds/graph.js';
 import { evaluations, graphs as graphJobs, pathOf, sessions } from '../support/jobs-over-http.js';
 import { startJobContainer, type ContainerNature, type JobContainer } from './faults/container-server.js';
-import type { Dice } from './seeded-choice.js';
+import type { SeededChoice } from './seeded-choice.js';
 import type { JobEvidence } from './evidence/evidence.js';
 import { startReader, type Reader } from './reader.js';
 import type { World } from './world.js';
 
-/** A job under way, with its container and its readers. */
+/** A running job, with its container and its readers. */
 export interface Job extends Pick<JobEvidence, 'name' | 'id' | 'kind' | 'maxConcurrent' | 'seeds' | 'mayEnd'> {
   outside: JobEvidence['outside'];
-  /** Where its status is, and the stream of its events. */
+  /** Paths of its status and its event stream. */
   path: string;
   eventsPath: string;
   workflowId: string;
@@ -20,24 +20,24 @@ export interface Job extends Pick<JobEvidence, 'name' | 'id' | 'kind' | 'maxConc
   readers: Reader[];
 }
 
-/** How large the jobs of a round are and what is done to them. */
+/** Size of a round's jobs, and the behaviour of containers and models. */
 export interface JobPlan {
   nature: ContainerNature;
   seeds: number;
-  /** Of a session. */
+  /** For a session. */
   generations: number;
   maxConcurrent: number;
-  /** Seconds for one try of a rollout. */
+  /** Seconds per try of a rollout. */
   rolloutTimeout: number;
   mayEnd: string[];
 }
 
-/** Where the jobs of a round are started. */
+/** World, folder and randomness of a round's jobs. */
 export interface Where {
   world: World;
   folder: string;
-  dice: Dice;
-  /** What is done when the round is over. */
+  choice: SeededChoice;
+  /** Clean-up at the end of the round. */
   after: (() => unknown)[];
 }
 
@@ -47,7 +47,7 @@ const maxFailureRate = 1;
 /** Starts an evaluation on a container of its own, with one reader. */
 export async function startEvaluation(where: Where, name: string, plan: JobPlan): Promise<Job> {
   const container = await containerOf(where, name, plan);
-  const seeds = seedsFrom(where.dice.between(0, 1_000), plan.seeds);
+  const seeds = seedsFrom(where.choice.between(0, 1_000), plan.seeds);
   const { job_id: id } = await where.world.api.call<{ job_id: string }>('POST', evaluations, {
     ...common(name, container, plan),
     app_id: 'chaos',
@@ -66,16 +66,16 @@ export async function startSession(where: Where, name: string, plan: JobPlan): P
     policy_optimization: {
       ...common(name, container, plan),
       ...{ algorithm: 'gepa', gepa, budget: { max_rollouts: plan.seeds * 3 } },
-      rng_seed: where.dice.between(0, 1_000),
+      rng_seed: where.choice.between(0, 1_000),
     },
   });
   return follow(where, { ...started(name, id, 'session', plan, container), seeds });
 }
 
-/** So many rollouts a graph job may have, and on so many tasks. */
+/** Rollout budget and number of tasks of a graph job. */
 const graphs = { budget: 60, tasks: 12 } as const;
 
-/** Starts a graph job, with one reader; `judged`: by a judge, not by comparison. */
+/** Starts a graph job, with one reader; `judged`: scored by a judge instead of comparison. */
 export async function startGraphJob(
   where: Where,
   name: string,
@@ -90,18 +90,18 @@ export async function startGraphJob(
     ...{ policy_model: name, policy_provider: 'chaos', rollout_budget: graphs.budget },
     max_concurrent: plan.maxConcurrent,
     max_failure_rate: maxFailureRate,
-    rng_seed: where.dice.between(0, 1_000),
+    rng_seed: where.choice.between(0, 1_000),
   });
   return follow(where, { ...started(name, id, 'graph', plan, null), seeds: [] });
 }
 
-/** Starts a container for a job, or a gate, of this name. */
+/** Starts a container for a job or gate of this name. */
 export async function containerOf(
-  { folder, dice, after }: Where,
+  { folder, choice, after }: Where,
   name: string,
   plan: Pick<JobPlan, 'nature'>,
 ): Promise<JobContainer> {
-  const container = await startJobContainer(name, join(folder, `container-${name}.jsonl`), dice, plan.nature);
+  const container = await startJobContainer(name, join(folder, `container-${name}.jsonl`), choice, plan.nature);
   after.push(() => container.close());
   return container;
 }
@@ -114,7 +114,7 @@ const common = (name: string, container: JobContainer, plan: JobPlan) => ({
   max_failure_rate: maxFailureRate,
 });
 
-/** A job that was started, before it is followed. */
+/** A started job without readers. */
 export function started(
   name: string,
   id: string,
@@ -131,7 +131,7 @@ export function started(
   };
 }
 
-/** Has a reader follow a job from now on. */
+/** Attaches a reader to a job. */
 export function follow({ world, after }: Where, job: Omit<Job, 'readers'>): Job {
   const reader = startReader('straight', () => world.url + job.eventsPath, world.apiKey);
   after.push(() => reader.stop());

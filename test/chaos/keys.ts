@@ -6,12 +6,12 @@ interface Message {
   content: string;
 }
 
-/** What a rollout's container asks for the `ask`-th time, in the form that a graph takes, too. */
+/** Messages of a rollout's `ask`-th model call, in a form that a graph accepts, too. */
 export function questionOfRollout(job: string, seed: number, rolloutId: string, ask: number): string {
   return JSON.stringify({ question: `job=${job} seed=${seed} rollout=${rolloutId} ask=${ask}` });
 }
 
-/** What a client asks in its `n`-th request. */
+/** Messages of a client's `n`-th request. */
 export function questionOfClient(n: number): string {
   return JSON.stringify({ question: `What is item ${n}? client=${n}` });
 }
@@ -19,9 +19,8 @@ export function questionOfClient(n: number): string {
 const mark = /\bjob=\S+ seed=\d+ rollout=\w+ ask=\d+|\bclient=\d+/;
 
 /**
- * What calls for the same answer have in common: who asks for a container or a client, and, where a
- * graph answers that, a hash of what its step is shown; a hash of all messages for the service's
- * own calls.
+ * Equal for calls of the same answer. Identifies the container or client, and for a graph the hash
+ * of its step's messages; the service's own calls have a hash of all messages.
  */
 export function keyOf(messages: readonly Message[]): string {
   const hash = () => createHash('sha256').update(JSON.stringify(messages)).digest('hex');
@@ -30,10 +29,10 @@ export function keyOf(messages: readonly Message[]): string {
   return messages.at(-1)!.content.startsWith('{"question":') ? asker[0] : `${asker[0]} of ${hash()}`;
 }
 
-/** Of a key what was asked for, whatever step of a graph was asked for it. */
+/** The request part of a key, without the step of a graph. */
 export const askOf = (key: string): string => key.replace(/ of .*$/, '');
 
-/** Of a key the rollout whose container asks; null: somebody else does. */
+/** The rollout in a container's key; null: another caller. */
 export const rolloutOf = (key: string): string | null => /^job=.* rollout=(\w+) /.exec(key)?.[1] ?? null;
 
 export const isOfClient = (key: string): boolean => key.startsWith('client=');

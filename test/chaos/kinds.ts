@@ -8,7 +8,7 @@ import { servedKinds } from './served.js';
 import { statesKind } from './states.js';
 import { sseKind } from './faults/streams.js';
 
-/** What a round came to: `said` is for its line, `violations` are what must not be. */
+/** Result of a round: `said` is its summary line. */
 interface RoundResult {
   said: string;
   violations: string[];
@@ -20,7 +20,7 @@ export interface Kind {
   play(round: Round): Promise<RoundResult>;
 }
 
-/** A kind whose rounds are judged by their evidence. */
+/** A kind that judges its rounds by their evidence. */
 export interface Judged {
   name: string;
   play(round: Round): Promise<Evidence>;
@@ -52,7 +52,7 @@ function tell({ jobs, kills, asks }: Evidence): string {
   ].join(', ');
 }
 
-/** All kinds, in the order in which they are run. */
+/** All kinds, in execution order. */
 export const kinds: readonly Kind[] = [
   ...[...killKinds, sseKind, outsideKind, containerKind, modelKind, ...servedKinds].map(judged),
   statesKind,

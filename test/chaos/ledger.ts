@@ -4,10 +4,10 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 export type ContainerLine =
   | { event: 'in'; at: number; rolloutId: string; seed: number; attempt: number; concurrency: number }
   | { event: 'out'; at: number; rolloutId: string; seed: number; attempt: number; status: number; finished: boolean }
-  /** What it is about to do with the call; `fault` is a name of container-faults.ts, or `good`. */
+  /** The planned behaviour; `fault` is a name of faults/container.ts, or `good`. */
   | { event: 'plan'; at: number; rolloutId: string; attempt: number; fault: string }
   | { event: 'answer'; at: number; rolloutId: string; attempt: number; reward: number }
-  /** A model call as the container saw it end; `text` null: no whole answer came. */
+  /** A model call as the container saw it end; `text` null: incomplete answer. */
   | { event: 'asked'; at: number; rolloutId: string; attempt: number; status: number; text: string | null };
 
 /** A line of a model's ledger. Calls for the same answer have the same `key`. */
@@ -15,7 +15,7 @@ export type ModelLine =
   | { event: 'in'; at: number; job: string; key: string; fault: string }
   | { event: 'out'; at: number; job: string; key: string; fault: string; finished: boolean };
 
-/** A file of JSON lines that no part of the service can reach. */
+/** A file of JSON lines that the service cannot reach. */
 export class Ledger<Line> {
   readonly file: string;
 

@@ -30,7 +30,7 @@ if (unknown.length > 0) {
 
 const worlds = new Worlds();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Its processes are in sessions of their own: nobody else would end them.
+  // Processes in sessions of their own would survive otherwise.
   process.once(signal, () => void worlds.stop().then(() => process.exit(130)));
 }
 const wanted = kinds.filter(({ name }) => options.kind?.includes(name) ?? true);
@@ -39,12 +39,12 @@ await worlds.stop();
 console.log(`\n${table(played)}`);
 process.exit(played.some(({ violations }) => violations.length > 0) ? 1 : 0);
 
-/** Kinds, rounds, how many held, and the seconds of the shortest, middle and longest. */
+/** Kinds, rounds, passed rounds, and the seconds of the shortest, middle and longest. */
 function table(rounds: Played[]): string {
   const rows = kinds.flatMap(({ name }) => {
     const own = rounds.filter(({ kind }) => kind === name);
     if (own.length === 0) return [];
-    const seconds = own.map((one) => one.seconds).sort((a, b) => a - b);
+    const seconds = own.map((round) => round.seconds).sort((a, b) => a - b);
     const held = own.filter(({ violations }) => violations.length === 0).length;
     const times = [seconds[0]!, seconds[seconds.length >> 1]!, seconds.at(-1)!].map((s) => s.toFixed(1));
     return [[name, `${own.length}`, `${held}`, ...times]];

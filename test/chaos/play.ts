@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Dice } from './seeded-choice.js';
+import { SeededChoice } from './seeded-choice.js';
 import type { Kind } from './kinds.js';
 import { report, type Round, type Worlds } from './round.js';
 
-/** A round that was played. */
+/** A finished round. */
 export interface Played {
   kind: string;
   seed: number;
@@ -13,8 +13,8 @@ export interface Played {
 }
 
 /**
- * Plays `rounds` rounds of each kind from `seed` on; `say` gets a line each. Good rounds leave no
- * files.
+ * Plays `rounds` rounds of each kind from `seed` on; calls `say` with a line for each. Passed
+ * rounds leave no files.
  */
 export async function play(
   kinds: readonly Kind[],
@@ -25,10 +25,10 @@ export async function play(
   const played: Played[] = [];
   for (const kind of kinds) {
     for (let n = 0; n < rounds; n += 1) {
-      const one = await playOne(kind, seed + n, out, worlds, say);
-      played.push(one);
-      // What a broken round left behind is not the next one's.
-      if (one.violations.length > 0) await worlds.stop();
+      const round = await playOne(kind, seed + n, out, worlds, say);
+      played.push(round);
+      // Isolate the next round from the remains of a broken one.
+      if (round.violations.length > 0) await worlds.stop();
     }
   }
   return played;
@@ -43,14 +43,14 @@ async function playOne(
 ): Promise<Played> {
   const folder = join(out, `${kind.name}-${seed}-${process.pid}`);
   mkdirSync(folder, { recursive: true });
-  const round: Round = { kind: kind.name, seed, dice: new Dice(seed, kind.name), folder, worlds, after: [] };
+  const round: Round = { kind: kind.name, seed, choice: new SeededChoice(seed, kind.name), folder, worlds, after: [] };
   const startedAt = Date.now();
   let said = '';
   let violations: string[];
   try {
     ({ said, violations } = await kind.play(round));
   } catch (error) {
-    // The harness could not even get to an end; the service may be to blame.
+    // The harness itself failed, possibly because of the service.
     violations = [`the round broke off: ${(error as Error).stack}`];
     report(round, null, violations);
   } finally {

@@ -2,23 +2,23 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SeenEvent } from './evidence/evidence.js';
 
-/** A reader of a job's stream that comes back with Last-Event-ID whenever it loses it. */
+/** A reader of a job's event stream that resumes with Last-Event-ID after every loss. */
 export interface Reader {
   name: string;
-  /** What it was shown, over all connections. */
+  /** The received events, over all connections. */
   events: SeenEvent[];
-  /** How often it lost the stream. */
+  /** Number of lost streams. */
   cuts: number;
-  /** It came back after the last event and was told that there is nothing more (204). */
+  /** It reconnected after the last event and got 204. */
   ended: boolean;
-  /** Resolves when it has ended or was told to stop. */
+  /** Resolves at the end of the stream or after stop. */
   done: Promise<void>;
   stop(): void;
 }
 
 const againMs = 50;
 
-/** Reads the events of a job from `url`, which may move from one connection to the next. */
+/** Reads the events of a job from `url`, which may change between connections. */
 export function startReader(name: string, url: () => string, apiKey: string): Reader {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -59,8 +59,7 @@ export function startReader(name: string, url: () => string, apiKey: string): Re
         await connect();
       } catch (error) {
         if (signal.aborted) return;
-        // A text that is no JSON is the service's fault; a lost connection is what readers come
-        // back from.
+        // Invalid JSON is the service's fault; lost connections are expected.
         if (error instanceof SyntaxError) throw error;
         reader.cuts += 1;
       }

@@ -5,7 +5,7 @@ import { isTerminal } from '../../src/core/jobs/status.js';
 import type { Status } from '../../src/core/jobs/status.js';
 import { until } from '../support/until.js';
 import { startDev } from './dev-world.js';
-import type { Dice } from './seeded-choice.js';
+import type { SeededChoice } from './seeded-choice.js';
 import type { Client } from './client.js';
 import { gateJobs } from './deployments.js';
 import type { Evidence, JobEvidence, Kill } from './evidence/evidence.js';
@@ -29,7 +29,7 @@ export class Worlds {
     return world;
   }
 
-  /** The logs of those that run, by name. */
+  /** Logs of the running worlds, by name. */
   logs(): [string, string][] {
     return this.logFiles.filter(([, file]) => existsSync(file));
   }
@@ -48,24 +48,24 @@ export class Worlds {
 export interface Round {
   kind: string;
   seed: number;
-  dice: Dice;
-  /** Where its ledgers are, and what is written on a violation. */
+  choice: SeededChoice;
+  /** Folder of its ledgers, and of the evidence of a violation. */
   folder: string;
   worlds: Worlds;
-  /** What is done when it is over, however it ended. */
+  /** Clean-up at the end of the round, also after a failure. */
   after: (() => unknown)[];
 }
 
-/** What happened in a round besides its jobs. */
+/** Events of a round besides its jobs. */
 export interface Incidents {
   model: Ledger<ModelLine>;
   kills: Kill[];
   lastFaultAt: number;
-  /** Who asks the name of the round's deployments. */
+  /** The client of the deployments' name. */
   client?: Client;
 }
 
-/** What is still on its way when a job ends has arrived by then. */
+/** Time for remaining traffic to arrive after a job's end. */
 const settleMs = 2_500;
 
 /** Waits for the jobs' ends, at most 60 s after the last fault, and gathers the evidence. */
@@ -93,7 +93,7 @@ export async function conclude(
       ]);
     } catch (error) {
       if (!(error as Error).message.startsWith('waited')) throw error;
-      // The rules say so from the row.
+      // The rules report it from the row.
     }
     for (const reader of job.readers) reader.stop();
   };
@@ -114,10 +114,10 @@ export async function conclude(
   return { kind, seed, kills, lastFaultAt, jobs: evidence, model: lines, asks, overAt, memory: {}, died };
 }
 
-/** A deployment that has failed is over as any other job, and one that is ready. */
+/** A deployment is over when it is ready, or closed like any other job. */
 const isOver = (status: Status | 'ready'): boolean => status === 'ready' || isTerminal(status);
 
-/** A workflow closes a moment after its row. */
+/** A workflow closes just after its row. */
 async function agreed(world: World, job: Job): Promise<void> {
   await world.temporal((client) =>
     until(
@@ -125,13 +125,13 @@ async function agreed(world: World, job: Job): Promise<void> {
       async () => (await client.workflow.getHandle(job.workflowId).describe()).status.name !== 'RUNNING',
       20,
     ).catch((error: Error) => {
-      // The rules say so.
+      // The rules report it.
       if (!error.message.startsWith('waited')) throw error;
     }),
   );
 }
 
-/** Writes what is needed to look into a violation. */
+/** Writes the evidence of a violation. */
 export function report({ folder, worlds }: Round, evidence: Evidence | null, violations: string[]): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'violations.txt'), `${violations.join('\n')}\n`);

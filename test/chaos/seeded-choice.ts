@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { seedRng, uniformInt, weightedPick, type Rng } from '../../src/core/math/random.js';
 
 /** Seeded randomness. `names` select a sequence that is independent of other draws. */
-export class Dice {
+export class SeededChoice {
   private rng: Rng;
   private readonly seed: number;
 
@@ -11,12 +11,12 @@ export class Dice {
     this.rng = seedRng(seed, createHash('sha256').update(names.join('\0')).digest().readUInt32LE());
   }
 
-  /** Dice of the same seed for something else. */
-  of(...names: (string | number)[]): Dice {
-    return new Dice(this.seed, ...names);
+  /** An independent sequence of the same seed. */
+  of(...names: (string | number)[]): SeededChoice {
+    return new SeededChoice(this.seed, ...names);
   }
 
-  /** An integer from `from` to `to`, both included. */
+  /** An integer between `from` and `to`, inclusive. */
   between(from: number, to: number): number {
     const [drawn, next] = uniformInt(this.rng, to - from + 1);
     this.rng = next;
@@ -27,7 +27,7 @@ export class Dice {
     return items[this.between(0, items.length - 1)]!;
   }
 
-  /** True in `percent` of a hundred cases. */
+  /** True with a probability of `percent`. */
   chance(percent: number): boolean {
     return this.between(1, 100) <= percent;
   }

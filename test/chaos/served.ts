@@ -7,7 +7,7 @@ import { killAll, patientPlan, sceneOf, targets } from './faults/kills.js';
 import { readCut } from './faults/streams.js';
 import { conclude, type Round } from './round.js';
 
-/** About so many calls come in a round, those for the client left out. */
+/** Expected calls in a round, without those for the client. */
 const toCome = 160;
 
 /** kill -9 at random moments while a job runs, deployments are made and a client calls them. */
@@ -44,9 +44,9 @@ const plan: JobPlan = {
 };
 
 async function playHostile(round: Round, modelFaults: number, plan: JobPlan) {
-  const { dice, folder, worlds } = round;
+  const { choice, folder, worlds } = round;
   const world = await worlds.get('split');
-  const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), modelFaults);
+  const model = world.model.begin(choice.of('model'), join(folder, 'model.jsonl'), modelFaults);
   const memory = peakMemory(world);
   const read = await readCut(round, world);
   const { client, made } = await begin(round, { world, model }, plan, {

@@ -8,7 +8,7 @@ import { startTemporal } from '../../src/embedded/temporal.js';
 import { startTree, type Tree } from '../support/servers/tree.js';
 import { ready, type Engine, type Ground } from './world.js';
 
-/** The longest that something stays away after it was killed. */
+/** Longest downtime after a kill, in milliseconds. */
 const awayMs = 3_000;
 
 /** `ratchet serve` and `ratchet worker` as processes, on Temporal and Postgres of the harness. */
@@ -52,22 +52,22 @@ export async function startSplit({ folder, logFile, env, stops }: Ground): Promi
     databaseUrl: postgres.url,
     temporalAddress: temporal.address,
     processes: () => ({ api: roles.api.process.pid!, worker: roles.worker.process.pid! }),
-    async kill(target, dice) {
+    async kill(target, choice) {
       if (target === 'tree') throw new Error('here there is no tree to kill');
-      const away = dice.between(0, awayMs);
+      const away = choice.between(0, awayMs);
       let goneAt: number;
       if (target === 'api' || target === 'worker') {
         await roles[target].kill();
         goneAt = Date.now();
         await delay(away);
         roles[target] = await run(commands[target]);
-      } else if (target === 'postgres' && dice.chance(30)) {
-        // A backend that dies makes the server throw out everybody and recover.
+      } else if (target === 'postgres' && choice.chance(30)) {
+        // The server disconnects everybody and recovers when a backend dies.
         process.kill(await someBackend(postgres.url), 'SIGKILL');
         goneAt = Date.now();
       } else {
         process.kill(servers[target].pid, 'SIGKILL');
-        // Not brought back by its supervisor, but after a while, at the same address.
+        // Restarts after a delay at the same address, without a supervisor.
         await servers[target].stop();
         goneAt = Date.now();
         await delay(away);

@@ -2,7 +2,7 @@ import { withServers } from '../states/own-servers.js';
 import { runStateSequences } from '../states/sequences.js';
 import type { Kind } from './kinds.js';
 
-/** So many sequences a round make 500 in the 20 rounds that are to hold. */
+/** Sequences per round: 500 in the 20 rounds of a release. */
 const sequences = 25;
 
 /** Sequences of commands against the state table; failures are shrunk and can be repeated alone. */
@@ -10,7 +10,7 @@ export const statesKind: Kind = {
   name: 'states',
   async play({ seed }) {
     try {
-      // Each lane takes a seed of its own.
+      // A seed for each lane.
       const report = await withServers((servers) => runStateSequences({ seed: seed * 100, sequences, servers }));
       const commands = Object.values(report.commands).reduce((sum, n) => sum + n, 0);
       return { said: `${report.sequences} sequences, ${commands} commands`, violations: [] };

@@ -5,21 +5,21 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { Api } from '../../src/cli/api.js';
 import { until } from '../support/until.js';
-import type { Dice } from './seeded-choice.js';
+import type { SeededChoice } from './seeded-choice.js';
 import { startChaosModel, type ChaosModel } from './faults/model-server.js';
 
-/** What can be killed. `tree`: everything at once. */
+/** A kill target. `tree`: everything at once. */
 export type Target = 'tree' | 'worker' | 'api' | 'temporal' | 'postgres';
 
-/** A running service, with what the harness looks at it and hurts it with. */
+/** A running service, with the harness's means to observe and kill it. */
 export interface World {
   url: string;
   apiKey: string;
   api: Api;
   model: ChaosModel;
   /** kill -9, then a restart; resolves when ready again, with the time of death (epoch ms). */
-  kill(target: Target, dice: Dice): Promise<number>;
-  /** Asks the database as superuser. */
+  kill(target: Target, choice: SeededChoice): Promise<number>;
+  /** Queries the database as superuser. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   temporal<T>(work: (client: Client) => Promise<T>): Promise<T>;
   /** The processes of the service, by name. */
@@ -29,33 +29,33 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** What a kind of world brings itself; the rest is the same for all. */
+/** The part of a world that differs between kinds of worlds. */
 export type Engine = Pick<World, 'url' | 'kill' | 'processes' | 'died'> & {
   databaseUrl: string;
   temporalAddress: string;
 };
 
-/** Where a world lives. */
+/** The folder of a world. */
 export interface Ground {
   folder: string;
   logFile: string;
-  /** Settings that all processes of the service have. */
+  /** Settings of all processes of the service. */
   env: Record<string, string>;
-  /** What was started says here how it is stopped, the last first. */
+  /** Stop functions of the started parts, last first. */
   stops: (() => Promise<unknown>)[];
 }
 
-/** Of the log of a service that did not start, in characters. */
+/** Characters shown from the log of a service that did not start. */
 const lastWords = 2_000;
 const apiKey = 'chaos-test-key-0123456789';
 
-/** Starts a world on a folder and a model of its own; `logsTo` is told at once where its log is. */
+/** Starts a world on its own folder and model; calls `logsTo` with the log's path at once. */
 export async function startWorld(
   start: (ground: Ground) => Promise<Engine>,
   logsTo: (file: string) => void,
 ): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-chaos-'));
-  // As root, Postgres runs as another user, who has to pass through here.
+  // As root, Postgres runs as another user, who needs access to this folder.
   chmodSync(folder, 0o755);
   const model = await startChaosModel();
   const logFile = join(folder, 'service.log');
@@ -86,7 +86,7 @@ export async function startWorld(
     apiKey,
     api: new Api(engine.url, apiKey),
     model,
-    kill: (target, dice) => engine.kill(target, dice),
+    kill: (target, choice) => engine.kill(target, choice),
     processes: () => engine.processes(),
     died: () => engine.died(),
     sql: (text, values) => query(engine.databaseUrl, text, values),
@@ -102,7 +102,7 @@ export async function startWorld(
   };
 }
 
-/** Resolves when the service can do everything: database, Temporal, a worker. */
+/** Resolves when database, Temporal and a worker are ready. */
 export async function ready(world: Pick<World, 'url'>): Promise<void> {
   await until('the service is ready', async () => (await fetch(`${world.url}/readyz`)).ok, 60);
 }

@@ -36,13 +36,13 @@ async function follow(api: Api): Promise<number[]> {
   return seen;
 }
 
-test('a stream that breaks is followed on from the last event', async () => {
+test('resumes a broken stream after the last event', async () => {
   const { api, streams } = await serve();
   expect(await follow(api)).toEqual([1, 2, 3, 4]);
   expect(streams()).toBe(2);
 });
 
-test('a service that is gone is an error', async () => {
+test('throws an error when the service is gone', async () => {
   const { api } = await serve();
   const events = api.follow('/events');
   await events.next();

@@ -33,7 +33,7 @@ afterEach(async () => {
   await model.close();
 });
 
-/** A container that asks the model to shout a word. */
+/** A container that has the model repeat a word in capitals. */
 async function start(options: Options = {}): Promise<string> {
   container = await createContainer<Task>({
     name: 'shouting',
@@ -103,7 +103,7 @@ describe('a rollout', () => {
     });
   });
 
-  test('seeds pick tasks modulo their number, or make them', async () => {
+  test('seeds select tasks modulo their number, or generate them', async () => {
     const url = await start();
     const wordOf = async (at: string, seed: number) =>
       (await post(at, body({ env: { seed } }))).body.reward_info.details.word;
@@ -116,7 +116,7 @@ describe('a rollout', () => {
     ).toThrow(/tasks is empty/);
   });
 
-  test('the prompt is the one that the request brings', async () => {
+  test('uses the prompt of the request', async () => {
     const sections = [
       { role: 'system', content: 'second', order: 1 },
       { role: 'user', content: 'not this', order: 2 },
@@ -127,7 +127,7 @@ describe('a rollout', () => {
     expect(model.requests[0]!.body).not.toHaveProperty('prompt_template');
   });
 
-  test('several prompts are served by name, and each rollout has them by name', async () => {
+  test('serves several prompts by name and passes them to each rollout by name', async () => {
     const given: RolloutContext[] = [];
     const url = await start({
       initialPrompt: { plan: 'Plan.', answer: 'Answer.' },
@@ -159,7 +159,7 @@ describe('a rollout', () => {
     ).toThrow(/initialPrompt is empty/);
   });
 
-  test('parameters of one call go over those of the policy, fields like keys stay here', async () => {
+  test('parameters of a call override the policy; fields such as keys are not sent', async () => {
     await post(
       await start({
         rollout: async (_, ask, { env }) => {
@@ -178,13 +178,13 @@ describe('a rollout', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('failures', () => {
   test.each([
     [429, 503, '7'],
     [503, 503, '7'],
     [500, 502, null],
     [502, 502, null],
-  ])('a model that answers %i makes it %i, to be tried again', async (upstream, answered, retryAfter) => {
+  ])('a model that answers %i makes the rollout a retryable %i', async (upstream, answered, retryAfter) => {
     model.reply(() => ({ raw: '{"error":{"message":"busy"}}', status: upstream, headers: { 'retry-after': '7' } }));
     const answer = await post(await start(), body());
     expect(answer.status).toBe(answered);
@@ -192,7 +192,7 @@ describe('what goes wrong', () => {
     expect(answer.headers.get('retry-after')).toBe(retryAfter);
   });
 
-  test('a broken connection, no listener and half an answer are 502', async () => {
+  test('answers 502 after a broken connection, a refused connection or an incomplete answer', async () => {
     const url = await start();
     model.reply(() => ({ cutAfter: 0 }));
     expect(await post(url, body())).toMatchObject({
@@ -209,7 +209,7 @@ describe('what goes wrong', () => {
   });
 
   test.each([400, 401, 404, 409])(
-    'a model that answers %i fails the rollout: the same would come again',
+    'a model that answers %i fails the rollout, because a retry would fail again',
     async (status) => {
       model.reply(() => ({ raw: 'no', status }));
       expect(await post(await start(), body())).toMatchObject({
@@ -221,11 +221,11 @@ describe('what goes wrong', () => {
 
   test.each<[string, Options['rollout'], RegExp]>([
     ['throws', () => Promise.reject(new TypeError('x is not y')), /x is not y/],
-    ['gives NaN', () => ({ reward: NaN }), /reward NaN, which is not a finite number/],
-    ['gives a text', () => ({ reward: '1' as never }), /reward 1, which is not a finite number/],
-    ['gives nothing', () => undefined as never, /undefined/],
-    ['gives details that are no JSON', () => ({ reward: 1, details: { n: 1n } }), /BigInt/],
-  ])('a function that %s fails the rollout and says so', async (_, rollout, message) => {
+    ['returns NaN', () => ({ reward: NaN }), /reward NaN, which is not a finite number/],
+    ['returns a text', () => ({ reward: '1' as never }), /reward 1, which is not a finite number/],
+    ['returns nothing', () => undefined as never, /undefined/],
+    ['returns details outside JSON', () => ({ reward: 1, details: { n: 1n } }), /BigInt/],
+  ])('a function that %s fails the rollout with a message', async (_, rollout, message) => {
     const answer = await post(await start({ rollout: rollout! }), body());
     expect(answer.status).toBe(200);
     expect(answer.body.success_status).toBe('error');
@@ -251,7 +251,7 @@ describe('what goes wrong', () => {
   }
 });
 
-describe('requests that cannot be served', () => {
+describe('invalid requests', () => {
   test.each<[string, unknown, number, RegExp]>([
     ['no JSON', '{"env":', 400, /not JSON/],
     ['a list', [], 422, /the body must be an object/],
@@ -283,7 +283,7 @@ describe('requests that cannot be served', () => {
     expect(runs).toBe(0);
   });
 
-  test('wrong limits and templates name their field', async () => {
+  test('names the field of an invalid limit or template', async () => {
     const url = await start();
     expect((await post(url, body({ safety: { max_time_s: 0 } }))).body.detail).toMatch(/^safety.max_time_s/);
     expect((await post(url, body({}, { prompt_template: { sections: 1 } }))).body.detail).toMatch(
@@ -294,17 +294,17 @@ describe('requests that cannot be served', () => {
     );
   });
 
-  test('a body of more than 10 MiB is 413', async () => {
+  test('answers 413 for a body of more than 10 MiB', async () => {
     expect((await post(await start(), 'x'.repeat(40 * 1024 * 1024))).status).toBe(413);
   });
 
-  test('unknown routes are 404', async () => {
+  test('answers 404 for unknown routes', async () => {
     const url = await start();
     expect((await fetch(`${url}/rollout`)).status).toBe(404);
     expect((await fetch(`${url}/nothing`, { method: 'POST' })).status).toBe(404);
   });
 
-  test('with a key every route refuses who does not bring it', async () => {
+  test('requires its key on every route', async () => {
     const url = await start({ apiKey: 'secret' });
     for (const path of ['/health', '/info', '/task_info']) {
       expect((await fetch(url + path)).status).toBe(401);
@@ -320,7 +320,7 @@ describe('requests that cannot be served', () => {
   });
 });
 
-test('health, info and task info', async () => {
+test('serves health, info and task info', async () => {
   const url = await start();
   const get = async (path: string) => (await fetch(url + path)).json();
   const initial_prompt = { messages: [{ role: 'system', content: 'Shout.' }] };
@@ -354,7 +354,7 @@ describe('the same idempotency key', () => {
     expect(runs).toBe(3);
   });
 
-  test('runs again after a 5xx, and not after a failed rollout', async () => {
+  test('runs again after a 5xx but not after a failed rollout', async () => {
     const url = await start();
     model.reply(({ n }) => (n === 1 ? { raw: '', status: 500 } : { raw: '', status: 400 }));
     expect((await post(url, body(), key)).status).toBe(502);
@@ -363,7 +363,7 @@ describe('the same idempotency key', () => {
     expect(runs).toBe(2);
   });
 
-  test('only the last 1,000 answers are kept', async () => {
+  test('keeps only the last 1,000 answers', async () => {
     const url = await start({ rollout: () => ({ reward: (runs += 1) }) });
     const answered = (n: number) => post(url, body(), { 'idempotency-key': `k${n}` });
     await answered(0);
@@ -377,8 +377,8 @@ describe('the same idempotency key', () => {
   });
 });
 
-describe('a caller that goes away', () => {
-  /** Posts a rollout and gives the means to break the connection. */
+describe('a disconnecting caller', () => {
+  /** Posts a rollout; the result can break the connection. */
   function postAndLeave(url: string, key?: string) {
     const sent = httpRequest(`${url}/rollout`, { method: 'POST', headers: key ? { 'idempotency-key': key } : {} });
     sent.on('error', () => undefined);
@@ -390,7 +390,7 @@ describe('a caller that goes away', () => {
     };
   }
 
-  test('stops the rollout, and the next with its key begins anew', async () => {
+  test('stops the rollout, and the next request with its key starts over', async () => {
     const signals: AbortSignal[] = [];
     const url = await start({
       rollout: (_, __, { signal }) => {
@@ -406,7 +406,7 @@ describe('a caller that goes away', () => {
     expect(signals).toHaveLength(2);
   });
 
-  test('leaves the rollout to others who wait for the same key', async () => {
+  test('keeps the rollout for other requests with the same key', async () => {
     const signals: AbortSignal[] = [];
     let finish: (score: { reward: number }) => void = () => undefined;
     const url = await start({
@@ -418,8 +418,8 @@ describe('a caller that goes away', () => {
     const leave = postAndLeave(url, 'rol_1');
     await until('it runs', () => signals.length === 1);
     const waiting = post(url, body(), { 'idempotency-key': 'rol_1' });
-    // An answer to a request sent later shows that the second has been received, and then that the
-    // first has gone.
+    // The answer to a later request proves that the second one arrived; the next proves the
+    // disconnect.
     await fetch(`${url}/health`);
     await leave();
     await fetch(`${url}/health`);

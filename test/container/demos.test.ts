@@ -12,7 +12,7 @@ const request = (messages: Message[], demos: RolloutRequest['demos']): RolloutRe
 const sectionsOf = (body: Record<string, unknown>) =>
   (body['policy'] as { config: { prompt_template: { sections: unknown[] } } }).config.prompt_template.sections;
 
-test('a rollout’s sections hold the demonstrations, which are not prompts of the container', () => {
+test('a rollout’s sections include the demonstrations, which are not prompts of the container', () => {
   const messages: Message[] = [
     { role: 'system', content: 's' },
     { role: 'user', content: 'Question: {q}' },

@@ -32,14 +32,14 @@ async function serve(files: Record<string, string>): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('the data', () => {
+describe('the data set', () => {
   const normal = (text: string) =>
     text
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, ' ')
       .trim();
 
-  test('is several hundred different messages, balanced over many labels', async () => {
+  test('has several hundred distinct messages, balanced over many labels', async () => {
     const tasks = await readIntents(dataFile);
     expect(tasks.length).toBeGreaterThanOrEqual(480);
     expect(new Set(tasks.map(({ text }) => normal(text))).size).toBe(tasks.length);
@@ -53,7 +53,7 @@ describe('the data', () => {
     expect(Object.keys(guide).sort()).toEqual(labels);
   });
 
-  test('gives no label away, and every stretch of seeds holds nearly all labels', async () => {
+  test('contains no label in a message, and nearly all labels in every range of seeds', async () => {
     const tasks = await readIntents(dataFile);
     const labels = labelsOf(tasks);
     for (const { text } of tasks) for (const label of labels) expect(text.toLowerCase()).not.toContain(label);
@@ -67,7 +67,7 @@ describe('the score', () => {
   const task = { text: 'Where is it?', label: 'queue_a' };
   const labels = ['queue_a', 'queue_b', 'queue_ab'];
 
-  test.each(['queue_a', ' queue_a\n', '`queue_a`', '"queue_a".', 'The label is queue_a.'])('%j is right', (answer) => {
+  test.each(['queue_a', ' queue_a\n', '`queue_a`', '"queue_a".', 'The label is queue_a.'])('accepts %j', (answer) => {
     expect(score(task, answer, labels)).toEqual({
       reward: 1,
       feedback: 'Correct: `queue_a`.',
@@ -75,7 +75,7 @@ describe('the score', () => {
     });
   });
 
-  test('what is wrong is named, with what the right label is for', () => {
+  test('explains a wrong label and the right one', () => {
     expect(score(task, 'queue_b', labels, { queue_a: 'parcels' })).toEqual({
       reward: 0,
       feedback: 'Wrong for "Where is it?". It is about parcels. Expected `queue_a`, answered `queue_b`.',
@@ -99,7 +99,7 @@ describe('the container', () => {
     return { status: response.status, body: (await response.json()) as { reward_info: { details: object } } };
   };
 
-  test('asks with its own data, and by a key where one is set', async () => {
+  test('serves its own data set, and requires a key if set', async () => {
     const model = await startFakeModel(() => ({ text: 'none' }));
     closing.push(() => model.close());
     const container = await startIntents({ apiKey: 'secret' });
@@ -110,7 +110,7 @@ describe('the container', () => {
     expect(model.requests[0]!.body.messages[1]!.content).toBe(question(tasks[2]!, labelsOf(tasks)));
   });
 
-  test('takes other data from a URL', async () => {
+  test('loads another data set from a URL', async () => {
     const rows = [
       { text: 'A tulip please', label: 'p1' },
       { text: 'A hammer please', label: 'p2' },

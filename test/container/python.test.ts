@@ -42,7 +42,7 @@ suite(`the container in plain Python${missing ? ' (skipped: there is no python3 
     return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.json() };
   };
 
-  test('is healthy, has a prompt, and wants its key', async () => {
+  test('is healthy, has a prompt, and requires its key', async () => {
     expect(await (await fetch(`${url}/health`, { headers })).json()).toEqual({ status: 'healthy' });
     const task = (await (await fetch(`${url}/task_info?seed=1`, { headers })).json()) as object;
     expect(task).toMatchObject({ initial_prompt: { messages: [{ role: 'system' }] } });
@@ -51,7 +51,7 @@ suite(`the container in plain Python${missing ? ' (skipped: there is no python3 
     expect((await fetch(`${url}/rollout`, { method: 'POST', body: '{}' })).status).toBe(401);
   });
 
-  test('runs a rollout through the model that it is given', async () => {
+  test('runs a rollout with the given model', async () => {
     const sections = [{ role: 'system', content: 'Candidate.', order: 0 }];
     expect(await post(body(0, { prompt_template: { sections } }))).toMatchObject({
       status: 200,
@@ -72,7 +72,7 @@ suite(`the container in plain Python${missing ? ' (skipped: there is no python3 
     });
   });
 
-  test('says what may be tried again and what may not', async () => {
+  test('separates retryable from permanent errors', async () => {
     model.reply(() => ({ raw: 'busy', status: 429, headers: { 'retry-after': '3' } }));
     expect(await post(body(0))).toMatchObject({ status: 503, retryAfter: '3' });
     model.reply(() => ({ raw: 'broken', status: 500 }));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { until } from '../support/until.js';
 
-// `npm run demo` to its end and interrupted: no process of it is left.
+// `npm run demo`, complete and interrupted: no process of it remains.
 
 const root = join(import.meta.dirname, '../..');
 const folders: string[] = [];
@@ -48,7 +48,7 @@ function leftOver(folder: string): string[] {
     });
 }
 
-test('ends with the diff, both rewards and how to go on', async () => {
+test('ends with the diff, both rewards and the next steps', async () => {
   const { ended, folder } = demo();
   const { code, output, errors } = await ended;
   expect({ code, errors: code === 0 ? '' : errors }).toEqual({ code: 0, errors: '' });
@@ -60,7 +60,7 @@ test('ends with the diff, both rewards and how to go on', async () => {
   expect(leftOver(folder)).toEqual([]);
 }, 180_000);
 
-test('broken off by Ctrl-C it stops what it started', async () => {
+test('stops its processes on Ctrl-C', async () => {
   const { child, ended, folder, shown } = demo();
   await until('the session runs', () => shown().includes('generation 0/8'));
   child.kill('SIGINT');
@@ -70,11 +70,11 @@ test('broken off by Ctrl-C it stops what it started', async () => {
   expect({ left, errors: left.length === 0 ? '' : errors }).toEqual({ left: [], errors: '' });
 }, 120_000);
 
-test('a provider without a key is one line, before anything is started', async () => {
+test('reports a provider without a key in one line before starting anything', async () => {
   const { ended, folder } = demo('--provider', 'openai', '--model', 'gpt-4o-mini');
   const { code, errors } = await ended;
   expect(code).toBe(2);
-  // The first line says that it is being built, where it was not yet.
+  // The first line is the build message if a build was necessary.
   expect(errors.replace(/^Building …\n/, '').trim()).toMatch(/^ratchet: .*OPENAI_API_KEY.*$/);
   expect(readdirSync(folder)).toEqual([]);
 }, 60_000);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
-test('metrics are on a port of their own, by route and by outcome', async () => {
+test('serves metrics on a port of their own, by route and by outcome', async () => {
   const box = await startFakeContainer({ behave: (call) => (call.seed === 0 ? answers.raw('{}') : answers.reward(1)) });
   const policy = { provider: 'local', model: 'local' };
   const id = await createEvaluation(service, { container_url: box.url, seeds: [0, 1, 2], policy });
@@ -27,7 +27,7 @@ test('metrics are on a port of their own, by route and by outcome', async () => 
     /ratchet_http_request_duration_seconds_count\{method="POST",route="\/api\/v1\/offline\/jobs",status="201"\} 1/,
   );
   expect(text).toContain('process_resident_memory_bytes');
-  // An id in a label would make a series for each job.
+  // Labels with ids would create a series for each job.
   expect(text).not.toContain(id);
   expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
   expect(

@@ -1,4 +1,4 @@
-/** Helper of temporal-binary.test.ts: reports the Temporal binary of a cache directory. */
+/** Helper of temporal-binary.long.test.ts: reports the Temporal binary of a cache directory. */
 import { pino } from 'pino';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.js';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const made: string[] = [];
 
-/** A folder that every user can enter; it goes when the tests of this file have run. */
+/** A folder that every user can enter; removed after the tests of this file. */
 export function freshFolder(mode = 0o755): string {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-embedded-'));
   chmodSync(folder, mode);

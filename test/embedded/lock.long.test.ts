@@ -10,7 +10,7 @@ import { freshFolder } from './folders.js';
 const released = (lock: ReturnType<typeof tryLock>) => 'release' in lock;
 
 describe('the lock of a folder', () => {
-  test('is held by one, and free again once released', () => {
+  test('has one holder, and is free again after its release', () => {
     const file = join(freshFolder(), 'lock');
     const first = tryLock(file);
     if (!('release' in first)) throw new Error('the lock was not free');
@@ -19,7 +19,7 @@ describe('the lock of a folder', () => {
     expect(released(tryLock(file))).toBe(true);
   });
 
-  test('names the process that holds it, in one line that says what to do', () => {
+  test('names its holder and the remedy in one line', () => {
     const folder = freshFolder();
     lockFolder(folder);
     const again = () => lockFolder(folder);
@@ -30,11 +30,11 @@ describe('the lock of a folder', () => {
   test.each([
     ['whose process is gone', JSON.stringify({ pid: 2 ** 22 + 1, startTime: 'x', token: 'x' })],
     [
-      'whose process id belongs to another one by now',
+      'whose process id now belongs to another process',
       JSON.stringify({ pid: process.pid, startTime: 'earlier', token: 'x' }),
     ],
-    ['that a power cut left empty', ''],
-  ])('is taken over from one %s', (_, left) => {
+    ['left empty by a power cut', ''],
+  ])('replaces a lock %s', (_, left) => {
     const folder = freshFolder();
     writeFileSync(join(folder, 'lock'), left);
     expect(released(tryLock(join(folder, 'lock')))).toBe(true);
@@ -42,9 +42,8 @@ describe('the lock of a folder', () => {
     expect(readdirSync(folder)).toEqual(['lock']);
   });
 
-  // A third that comes while the second has the lock in its hands finds no lock; it must not take
-  // it for free.
-  test('belongs to one while it changes hands', () => {
+  // A third process that arrives during the takeover finds no lock and must not take it.
+  test('has one holder during a takeover', () => {
     const folder = freshFolder();
     const file = join(folder, 'lock');
     const stale = JSON.stringify({ pid: 2 ** 22 + 1, startTime: 'x', token: 'x' });
@@ -67,7 +66,7 @@ describe('the lock of a folder', () => {
     expect(tryLock(file)).toEqual({ heldBy: process.ppid });
   });
 
-  test('goes to exactly one of several that find it stale at the same time', async () => {
+  test('goes to exactly one of several processes that find it stale at the same time', async () => {
     const folder = freshFolder();
     const files = Array.from({ length: 300 }, (_, index) => join(folder, `lock${index}`));
     for (const file of files) writeFileSync(file, JSON.stringify({ pid: 2 ** 22 + 1, startTime: 'x', token: 'x' }));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { firstFree, isFree } from '../../src/embedded/ports.js';
 
-test('a wanted port is taken where it is free, and only there', async () => {
+test('takes a wanted port only if it is free', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -15,7 +15,7 @@ test('a wanted port is taken where it is free, and only there', async () => {
   expect(await firstFree(port)).toBe(port);
 });
 
-test('free ports are below those of outgoing connections, and all different', async () => {
+test('picks distinct free ports below those of outgoing connections', async () => {
   const ports = await Promise.all(Array.from({ length: 200 }, () => firstFree()));
   expect(new Set(ports).size).toBe(200);
   expect(Math.min(...ports)).toBeGreaterThanOrEqual(20_000);

@@ -32,7 +32,7 @@ interface Answer {
 const root = join(import.meta.dirname, '..', '..');
 const isRoot = process.getuid?.() === 0;
 const ifRoot = isRoot ? test : test.skip;
-// Creating a cluster takes a second or more, so most tests start the same one.
+// Creating a cluster takes a second or more, so most tests share one.
 const dataDir = freshFolder();
 const data = join(dataDir, 'postgres', 'data');
 const stops: (() => Promise<unknown>)[] = [];
@@ -47,7 +47,7 @@ async function start(folder = dataDir): Promise<EmbeddedPostgres> {
   return server;
 }
 
-/** The same in a process of its own, from the sources in `clone`. */
+/** Starts it in a process of its own, from the sources in `clone`. */
 function startElsewhere(
   options: Omit<PostgresOptions, 'log'>,
   clone = root,
@@ -80,7 +80,7 @@ async function save(url: string): Promise<void> {
 const saved = (url: string) => query(url, 'select answer from kept');
 
 describe('embedded Postgres', () => {
-  test('is durable, on loopback only, not for root, and keeps its data and address over a restart', async () => {
+  test('is durable, on loopback only, not run by root, and keeps its data and address over a restart', async () => {
     const first = await start();
     const settings = `select current_setting(s) from unnest(array['fsync', 'synchronous_commit', 'full_page_writes', 'listen_addresses', 'unix_socket_directories', 'server_encoding']) s`;
     expect(await query(first.url, settings)).toEqual(['on', 'on', 'on', '127.0.0.1', '', 'UTF8']);
@@ -101,7 +101,7 @@ describe('embedded Postgres', () => {
     await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
   });
 
-  test('is adopted when its parent was killed', async () => {
+  test('is adopted after a kill of its parent', async () => {
     const parent = startElsewhere({ dataDir });
     const before = await parent.first;
     await save(before.url);
@@ -120,7 +120,7 @@ describe('embedded Postgres', () => {
     expect(lives(mark)).toBe(false);
   });
 
-  test('is healed when it dies: same address, nothing lost', async () => {
+  test('is restarted when it dies: same address, nothing lost', async () => {
     const server = await start();
     await save(server.url);
     const died = server.pid;
@@ -129,7 +129,7 @@ describe('embedded Postgres', () => {
     expect(await saved(server.url)).toEqual([42]);
   });
 
-  test('is healed as an adopted server too', async () => {
+  test('is restarted as an adopted server, too', async () => {
     const parent = startElsewhere({ dataDir });
     const { pid } = await parent.first;
     parent.process.kill('SIGKILL');
@@ -140,7 +140,7 @@ describe('embedded Postgres', () => {
     expect(await query(server.url, 'select 1')).toEqual([1]);
   });
 
-  test('starts although its stale pid file names another living program', async () => {
+  test('starts although its stale pid file names another live program', async () => {
     const first = await start();
     await save(first.url);
     await first.stop();
@@ -159,12 +159,12 @@ describe('embedded Postgres', () => {
     expect(processMark(other.pid!)).toBeDefined();
   });
 
-  test('says in one line that its data is in use', async () => {
+  test('reports in one line that its data is in use', async () => {
     await start();
     await expect(start()).rejects.toThrow(/^The data in .*postgres is in use by another Ratchet \(process \d+\): .*$/);
   });
 
-  test('says in one line that the folder cannot be written', async () => {
+  test('reports in one line that the folder is not writable', async () => {
     const file = join(freshFolder(), 'file');
     writeFileSync(file, '');
     await expect(start(join(file, 'data'))).rejects.toThrow(
@@ -172,7 +172,7 @@ describe('embedded Postgres', () => {
     );
   });
 
-  test('does not guess when its password is lost', async () => {
+  test('refuses to start when its password is lost', async () => {
     await (await start()).stop();
     const kept = join(dataDir, 'postgres', 'server.json');
     renameSync(kept, `${kept}.aside`);
@@ -181,7 +181,7 @@ describe('embedded Postgres', () => {
     expect(await query((await start()).url, 'select 1')).toEqual([1]);
   });
 
-  test('says in one line, with its last words, why it could not start', async () => {
+  test('reports in one line, with its last output, why it could not start', async () => {
     await (await start()).stop();
     const version = readFileSync(join(data, 'PG_VERSION'));
     writeFileSync(join(data, 'PG_VERSION'), '11\n');
@@ -193,7 +193,7 @@ describe('embedded Postgres', () => {
 
 describe('a clone', () => {
   /**
-   * Our sources with a Postgres package without links, as npm leaves it without install scripts.
+   * Our sources with a Postgres package without links, the result of npm without install scripts.
    */
   function clone(mode: number): string {
     const folder = freshFolder(mode);
@@ -231,7 +231,7 @@ describe('a clone', () => {
 
   ifRoot.each([
     ['in place for an ordinary user', true],
-    ['from a copy for an ordinary user who may not add the links to the package', false],
+    ['from a copy for an ordinary user who cannot add the links to the package', false],
   ])('works %s', async (_, ownsPackage) => {
     const folder = clone(0o755);
     const own = join(folder, '.ratchet');

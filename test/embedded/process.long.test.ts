@@ -20,16 +20,16 @@ function shell(script: string): ChildProcess {
 const line = async (child: ChildProcess) =>
   ((await once(createInterface({ input: child.stdout! }), 'line')) as [string])[0];
 
-describe('the mark of a process', () => {
-  test('is the same as long as it lives, and no other process has it', () => {
+describe('the identity of a process', () => {
+  test('is constant during its life and unique', () => {
     expect(processMark(process.pid)).toEqual(processMark(process.pid));
     expect(processMark(process.ppid)!.startTime).not.toBe(processMark(process.pid)!.startTime);
     expect(lives(processMark(process.pid)!)).toBe(true);
     expect(lives({ pid: process.pid, startTime: 'earlier' })).toBe(false);
   });
 
-  test('is gone with it, even while nobody has waited for the process', async () => {
-    // The shell becomes a sleep, which never waits for the child that it thereby inherits.
+  test('is gone after its death, even if no parent has waited for it', async () => {
+    // The shell becomes a sleep, which never waits for the child that it inherits.
     const child = shell('sleep 0.1 & echo $!; exec sleep 60');
     const pid = Number(await line(child));
     await until('the process is a zombie', () => processMark(pid) === undefined, 10);
@@ -38,7 +38,7 @@ describe('the mark of a process', () => {
 });
 
 describe('ending a process', () => {
-  test('takes the first signal that works', async () => {
+  test('stops at the first effective signal', async () => {
     const child = shell("trap '' TERM; echo ready; while true; do sleep 0.05; done");
     await line(child);
     await end(processMark(child.pid!)!, ['SIGTERM', 'SIGKILL'], 200);
@@ -46,7 +46,7 @@ describe('ending a process', () => {
     expect(child.signalCode).toBe('SIGKILL');
   });
 
-  test('leaves another process alone that has its id', async () => {
+  test('spares another process with the same id', async () => {
     const child = shell('echo ready; exec sleep 60');
     await line(child);
     await end({ pid: child.pid!, startTime: 'earlier' }, ['SIGKILL']);

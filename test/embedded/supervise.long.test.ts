@@ -17,7 +17,7 @@ function shortLived(): ServerProcess {
   return { mark: { pid: child.pid!, startTime: 'x' }, gone: once(child, 'exit').then(() => undefined) };
 }
 
-test('a server that keeps dying is given up, with one word to its owner', async () => {
+test('gives up a server that keeps dying, with one message to its owner', async () => {
   const pauses: unknown[] = [];
   jest.spyOn(timers, 'setTimeout').mockImplementation(async (ms) => void pauses.push(ms));
   let starts = 0;
@@ -40,7 +40,7 @@ test('a server that keeps dying is given up, with one word to its owner', async 
   expect(error.message).toMatch(/^It exited 9 times in a row; see its log\.$/);
 });
 
-test('a server that is stopped is not started again', async () => {
+test('does not restart a stopped server', async () => {
   const child = spawn('sleep', ['60']);
   const start = jest.fn<() => Promise<ServerProcess>>();
   const onExit = jest.fn();

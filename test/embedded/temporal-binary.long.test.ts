@@ -24,7 +24,7 @@ async function find(cacheDir: string, programs: Record<string, string> = {}, pro
   const env = { PATH: bin, HOME: bin, HTTPS_PROXY: proxy };
   const child = runTypeScript<Found>(join(import.meta.dirname, 'find-temporal.ts'), [cacheDir], { env });
   const found = await child.first;
-  // It leaves nothing running, or it would not end.
+  // A process left running would keep it from ending.
   await child.ended;
   return found;
 }
@@ -39,7 +39,7 @@ function freshCache(): string {
   return cache;
 }
 
-/** A `go` that answers as the real one does, counts its builds, and "builds" a script. */
+/** A `go` that answers like the real one, counts its builds, and "builds" a script. */
 function fakeGo(cache: string): Record<string, string> {
   const bin = join(cache, '..', 'bin');
   mkdirSync(bin, { recursive: true });
@@ -48,45 +48,45 @@ function fakeGo(cache: string): Record<string, string> {
   return { go: `#!/bin/sh\ncase $1 in list) echo "$3";; install) ${install};; esac\n` };
 }
 
-describe('where Temporal comes from', () => {
-  test('the one on PATH comes first', async () => {
+describe('the sources of the Temporal binary', () => {
+  test('the binary on PATH comes first', async () => {
     const cache = freshCache();
     put(join(cache, cached), temporal);
     expect(await find(cache, { temporal })).toEqual({ binary: 'temporal', said: [] });
   });
 
-  test('then the cached one, without a word', async () => {
+  test('then the cached binary, without output', async () => {
     const cache = freshCache();
     put(join(cache, cached), temporal);
     expect(await find(cache)).toEqual({ binary: join(cache, cached), said: [] });
   });
 
-  test('something else by that name on PATH is passed over', async () => {
+  test('another program of the same name on PATH is skipped', async () => {
     const cache = freshCache();
     put(join(cache, cached), temporal);
     expect((await find(cache, { temporal: '#!/bin/sh\necho hello\n' })).binary).toBe(join(cache, cached));
   });
 
-  test('then Go builds it, once for all who ask at the same time, and nothing is left half made', async () => {
+  test('then Go builds it, once for concurrent requests, and leaves no partial build', async () => {
     const cache = freshCache();
     const go = fakeGo(cache);
     const both = await Promise.all([find(cache, go), find(cache, go)]);
     expect(both.map(({ binary }) => binary)).toEqual([join(cache, cached), join(cache, cached)]);
     expect(readFileSync(join(cache, '..', 'builds'), 'utf8')).toBe('built\n');
     expect(readdirSync(cache)).toEqual([cached]);
-    const said = both.flatMap((one) => one.said).join('\n');
+    const said = both.flatMap((run) => run.said).join('\n');
     expect(said).toMatch(/no Temporal server by the SDK's download: .+/);
     expect(said).toMatch(/building the Temporal server/);
   });
 
-  test('a broken one in the cache is replaced', async () => {
+  test('a broken binary in the cache is replaced', async () => {
     const cache = freshCache();
     put(join(cache, cached), '#!/bin/sh\nexit 3\n');
     expect((await find(cache, fakeGo(cache))).binary).toBe(join(cache, cached));
     expect(readFileSync(join(cache, cached), 'utf8')).toContain('version built');
   });
 
-  test('with no network and no Go there is one line with every reason and the way out', async () => {
+  test('without network and Go one line names every reason and the remedy', async () => {
     const { error, name, said } = await find(freshCache());
     expect(name).toBe('StartupError');
     expect(error).toMatch(
@@ -95,7 +95,7 @@ describe('where Temporal comes from', () => {
     expect(said.filter((line) => line.startsWith('no Temporal server by '))).toHaveLength(4);
   });
 
-  test('a network that never answers is given up', async () => {
+  test('a network that never answers times out', async () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await new Promise((resolve) => silent.once('listening', resolve));

@@ -30,7 +30,7 @@ async function start(options: Partial<TemporalOptions> & { dataDir: string }): P
   return server;
 }
 
-/** Starts one in a process of its own and kills that process: the server stays. */
+/** Starts one in a process of its own and kills that process: the server survives. */
 async function orphan(dataDir: string): Promise<Answer> {
   const script = join(import.meta.dirname, '..', 'support', 'servers', 'run-embedded.ts');
   const parent: Child<Answer> = runTypeScript(script, ['temporal', JSON.stringify({ dataDir, port: 0 })]);
@@ -49,7 +49,7 @@ function isStopped(pid: number): boolean {
   return threads.every((thread) => /\) [Tt] /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')));
 }
 
-/** Starts a workflow that nobody works on, so that only the server remembers it. */
+/** Starts a workflow without a worker, so that only the server knows it. */
 async function remember(address: string, workflowId: string): Promise<void> {
   const connection = await Connection.connect({ address });
   await new Client({ connection }).workflow.start('anything', { workflowId, taskQueue: 'nobody' });
@@ -80,7 +80,7 @@ describe('embedded Temporal', () => {
     expect(await recall(second.address, 'before')).toBe('RUNNING');
   });
 
-  test('is adopted when its parent was killed, and ended by a stop', async () => {
+  test('is adopted after a kill of its parent, and ended by a stop', async () => {
     const dataDir = freshFolder();
     const before = await orphan(dataDir);
     await remember(before.address, 'before');
@@ -97,7 +97,7 @@ describe('embedded Temporal', () => {
     const hung = await orphan(dataDir);
     const mark = processMark(hung.pid)!;
     process.kill(hung.pid, 'SIGSTOP');
-    // The signal is on its way to each thread: one that still runs may answer.
+    // The signal reaches threads one by one: a running thread may still answer.
     await until('all of it stands still', () => isStopped(hung.pid));
     const after = await start({ dataDir });
     expect([after.address, after.adopted]).toEqual([hung.address, false]);
@@ -114,7 +114,7 @@ describe('embedded Temporal', () => {
     expect(processMark(pid)).toBeUndefined();
   });
 
-  test('a process that only has the id of the one before is left alone', async () => {
+  test('spares a process that only reuses the previous id', async () => {
     const dataDir = freshFolder();
     await (await start({ dataDir })).stop();
     const file = join(dataDir, 'temporal', 'server.json');
@@ -123,7 +123,7 @@ describe('embedded Temporal', () => {
     expect((await start({ dataDir })).adopted).toBe(false);
   });
 
-  test('is healed when it dies: same address, nothing lost', async () => {
+  test('is restarted when it dies: same address, nothing lost', async () => {
     const server = await start({ dataDir: freshFolder() });
     await remember(server.address, 'before');
     const died = server.pid;
@@ -132,7 +132,7 @@ describe('embedded Temporal', () => {
     expect(await recall(server.address, 'before')).toBe('RUNNING');
   });
 
-  test('says in one line that its port is taken', async () => {
+  test('reports in one line that its port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -141,7 +141,7 @@ describe('embedded Temporal', () => {
     await expect(start({ dataDir: freshFolder(), port })).rejects.toThrow(taken);
   });
 
-  test('says in one line that its data is in use', async () => {
+  test('reports in one line that its data is in use', async () => {
     const dataDir = freshFolder();
     await start({ dataDir });
     await expect(start({ dataDir })).rejects.toThrow(/^The data in .*temporal is in use by another Ratchet.*$/);

@@ -8,19 +8,19 @@ import { recordDecision, type Decision } from '../../src/storage/decisions/recor
 import type { Stage } from '../../src/core/search/protocol.js';
 import type { TestHttp } from './support.js';
 
-/** One rollout as it shall stand in the table. */
+/** One rollout with the fields of its row. */
 export interface SeededRollout {
   candidate: number;
   seed: number;
   status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
   reward?: number;
-  /** [prompt, completion] of its one model call; none where absent. */
+  /** [prompt, completion] of its one model call; absent: no call. */
   tokens?: [number, number];
-  /** null: the price is not known. */
+  /** null: unknown price. */
   cost?: number | null;
   resent?: number;
   error?: string;
-  /** Whether that error was not the candidate's fault. */
+  /** Whether the error is an infrastructure failure. */
   infrastructure?: boolean;
   feedback?: string;
   stage?: Stage;
@@ -28,8 +28,8 @@ export interface SeededRollout {
 }
 
 /**
- * Writes candidates by their statuses, versions counting from 0, each with a prompt, `version N`
- * where none is given.
+ * Writes candidates by their statuses, versions counting from 0, each with a prompt, by default
+ * `version N`.
  */
 export async function seedCandidates(
   http: TestHttp,
@@ -43,11 +43,11 @@ export async function seedCandidates(
     messages?: Message[];
     /** Instead of messages. */
     graph?: GraphJson;
-    /** The rollouts that its reflection was shown, and the components that it rewrote. */
+    /** The rollouts shown to its reflection, and the components that it rewrote. */
     ordinals?: number[];
     components?: string[];
     edits?: EditJson[];
-    /** It combines its parents. */
+    /** Whether it is a merge of its parents. */
     merge?: boolean;
   }[],
 ): Promise<void> {
@@ -79,7 +79,7 @@ export async function seedCandidates(
   });
 }
 
-/** Writes rollouts in the order asked for, each with the model call it made. */
+/** Writes rollouts in request order, each with its model call. */
 export async function seedRollouts(http: TestHttp, jobId: string, rollouts: SeededRollout[]): Promise<void> {
   const job = { orgId: 'default', jobId };
   const searched = !jobId.startsWith('evl_');
@@ -157,7 +157,7 @@ export async function record(http: TestHttp, jobId: string, decision: Decision):
   await http.db.org('default', (tx) => recordDecision(tx, { orgId: 'default', jobId }, decision));
 }
 
-/** Sets what the workflow last recorded. */
+/** Sets the last state recorded by the workflow. */
 export async function project(http: TestHttp, jobId: string, projection: object): Promise<void> {
   await http.db.org('default', (tx) =>
     tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [jobId, JSON.stringify(projection)]),

@@ -20,9 +20,9 @@ import { createDatabase } from '../support/servers/embedded.js';
 /** Stands in for Temporal and the worker. */
 class FakeCommander implements Commander {
   started: string[] = [];
-  /** Workflows that were told of rewards. */
+  /** Workflows that were notified of rewards. */
   woken: string[] = [];
-  /** Workflows that Temporal was asked to cancel. */
+  /** Workflows with a cancel request in Temporal. */
   cancelled: string[] = [];
   sent: { jobId: string; kind: CommandKind; commandId: string }[] = [];
   onStart: (job: CommandedJob) => Promise<void> = async () => {};
@@ -57,7 +57,7 @@ class FakeCommander implements Commander {
     return Promise.resolve();
   }
 
-  /** Decides the command with the workflow's own function, and records what it says. */
+  /** Decides the command with the workflow's own function, and records the decision. */
   async decide(job: CommandedJob, kind: CommandKind, commandId: string): Promise<void> {
     await this.db.org(job.orgId, async (tx) => {
       const { status } = (await readJob(tx, job.jobId))!;
@@ -108,7 +108,7 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export interface Answer {
   status: number;
   headers: Record<string, string | undefined>;
-  // Tests look into answers of every shape.
+  // Tests read answers of any type.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
   raw: Buffer;
@@ -192,7 +192,7 @@ export function httpOfFile(overrides: Partial<HttpDeps> = {}): TestHttp {
   return http;
 }
 
-/** A session's create request that is right in every field. */
+/** A valid create request of a session. */
 export const sessionRequest = {
   algorithm: 'gepa',
   container_url: 'http://127.0.0.1:18114',
@@ -200,7 +200,7 @@ export const sessionRequest = {
   policy: { model: 'gpt-4o-mini', provider: 'openai' },
 };
 
-/** An evaluation's. */
+/** A valid create request of an evaluation. */
 export const evaluationRequest = {
   app_id: 'banking',
   container_url: 'http://127.0.0.1:18114',
@@ -211,7 +211,7 @@ export const evaluationRequest = {
 
 const graphTasks = Array.from({ length: 12 }, (_, i) => ({ id: `t${i}`, input: { question: `q${i}` } }));
 
-/** A graph job's. */
+/** A valid create request of a graph job. */
 const graphRequest = {
   dataset: {
     initial_prompt: 'Answer.',
@@ -223,7 +223,7 @@ const graphRequest = {
   rollout_budget: 60,
 };
 
-/** Creates a session and answers its id. */
+/** Creates a session and returns its id. */
 export async function createSession(http: TestHttp, more: object = {}): Promise<string> {
   const { body } = await http.call('POST', '/api/v1/online/sessions', {
     policy_optimization: { ...sessionRequest, ...more },
@@ -231,13 +231,13 @@ export async function createSession(http: TestHttp, more: object = {}): Promise<
   return body.session_id;
 }
 
-/** Creates an evaluation and answers its id. */
+/** Creates an evaluation and returns its id. */
 export async function createEvaluation(http: TestHttp, more: object = {}): Promise<string> {
   const { body } = await http.call('POST', '/api/v1/offline/jobs', { ...evaluationRequest, ...more });
   return body.job_id;
 }
 
-/** Creates a graph job and answers its id. */
+/** Creates a graph job and returns its id. */
 export async function createGraphJob(http: TestHttp, more: object = {}): Promise<string> {
   const { body } = await http.call('POST', '/api/graphgen/jobs', { ...graphRequest, ...more });
   return body.job_id;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { deleteDeployment } from '../../src/storage/deployments/deployments.js';
 import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
 import { answers } from '../support/fakes/container.js';
@@ -8,34 +7,28 @@ import { gate, type Gate } from '../support/gate.js';
 import { deployments, eventsOf, readJob, type Evaluation } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { promptOf, startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
-import { startTestService, type TestService } from '../support/service.js';
-import { startWorkerOf, type Tree } from '../support/servers/tree.js';
+import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
+import { ServiceWithWorker } from './processes.js';
 
-// The promise: what is deleted before a worker has seen it never comes about. And kill -9 of the
-// worker of a deployment, at the moments at which most can go wrong: while its source is frozen,
-// with its candidate half evaluated, between the evaluations of its gate, and when it is about to
-// take its name. Locks in the database and a container that does not answer hold it up there. It is
-// ready all the same, once; nothing that was recorded is asked again; and who asks the name
-// meanwhile always has an answer, of what was live until it is of what went live.
+// A deployment deleted before a worker sees it never serves its name. After kill -9 of a
+// deployment's worker at each critical moment, the deployment is ready once, no recorded call is
+// repeated, and every request for the name gets an answer: from the previous deployment until the
+// new one is live. The moments: while the source is frozen, with the candidate half evaluated,
+// between the gate's evaluations, and before promotion. Database locks and a silent container hold
+// the worker there.
 
 let world: RulesWorld;
+let on: ServiceWithWorker;
 let service: TestService;
-let pool: pg.Pool;
-let worker: Tree | undefined;
 
-const start = async () => {
-  worker = await startWorkerOf(service);
-};
 beforeAll(async () => {
   world = await startRulesWorld();
-  service = await startTestService(world.env, { serve: true, work: false });
-  pool = new pg.Pool({ connectionString: service.config.databaseUrl!, max: 4 });
+  on = await ServiceWithWorker.create(world.env);
+  ({ service } = on);
 }, 90_000);
 afterAll(async () => {
-  await worker?.kill();
-  await service.stop();
-  await pool.end();
+  await on.close();
   await world.close();
 }, 60_000);
 
@@ -43,7 +36,7 @@ const seeds = range(0, 6);
 const [old, better] = [0.5, 0.9];
 const worthOf = (text: string) => Number(/worth ([\d.]+)/.exec(text)![1]);
 
-/** Rollouts that are not answered until the gate opens. */
+/** Holds these rollouts until the gate opens. */
 let held: { is(worth: number, seed: number): boolean; gate: Gate } | null = null;
 const hold = (is: (worth: number, seed: number) => boolean) => (held = { is, gate: gate() });
 const release = () => {
@@ -57,33 +50,34 @@ const lost: string[] = [];
 
 async function kill(): Promise<void> {
   lost.push(...inFlight());
-  await worker!.kill();
+  await on.killWorker();
 }
 
-/** kill -9 of the worker once it waits for what this statement locks, and a new one. */
+/**
+ * kill -9 of the worker once it waits for the rows locked by this statement; then starts a new one.
+ */
 async function killAt(lock: string, values: unknown[], begin: () => unknown): Promise<void> {
-  const client = await pool.connect();
+  const client = await on.pool.connect();
   try {
     await client.query('begin');
     await client.query(lock, values);
     await begin();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const waiting = () =>
-      pool.query('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]!.pid]);
+      on.pool.query('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]!.pid]);
     await until(`somebody waits: ${lock}`, async () => (await waiting()).rowCount! > 0, 60);
     await kill();
-    // What it had begun to write must not be written by a server that does not know yet that it is
-    // gone.
+    // End its connections, so that Postgres does not complete a statement of the dead worker.
     for (const { pid } of (await waiting()).rows as { pid: number }[])
-      await pool.query('select pg_terminate_backend($1)', [pid]);
+      await on.pool.query('select pg_terminate_backend($1)', [pid]);
   } finally {
     await client.query('rollback');
     client.release();
   }
-  await start();
+  await on.startWorker();
 }
 
-test('one that is deleted before there is a worker is neither frozen nor published', async () => {
+test('never freezes or publishes a deployment that is deleted before a worker starts', async () => {
   const ids = [
     await deploy(service, { name: 'unwanted', source: saying('Temporal hears of it') }),
     await deploy(service, { name: 'unwanted', source: saying('Temporal does not hear of it') }),
@@ -93,9 +87,9 @@ test('one that is deleted before there is a worker is neither frozen nor publish
     headers: { authorization: `Bearer ${service.apiKey}` },
   });
   expect(status).toBe(204);
-  // As the route does it where Temporal cannot be reached.
+  // As the route does when Temporal is unreachable.
   await service.db.org('default', (tx) => deleteDeployment(tx, ids[1]!));
-  await start();
+  await on.startWorker();
   for (const id of ids) {
     const workflow = service.workflow(id);
     await until(`${id} is closed`, async () => (await workflow.describe()).status.name === 'CANCELLED', 60);
@@ -104,8 +98,8 @@ test('one that is deleted before there is a worker is neither frozen nor publish
   for (const table of ['snapshots', 'deployment_names']) expect(await service.query(`table ${table}`)).toEqual([]);
 }, 120_000);
 
-test('it is ready once, and what was live answers until then', async () => {
-  if (!worker) await start();
+test('becomes ready once, and the previous deployment answers until then', async () => {
+  if (!on.hasWorker) await on.startWorker();
   world.container.behave((call) => {
     const worth = worthOf(promptOf(call));
     const reward = answers.reward(worth + call.seed / 100);
@@ -155,7 +149,7 @@ test('it is ready once, and what was live answers until then', async () => {
     await kill();
     release();
     hold((worth, seed) => worth === better && seed === 5);
-    await start();
+    await on.startWorker();
 
     await until('the last seed is under way', () => inFlight().includes(`${better}: 5`), 90);
     await killAt('select 1 from job_controls where job_id = $1 for update', [id], release);
@@ -176,25 +170,25 @@ test('it is ready once, and what was live answers until then', async () => {
     await client;
 
     expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([200]));
-    const turns = answered.filter((one, at) => one.snapshot !== answered[at - 1]?.snapshot);
+    const turns = answered.filter((answer, at) => answer.snapshot !== answered[at - 1]?.snapshot);
     expect(turns.map(({ snapshot }) => snapshot)).toEqual([first.snapshot_id, deployment.snapshot_id]);
     for (const { worth, snapshot } of answered) expect(worth).toBe(snapshot === first.snapshot_id ? old : better);
 
     expect(await service.query('select name, deployment_id as id from deployment_names')).toEqual([{ name, id }]);
     const snapshots = await service.query<{ id: string }>('select id from snapshots order by created_at');
-    expect(snapshots.map((one) => one.id)).toEqual([first.snapshot_id, deployment.snapshot_id]);
+    expect(snapshots.map((snapshot) => snapshot.id)).toEqual([first.snapshot_id, deployment.snapshot_id]);
     const all = await service.query<{ id: string }>(`select id from jobs where kind = 'evaluation' order by id`);
     const { candidate: ours, incumbent } = deployment.gate!;
-    expect(all.map((one) => one.id)).toEqual([ours!.job_id, incumbent!.job_id]);
-    for (const one of all)
-      expect(await readJob<Evaluation>(service, one.id)).toMatchObject({
+    expect(all.map((evaluation) => evaluation.id)).toEqual([ours!.job_id, incumbent!.job_id]);
+    for (const evaluation of all)
+      expect(await readJob<Evaluation>(service, evaluation.id)).toMatchObject({
         ...{ status: 'completed', progress: { completed: 6, total: 6 } },
       });
-    for (const one of [id, ...all.map((evaluation) => evaluation.id)]) {
-      const events = await eventsOf(service, one);
+    for (const jobId of [id, ...all.map((evaluation) => evaluation.id)]) {
+      const events = await eventsOf(service, jobId);
       expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
     }
-    // Asked once, but for what was under way when the worker died.
+    // One call each, except those in flight at the worker's death.
     expect(lost).toHaveLength(2);
     const once = [old, better].flatMap((worth) => seeds.map((seed) => `${worth}: ${seed}`));
     expect(world.container.ledger.map(key).sort()).toEqual([...once, ...lost].sort());

@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { gate, type Gate } from '../support/gate.js';
 import { startGraphWorld, type GraphWorld } from '../support/worlds/graph.js';
 import { createGraphJob, ended, eventsOf, readJob, type GraphJob } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
-import { startTestService, type TestService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
 import { startShortHistories, type OwnTemporal } from '../support/servers/short-histories.js';
-import { startWorkerOf, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
+import { ServiceWithWorker } from './processes.js';
 
-// The promise: kill -9 of the worker of graph jobs with a budget of money, at the moments at which
-// most can go wrong: between a model's answer and its record, between the last answer of a rollout
-// and the rollout's outcome, at the judge, in a run that has just continued as new. Locks on tables
-// hold the records up. No answer that was recorded is bought again, the same is found as without a
-// kill, and the books have every dollar that was answered.
+// kill -9 of the worker of graph jobs with max_cost_usd at each critical moment: between a model's
+// answer and its record, between a rollout's last answer and its outcome, at the judge, and just
+// after a continue-as-new. Table locks hold the records up. No recorded answer is bought again, the
+// result equals that of a run without a kill, and the recorded cost covers every answer.
 
 const maxUsd = 1;
 const tightUsd = 0.02;
@@ -24,31 +22,24 @@ const callUsd = usage.prompt_tokens * price.prompt + usage.completion_tokens * p
 
 let temporal: OwnTemporal;
 let world: GraphWorld;
+let on: ServiceWithWorker;
 let service: TestService;
-let pool: pg.Pool;
-let worker: Tree | undefined;
-
-const start = async () => {
-  worker = await startWorkerOf(service);
-};
 
 beforeAll(async () => {
   [temporal, world] = await Promise.all([startShortHistories(40), startGraphWorld()]);
-  service = await startTestService({ ...world.env, TEMPORAL_ADDRESS: temporal.address }, { serve: true, work: false });
-  pool = new pg.Pool({ connectionString: service.config.databaseUrl!, max: 4 });
-  await start();
+  on = await ServiceWithWorker.create({ ...world.env, TEMPORAL_ADDRESS: temporal.address });
+  ({ service } = on);
+  await on.startWorker();
 }, 90_000);
 afterAll(async () => {
-  await worker?.kill();
-  await service.stop();
-  await pool.end();
+  await on.close();
   await world.close();
   await temporal.stop();
 }, 60_000);
 
 type Asker = 'think' | 'solve' | 'judge' | 'writer';
 
-/** A call as the outside sees it, by what stands in its messages. */
+/** Job and caller of a model call, read from its messages. */
 interface Asked {
   job: string;
   asker: Asker;
@@ -64,17 +55,17 @@ function askedIn(said: string): Asked {
 interface Stand {
   is(asked: Asked): boolean | Promise<boolean>;
   at: Asker | null;
-  /** `gate` opens the blocked calls; `others` the rest, which nobody awaits any more. */
+  /** `gate` opens the blocked calls; `rest` all other calls, which nobody awaits by then. */
   gate: Gate;
-  others: Gate;
+  rest: Gate;
 }
 const stands = new Map<string, Stand>();
-/** Every call that came, by the name of its job. */
+/** Number of calls by job name. */
 const noted = new Map<string, number>();
-const stopAt = (job: string, is: Stand['is']) => stands.set(job, { is, at: null, gate: gate(), others: gate() });
+const stopAt = (job: string, is: Stand['is']) => stands.set(job, { is, at: null, gate: gate(), rest: gate() });
 const allStand = (jobs: string[]) =>
   until(`${jobs.join(', ')} stand still`, () => jobs.every((job) => stands.get(job)!.at !== null), 60);
-/** Answers the calls by whom these jobs stand. */
+/** Answers the calls at which these jobs block. */
 const release = (jobs: string[]) => jobs.forEach((job) => stands.get(job)?.gate.open());
 
 const twoSteps = (job: string) => ({
@@ -112,7 +103,7 @@ function create(job: string, max_cost_usd = maxUsd): Promise<string> {
   );
 }
 
-/** What a job has found, without what names it. */
+/** A job's results without its own names. */
 async function found(job: string, id: string): Promise<unknown> {
   const { history, stopped_by, best_reward } = await readJob<GraphJob>(service, id);
   const candidates = await service.query(
@@ -125,26 +116,27 @@ async function found(job: string, id: string): Promise<unknown> {
 const recorded = async (id: string) =>
   (await service.query<{ n: number }>('select count(*) as n from model_calls where job_id = $1', [id]))[0]!.n;
 
-/** Calls of each job that no record is of, so that they have to be bought again. */
+/** Calls of each job without a record, which the job must repeat. */
 const lost = new Map<string, number>();
 
-/** kill -9 of the worker once `when` holds while nobody can write to a table, and a new one. */
+/**
+ * kill -9 of the worker once `when` holds while a table is locked against writes; then a new one.
+ */
 async function killWith(
   ids: Map<string, string>,
   table: string,
   jobs: string[],
   when: () => Promise<boolean>,
 ): Promise<void> {
-  const client = await pool.connect();
+  const client = await on.pool.connect();
   await client.query('begin');
   await client.query(`lock table ${table} in share mode`);
   release(jobs);
   try {
     await until(`what follows waits for ${table}`, when, 30);
-    await worker!.kill();
-    // What it had begun to write must not be written by a server that does not know yet that it is
-    // gone.
-    await pool.query(
+    await on.killWorker();
+    // End its connections, so that Postgres does not complete a statement of the dead worker.
+    await on.pool.query(
       `select pg_terminate_backend(pid) from pg_locks where not granted and relation = '${table}'::regclass`,
     );
   } finally {
@@ -154,19 +146,19 @@ async function killWith(
   for (const [job, id] of ids) lost.set(job, (noted.get(job) ?? 0) - (await recorded(id)));
   for (const [job, stand] of stands) {
     stand.gate.open();
-    stand.others.open();
+    stand.rest.open();
     stands.delete(job);
   }
-  await start();
+  await on.startWorker();
 }
 async function waiting(table: string): Promise<number> {
-  const { rows } = await pool.query<{ n: number }>(
+  const { rows } = await on.pool.query<{ n: number }>(
     `select count(distinct pid)::int as n from pg_locks where not granted and relation = '${table}'::regclass`,
   );
   return rows[0]!.n;
 }
 
-test('nothing recorded is bought again, and every dollar is in the books', async () => {
+test('repeats no recorded call, and accounts for every answer', async () => {
   world.model.reply(async (request) => {
     const said = request.body.messages.map(({ content }) => content).join('\n');
     const asked = askedIn(said);
@@ -174,7 +166,7 @@ test('nothing recorded is bought again, and every dollar is in the books', async
     const stand = stands.get(asked.job);
     if (stand && (stand.at || (await stand.is(asked)))) {
       stand.at ??= asked.asker;
-      await (asked.asker === stand.at ? stand.gate : stand.others).opened;
+      await (asked.asker === stand.at ? stand.gate : stand.rest).opened;
     }
     return { ...world.answer(request), usage };
   });
@@ -204,11 +196,11 @@ test('nothing recorded is bought again, and every dollar is in the books', async
   const all = [...ids.keys()];
   await allStand(all);
   expect(stands.get('proposal')!.at).toBe('writer');
-  // Answers that are paid for and on no record; two jobs' answers never even come.
+  // Paid answers without a record; the answers of two jobs never arrive.
   await killWith(ids, 'model_calls', ['proposal', 'judge', 'step'], async () => (await waiting('model_calls')) >= 3);
   expect(Math.min(...all.map((job) => lost.get(job)!))).toBeGreaterThan(0);
 
-  // Answers that are on record, the last of their rollouts, of outcomes that are not.
+  // Recorded answers, the last of their rollouts, without a recorded outcome.
   for (const job of ['judge', 'step']) stopAt(job, ({ asker }) => asker === 'judge');
   await allStand(['judge', 'step']);
   const judged = (job: string) => recorded(ids.get(job)!);
@@ -225,7 +217,7 @@ test('nothing recorded is bought again, and every dollar is in the books', async
     const events = await eventsOf(service, id);
     expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
     expect(events.at(-1)!.type).toBe('job_complete');
-    // Asked for once, but for what no record was of when the worker died.
+    // One call each, except those without a record at the worker's death.
     expect([job, noted.get(job)]).toEqual([job, (await recorded(id)) + lost.get(job)!]);
     const answered = noted.get(job)! * callUsd;
     const { spent_usd: spent, reserved_usd: reserved } = seen.budget;

@@ -1,34 +1,28 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startIntents } from '../../examples/intents/container.js';
-import { Api } from '../../src/cli/api.js';
 import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { judgeFrames } from '../support/frames.js';
 import { startLedger } from '../support/fakes/ledger.js';
-import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
+import { RestartableTree } from './processes.js';
 
-// The promise: kill -9 of the whole `npm start` tree, three times, at seeded moments of an
-// evaluation and of a session. Judged from the container's own ledger, a file outside the product:
-// no rollout whose outcome was recorded runs again, each runs again at most once for each kill;
-// events are 1..N; the winner is the one that a session without a kill finds; each rollout is in
-// one sensor frame.
+// kill -9 of the whole `npm start` tree, three times, at seeded moments of an evaluation and of a
+// session. By the container's own ledger, a file outside the product: no rollout with a recorded
+// outcome runs again, and each runs again at most once per kill. Events are 1..N, the winner equals
+// that of a session without a kill, and each rollout is in one sensor frame.
 
 const seed = 20_261_121;
 const kills = 3;
-const apiKey = 'kill-test-key-0123456789';
 const seeds = (from: number, n: number) => Array.from({ length: n }, (_, i) => from + i);
 const policy = { provider: 'local', model: 'local' };
 const sessionRollouts = 320;
 const evaluationSeeds = 280;
 
-let folder: string;
 let container: Awaited<ReturnType<typeof startIntents>>;
 let ledger: Awaited<ReturnType<typeof startLedger>>;
-let tree: Tree | undefined;
-let api: Api;
+let tree: RestartableTree;
 
 interface Event {
   seq: number;
@@ -36,36 +30,23 @@ interface Event {
   data: { rollout_id?: string };
 }
 
-const environment = () => ({
-  PORT: '0',
-  RATCHET_TEMPORAL_PORT: '0',
-  RATCHET_DATA_DIR: join(folder, 'data'),
-  RATCHET_API_KEY: apiKey,
-});
-
-async function start(): Promise<void> {
-  tree = await startTree(environment());
-  api = new Api(tree.url, apiKey);
-}
-
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ratchet-kill-'));
-  chmodSync(folder, 0o755);
-  writeFileSync(join(folder, 'ledger'), '');
+  tree = new RestartableTree();
+  const ledgerFile = join(tree.folder, 'ledger');
+  writeFileSync(ledgerFile, '');
   container = await startIntents({ port: 0 });
-  ledger = await startLedger(container.url, join(folder, 'ledger'));
-  await start();
+  ledger = await startLedger(container.url, ledgerFile);
+  await tree.start();
 }, 120_000);
 afterAll(async () => {
-  await tree?.stop();
+  await tree.close();
   await ledger.close();
   await container.close();
-  rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
 const createSession = async () =>
   (
-    await api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
+    await tree.api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
       policy_optimization: {
         algorithm: 'gepa',
         container_url: ledger.url,
@@ -85,7 +66,7 @@ const createSession = async () =>
   ).session_id;
 const createEvaluation = async () =>
   (
-    await api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+    await tree.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
       container_url: ledger.url,
       app_id: 'kill',
       env_name: 'test',
@@ -98,7 +79,7 @@ const createEvaluation = async () =>
 async function allEvents(path: string): Promise<Event[]> {
   const events: Event[] = [];
   for (;;) {
-    const page = await api.call<{ events: Event[]; has_more: boolean }>(
+    const page = await tree.api.call<{ events: Event[]; has_more: boolean }>(
       'GET',
       `${path}?since_seq=${events.length}&limit=500`,
     );
@@ -109,15 +90,15 @@ async function allEvents(path: string): Promise<Event[]> {
 const recordedIn = (events: Event[]) => events.flatMap((event) => event.data.rollout_id ?? []);
 const sessionPath = (id: string) => `/api/v1/online/sessions/${id}`;
 const evaluationPath = (id: string) => `/api/v1/offline/jobs/${id}`;
-const status = async (path: string) => (await api.call<{ status: string }>('GET', path)).status;
+const status = async (path: string) => (await tree.api.call<{ status: string }>('GET', path)).status;
 
-/** What a session found, without the ids that differ from one to the next. */
+/** A session's results without its own ids. */
 async function found(id: string) {
-  const { best_prompt, history } = await api.call<{ best_prompt: unknown; history: unknown }>(
+  const { best_prompt, history } = await tree.api.call<{ best_prompt: unknown; history: unknown }>(
     'GET',
     `${sessionPath(id)}/results`,
   );
-  const { candidates } = await api.call<{
+  const { candidates } = await tree.api.call<{
     candidates: { lever_version: number; status: string; reward: number | null }[];
   }>('GET', sessionPath(id));
   return {
@@ -127,7 +108,7 @@ async function found(id: string) {
   };
 }
 
-test('nothing is lost and nothing recorded is bought again', async () => {
+test('loses nothing and repeats no recorded rollout', async () => {
   const undisturbed = await createSession();
   await until(
     'the session without a kill has completed',
@@ -159,11 +140,11 @@ test('nothing is lost and nothing recorded is bought again', async () => {
       ...(await allEvents(`${sessionPath(session)}/events`)),
       ...(await allEvents(`${evaluationPath(evaluation)}/events/stream`)),
     ];
-    await tree!.kill();
-    // Whatever the ledger says from here on came after the kill.
+    await tree.kill();
+    // Later ledger entries follow the kill.
     const mark = ledger.lines().length;
     for (const id of recordedIn(events)) if (!recordedBefore.has(id)) recordedBefore.set(id, mark);
-    await start();
+    await tree.start();
   }
   const sessionEnd = await until(
     'the session is terminal',
@@ -185,7 +166,7 @@ test('nothing is lost and nothing recorded is bought again', async () => {
   const calls = new Map<string, number>();
   for (const line of lines) if (line.what === 'in') calls.set(line.rollout, (calls.get(line.rollout) ?? 0) + 1);
   expect(Math.max(...calls.values())).toBeLessThanOrEqual(1 + kills);
-  // At each kill at most what was in flight, max_concurrent, and as many whose answers were on
+  // At each kill at most the calls in flight, max_concurrent, and as many whose answers were on
   // their way to Postgres.
   const resent = [...calls.values()].reduce((sum, n) => sum + n - 1, 0);
   expect(resent).toBeLessThanOrEqual(kills * 2 * (4 + 3));
@@ -198,14 +179,14 @@ test('nothing is lost and nothing recorded is bought again', async () => {
     );
     expect(new Set(ids).size).toBe(ids.length);
   }
-  const { results } = await api.call<{ results: { seed: number; reward: number | null }[] }>(
+  const { results } = await tree.api.call<{ results: { seed: number; reward: number | null }[] }>(
     'GET',
     `${evaluationPath(evaluation)}/results`,
   );
   expect(results.map((row) => row.seed)).toEqual(seeds(0, evaluationSeeds));
   expect(results.filter((row) => row.reward === null)).toEqual([]);
   expect(await found(session)).toEqual(expected);
-  await judgeFrames(api, session);
+  await judgeFrames(tree.api, session);
 }, 600_000);
 
 function terminal(status: string): string | null {

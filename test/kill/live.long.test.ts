@@ -1,8 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Api } from '../../src/cli/api.js';
 import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 import { judgeFrames } from '../support/frames.js';
@@ -10,43 +6,26 @@ import { gate } from '../support/gate.js';
 import { range } from '../support/range.js';
 import { propose } from '../support/worlds/rules.js';
 import { callsShown, echo, guess, numberOf, startTraffic, type Traffic } from '../support/fakes/traffic.js';
-import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
+import { RestartableTree } from './processes.js';
 
-// Live traffic of GEPA's sessions and of MIPRO's through kill -9 of the whole `npm start` tree, at
-// seeded moments and while MIPRO waits for a text: a correlation id keeps its candidate, a reward
-// that was answered with 200 is never lost and counts once, and the search ends as if nothing had
-// happened. Judged from what the callers saw.
+// Live traffic of GEPA and MIPRO sessions across kill -9 of the whole `npm start` tree, at seeded
+// moments and while MIPRO waits for a text. By the callers' records: a correlation id keeps its
+// candidate, a reward answered with 200 is never lost and counts once, and the search ends as
+// without a kill.
 
 const seed = 20_261_122;
 const kills = 3;
-const apiKey = 'live-kill-test-key-0123456789';
 const base = '/api/v1/online/sessions';
 
-let folder: string;
 let model: FakeModel;
-let tree: Tree | undefined;
-let api: Api;
+let tree: RestartableTree;
 const running: Traffic[] = [];
-/** How many texts MIPRO's sessions have asked for, and what keeps them waiting. */
+/** Number of texts requested by MIPRO sessions, and the gate that holds them. */
 let asked = 0;
 const pen = gate();
 
-async function start(): Promise<void> {
-  tree = await startTree({
-    PORT: '0',
-    RATCHET_TEMPORAL_PORT: '0',
-    RATCHET_DATA_DIR: join(folder, 'data'),
-    RATCHET_API_KEY: apiKey,
-    RATCHET_PROVIDERS: 'fake',
-    FAKE_BASE_URL: model.url,
-  });
-  api = new Api(tree.url, apiKey);
-}
-
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ratchet-live-'));
-  chmodSync(folder, 0o755);
   model = await startFakeModel(async (request) => {
     const rules = /^guesses (\d+)$/.exec(request.body.model)?.[1];
     if (rules !== undefined) return guess(request, Number(rules));
@@ -55,13 +34,13 @@ beforeAll(async () => {
     await pen.opened;
     return { text: propose(request) };
   });
-  await start();
+  tree = new RestartableTree({ RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url });
+  await tree.start();
 }, 120_000);
 afterAll(async () => {
   await Promise.all(running.map((traffic) => traffic.stop()));
-  await tree?.stop();
+  await tree.close();
   await model.close();
-  rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
 const gepa = { population_size: 2, generations: 12, minibatch_size: 3 };
@@ -90,7 +69,7 @@ const scoreBy = (rules: number) => (prompt: string, n: number) => ({
 
 const create = async ({ rules, search, target }: (typeof kinds)[number]) =>
   (
-    await api.call<{ session_id: string }>('POST', base, {
+    await tree.api.call<{ session_id: string }>('POST', base, {
       policy_optimization: {
         ...search,
         algorithm: Object.keys(search)[0],
@@ -98,7 +77,7 @@ const create = async ({ rules, search, target }: (typeof kinds)[number]) =>
         policy: { provider: 'fake', model: 'mipro' in search ? `guesses ${rules}` : 'live' },
         proposer: { provider: 'fake', model: 'mipro' in search ? 'writer' : 'proposer' },
         initial_prompt: { messages: [{ role: 'system', content: 'Answer well.' }] },
-        // What a kill left without a reward is another call's, soon.
+        // Reassign slots soon that a kill left without a reward.
         rollout_timeout: 1,
         target_reward: target,
       },
@@ -111,7 +90,7 @@ interface Session {
   progress: { rollouts_completed: number };
   candidates: { candidate_id: string; rollout_count: number }[];
 }
-const read = (id: string) => api.call<Session>('GET', `${base}/${id}`);
+const read = (id: string) => tree.api.call<Session>('GET', `${base}/${id}`);
 
 interface Evaluated {
   rollout_id: string;
@@ -119,17 +98,17 @@ interface Evaluated {
   status: string;
 }
 
-/** What callers saw, beside what the service says of it. */
+/** Compares the callers' records with the service's. */
 async function judge(id: string, traffic: Traffic, { target, rules, search }: (typeof kinds)[number]): Promise<void> {
   const session = await read(id);
   expect(session).toMatchObject({ status: 'completed' });
   expect(session.best_reward).toBeGreaterThanOrEqual(target);
 
   const callOf = new Map(traffic.calls.map((call) => [call.rolloutId, call]));
-  const rewardOf = new Map(traffic.rewards.map((one) => [one.correlationId, one]));
+  const rewardOf = new Map(traffic.rewards.map((reward) => [reward.correlationId, reward]));
   let counted = 0;
   for (const { candidate_id: candidate, rollout_count: count } of session.candidates) {
-    const { data } = await api.call<{ data: Evaluated[] }>(
+    const { data } = await tree.api.call<{ data: Evaluated[] }>(
       'GET',
       `${base}/${id}/candidates/${candidate}/seed-evals?limit=1000`,
     );
@@ -138,31 +117,30 @@ async function judge(id: string, traffic: Traffic, { target, rules, search }: (t
     counted += ended.length;
     for (const { rollout_id: rollout, reward } of ended) {
       const call = callOf.get(rollout);
-      // A call may have been claimed by a try whose answer the kill took; the next try then got the
-      // same rollout.
+      // A kill can take the answer to a claim; the next try then gets the same rollout.
       expect(call).toMatchObject({ candidateId: candidate });
       expect(rewardOf.get(call!.correlationId)?.reward).toBe(reward);
     }
   }
   expect(counted).toBe(session.progress.rollouts_completed);
-  await judgeFrames(api, id, { live: true });
+  await judgeFrames(tree.api, id, { live: true });
   const conflicts = traffic.rewards.filter(({ status }) => status !== 200 && status !== 409);
   expect(conflicts).toEqual([]);
   if ('mipro' in search) await judgeDemos(id, traffic, rules);
 }
 
-/** What is shown is the session's own traffic, and scored well. */
+/** Demonstrations are well scored calls of the session's own traffic. */
 async function judgeDemos(id: string, traffic: Traffic, rules: number): Promise<void> {
-  const levers = await api.call<{ data: { lever_id: string; component: string | null }[] }>(
+  const levers = await tree.api.call<{ data: { lever_id: string; component: string | null }[] }>(
     'GET',
     `${base}/${id}/levers`,
   );
   const lever = levers.data.find(({ component }) => component === '_demos')!;
   const path = `${base}/${id}/levers/${lever.lever_id}/versions`;
-  const { data } = await api.call<{ data: { version: number }[] }>('GET', path);
+  const { data } = await tree.api.call<{ data: { version: number }[] }>('GET', path);
   expect(data.length).toBeGreaterThan(1);
   for (const { version } of data) {
-    const { messages } = await api.call<{ messages: { content: string }[] }>('GET', `${path}/${version}`);
+    const { messages } = await tree.api.call<{ messages: { content: string }[] }>('GET', `${path}/${version}`);
     const demos = range(0, messages.length / 2).map((pair) => {
       return { input: messages[2 * pair]!.content, output: messages[2 * pair + 1]!.content };
     });
@@ -174,7 +152,7 @@ test('a correlation id keeps its candidate, and no reward is lost or counted twi
   const ids = await Promise.all(kinds.map(create));
   const traffics = kinds.map(({ instances, rules }, index) =>
     startTraffic({
-      ...{ urls: () => [tree!.url], apiKey, sessionId: ids[index]!, inFlight: 6 },
+      ...{ urls: () => [tree.url], apiKey: tree.apiKey, sessionId: ids[index]!, inFlight: 6 },
       score: scoreBy(rules),
       ...(instances && { seed: (n) => n % instances }),
       fate: (n) => ({ after: n % 5 === 0 ? 200 : 0, never: n % 11 === 10, twice: n % 7 === 3 }),
@@ -198,16 +176,16 @@ test('a correlation id keeps its candidate, and no reward is lost or counted twi
       const at = rewarded() + 20 + more;
       await until(`${at} rewards are reported`, async () => rewarded() >= at || (await isOver()), 60);
     }
-    await tree!.kill();
+    await tree.kill();
     if (kill === 1) pen.open();
-    await start();
-    // Whoever was answered before is answered by the same candidate.
+    await tree.start();
+    // Correlation ids with an earlier answer keep their candidate.
     for (const [i, { calls }] of traffics.entries()) {
       const last = calls.at(-1)!;
       const { correlationId, candidateId, rolloutId } = last;
-      const response = await fetch(`${tree!.url}/api/gepa/v1/${ids[i]}/${correlationId}/chat/completions`, {
+      const response = await fetch(`${tree.url}/api/gepa/v1/${ids[i]}/${correlationId}/chat/completions`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${tree.apiKey}`, 'content-type': 'application/json' },
         body: JSON.stringify({ messages: [{ role: 'user', content: `question ${numberOf(last)}` }] }),
       });
       expect(response.status).toBe(200);

@@ -1,46 +1,26 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Api } from '../../src/cli/api.js';
 import { pricedPolicy, startPricedWorld, type PricedModel, type PricedWorld } from '../support/worlds/priced.js';
 import { range } from '../support/range.js';
-import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
+import { RestartableTree } from './processes.js';
 
-// The promise: budget.max_cost_usd is not exceeded across kill -9 of the whole `npm start` tree,
-// with 16 calls of a model under way for each of two sessions, of GEPA and of MIPRO. Judged from
-// the provider's ledger, which counts what it answered to callers that were killed, too. Nor does a
-// killed call hold its reservation for ever: the sessions spend what is left and complete.
+// budget.max_cost_usd is not exceeded across kill -9 of the whole `npm start` tree, with 16 model
+// calls in flight for each of two sessions, of GEPA and of MIPRO. By the provider's ledger, which
+// includes answers to killed callers. Killed calls do not hold their reservations for ever: the
+// sessions spend the rest and complete.
 
-const apiKey = 'kill-test-key-0123456789';
 const base = '/api/v1/online/sessions';
-let folder: string;
 let world: PricedWorld;
-let tree: Tree | undefined;
-let api: Api;
-
-async function start(): Promise<void> {
-  tree = await startTree({
-    PORT: '0',
-    RATCHET_TEMPORAL_PORT: '0',
-    RATCHET_DATA_DIR: join(folder, 'data'),
-    RATCHET_API_KEY: apiKey,
-    ...world.env,
-  });
-  api = new Api(tree.url, apiKey);
-}
+let tree: RestartableTree;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ratchet-kill-'));
-  chmodSync(folder, 0o755);
   world = await startPricedWorld(100);
-  await start();
+  tree = new RestartableTree(world.env);
+  await tree.start();
 }, 120_000);
 afterAll(async () => {
-  await tree?.stop();
+  await tree.close();
   await world.close();
-  rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
 interface Session {
@@ -51,10 +31,10 @@ interface Session {
 }
 
 interface Kind {
-  /** Whose ledger is this session's alone. */
+  /** Used by this session only, so that its ledger is separate. */
   model: PricedModel;
   maxUsd: number;
-  /** At which part of its budget the tree is killed. */
+  /** Share of the budget at which the tree is killed. */
   killedAt: number;
   search: object;
 }
@@ -75,7 +55,7 @@ const kinds: Kind[] = [
 
 const create = async ({ model, maxUsd, search }: Kind) =>
   (
-    await api.call<{ session_id: string }>('POST', base, {
+    await tree.api.call<{ session_id: string }>('POST', base, {
       policy_optimization: {
         ...search,
         container_url: world.container.url,
@@ -85,15 +65,15 @@ const create = async ({ model, maxUsd, search }: Kind) =>
       },
     })
   ).session_id;
-const read = (id: string) => api.call<Session>('GET', `${base}/${id}`);
+const read = (id: string) => tree.api.call<Session>('GET', `${base}/${id}`);
 
-test('money is not overspent, and what a killed call had reserved is not lost for ever', async () => {
+test('never overspends, and settles the reservations of killed calls', async () => {
   const ids = await Promise.all(kinds.map(create));
   for (const { model, maxUsd, killedAt } of kinds) {
     const part = killedAt * maxUsd;
     await until(`${part} dollars of ${model} are answered`, () => world.answeredUsd(model) >= part, 120);
-    await tree!.kill();
-    await start();
+    await tree.kill();
+    await tree.start();
   }
   for (const [index, { model, maxUsd }] of kinds.entries()) {
     const id = ids[index]!;
@@ -107,9 +87,9 @@ test('money is not overspent, and what a killed call had reserved is not lost fo
     const answered = world.answeredUsd(model);
     expect(answered).toBeLessThanOrEqual(maxUsd);
     expect(budget.spent_usd).toBeLessThanOrEqual(maxUsd);
-    // What was lost counts in full: the books are never below what was answered.
+    // Lost calls count in full: the recorded cost never falls below the answers' cost.
     expect(budget.spent_usd).toBeGreaterThanOrEqual(answered - 1e-9);
-    // At most 16 calls of a thousand tokens are lost at each kill.
+    // Each kill loses at most 16 calls of a thousand tokens.
     expect(answered).toBeGreaterThan(0.5 * maxUsd);
   }
 }, 400_000);

@@ -9,11 +9,10 @@ export interface CallRange {
   to: number;
 }
 
-/** Distance between two points, so that prefetched work of the first is not beyond the second. */
+/** Least distance between two points of a session, because a worker prefetches rollouts. */
 const apart = 4;
 
-/** All that is left to chance, from one seed. */
-export class Dice {
+export class SeededChoice {
   private rng: Rng;
 
   constructor(seed: number) {
@@ -31,7 +30,7 @@ export class Dice {
   }
 }
 
-/** Those whose name was met the fewest times. */
+/** The choices whose names were used least. */
 function leastMet<T>(choices: readonly T[], nameOf: (choice: T) => string, met: ReadonlyMap<string, number>): T[] {
   const timesOf = (choice: T) => met.get(nameOf(choice)) ?? 0;
   const fewest = Math.min(...choices.map(timesOf));
@@ -39,26 +38,25 @@ function leastMet<T>(choices: readonly T[], nameOf: (choice: T) => string, met: 
 }
 
 /**
- * One kill point for each session in each of `waves` equal parts of its rollouts; null: none fits.
- * Chooses the stages and moments met least. Every second answer is delivered, mostly the last of
- * its batch: the search decides after it.
+ * One kill point for each session in each of `rounds` equal parts of its rollouts; null: none fits.
+ * Prefers the stages and moments used least. Every second answer is delivered, mostly the last of
+ * its batch, which triggers a decision.
  */
-export function planPoints(sessions: readonly CallRange[][], waves: number, dice: Dice): (Point | null)[][] {
+export function planPoints(sessions: readonly CallRange[][], rounds: number, choice: SeededChoice): (Point | null)[][] {
   const met = new Map<string, number>();
   const points = sessions.map((): (Point | null)[] => []);
-  for (let wave = 0; wave < waves; wave += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     for (const [at, indexes] of sessions.entries()) {
       const total = Math.max(...indexes.map(({ to }) => to));
       const last = points[at]!.findLast((point) => point !== null);
-      const least = Math.max(Math.ceil((total * wave) / waves), last ? last.from + apart : 0);
-      const most = Math.ceil((total * (wave + 1)) / waves);
+      const least = Math.max(Math.ceil((total * round) / rounds), last ? last.from + apart : 0);
+      const most = Math.ceil((total * (round + 1)) / rounds);
       const choices = indexes
         .map((index) => ({ ...index, from: Math.max(index.from, least), to: Math.min(index.to, most) }))
         .filter(({ from, to }) => from < to)
         .flatMap((index) => moments.map((moment) => ({ ...index, moment, key: `${index.stage} ${moment}` })))
-        .filter(({ moment }) => (moment === 'delivered') === ((wave + at) % 2 === 0));
-      // Stages first: where a stage comes in one part only, the moments of the others must not use
-      // that part up.
+        .filter(({ moment }) => (moment === 'delivered') === ((round + at) % 2 === 0));
+      // Stages first: a stage may occur in one part only, which other stages must not use up.
       const rarest = leastMet(
         leastMet(choices, ({ stage }) => stage, met),
         ({ key }) => key,
@@ -68,9 +66,9 @@ export function planPoints(sessions: readonly CallRange[][], waves: number, dice
         points[at]!.push(null);
         continue;
       }
-      const { stage, key, what, from, to, moment } = rarest[dice.below(rarest.length)]!;
+      const { stage, key, what, from, to, moment } = rarest[choice.below(rarest.length)]!;
       for (const name of [stage, key]) met.set(name, (met.get(name) ?? 0) + 1);
-      points[at]!.push({ what, moment, from: dice.below(3) > 0 ? to - 1 : dice.between(from, to - 1) });
+      points[at]!.push({ what, moment, from: choice.below(3) > 0 ? to - 1 : choice.between(from, to - 1) });
     }
   }
   return points;

@@ -13,12 +13,12 @@ afterAll(() => service.stop(), 60_000);
 const worker = () => startWorkerOf(service);
 
 test.each(['session', 'evaluation'])(
-  'kill -9 of a worker that is probing the container: another begins the %s anew within a minute',
+  'after kill -9 of a worker during the container probe, another worker starts the %s within a minute',
   async (kind) => {
     let probed = 0;
     const container = await startFakeContainer({
       prompt: [{ role: 'system', content: 'Say yes.' }],
-      // The first probe is never answered: its worker dies with it.
+      // The first probe never gets an answer: its worker dies first.
       health: (call, response) => (probed++ === 0 ? answers.hang() : answers.status(200, '{}'))(call, response),
     });
     const policy = { provider: 'local', model: 'local' };

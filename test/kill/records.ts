@@ -15,7 +15,7 @@ interface Event {
   data: { rollout_id?: string };
 }
 
-/** What the service has on record, read past it. */
+/** The service's records, read directly from its database. */
 export class Records {
   private readonly pool: pg.Pool;
 
@@ -27,7 +27,7 @@ export class Records {
     return this.pool.end();
   }
 
-  /** Which of the jobs have ended. */
+  /** The jobs that have ended. */
   async ended(jobIds: readonly string[]): Promise<Set<string>> {
     const rows = await this.ask<{ id: string }>('select id from jobs where id = any($1) and completed_at is not null', [
       jobIds,
@@ -35,7 +35,7 @@ export class Records {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** The calls that a job has an answer of, by key; how many of each. */
+  /** The recorded calls of a job: their number by key. */
   async answered(jobId: string): Promise<Map<string, number>> {
     const [rollouts, calls] = await Promise.all([
       this.ask<{ ordinal: number }>('select ordinal from rollouts where job_id = $1 and completed_at is not null', [
@@ -54,7 +54,7 @@ export class Records {
     ]);
   }
 
-  /** The batches of rollouts that a session asked for, in their order. */
+  /** The batches of a session's rollouts, in request order. */
   async batches(jobId: string): Promise<Batch[]> {
     const rows = await this.ask<Batch & { parents: number; generation: number }>(
       `select r.stage as kind, r.generation, min(r.ordinal) as "from", max(r.ordinal) + 1 as "to",
@@ -101,9 +101,9 @@ export class Records {
       ),
       this.events(jobId),
     ]);
-    const told = events.map(({ type, message, data }) => ({ type, message, data }));
-    const ofRollouts = told.filter(({ data }) => data.rollout_id !== undefined);
-    const decisions = told.filter(({ data }) => data.rollout_id === undefined);
+    const published = events.map(({ type, message, data }) => ({ type, message, data }));
+    const ofRollouts = published.filter(({ data }) => data.rollout_id !== undefined);
+    const decisions = published.filter(({ data }) => data.rollout_id === undefined);
     const inOrder = <T>(rows: T[]) => rows.map((row) => JSON.stringify(row)).sort();
     return JSON.parse(
       JSON.stringify({
@@ -129,7 +129,7 @@ export class Records {
   }
 }
 
-/** How often each of the keys is there. */
+/** Number of occurrences of each key. */
 export function countOf(keys: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -5,9 +5,9 @@ import { answers, startFakeContainer, type Behaviour, type ReceivedRollout } fro
 import { startFakeModel, type ModelRequest } from '../support/fakes/model.js';
 import { baseline, propose } from '../support/worlds/rules.js';
 
-// Sessions that differ in what they do to the search, over one world: seed s needs the rule s mod
-// `rules`, in the component that the feedback names. What is answered follows from the question
-// alone, so the path does not depend on timing.
+// Session variants with different searches over one world: seed s needs the rule s mod `rules`, in
+// the component named by the feedback. Answers depend on the request alone, so that the path does
+// not depend on timing.
 
 const rules = 8;
 const seeds = (from: number, n: number) => Array.from({ length: n }, (_, i) => from + i);
@@ -17,7 +17,7 @@ const parts = [
 ];
 const whole = [{ role: 'system', content: baseline }];
 
-/** What of a session's request is its variant's own; the rest is the same for all. */
+/** The variant's own part of a session's request. */
 interface SessionVariant {
   mipro?: Record<string, unknown>;
   gepa?: Record<string, unknown>;
@@ -37,7 +37,7 @@ export const variants: Record<string, SessionVariant> = {
     gepa: { evaluation: { seeds: seeds(100, 6), heldout_seeds: seeds(200, 3), repeats: 2 } },
   },
   tight: { initial_prompt: { messages: whole }, budget: { max_rollouts: tightRollouts } },
-  // The baseline is what the container's own calls carry.
+  // The baseline comes from the container's own calls.
   asking: {},
   clumsy: { initial_prompt: { messages: whole }, gepa: { population_size: 4 } },
   patient: {
@@ -45,7 +45,7 @@ export const variants: Record<string, SessionVariant> = {
     gepa: { population_size: 2, generations: 4, merge: false },
     patience: 2,
   },
-  // Its model knows the rule of every third seed, and what it is shown.
+  // Its model knows the rule of every third seed, and those in its demonstrations.
   demos: {
     initial_prompt: { messages: whole },
     algorithm: 'mipro',
@@ -53,7 +53,7 @@ export const variants: Record<string, SessionVariant> = {
   },
 };
 
-/** The request that makes a session; `name` is its variant's with an ending of its own. */
+/** The create request of a session; `name` is the variant's name with a suffix. */
 export function request(name: string, containerUrl: string, maxConcurrent: number) {
   const { gepa, mipro, ...variant } = variants[variantOf(name)]!;
   const where = { train_seeds: seeds(0, 24), evaluation: { seeds: seeds(100, 8), heldout_seeds: seeds(200, 4) } };
@@ -79,12 +79,12 @@ const variantOf = (name: string) => name.split('-')[0]!;
 export const isMipro = (name: string) => variants[variantOf(name)]!.mipro !== undefined;
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** The key of a question to the proposer, by what it says. */
+/** The key of a proposer request, from its content. */
 export const questionKey = (messages: readonly { content: unknown }[]) =>
   `question ${digest(JSON.stringify(messages.map(({ content }) => content)))
     .toString('hex')
     .slice(0, 16)}`;
-/** The key of a rollout, and of the one model call that it makes where it makes any. */
+/** The key of a rollout and of its model call. */
 export const rolloutKey = (ordinal: number) => `rollout ${ordinal}`;
 export const completionKey = (ordinal: number) => `completion ${ordinal}`;
 
@@ -115,7 +115,7 @@ export async function startVariants(breakpoints: Breakpoints) {
   });
   return {
     container,
-    /** Settings under which the service knows the model as the provider `fake`. */
+    /** Settings that define the model as the provider `fake`. */
     env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url },
     async close() {
       await container.close();
@@ -135,7 +135,7 @@ function complete(session: string, messages: ModelRequest['body']['messages']): 
 
 const ordinalOf = ({ rolloutId }: ReceivedRollout) => Number(rolloutId.split('_').at(-1));
 
-/** What the container does for a rollout, and its answer. */
+/** Runs a rollout as the container does, and answers it. */
 async function work(session: string, call: ReceivedRollout, ordinal: number): Promise<Behaviour> {
   const variant = variantOf(session);
   const rule = `rule-${call.seed % rules}.`;
@@ -157,7 +157,7 @@ async function work(session: string, call: ReceivedRollout, ordinal: number): Pr
   return answers.reward(variant === 'noisy' ? 0.25 + score / 2 + (luck - 2) / 16 : score, feedback);
 }
 
-/** The proposer's answer; a clumsy one first forgets the fence or repeats its parent. */
+/** The proposer's answer; a clumsy one first omits the fence or repeats its parent. */
 function reflect(session: string, asked: ModelRequest): string {
   const { messages } = asked.body;
   const luck = digest(messages[0]!.content)[0]! % 4;

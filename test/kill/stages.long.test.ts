@@ -7,19 +7,18 @@ import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 import { startTcpProxies, type TcpProxies } from '../support/servers/tcp-proxies.js';
 import { variants, isMipro, request, startVariants, tightRollouts } from './session-variants.js';
-import { Dice, planPoints, type CallRange } from './plan.js';
+import { SeededChoice, planPoints, type CallRange } from './plan.js';
 import { countOf, Records } from './records.js';
 
-// The promise: the same seed and the same answers give the same candidates, history and result
-// whatever the timing, and after kill -9 at any moment. Sessions of every variant run side by side
-// in one process. Each is brought to a call of its own choice (a rollout, a question to the
-// proposer, a rollout's model call; as it arrives, or answered), where it stands still; when all
-// stand, the process is killed. Where the answers are to be delivered, they all are at once, and
-// the kill comes at a piece of what the process then says to Postgres or Temporal. Containers,
-// models and proxies outlive it; nothing is chosen by the clock.
+// Equal seeds and answers give equal candidates, history and results at any timing, and after kill
+// -9 at any moment. Sessions of every variant run side by side in one process. Each blocks at its
+// own kill point: a rollout, a proposer request or a rollout's model call, on arrival or with its
+// answer. When all block, the process is killed; answers to deliver are released together, and the
+// kill follows a chunk of the process's traffic to Postgres or Temporal. Containers, models and
+// proxies survive; no choice depends on the clock.
 
 const seed = 20_261_122;
-const waves = 5;
+const rounds = 5;
 const stages = [
   'baseline',
   'minibatch',
@@ -40,7 +39,7 @@ let world: Awaited<ReturnType<typeof startVariants>>;
 let settings: Record<string, string>;
 let tree: Tree | undefined;
 const breakpoints = new Breakpoints();
-const dice = new Dice(seed);
+const choice = new SeededChoice(seed);
 
 async function start(): Promise<void> {
   tree = await startTree(settings, { command: 'dev' });
@@ -70,7 +69,7 @@ afterAll(async () => {
   await cluster.close();
 }, 60_000);
 
-/** Makes a session of each variant; their ids by name. */
+/** Creates a session of each variant; returns their ids by name. */
 async function createAll(run: string, maxConcurrent: number): Promise<Map<string, string>> {
   const api = new Api(tree!.url, cluster.apiKey);
   const ids = new Map<string, string>();
@@ -82,7 +81,7 @@ async function createAll(run: string, maxConcurrent: number): Promise<Map<string
   return ids;
 }
 
-/** Where a session can be killed, from a run of it that was not. */
+/** Possible kill points of a session, from a run without kills. */
 async function callRanges(name: string, id: string): Promise<CallRange[]> {
   const batches = await records.batches(id);
   const indexes = batches.map(({ kind, from, to }): CallRange => ({ stage: kind, what: 'rollout', from, to }));
@@ -92,7 +91,7 @@ async function callRanges(name: string, id: string): Promise<CallRange[]> {
     if (call.what === 'rollout') reached = Math.max(reached, call.ordinal!);
     if (call.what === 'question') asked.add(reached + 1);
   }
-  // The first that a MIPRO session asks is what the task is about.
+  // A MIPRO session's first request describes the task.
   const ofFirst = isMipro(name) ? 'survey' : 'proposals';
   const questions = [...asked].map((from, nth): CallRange => {
     return { stage: nth === 0 ? ofFirst : 'proposals', what: 'question', from, to: from + 1 };
@@ -115,14 +114,14 @@ function stageOf({ point, at: { what, ordinal } }: { point: Point; at: Call }, i
   return indexes.find((index) => index.what === what && index.from <= at && at < index.to)!.stage;
 }
 
-/** Kills the process at once, or at a piece of its traffic after the release of sessions. */
+/** Kills the process at once, or at a chunk of its traffic after the release of sessions. */
 async function kill(released: readonly string[]): Promise<void> {
   if (released.length > 0) {
-    const isDeaf = dice.below(2) === 0;
-    const proxy = !isDeaf && dice.below(2) === 0 ? 'temporal' : 'postgres';
-    // What is on record then is not known to the workflow.
+    const isDeaf = choice.below(2) === 0;
+    const proxy = !isDeaf && choice.below(2) === 0 ? 'temporal' : 'postgres';
+    // The workflow does not know records of that moment.
     if (isDeaf) proxies.mute('temporal');
-    const isCut = proxies.cutAt(proxy, dice.between(1, proxy === 'temporal' ? 12 : 90), dice.below(2) === 0);
+    const isCut = proxies.cutAt(proxy, choice.between(1, proxy === 'temporal' ? 12 : 90), choice.below(2) === 0);
     for (const name of released) breakpoints.release(name);
     await isCut;
   }
@@ -132,34 +131,34 @@ async function kill(released: readonly string[]): Promise<void> {
   await proxies.mend();
 }
 
-test('killed wherever it stands, a session comes to the same, and no answer on record is bought again', async () => {
+test('a session killed at any point has the same results and repeats no recorded call', async () => {
   const calm = await createAll('calm', 8);
   await until('all have ended', async () => (await records.ended([...calm.values()])).size === calm.size, 240);
   const indexes = await Promise.all([...calm].map(([name, id]) => callRanges(name, id)));
-  const others = indexes.filter((_, at) => !isMipro([...calm.keys()][at]!));
-  const planned = planPoints(others, waves, dice);
-  const plan = indexes.map((own) => (others.includes(own) ? planned.shift()! : pointsOfMipro(own)));
+  const gepaRanges = indexes.filter((_, at) => !isMipro([...calm.keys()][at]!));
+  const planned = planPoints(gepaRanges, rounds, choice);
+  const plan = indexes.map((own) => (gepaRanges.includes(own) ? planned.shift()! : pointsOfMipro(own)));
 
   const names = [...calm.keys()].map((name) => name.replace('calm', 'killed'));
-  // Before a life begins: a session that goes on meanwhile is beyond its point.
-  const planStops = (wave: number) => {
+  // Before the process starts: a session that continues meanwhile is beyond its point.
+  const planStops = (round: number) => {
     for (const [at, name] of names.entries()) {
-      const point = plan[at]![wave];
+      const point = plan[at]![round];
       if (point) breakpoints.stopAt(name, point);
     }
   };
   planStops(0);
   const killed = await createAll('killed', 3);
-  /** What was on record when a life began. */
+  /** Records at the start of each process. */
   const onRecord: Map<string, Map<string, number>>[] = [new Map()];
   const met: { stage: string; moment: string }[] = [];
-  for (let wave = 0; wave < waves; wave += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     await until(
-      `all stand still or have ended (wave ${wave})`,
+      `all have stopped or ended (round ${round})`,
       async () => {
         const ended = await records.ended([...killed.values()]);
         return names.every(
-          (name, at) => !plan[at]![wave] || breakpoints.standing(name) || ended.has(killed.get(name)!),
+          (name, at) => !plan[at]![round] || breakpoints.standing(name) || ended.has(killed.get(name)!),
         );
       },
       120,
@@ -172,7 +171,7 @@ test('killed wherever it stands, a session comes to the same, and no answer on r
     await kill(standing.flatMap(({ name, moment }) => (moment === 'delivered' ? [name] : [])));
     const answered = [...killed].map(async ([name, id]) => [name, await records.answered(id)] as const);
     onRecord.push(new Map(await Promise.all(answered)));
-    planStops(wave + 1);
+    planStops(round + 1);
     await start();
   }
   await until('all have ended', async () => (await records.ended([...killed.values()])).size === killed.size, 240);
@@ -183,12 +182,11 @@ test('killed wherever it stands, a session comes to the same, and no answer on r
   const keysOf = (session: string, life?: number) =>
     countOf(
       breakpoints.noted
-        .filter((one) => one.session === session && (life ?? one.life) === one.life)
+        .filter((call) => call.session === session && (life ?? call.life) === call.life)
         .map(({ key }) => key),
     );
   const twinOf = (name: string) => name.replace('killed', 'calm');
-  // A call on record is not made again; one that is not, no more often than if nothing had happened
-  // before.
+  // A recorded call is never repeated; any other call, no more often than without kills.
   const again = names.flatMap((name) => {
     const wanted = keysOf(twinOf(name));
     return onRecord.flatMap((before, life) => {

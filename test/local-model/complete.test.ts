@@ -24,13 +24,13 @@ describe('completeLocally', () => {
     expect(completeLocally({ model: 'any', messages }).id).not.toBe(completion.id);
   });
 
-  test('a token is six letters or digits at most, or another sign', () => {
+  test('counts a token for each six letters or digits, and for any other sign', () => {
     expect(countTokens('')).toBe(0);
     expect(countTokens('Hello, world 123')).toBe(4);
     expect(countTokens('internationalize it')).toBe(4);
   });
 
-  test('the limit of tokens cuts the answer and says so', () => {
+  test('truncates the answer at the token limit and reports it', () => {
     for (const limit of [{ max_tokens: 2 }, { max_completion_tokens: 2, max_tokens: 50 }]) {
       const { choices, usage } = completeLocally({ messages, ...limit });
       expect(choices[0]).toMatchObject({ message: { content: 'apple_' }, finish_reason: 'length' });
@@ -39,7 +39,7 @@ describe('completeLocally', () => {
     expect(completeLocally({ messages, max_tokens: 3 }).choices[0].finish_reason).toBe('stop');
   });
 
-  test('content may be a list of parts, and the developer may speak for the system', () => {
+  test('accepts content as a list of parts, and the developer role as system', () => {
     const user = [{ type: 'text', text: 'Message: figs\n\nLabels: k1, k2' }, { type: 'image_url' }, null];
     const request = [
       { role: 'developer', content: '- `k1`: plums\n- `k2`: figs' },
@@ -54,12 +54,12 @@ describe('completeLocally', () => {
     ['hi', 'messages'],
     [[{ role: 'user', content: 'x' }, 'y'], 'messages[1].role'],
     [[{ content: 'x' }], 'messages[0].role'],
-  ])('%j is refused with the name of the field', (bad, param) => {
+  ])('refuses %j and names the field', (bad, param) => {
     expect(() => completeLocally({ messages: bad })).toThrow(LocalRequestError);
     expect(() => completeLocally({ messages: bad })).toThrow(expect.objectContaining({ param }));
   });
 
-  test('a message that only speaks of instructions is a task, not a reflection', () => {
+  test('treats a message that only mentions instructions as a task, not a reflection', () => {
     const user = 'Message: I want a new instruction for my fence ```\n\nLabels: k1, k2';
     const system = '- `k1`: instruction, fence\n- `k2`: other';
     const request = [

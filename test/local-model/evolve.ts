@@ -18,12 +18,12 @@ import type { ProposalAnswer, ProposalRequest, RolloutRequest } from '../../src/
 import { score } from '../../src/core/verify/score.js';
 import { driveSearch } from '../core/algorithms/gepa/driver.js';
 
-/** What the `local` provider answers to these messages. */
+/** The `local` provider's answer to these messages. */
 export function localSays(messages: readonly PromptMessage[]): string {
   return completeLocally({ messages }).choices[0].message.content;
 }
 
-/** A run of a graph on a task with the `local` provider, scored as mode exact does. */
+/** A run of a graph on a task with the `local` provider, scored in mode exact. */
 export function runLocally(graph: Graph, { facts, question, answer }: TwoStepTask) {
   const input = { facts, question };
   let run = openRun(graph, input);
@@ -84,7 +84,7 @@ export function evolve(
     return { outcome: 'proposed' as const, ...more };
   };
   const merged = (before: Graph, all: readonly number[]): Graph | null => {
-    const alike = all.map((one) => ({ candidate: one, graph: graphs.get(one)! }));
+    const alike = all.map((candidate) => ({ candidate: candidate, graph: graphs.get(candidate)! }));
     if (alike.some(({ graph }) => structureKey(graph) !== structureKey(before))) return null;
     const sides = alike.map(({ candidate, graph }) => ({ candidate, texts: graphTexts(graph) }));
     const both = mergeCandidates(graphTexts(before), sides);
@@ -101,11 +101,13 @@ const asShown = (example: Example) => {
 };
 
 function rewritten(graph: Graph, examples: Example[], candidate: number): Graph | null {
-  const feedback = examples.map((one) => one.feedback);
+  const feedback = examples.map((example) => example.feedback);
   const [component] = chooseComponents(instructionNames(graph), feedback, 'feedback', Math.floor(candidate / 2));
-  const { [component!]: instruction = '', ...others } = graphTexts(graph);
+  const { [component!]: instruction = '', ...rest } = graphTexts(graph);
   const shownExamples = examples.map(asShown);
-  const answer = localSays(buildReflection({ instruction, examples: shownExamples, component: component!, others }));
+  const answer = localSays(
+    buildReflection({ instruction, examples: shownExamples, component: component!, others: rest }),
+  );
   const parsed = parseProposal(answer, { parent: instruction, maxChars: 32_000, finishReason: 'stop' });
   return parsed.ok ? withTexts(graph, { [component!]: parsed.text }) : null;
 }

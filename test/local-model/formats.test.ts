@@ -3,7 +3,7 @@ import { completeLocally } from '../../src/local-model/complete.js';
 import { mentionFinder, offeredLabels } from '../../src/local-model/labels.js';
 import { readGuidance } from '../../src/local-model/guidance.js';
 
-// The task model answers by what the prompt says. The words here are of no data set of the project.
+// The task model follows the prompt. The words here come from no data set of the project.
 const answer = (system: string, user: string) =>
   completeLocally({
     messages: [
@@ -12,7 +12,7 @@ const answer = (system: string, user: string) =>
     ],
   }).choices[0].message.content;
 
-describe('labels are found in the formats that people use', () => {
+describe('labels in common formats', () => {
   const formats: Record<string, string> = {
     'a line': 'Text: hello\n\nLabels: red_1, blue_2, green_3',
     'one of': 'Answer with exactly one of: red_1, blue_2, or green_3.\n\nText: hello',
@@ -25,7 +25,7 @@ describe('labels are found in the formats that people use', () => {
     test(name, () => expect(offeredLabels(message).labels).toEqual(['red_1', 'blue_2', 'green_3']));
   }
 
-  test('a shorter list in the matter itself is not taken for the labels', () => {
+  test('does not mistake a shorter list in the input for the labels', () => {
     const message = 'Message: which options: tea, coffee?\n\nLabels: red_1, blue_2, green_3';
     expect(offeredLabels(message)).toEqual({
       labels: ['red_1', 'blue_2', 'green_3'],
@@ -33,7 +33,7 @@ describe('labels are found in the formats that people use', () => {
     });
   });
 
-  test('an everyday word is a label only where it stands like one', () => {
+  test('accepts an everyday word as a label only in a label’s position', () => {
     const find = mentionFinder(['orders', 'gift_card', 'Late parcel']);
     const labels = (text: string) => find(text).map(({ label }) => label);
     expect(labels('people whose orders are late')).toEqual([]);
@@ -44,7 +44,7 @@ describe('labels are found in the formats that people use', () => {
   });
 });
 
-describe('guidance is understood in the formats that people use', () => {
+describe('guidance in common formats', () => {
   const user = (text: string) => `Message: ${text}\n\nLabels: k1, k2, k3`;
   const formats: Record<string, string> = {
     bullets: '- `k1`: tulips, roses\n- `k2`: hammers, nails\n- `k3`: bread, rolls',
@@ -66,13 +66,13 @@ describe('guidance is understood in the formats that people use', () => {
     });
   }
 
-  test('the labels may stand in the system prompt alone', () => {
+  test('accepts labels only in the system prompt', () => {
     const system = 'Categories:\n- garden: tulips, roses\n- tools: hammers, nails\n\nAnswer with one category.';
     expect(answer(system, 'I need nails')).toBe('tools');
     expect(answer(system, 'one rose please')).toBe('garden');
   });
 
-  test('stronger words win, and words that speak against a label count against it', () => {
+  test('prefers stronger words, and counts words against a label', () => {
     const strong = '- `k1`: above all garden; also shed\n- `k2`: above all shed; also garden\n- `k3`: bread';
     expect(answer(strong, user('my shed'))).toBe('k2');
     expect(answer(strong, user('my garden'))).toBe('k1');
@@ -84,14 +84,14 @@ describe('guidance is understood in the formats that people use', () => {
     expect(answer(snow, user('a shovel for snow'))).toBe('k2');
   });
 
-  test('a slip of the keyboard and another ending still meet their cue', () => {
+  test('matches a cue despite a typing error or another ending', () => {
     const system = '- `k1`: umbrellas\n- `k2`: greenhouse\n- `k3`: lanterns';
     expect(answer(system, user('an umberlla for me'))).toBe('k1');
     expect(answer(system, user('two greenhouses'))).toBe('k2');
     expect(answer(system, user('lantern'))).toBe('k3');
   });
 
-  test('a prompt that explains nothing leaves only the names of the labels', () => {
+  test('uses only the names of the labels without guidance', () => {
     const named = (text: string) => `Message: ${text}\n\nLabels: garden_desk, tool_desk, bakery_desk`;
     expect(answer('Classify.', named('my garden is dry'))).toBe('garden_desk');
     const texts = Array.from({ length: 60 }, (_, n) => `zzz${n} qqq${n}`);
@@ -101,7 +101,7 @@ describe('guidance is understood in the formats that people use', () => {
   });
 });
 
-describe('simple extraction goes by what the prompt says', () => {
+describe('simple extraction by the prompt', () => {
   const text = 'Message: Order AB-1234 for jo@example.org came on 2026-01-05 and cost $30.50, see item 77.';
   test.each([
     ['Extract the order. It looks like `ZZ-9999`.', 'AB-1234'],
@@ -111,7 +111,7 @@ describe('simple extraction goes by what the prompt says', () => {
     ['Copy what looks like "q@q.q".', 'jo@example.org'],
   ])('%s', (system, expected) => expect(answer(system, text)).toBe(expected));
 
-  test('what nothing is said of is answered with the text itself', () => {
+  test('answers with the text itself without guidance', () => {
     expect(answer('Be kind.', 'Good morning\nto you')).toBe('Good morning');
   });
 });

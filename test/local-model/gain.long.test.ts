@@ -7,9 +7,8 @@ import { labelsOf, readIntents, type Intent, type LabelGuide } from '../../examp
 import { isCommon, splitWords } from '../../src/local-model/words.js';
 import { optimize, type Found } from './optimizer.js';
 
-// The winner's prompt scores better on what nobody has seen because it says more. Neither the model
-// nor the proposer knows a data set: other words, other labels and labels exchanged among each
-// other make no difference.
+// A better prompt improves rewards on unseen tasks because of its content: model and proposer know
+// no data set, so other words, other labels and permuted labels make no difference.
 
 const bank = join(import.meta.dirname, '../../examples/intents');
 const guideOf = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as LabelGuide;
@@ -18,13 +17,13 @@ const mean = (numbers: number[]) => numbers.reduce((sum, number) => sum + number
 
 function average(run: (rngSeed: number) => Found): { baseline: number; winner: number; gain: number; worst: number } {
   const found = rngSeeds.map(run);
-  const baseline = mean(found.map((one) => one.baseline));
-  const winner = mean(found.map((one) => one.winner));
+  const baseline = mean(found.map((run) => run.baseline));
+  const winner = mean(found.map((run) => run.winner));
   return {
     baseline,
     winner,
     gain: winner - baseline,
-    worst: Math.min(...found.map((one) => one.winner - one.baseline)),
+    worst: Math.min(...found.map((run) => run.winner - run.baseline)),
   };
 }
 
@@ -46,21 +45,21 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise<void>((resolve) => void server.close(() => resolve())));
 
-describe('a better prompt really scores better on unseen tasks', () => {
-  test('on the sample, where feedback says what the right label is for', () => {
+describe('a better prompt improves the reward on unseen tasks', () => {
+  test('on the sample, with feedback that explains the right label', () => {
     const { baseline, gain, worst } = average((rngSeed) => optimize(tasks, guide, { training: 240, rngSeed }));
     expect(baseline).toBeLessThan(0.25);
     expect(gain).toBeGreaterThan(0.5);
     expect(worst).toBeGreaterThan(0.4);
   });
 
-  test('on the sample, where feedback only names the right label', () => {
+  test('on the sample, with feedback that only names the right label', () => {
     const { gain, worst } = average((rngSeed) => optimize(tasks, {}, { training: 240, rngSeed }));
     expect(gain).toBeGreaterThan(0.35);
     expect(worst).toBeGreaterThan(0.25);
   });
 
-  test('about as much on a clinic with other words and other labels, served over HTTP', () => {
+  test('about as much on clinic data with other words and labels, served over HTTP', () => {
     const sample = average((rngSeed) => optimize(tasks, guide, { training: 100, rngSeed }));
     const other = average((rngSeed) => optimize(clinic.tasks, clinic.guide, { training: 100, rngSeed }));
     expect(other.baseline).toBeLessThan(0.2);
@@ -68,7 +67,7 @@ describe('a better prompt really scores better on unseen tasks', () => {
     expect(other.gain).toBeGreaterThan(0.85 * sample.gain);
   });
 
-  test('as much when the labels are exchanged among each other, or have names that say nothing', () => {
+  test('as much with permuted or meaningless labels', () => {
     const labels = labelsOf(tasks);
     const renamed = (nameOf: (at: number) => string) => {
       const names = new Map(labels.map((label, at) => [label, nameOf(at)]));
@@ -83,14 +82,14 @@ describe('a better prompt really scores better on unseen tasks', () => {
     expect(opaque.winner).toBeGreaterThan(0.6);
   });
 
-  test('a budget is kept and the same search finds the same', () => {
+  test('within its budget, and repeatably', () => {
     const once = optimize(tasks, guide, { training: 100, maxRollouts: 400 });
     expect(once.rollouts).toBeLessThanOrEqual(400);
     expect(optimize(tasks, guide, { training: 100, maxRollouts: 400 })).toEqual(once);
   });
 });
 
-test('the words that tell the labels of the samples apart are not known to the provider', () => {
+test('the provider does not contain the distinguishing words of the samples', () => {
   for (const rows of [tasks, clinic.tasks]) {
     const wordSets = rows.map(({ text, label }) => ({ label, words: new Set(splitWords(text)) }));
     const telling = new Set<string>();
@@ -102,8 +101,8 @@ test('the words that tell the labels of the samples apart are not known to the p
       }
     }
     expect(telling.size).toBeGreaterThan(10);
-    // A few everyday words (`same`) happen to tell labels apart: knowing them as common ones is no
-    // help.
+    // A few everyday words (`same`) happen to distinguish labels; knowing them as common words does
+    // not help.
     expect([...telling].filter(isCommon).length).toBeLessThan(0.1 * telling.size);
   }
 });

@@ -9,7 +9,7 @@ import { buildJudgePrompt } from '../../src/core/verify/judge.js';
 const graph = singleStepGraph([{ role: 'system', content: 'Answer n0.' }], ['facts']);
 const size = 300_000;
 const repeats = 2;
-// Short enough not to be cut before it is looked at.
+// Short enough to be read without truncation.
 const quotes = '"'.repeat(95_000);
 const texts: Record<string, string> = {
   'one long word': 'a'.repeat(size),

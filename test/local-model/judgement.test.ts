@@ -5,7 +5,7 @@ import { parseJudgement } from '../../src/core/verify/judgement.js';
 import { agreementCriteria, parseRubric } from '../../src/core/verify/rubric.js';
 import { localSays } from './evolve.js';
 
-// The judge goes by the words that it is shown, in the form that is asked for.
+// The judge compares words, and answers in the requested format.
 function judge(request: JudgementRequest) {
   const answer = localSays(buildJudgePrompt(request));
   const parsed = parseJudgement(answer, { criteria: request.criteria, finishReason: 'stop' });
@@ -13,7 +13,7 @@ function judge(request: JudgementRequest) {
   return parsed.verification;
 }
 
-describe('against a wanted output', () => {
+describe('with an expected output', () => {
   const judged = (output: string) =>
     judge({
       criteria: agreementCriteria,
@@ -22,29 +22,29 @@ describe('against a wanted output', () => {
       gold: { value: 'The ferry leaves at noon' },
       examples: ['other'],
     });
-  test('the more words agree, the better, and all the same is 1', () => {
+  test('scores the share of matching words, up to 1', () => {
     expect(judged('the ferry, leaving at noon').reward).toBe(1);
-    const [near, far, none] = ['The ferry leaves at one', 'A ferry', 'Nothing'].map((one) => judged(one).reward);
+    const [near, far, none] = ['answer', 'A ferry', 'Nothing'].map((one) => judged(one).reward);
     expect(near).toBeGreaterThan(far!);
     expect(far).toBeGreaterThan(none!);
     expect(none).toBe(0);
   });
-  test('the reason names what was expected, as a proposer can learn from', () => {
+  test('names the expected output in its reason, for a proposer to learn from', () => {
     expect(judged('Nothing').feedback).toContain('\nExpected: The ferry leaves at noon');
   });
-  test('words beside the wanted ones cost', () => {
+  test('lowers the score for extra words', () => {
     expect(judged('The ferry leaves at noon, though nobody knows whether the captain likes it').reward).toBeLessThan(
       0.8,
     );
   });
 });
 
-describe('by a rubric alone', () => {
+describe('with a rubric only', () => {
   const rubric = parseRubric(
     '- thanks (1): says "thank you" and "goodbye"\n- matter (3): names the ferry and its pier',
   );
   const judged = (output: string) => judge({ criteria: rubric, input: 'x', output });
-  test('what a criterion quotes must stand there, and the words of one that quotes nothing', () => {
+  test('requires the quotes of a criterion, and the words of one without quotes', () => {
     const { reward, criteria } = judged('Thank you! The ferry is at pier 3.');
     expect(criteria).toMatchObject([
       { name: 'thanks', score: 0.5, reason: 'Expected "goodbye".' },
@@ -54,7 +54,7 @@ describe('by a rubric alone', () => {
   });
 });
 
-test('any text, hostile ones too, gets a judgement that can be read', () => {
+test('gives a readable judgement of any text, including hostile ones', () => {
   const piece = fc.constantFrom(
     '\n',
     '# Output to judge',

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { completeLocally } from '../../src/local-model/complete.js';
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
 
-// One look into a passage of statements: what is looked up, and in which form it is answered,
-// follows from the messages.
+// One lookup in a passage of statements: the messages determine its subject and the format of the
+// answer.
 const facts =
   'The keeper of Alder is Birk. The keeper of Fir is Mo. The height of Alder is 12 m. The height of Birk is 2 m.';
 const asking = (question: string, passage = facts) => `facts: ${passage}\n\nquestion: ${question}`;
@@ -15,7 +15,7 @@ const say = (user: string, system = 'Answer from the facts.') =>
     ],
   }).choices[0].message.content;
 
-describe('a look into a passage', () => {
+describe('a lookup in a passage', () => {
   test.each([
     ['sentences', facts],
     ['the other order', "Alder's keeper is Birk. Fir's keeper is Mo. Alder's height is 12 m."],
@@ -27,18 +27,18 @@ describe('a look into a passage', () => {
     expect(passage.replaceAll('- ', '')).toContain(say(user));
   });
 
-  test('answers with the whole statement unless the value alone is asked for', () => {
+  test('answers with the whole statement unless only the value is requested', () => {
     expect(say(asking('How tall is Alder? Its height?'))).toBe('The height of Alder is 12 m');
     expect(say(asking('How tall is Alder? Its height?'), 'Nothing else than the value.')).toBe('12 m');
   });
 
-  test('finds by the words that the prompt names for an attribute', () => {
+  test('uses the prompt’s words for an attribute', () => {
     const about = (system: string) => say(asking('Which figure does the ruler show for Alder?'), `Alone.\n${system}`);
     expect(about('- `height`: often ruler\n- `keeper`: often guard')).toBe('12 m');
     expect(about('- `height`: often guard\n- `keeper`: often ruler')).toBe('Birk');
   });
 
-  test('is for the thing that is named first, and only for it', () => {
+  test('finds only the thing named first', () => {
     expect(say(asking('The keeper, of Fir or of Alder?'), 'Alone.')).toBe('Mo');
     expect(say(`about: Birk\n\n${asking('What height has the keeper of Alder?')}`, 'Alone.')).toBe('2 m');
     expect(
@@ -46,13 +46,13 @@ describe('a look into a passage', () => {
     ).not.toBe('2 m');
   });
 
-  test('needs no fields: what stands in the message beside the statements is asked', () => {
+  test('works without fields: the rest of the message is the question', () => {
     expect(say(`${facts} Who is the keeper of Fir?`, 'Alone.')).toBe('Mo');
     expect(say(`${facts}\n\nWho is the keeper of Fir?`, 'Alone.')).toBe('Mo');
     expect(say(`${facts}\n\nGive it alone: who is the keeper of Fir?`, '')).toBe('Mo');
   });
 
-  test('finds something where nothing that is asked about is named', () => {
+  test('answers something when nothing matches', () => {
     expect(say(asking('What height?'), 'Alone.')).toBe('12 m');
   });
 });
@@ -66,21 +66,21 @@ describe('the proposer', () => {
   };
   const input = { facts, question: 'Which figure does the ruler show for the guard at Alder?' };
 
-  test('learns from a trail which words ask for what, one lesson a look, and no name', () => {
+  test('learns the words for an attribute from a trail, one lesson for each lookup, without names', () => {
     expect(propose('Answer.', input, 'Birk', 'Wrong.\nExpected: 2 m\nGiven: Birk')).toBe(
       'Answer.\n\nWhat to look up, by how it is asked for:\n' +
         '- `keeper`: also figure, ruler, guard.\n- `height`: also figure, ruler, guard.',
     );
   });
 
-  test('learns from whole statements that values are wanted, once', () => {
+  test('learns once, from whole statements, to answer with values', () => {
     const feedback = 'Wrong.\nExpected: 12 m\nGiven: x';
     const once = propose('Answer {{facts}}', input, 'The keeper of Alder is Birk', feedback);
     expect(once).toContain('Answer {{facts}}\n\nGive what is found alone, and nothing else.\n\nWhat to look up');
     expect(propose(once, input, 'The keeper of Alder is Birk', feedback).match(/alone/g)).toHaveLength(1);
   });
 
-  test('learns nothing of a passage that does not lead to the answer', () => {
+  test('learns nothing from a passage without a path to the answer', () => {
     expect(propose('Answer.', input, 'x', 'Expected: 7 m')).not.toContain('What to look up');
     expect(propose('Answer.', { ...input, question: 'How tall?' }, 'x', 'Expected: 2 m')).not.toContain(
       'What to look up',

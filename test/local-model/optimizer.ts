@@ -10,7 +10,7 @@ import { completeLocally } from '../../src/local-model/complete.js';
 import { buildReflection, parseProposal, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 import { seedRng, shuffle } from '../../src/core/math/random.js';
 
-/** What a small search found, judged on tasks that it has not seen. */
+/** Result of a small search, judged on unseen tasks. */
 export interface Found {
   baseline: number;
   winner: number;
@@ -23,9 +23,9 @@ const evaluationSize = 30;
 const mean = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
 /**
- * A simplified GEPA without any service: the best prompt so far is the parent; its child must beat
- * it on a minibatch and is then evaluated; at most `maxRollouts`. Of the tasks 30 are for
- * evaluation, `training` for minibatches, the others are not seen.
+ * A simplified GEPA without a service: the best prompt so far is the parent; a child that beats it
+ * on a minibatch is evaluated; at most `maxRollouts`. 30 tasks are for evaluation, `training` tasks
+ * for minibatches, and the rest stays unseen.
  */
 export function optimize(
   tasks: readonly Intent[],

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { completeLocally } from '../../src/local-model/complete.js';
 import { buildReflection, parseProposal, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 
-// The proposer learns from what it is shown and from nothing else.
+// The proposer learns only from its examples.
 const input = (text: string) => `Message: ${text}\n\nLabels: k1, k2, k3`;
 const failure = (text: string, expected: string, answered: string): ReflectionExample => ({
   input: input(text),
@@ -26,7 +26,7 @@ describe('the proposer', () => {
   const base = 'Classify {text}.\nBe exact.';
   const failures = [failure('the tulips wilted', 'k1', 'k2'), failure('a bent nail', 'k2', 'k3')];
 
-  test('keeps the instruction and adds what the examples teach', () => {
+  test('keeps the instruction and adds the lessons of the examples', () => {
     expect(propose(base, failures)).toBe(
       [
         base,
@@ -38,7 +38,7 @@ describe('the proposer', () => {
     );
   });
 
-  test('builds on its own guidance: what is seen again becomes stronger, what is new is added', () => {
+  test('extends its own guidance: repeated lessons become stronger, new ones are added', () => {
     const once = propose(base, failures);
     const twice = propose(once, [failure('my tulip is brown', 'k1', 'k3')]);
     expect(twice).toContain('- `k1`: often tulips; also wilted, brown.');
@@ -46,7 +46,7 @@ describe('the proposer', () => {
     expect(twice.match(/How to tell/g)).toHaveLength(1);
   });
 
-  test('what the feedback explains counts at once, its routine not at all', () => {
+  test('applies the explanation in the feedback at once, and ignores its routine part', () => {
     const explained = failures.map((example, n) => ({
       ...example,
       feedback: `Wrong, sorry. It is about ${['flowers', 'ironware'][n]!}. ${example.feedback}`,
@@ -74,7 +74,7 @@ describe('the proposer', () => {
     expect(propose(base, [example])).toContain('- `k1`: also tulips, wilted.');
   });
 
-  test('understands the prompt of the reference implementation as well', () => {
+  test('understands the prompt of the reference implementation, too', () => {
     const content = [
       'I provided an assistant with the following instructions to perform a task for me:\n```\nClassify.\n```',
       'The following are examples with feedback:\n',
@@ -86,12 +86,12 @@ describe('the proposer', () => {
     expect(answer).toContain('- `k1`: also tulips, wilted');
   });
 
-  test('words that would weigh others in its own lines never become cues', () => {
+  test('never takes the strength words of its own lines as cues', () => {
     const text = propose(base, [failure('usually tulips, except in spring, unlike nails', 'k1', 'k2')]);
     expect(text).toContain('- `k1`: also tulips, spring, nails.');
   });
 
-  test('its text stays bounded, however long it goes on', () => {
+  test('keeps its text bounded over many rounds', () => {
     let text = base;
     for (let round = 0; round < 40; round += 1) {
       const many = Array.from({ length: 8 }, (_, n) => {
@@ -104,7 +104,7 @@ describe('the proposer', () => {
     expect(text.startsWith(base)).toBe(true);
   });
 
-  test('learns the shape of an answer that is a piece of the text', () => {
+  test('learns the format of an answer that is part of the text', () => {
     const ask = (text: string, answer: string) => ({
       input: `Message: ${text}`,
       output: 'none',
@@ -120,7 +120,7 @@ describe('the proposer', () => {
     expect(propose(text, [ask('and C-9', 'C-9')])).toContain('looks like `AB-1234`, `C-9`.');
   });
 
-  test('where no answer is named it notes what the feedback says, once', () => {
+  test('notes the feedback once if no answer is named', () => {
     const example = { input: 'seed 1', output: 'x', feedback: 'Name the price.\nmore', reward: 0 };
     const text = propose('Sell.', [example, example]);
     expect(text).toBe('Sell.\n- Name the price.');

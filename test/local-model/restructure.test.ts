@@ -7,7 +7,7 @@ import { singleStepGraph } from '../../src/core/graphs/single-step.js';
 import { graphText } from '../../src/core/graphs/text.js';
 import { localSays } from './evolve.js';
 
-// Which edits are proposed follows from the runs that are shown, and every answer can be applied.
+// The runs in the prompt determine the edits, and every answer can be applied.
 const single = singleStepGraph([{ role: 'system', content: 'Answer.' }], ['facts', 'question']);
 const facts =
   'The keeper of Alder is Birk. The keeper of Fir is Mo. The height of Birk is 2 m. The height of Mo is 3 m.';
@@ -39,7 +39,7 @@ function propose(graph: Graph, failures: FailedRun[]) {
 const two = failed('How high reaches the guard of Alder?', '2 m', { solve: 'Birk' });
 
 describe('edits', () => {
-  test('decompose where more looks lead to the answer than there are steps in a row, and no further', () => {
+  test('add a step if more lookups lead to the answer than there are steps in a row, and no more', () => {
     const once = propose(single, [two]);
     expect(once.names).toEqual(['decompose']);
     expect(once.graph.steps.map(({ id }) => id)).toEqual(['solve_plan', 'solve']);
@@ -64,20 +64,20 @@ describe('edits', () => {
     ]);
   });
 
-  test('better messages where the look is the right one and the answer is not', () => {
+  test('improve messages if the lookup is right and the answer is not', () => {
     const one = failed('How high is Birk?', '2 m', { solve: 'The keeper of Alder is Birk' });
     const { names, graph } = propose(single, [one]);
     expect(names).toEqual(['prompt']);
     expect((graph.steps[0] as LlmStep).messages[0]!.content).toContain('- `height`: also high.');
   });
 
-  test('what explains most runs is done', () => {
+  test('choose the edit that explains most runs', () => {
     const one = failed('How high is Birk?', '2 m', { solve: 'x' });
     expect(propose(single, [one, two, two]).names).toEqual(['decompose']);
     expect(propose(single, [one, one, two]).names).toEqual(['prompt']);
   });
 
-  test('an input that no step is shown is wired in where the answer stands in it', () => {
+  test('connect an unused input that contains the answer', () => {
     const solve = single.steps[0] as LlmStep;
     const messages = [{ role: 'user' as const, content: '{{question}}' }];
     const blind: Graph = { ...single, steps: [{ ...solve, inputs: { question: 'input.question' }, messages }] };
@@ -86,7 +86,7 @@ describe('edits', () => {
     expect((graph.steps[0] as LlmStep).inputs).toMatchObject({ facts: 'input.facts' });
   });
 
-  test('what a check spoils is taken before it; where it mends as often, a judge votes', () => {
+  test('bypass a check that spoils answers; add a judge’s vote if it also repairs as many', () => {
     const checked = applyEdits(single, [{ edit: 'verify', step: 'solve' }], { models: [], maxAttempts: 72 }) as {
       graph: Graph;
     };
@@ -98,7 +98,7 @@ describe('edits', () => {
     expect(graph.output).toBe('chosen');
   });
 
-  test('what is only said to lack something is criticized, and what is not explained is checked', () => {
+  test('add a critic for a missing part, and a check for an unexplained failure', () => {
     const lacking = failed('x', '', { solve: 'x' }, { feedback: '- tone: 0.5 of 1. It lacks: thanks.' });
     const { names, edits } = propose(single, [lacking]);
     expect([names, JSON.stringify(edits)]).toEqual([['critique'], expect.stringContaining('It lacks: thanks.')]);

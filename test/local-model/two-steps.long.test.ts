@@ -9,19 +9,18 @@ import type { PromptMessage } from '../../src/core/graphs/graph.js';
 import { singleStepGraph } from '../../src/core/graphs/single-step.js';
 import { evolve, localSays, meanReward } from './evolve.js';
 
-// On questions of two steps no single call does better than chance, whatever it is told, and a
-// graph of two calls does.
+// On two-step questions no single call beats chance with any prompt; a graph of two calls does.
 const start = singleStepGraph([{ role: 'system', content: initialPrompt }], ['facts', 'question']);
 const budget = { rolloutBudget: 400, effort: 'medium' } as const;
 
-test('the sample is what its generator writes', () => {
+test('the sample equals its generator’s output', () => {
   const path = join(import.meta.dirname, '../../examples/two-steps/job.json');
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(twoStepJob(0, 100));
   expect(twoStepTasks(3, 20)).toEqual(twoStepTasks(3, 20));
   expect(twoStepTasks(3, 20)).not.toEqual(twoStepTasks(4, 20));
 });
 
-describe('one call', () => {
+describe('a single call', () => {
   /** A prompt of random pieces: guidance, orders, formats and statements of tasks. */
   function prompts(theme: Theme, count: number): PromptMessage[][] {
     const dice = diceOf(5);
@@ -51,7 +50,7 @@ describe('one call', () => {
     });
   }
 
-  test('is right for at most one of the ways in which things can belong to groups', () => {
+  test('is right for at most one kind of relation between things and groups', () => {
     const ways = Array.from({ length: groupsOfTask }, (_, way) => way);
     const rates = prompts(company, 120).map((messages) => {
       const right = [0, 1, 2, 3].flatMap((seed) =>
@@ -65,7 +64,7 @@ describe('one call', () => {
       return right.filter(Boolean).length / right.length;
     });
     expect(Math.max(...rates)).toBeLessThanOrEqual(1 / groupsOfTask);
-    // Some prompts do guess.
+    // Some prompts guess.
     expect(Math.max(...rates)).toBeGreaterThan(0);
   });
 });
@@ -81,7 +80,7 @@ describe.each([
     return { graph: search(true), prompt: search(false) };
   });
 
-  test('a graph is found that beats the best prompt by far on tasks that nobody has seen', () => {
+  test('finds a graph that clearly beats the best prompt on unseen tasks', () => {
     for (const { graph, prompt } of found) {
       const [evolved, best] = [meanReward(graph.best, fresh), meanReward(prompt.best, fresh)];
       expect(graph.best.steps.length).toBe(2);
@@ -92,7 +91,7 @@ describe.each([
     }
   });
 
-  test('structure alone is not enough: what was learned of the words counts as well', () => {
+  test('needs learned words as well as structure', () => {
     const { graphs, view } = found[0]!.graph;
     const first = view.candidates.find(({ candidate }) => graphs.get(candidate)!.steps.length === 2)!;
     expect(meanReward(found[0]!.graph.best, fresh)).toBeGreaterThan(
@@ -101,9 +100,9 @@ describe.each([
   });
 });
 
-test('the words of the sample are not known to the provider', () => {
+test('the provider does not contain the words of the sample', () => {
   const { things, groups, links, ofThings, ofGroups } = company;
   const said = [...things, ...groups, ...[...links, ...ofThings, ...ofGroups].map(({ name }) => name)];
-  const values = [...ofThings, ...ofGroups].flatMap((one) => one.values);
+  const values = [...ofThings, ...ofGroups].flatMap((relation) => relation.values);
   expect([...said, ...values].flatMap(splitWords).filter(isCommon)).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { startShortHistories, type OwnTemporal } from '../support/servers/short-
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 
-// Every run of jobs that continue as new replays: at work, paused, and while rewards are awaited.
+// Every run of jobs that continue as new replays: running, paused, and while waiting for rewards.
 
 let temporal: OwnTemporal;
 let world: RulesWorld;
@@ -25,7 +25,7 @@ afterAll(async () => {
 const policy = { provider: 'fake', model: 'any' };
 const runsOf = async (workflowId: string) => (await chainOf(service.temporal, workflowId)).length;
 
-/** Signals until the workflow has gone on in as many new runs. */
+/** Sends signals until the workflow has continued as new that many times. */
 async function signalForRuns(workflowId: string, signal: string, more: number): Promise<void> {
   const runs = (await runsOf(workflowId)) + more;
   await until(`${workflowId} has ${runs} runs`, async () => {
@@ -44,7 +44,7 @@ async function replayChain(workflowId: string): Promise<void> {
   for (const run of runs) await replay(run);
 }
 
-test('a session that was paused and resumed', async () => {
+test('a paused and resumed session', async () => {
   const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/online/sessions', {
     policy_optimization: {
       algorithm: 'gepa',
@@ -60,7 +60,7 @@ test('a session that was paused and resumed', async () => {
   await replayChain(`session-${id}`);
 }, 90_000);
 
-test('an evaluation whose rewards come later', async () => {
+test('an evaluation with late rewards', async () => {
   world.container.behave(() => answers.pending202());
   const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
     container_url: world.container.url,

@@ -9,7 +9,7 @@ import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 
-// The paths of a deployment through its workflow, and that of an evaluation that its gate has run.
+// The paths of a deployment through its workflow, and the path of its gate's evaluation.
 
 const on = serviceOfFile(() => startRulesWorld());
 
@@ -22,20 +22,20 @@ const create = (text: (typeof texts)[number], minImprovement?: number) =>
     }),
   });
 
-/** Waits until a workflow is closed so, and replays it; of its texts nothing is in its history. */
+/** Waits until a workflow has this status, and replays it; the history has none of its texts. */
 async function replayed(workflowId: string, status: string): Promise<History> {
   const handle = on.service.temporal.workflow.getHandle(workflowId);
   await until(`${workflowId} is ${status}`, async () => (await handle.describe()).status.name === status);
   const history = History.fromObject(await handle.fetchHistory());
-  const told = payloadsOf(history)
+  const recorded = payloadsOf(history)
     .map((payload) => Buffer.from(payload).toString())
     .join('\n');
-  for (const text of texts) expect(told).not.toContain(text);
+  for (const text of texts) expect(recorded).not.toContain(text);
   await replay(history);
   return history;
 }
 
-test('a deployment without a gate, with one that it passes, with one that it does not, and one that is deleted', async () => {
+test('a deployment without a gate, with a passed gate, with a failed gate, and a deleted deployment', async () => {
   const worthOf = (prompt: string) => Number(/worth ([\d.]+)/.exec(prompt)![1]);
   on.world.container.behave((call) => answers.reward(worthOf(promptOf(call)) + call.seed / 100));
   const ungated = await create('worth 0.5');

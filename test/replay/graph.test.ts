@@ -6,12 +6,11 @@ import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 
-// The path of a graph job through the workflow, with a pause and a resume; what of it is recorded
-// replays as every history does.
+// The path of a graph job through the workflow, with a pause and a resume; its history replays.
 
 const on = serviceOfFile(() => startGraphWorld());
 
-test('a graph job, with prompts that are rewritten and graphs that are edited', async () => {
+test('a graph job with rewritten prompts and edited graphs', async () => {
   const id = await createGraphJob(on.service, on.world.job(12, { rollout_budget: 80, max_concurrent: 2 }));
   await until('a proposal is asked for', () => on.world.model.requests.some(({ body }) => body.model === 'writer'));
   await command(on.service, id, 'pause');
@@ -20,13 +19,13 @@ test('a graph job, with prompts that are rewritten and graphs that are edited', 
   await until('its workflow is closed', async () => {
     return (await on.service.workflow(id).describe()).status.name === 'COMPLETED';
   });
-  const [history, ...others] = await chainOf(on.service.temporal, `graph-${id}`);
-  expect(others).toEqual([]);
-  // Neither a task nor a text of a graph is in it.
-  const told = JSON.stringify(history).replaceAll(/"data":"([^"]*)"/g, (_, data: string) =>
+  const [history, ...laterRuns] = await chainOf(on.service.temporal, `graph-${id}`);
+  expect(laterRuns).toEqual([]);
+  // It contains no task and no text of a graph.
+  const recorded = JSON.stringify(history).replaceAll(/"data":"([^"]*)"/g, (_, data: string) =>
     Buffer.from(data, 'base64').toString(),
   );
-  expect(told).toContain('prepareGraph');
-  for (const text of ['What is item', firstPrompt]) expect(told).not.toContain(text);
+  expect(recorded).toContain('prepareGraph');
+  for (const text of ['What is item', firstPrompt]) expect(recorded).not.toContain(text);
   await replay(history!);
 }, 90_000);

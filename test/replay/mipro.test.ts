@@ -8,11 +8,11 @@ import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 
 // The history of a MIPRO search: a survey, instructions, combinations with demonstrations, trials,
-// what is held out.
+// held-out seeds.
 
 const on = serviceOfFile(() => startDemosWorld({ topics: 5, labeled: true }));
 
-test('a MIPRO search, paused and resumed, to the comparison on what is held out', async () => {
+test('a MIPRO search, paused and resumed, up to the held-out comparison', async () => {
   const id = await createSession(on.service, {
     ...on.world.job,
     algorithm: 'mipro',
@@ -30,11 +30,11 @@ test('a MIPRO search, paused and resumed, to the comparison on what is held out'
   await until('its workflow is closed', async () => {
     return (await on.service.workflow(id).describe()).status.name === 'COMPLETED';
   });
-  const [history, ...others] = await chainOf(on.service.temporal, `session-${id}`);
-  expect(others).toEqual([]);
+  const [history, ...laterRuns] = await chainOf(on.service.temporal, `session-${id}`);
+  expect(laterRuns).toEqual([]);
   await replay(history!);
   const asked = history!.events.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
-  const times = (activity: string) => asked.filter((one) => one === activity).length;
+  const times = (activity: string) => asked.filter((name) => name === activity).length;
   expect(times('findDemos')).toBeGreaterThan(1);
   expect(times('propose')).toBeGreaterThan(2);
 }, 90_000);

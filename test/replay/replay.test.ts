@@ -8,8 +8,7 @@ import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 
-// Workflow code must replay its own histories: a worker that restarts replays every job that is
-// still running.
+// Workflow code must replay its own histories: a restarted worker replays every running job.
 
 let service: TestService;
 let world: RulesWorld;
@@ -35,7 +34,7 @@ async function historyOf(workflowId: string): Promise<History> {
   return history;
 }
 
-/** While this holds, the service cannot reach its database. */
+/** While true, the service cannot reach its database. */
 async function withoutDatabase(work: () => Promise<void>): Promise<void> {
   const url = new URL(service.config.databaseUrl!);
   const name = url.pathname.slice(1);
@@ -52,8 +51,8 @@ async function withoutDatabase(work: () => Promise<void>): Promise<void> {
   }
 }
 
-describe('histories of today', () => {
-  test('a session with an activity that was retried, a pause and a resume', async () => {
+describe('histories of the current code', () => {
+  test('a session with a retried activity, a pause and a resume', async () => {
     const { opened, open } = gate();
     world.container.behave((call) => async (_call, response) => {
       await opened;
@@ -91,7 +90,7 @@ describe('histories of today', () => {
     await replay(history);
   }, 90_000);
 
-  test.each(['session', 'evaluation'] as const)('a %s that was cancelled', async (kind) => {
+  test.each(['session', 'evaluation'] as const)('a cancelled %s', async (kind) => {
     world.container.behave(() => answers.hang());
     const common = { container_url: world.container.url, policy: { provider: 'fake', model: 'any' } };
     const { job_id: id } =
@@ -119,7 +118,7 @@ describe('histories of today', () => {
     await replay(await historyOf(`${kind}-${id}`));
   });
 
-  test('an evaluation that completed', async () => {
+  test('a completed evaluation', async () => {
     world.container.behave(() => answers.reward(1));
     const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
       container_url: world.container.url,

@@ -7,8 +7,8 @@ import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 
-// Histories of whole searches: components, merges, evaluations on the way, what is held out, and
-// money that is spent.
+// Histories of whole searches: components, merges, intermediate evaluations, held-out seeds, and a
+// spent budget.
 
 let world: RulesWorld;
 let service: TestService;
@@ -33,7 +33,7 @@ interface Session {
   candidates: { parent_ids: string[] }[];
 }
 
-/** Runs a session to its end, replays its history; `times`: how often each activity is in it. */
+/** Runs a session to its end, replays its history; `times`: number of runs of each activity. */
 async function search(more: Record<string, unknown>) {
   const { session_id: id } = await service.api.call<{ session_id: string }>('POST', sessions, {
     policy_optimization: {
@@ -61,14 +61,14 @@ async function search(more: Record<string, unknown>) {
   await until('its workflow is closed', async () => {
     return (await service.temporal.workflow.getHandle(workflow).describe()).status.name === 'COMPLETED';
   });
-  const [history, ...others] = await chainOf(service.temporal, workflow);
-  expect(others).toEqual([]);
+  const [history, ...laterRuns] = await chainOf(service.temporal, workflow);
+  expect(laterRuns).toEqual([]);
   await replay(history!);
   const asked = history!.events.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
-  return { id, session, times: (activity: string) => asked.filter((one) => one === activity).length };
+  return { id, session, times: (activity: string) => asked.filter((name) => name === activity).length };
 }
 
-test('a search with components and merges, to the comparison on what is held out', async () => {
+test('a search with components and merges, up to the held-out comparison', async () => {
   const { id, session, times } = await search({
     gepa: {
       population_size: 2,
@@ -87,7 +87,7 @@ test('a search with components and merges, to the comparison on what is held out
   expect(times('propose')).toBeGreaterThan(2);
 }, 90_000);
 
-test('a search that has spent its money', async () => {
+test('a search with a spent cost budget', async () => {
   const usage = { prompt_tokens: 100, completion_tokens: answerTokens.proposer };
   world.model.reply((request) => ({ text: propose(request), usage }));
   const { session, times } = await search({

@@ -7,16 +7,16 @@ import { propose } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// What docs/operations.md says of restoring one of the two at an earlier moment than the other:
-// nothing hangs, nothing is told that did not happen, and what is on record is not bought again.
+// The restores of docs/operations.md, with one of the two at an earlier moment than the other:
+// nothing hangs, no false event is published, and no recorded call is repeated.
 
 let service: TestService;
 let container: FakeContainer;
 let model: FakeModel;
-/** What a job's first step, and what the proposer, waits for. */
+/** Gates of a job's first step and of the proposer. */
 let probed: Promise<void> | null = null;
 let proposed: Promise<void> | null = null;
-/** What the second half of a job's rollouts waits for, by the job's id without its prefix. */
+/** Gate of the second half of a job's rollouts, by the job's id without its prefix. */
 const gates = new Map<string, Gate>();
 beforeAll(async () => {
   model = await startFakeModel(async (request) => {
@@ -115,7 +115,7 @@ async function turnBack(id: string, to: 'the start' | 'its rollouts' = 'the star
   });
 }
 
-test('Temporal at an earlier moment: what is on record is not asked for again', async () => {
+test('Temporal at an earlier moment: recorded answers are not requested again', async () => {
   const id = await begin();
   await half(id);
   const before = await until('half is on record', async () => {
@@ -131,7 +131,7 @@ test('Temporal at an earlier moment: what is on record is not asked for again', 
 });
 
 test.each(['the start', 'its rollouts'] as const)(
-  'Temporal at an earlier moment, %s: a job that has ended since stays as it ended',
+  'Temporal at an earlier moment, %s: a job that ended since keeps its end',
   async (to) => {
     const id = await begin();
     open(id);
@@ -147,7 +147,7 @@ test.each(['the start', 'its rollouts'] as const)(
   },
 );
 
-test('Postgres at an earlier moment: what was lost with it is said, and jobs that still run go on', async () => {
+test('Postgres at an earlier moment: the loss is reported, and running jobs continue', async () => {
   const done = await begin();
   const going = await begin();
   await half(done);
@@ -163,12 +163,12 @@ test('Postgres at an earlier moment: what was lost with it is said, and jobs tha
   await service.restart();
   open(going);
   open(young);
-  // Its end is not in the back-up, and its workflow is closed: it says so.
+  // The back-up lacks its end and its workflow is closed: the job reports that.
   expect(await ended(done)).toMatchObject({ status: 'failed', error_details: { code: 'workflow_completed' } });
   expect(await ended(going)).toMatchObject({ status: 'completed' });
   const { results } = await service.api.call<{ results: unknown[] }>('GET', `${jobs}/${going}/results`);
   expect(results).toHaveLength(10);
-  // Nobody knows it here; its workflow does not go on without its row.
+  // The database does not know it; its workflow does not continue without its row.
   await expect(service.api.call('GET', `${jobs}/${young}`)).rejects.toThrow('404');
   await until('the workflow without a row has ended', async () => {
     const { status } = await service.temporal.workflow.getHandle(`evaluation-${young}`).describe();
@@ -176,7 +176,7 @@ test('Postgres at an earlier moment: what was lost with it is said, and jobs tha
   });
 }, 120_000);
 
-test('Postgres at an earlier moment: a job that lacks what its workflow stands on fails, and says so', async () => {
+test('Postgres at an earlier moment: a job without the rows its workflow relies on fails with the reason', async () => {
   let probe!: () => void;
   let answer!: () => void;
   probed = new Promise((resolve) => (probe = resolve));

@@ -7,8 +7,7 @@ import { startFakeContainer, type FakeContainer } from '../support/fakes/contain
 import { refusedRole, startRole, type RoleProcess } from '../support/servers/processes.js';
 import { until } from '../support/until.js';
 
-// What each role needs to be told, what it says when it is not, and what an API can do while
-// Temporal is away.
+// Required settings of each role, errors for missing ones, and an API's abilities without Temporal.
 
 describe('settings of a role', () => {
   const whole = {
@@ -42,9 +41,9 @@ describe('processes', () => {
   let api: RoleProcess;
   const started: RoleProcess[] = [];
   const start = async (role: 'serve' | 'worker', more: Record<string, string> = {}) => {
-    const one = await startRole(role, { ...cluster.env, PORT: '0', ...more });
-    started.push(one);
-    return one;
+    const processOfRole = await startRole(role, { ...cluster.env, PORT: '0', ...more });
+    started.push(processOfRole);
+    return processOfRole;
   };
   const readiness = async (url: string) =>
     (await (await fetch(`${url}/readyz`)).json()) as {
@@ -65,18 +64,18 @@ describe('processes', () => {
     api = await start('serve');
   }, 60_000);
   afterAll(async () => {
-    await Promise.all(started.map((one) => one.end('SIGTERM')));
+    await Promise.all(started.map((role) => role.end('SIGTERM')));
     await container.close();
     await cluster.close();
   }, 60_000);
 
-  test('a setting that is missing is one line and exit code 2', async () => {
+  test('a missing setting is one line and exit code 2', async () => {
     const { code, said } = await refusedRole('worker', {});
     expect(code).toBe(2);
     expect(said).toMatch(/^ratchet: ratchet worker needs DATABASE_URL, .*\n$/);
   });
 
-  test('another secret key than the database was set up with is one line, for either role', async () => {
+  test('a secret key other than the database’s is one line, for either role', async () => {
     const env = {
       ...cluster.env,
       RATCHET_SECRET_KEY: randomBytes(32).toString('base64'),
@@ -89,11 +88,11 @@ describe('processes', () => {
         /^ratchet: RATCHET_SECRET_KEY \(fingerprint [0-9a-f]{16}\) is not the key of this database .*\n$/,
       );
     }
-    // The one that was refused has not made its key the first one.
+    // The refused process has not stored its key as the database's.
     await new Api(api.url, cluster.apiKey).call('GET', '/api/v1/offline/jobs');
   });
 
-  test('an API starts without Temporal: it says so, reads, takes jobs; a worker runs them later', async () => {
+  test('an API starts without Temporal and reports it, reads, and accepts jobs, which a worker runs later', async () => {
     const blind = await start('serve', { TEMPORAL_ADDRESS: '127.0.0.1:1' });
     const client = new Api(blind.url, cluster.apiKey);
     const { job_id: id } = await client.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', evaluation());
@@ -102,7 +101,7 @@ describe('processes', () => {
       status: 'not_ready',
       checks: { database: { ok: true }, migrations: { ok: true }, temporal: { ok: false }, worker: { ok: false } },
     });
-    // A worker has no key of its own: the API's goes on working.
+    // A worker has no API key of its own: the API's key keeps working.
     const keyless = Object.fromEntries(Object.entries(cluster.env).filter(([name]) => name !== 'RATCHET_API_KEY'));
     started.push(await startRole('worker', { ...keyless, RATCHET_PUBLIC_URL: api.url }));
     await until('the job has completed', async () => {
@@ -112,7 +111,7 @@ describe('processes', () => {
     await until('the other API is ready', async () => (await readiness(api.url)).status === 'ready');
   }, 90_000);
 
-  test('a namespace that is not there is one line with the command', async () => {
+  test('a missing namespace is one line with the command', async () => {
     const { code, said } = await refusedRole('worker', {
       ...cluster.env,
       TEMPORAL_NAMESPACE: 'nobody-made-it',

@@ -11,10 +11,10 @@ import { startRole, type RoleProcess } from '../support/servers/processes.js';
 import { propose } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
 
-// The promise: two APIs and three workers, each a process of its own, are one service. They start
-// at once on an empty database; jobs are created, controlled and followed through different APIs;
-// workers and an API go, by SIGTERM and by kill -9, at seeded moments of the container's ledger;
-// every job ends as if nothing had happened.
+// Two APIs and three workers, each in its own process, act as one service. They start at once on an
+// empty database; jobs are created, controlled and followed through different APIs; workers and an
+// API end by SIGTERM and by kill -9 at seeded moments of the container's ledger; every job ends as
+// without kills.
 
 const seed = 20_261_121;
 const evaluations = 6;
@@ -29,7 +29,7 @@ interface Job {
   path: string;
   events: string;
   maxConcurrent: number;
-  /** The API that took the create. */
+  /** The API that created it. */
   createdAt: number;
 }
 
@@ -87,7 +87,7 @@ beforeAll(async () => {
   workers.push(...started.slice(2));
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([...workers, ...apis].map((one) => one.end('SIGTERM')));
+  await Promise.all([...workers, ...apis].map((role) => role.end('SIGTERM')));
   await front.close();
   await container.close();
   await model.close();
@@ -129,7 +129,7 @@ async function createSession(at: number): Promise<Job> {
 
 const query = <Row extends Record<string, unknown>>(sql: string) =>
   cluster.db.org('default', (tx) => tx.query<Row>(sql));
-/** Rollouts whose outcome is on record. */
+/** Rollouts with a recorded outcome. */
 const recorded = async () =>
   (await query<{ id: string }>(`select id from rollouts where status in ('succeeded', 'failed')`)).map(({ id }) => id);
 const resent = async () =>
@@ -137,14 +137,14 @@ const resent = async () =>
 const calls = (n: number) => until(`the container has had ${n} calls`, () => container.ledger.length >= n, 120);
 const status = async (job: Job, at = 0) => (await api(at).call<{ status: string }>('GET', job.path)).status;
 
-/** Ledger position at which each rollout was seen recorded: it must not run again after it. */
+/** Ledger length when each rollout was first seen recorded: it must not run again after it. */
 const onRecordAt = new Map<string, number>();
 async function note(): Promise<void> {
   const ids = await recorded();
   for (const id of ids) if (!onRecordAt.has(id)) onRecordAt.set(id, container.ledger.length);
 }
 
-/** The processes that ran activities of these jobs, as Temporal's histories name them. */
+/** The processes that ran activities of these jobs, from Temporal's histories. */
 async function ranBy(jobs: Job[]): Promise<Set<number>> {
   const pids = new Set<number>();
   for (const { id } of jobs) {
@@ -157,12 +157,12 @@ async function ranBy(jobs: Job[]): Promise<Set<number>> {
   return pids;
 }
 
-test('two APIs and three workers are one service, whichever of them go', async () => {
+test('two APIs and three workers act as one service when some of them end', async () => {
   const jobs = await Promise.all([
     ...range(0, evaluations).map((i) => createEvaluation(i % 2)),
     ...range(0, sessions).map((i) => createSession(i % 2)),
   ]);
-  // Followed at the API that did not take the create.
+  // Follow it at the API that did not create it.
   const followed = jobs.map((job) => follow(urls, 1 - job.createdAt, job.events, cluster.apiKey));
   const evaluationCalls = evaluations * seedsEach;
   let rng = seedRng(seed);
@@ -172,13 +172,13 @@ test('two APIs and three workers are one service, whichever of them go', async (
     return Math.floor(evaluationCalls * share) + offset;
   };
 
-  // A pause through one API holds at the other, and for all workers.
+  // A pause through one API applies to all APIs and workers.
   await calls(moment(0.05));
   const [paused] = jobs as [Job];
   await api(1 - paused.createdAt).call('POST', `${paused.path}/pause`);
   expect(await status(paused, paused.createdAt)).toBe('paused');
 
-  // One worker is told to stop: it lets what is in flight end, and nothing is sent again.
+  // SIGTERM to a worker: rollouts in flight end, and none is sent again.
   await calls(moment(0.15));
   const leaving = workers.shift()!;
   expect(await leaving.end('SIGTERM')).toBe(0);
@@ -187,14 +187,14 @@ test('two APIs and three workers are one service, whichever of them go', async (
   expect(await resent()).toBe(0);
   expect(container.ledger.filter((entry) => entry.attempt > 1)).toEqual([]);
 
-  // Another is killed.
+  // Kill another worker.
   await calls(moment(0.35));
   await note();
   const killed = workers.shift()!;
   await killed.end('SIGKILL');
   workers.push(await work());
 
-  // And an API, while containers call their model through it and streams are open.
+  // Kill an API while containers call their model through it and streams are open.
   await calls(moment(0.55));
   await note();
   await apis[0]!.end('SIGKILL');
@@ -209,7 +209,7 @@ test('two APIs and three workers are one service, whichever of them go', async (
     expect(await status(job, 1)).toBe(job === doomed ? 'cancelled' : 'completed');
   }
 
-  // Nothing that was on record came again; what is on record about it is whole.
+  // No recorded rollout ran again, and its records are complete.
   expect(onRecordAt.size).toBeGreaterThan(evaluationCalls / 4);
   expect(container.ledger.filter((entry, at) => at >= (onRecordAt.get(entry.rolloutId) ?? Infinity))).toEqual([]);
   const twice = await query(
@@ -218,7 +218,7 @@ test('two APIs and three workers are one service, whichever of them go', async (
   );
   expect(twice).toEqual([]);
   for (const job of jobs) expect(peaks.get(job.id.slice(4))).toBeLessThanOrEqual(job.maxConcurrent);
-  for (const job of jobs.slice(0, evaluations).filter((one) => one !== doomed)) {
+  for (const job of jobs.slice(0, evaluations).filter((evaluation) => evaluation !== doomed)) {
     const { results } = await api(0).call<{ results: { seed: number; reward: number | null }[] }>(
       'GET',
       `${job.path}/results`,
@@ -230,7 +230,7 @@ test('two APIs and three workers are one service, whichever of them go', async (
     expect(await api(1).call('GET', `${job.path}/results`)).toMatchObject({ best_reward: 1 });
   }
 
-  // Events are 1..N, the same at either API and in the streams that had to change their API.
+  // Events are 1..N, equal at both APIs and in the streams that changed their API.
   for (const [i, job] of jobs.entries()) {
     const [one, other] = await Promise.all([allEvents(0, job), allEvents(1, job)]);
     expect(one.map((event) => event.seq)).toEqual(range(1, one.length));
@@ -238,7 +238,7 @@ test('two APIs and three workers are one service, whichever of them go', async (
     expect(streams[i]!.map((event) => event.seq)).toEqual(range(1, one.length));
   }
 
-  // The work was spread: over those that stayed, and over those that went.
+  // Surviving and ended processes shared the work.
   const pids = await ranBy(jobs);
   expect(pids.size).toBeGreaterThanOrEqual(3);
   for (const pid of [leaving.pid, killed.pid]) expect(pids).toContain(pid);

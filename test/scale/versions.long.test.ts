@@ -4,9 +4,8 @@ import { answers, startFakeContainer, type FakeContainer } from '../support/fake
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// A new build beside running jobs: what an older build has begun it also ends, what begins later
-// begins on the newer one, and nobody has to tell Temporal. Without a build id there are no such
-// ties.
+// A new build beside running jobs: an older build ends its own jobs, and later jobs start on the
+// newer build, without a command to Temporal. Without build ids workers are interchangeable.
 
 let service: TestService;
 let container: FakeContainer;
@@ -37,7 +36,7 @@ async function work(workerBuildId: string | null): Promise<Service> {
   started.push(worker);
   return worker;
 }
-/** An evaluation whose seeds but the first wait until they are released. */
+/** An evaluation that holds all seeds but the first until a release. */
 async function begin(): Promise<string> {
   const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
     container_url: container.url,
@@ -89,10 +88,9 @@ const workerCheck = async () => {
   return checks.worker;
 };
 
-test('jobs stay with the build that began them; later ones begin on the newer build; then the older one goes', async () => {
+test('jobs stay with their first build; later jobs start on the newer build; then the older build ends', async () => {
   const { namespace } = service.temporal.options;
-  // As an operator begins who has had no builds: this job belongs to none, and moves to the first
-  // there is.
+  // An operator's first use of builds: this job belongs to no build and moves to the first build.
   holding();
   const plain = await work(null);
   const unbound = await begin();
@@ -110,7 +108,7 @@ test('jobs stay with the build that began them; later ones begin on the newer bu
   await newJobsGoTo('two');
   const young = await begin();
   await arrived(young);
-  // An older build's worker that is started again does not take new jobs back.
+  // A restarted worker of an older build takes no new jobs.
   await first.stop();
   const again = await work('one');
   hold.release();
@@ -121,7 +119,7 @@ test('jobs stay with the build that began them; later ones begin on the newer bu
   expect(await builds(old)).toEqual(['one']);
   expect(await builds(young)).toEqual(['two']);
 
-  // One that an older build leaves behind is moved by hand.
+  // A job left behind by an older build is moved by command.
   holding();
   await sendNewJobsTo('one');
   const left = await begin();
@@ -142,7 +140,7 @@ test('jobs stay with the build that began them; later ones begin on the newer bu
   expect(await builds(last)).toEqual(['two']);
   expect(await workerCheck()).toMatchObject({ ok: true });
 
-  // A build whose worker is gone is named, with the way out; Temporal lists a worker for a minute
+  // A build without a worker is reported with the remedy; Temporal lists a worker for a minute
   // after its last poll.
   await sendNewJobsTo('one');
   const { detail } = await until(

@@ -72,7 +72,7 @@ function run(args: string[], nodeArgs: string[] = []): Promise<{ code: number | 
 }
 
 describe('the scripts of a fresh clone', () => {
-  test('install, build and run, and do nothing twice', async () => {
+  test('install, build and run, and repeat nothing', async () => {
     expect((await run(['demo', '--keep'])).out).toBe('["demo","--keep"]\n');
     expect(read('npm.log')).toMatch(/^ci --include=dev /);
     expect(read('dist/src/storage/migrations/0001.sql')).toBe('select 1;');
@@ -80,14 +80,14 @@ describe('the scripts of a fresh clone', () => {
     expect([lines('npm.log'), lines('tsc.log')]).toEqual([1, 1]);
   });
 
-  test('install again when the lockfile asks for something else', async () => {
+  test('install again when the lockfile changes', async () => {
     await run([]);
     lockfile('1.0.1');
     await run([]);
     expect(lines('npm.log')).toBe(2);
   });
 
-  test('accept what `npm ci` by hand has installed, without the optional packages of other machines', async () => {
+  test('accept a manual `npm ci`, without the optional packages of other machines', async () => {
     await run([]);
     const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, unknown> };
     lock.packages['node_modules/other-machine'] = { version: '1.0.0', optional: true };
@@ -96,7 +96,7 @@ describe('the scripts of a fresh clone', () => {
     expect(lines('npm.log')).toBe(1);
   });
 
-  test('build again when a source changes, without what is no longer there', async () => {
+  test('build again when a source changes, without removed files', async () => {
     write('src/old.ts', '');
     await run([]);
     rmSync(join(project, 'src/old.ts'));
@@ -105,20 +105,20 @@ describe('the scripts of a fresh clone', () => {
     expect(existsSync(join(project, 'dist/src/old.js'))).toBe(false);
   });
 
-  test('install and build once for two that start together', async () => {
+  test('install and build once for two concurrent starts', async () => {
     const both = await Promise.all([run(['a']), run(['b'])]);
     expect(both.map(({ out }) => out)).toEqual(['["a"]\n', '["b"]\n']);
     expect([lines('npm.log'), lines('tsc.log')]).toEqual([1, 1]);
   });
 
-  test('a failed install is one line and exit code 1', async () => {
+  test('report a failed install in one line with exit code 1', async () => {
     write('npm-fails', '');
     const { code, err } = await run([]);
     expect(code).toBe(1);
     expect(err.trim().split('\n').at(-1)).toBe('The packages could not be installed: npm ci ended with 7.');
   });
 
-  test('a failed build is exit code 1, keeps the last build, and is tried again', async () => {
+  test('exit with code 1 after a failed build, keep the last build, and retry', async () => {
     await run([]);
     write('src/cli/ratchet.ts', 'console.log("new");');
     write('tsc-fails', '');
@@ -130,7 +130,7 @@ describe('the scripts of a fresh clone', () => {
     expect((await run([])).out).toBe('new\n');
   });
 
-  test('an old Node is told so in one line', async () => {
+  test('report an old Node in one line', async () => {
     const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.18.3'}})`;
     const { code, err } = await run([], ['--import', pretend]);
     expect([code, err]).toEqual([1, 'Ratchet needs Node 20.19 or later; this is 20.18.3.\n']);

@@ -17,7 +17,7 @@ import {
 import { isTerminal, type Status } from './table.js';
 import type { World } from './world.js';
 
-/** Checks that row, log, rollouts, inbox, container and workflow of a job at rest agree. */
+/** Compares row, log, rollouts, inbox, container and workflow of a job at rest. */
 export async function checkJob(world: World, model: Model, job: Job): Promise<void> {
   assertNothingStarted(world, job);
   await atRest(world, job);
@@ -108,7 +108,7 @@ async function checkCounts(world: World, job: Job): Promise<void> {
   assert.deepEqual([summary.num_successful, summary.num_failed], [rewards.length, 0]);
   const { body } = await world.call('GET', `${pathOf(job)}/results`);
   assert.equal((body['results'] as unknown[]).length, rewards.length);
-  const mean = rewards.length === 0 ? null : rewards.reduce((sum, one) => sum + one, 0) / rewards.length;
+  const mean = rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
   if (mean === null) assert.equal(summary.mean_reward, null);
   else
     assert.ok(Math.abs(summary.mean_reward! - mean) < 1e-9, `mean of ${job.id}: ${summary.mean_reward}, not ${mean}`);
@@ -116,7 +116,7 @@ async function checkCounts(world: World, job: Job): Promise<void> {
 
 const closedAs: Partial<Record<Status, string>> = { completed: 'COMPLETED', failed: 'FAILED', cancelled: 'CANCELLED' };
 
-/** Waits for the end of the workflow, which follows the row's; both must agree. */
+/** Waits until the workflow closes after its row; both must agree. */
 async function checkWorkflow(world: World, job: Job): Promise<void> {
   const { status } = job.state;
   const due = job.wasTerminated ? 'TERMINATED' : (closedAs[status] ?? 'RUNNING');

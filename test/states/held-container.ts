@@ -3,25 +3,25 @@ import { answers, startFakeContainer, type FakeContainer } from '../support/fake
 /** A container that holds every rollout until its release. */
 export interface HeldContainer {
   url: string;
-  /** Ids of the job's rollouts that wait here, in the order in which they came. */
+  /** Ids of the job's held rollouts, in order of arrival. */
   held(jobId: string): string[];
-  /** Answers a held rollout: 202 where its reward comes later, else its reward. */
+  /** Answers a held rollout: 202 for a late reward, else its reward. */
   release(rolloutId: string): void;
-  /** The most rollouts of the job that were here at once. */
+  /** Highest number of concurrent rollouts of the job. */
   peak(jobId: string): number;
   ledger: FakeContainer['ledger'];
-  /** Answers whatever is held and forgets what was. */
+  /** Answers all held rollouts and forgets the rest. */
   clear(): void;
   close(): Promise<void>;
 }
 
-/** The key that the container takes; with any other it refuses. */
+/** The key that the container accepts; it refuses any other. */
 export const containerKey = 'the-right-key';
 
-/** Whether the container says of this seed that its reward comes later. */
+/** Whether the container announces a late reward for this seed. */
 export const isLate = (seed: number): boolean => seed % 3 === 2;
 
-/** The reward by which the container answers a seed. */
+/** The container's reward for a seed. */
 export const rewardOf = (seed: number): number => ((seed * 7) % 10) / 10;
 
 const jobOf = (rolloutId: string): string => rolloutId.split('_')[1]!;

@@ -1,54 +1,54 @@
 import fc from 'fast-check';
 import { isTerminal, type Call, type ExpectedState } from './table.js';
 
-/** A reported reward as the inbox must hold it; without a rollout it is the job's. */
+/** A reported reward, as expected in the inbox; without a rollout it belongs to the job. */
 interface InboxEntry {
   rollout: string | null;
   reward: number;
   counted: boolean;
 }
 
-/** What is known of one job; maps are by rollout id. */
+/** The expected state of one job; maps are by rollout id. */
 export interface Job {
   id: string;
   kind: 'evaluation' | 'session';
-  /** The seeds of an evaluation, in its order; those that a session evaluates on. */
+  /** The seeds of an evaluation, in order; the evaluation seeds of a session. */
   seeds: number[];
   maxConcurrent: number;
   state: ExpectedState;
-  /** Sent while no worker lived, not yet decided. */
+  /** Sent without a live worker, not yet decided. */
   pending: (Call & { commandId: string | null })[];
-  /** Terminated in Temporal, and the reconciler is about to fail it. */
+  /** Terminated in Temporal, not yet failed by the reconciler. */
   dying: boolean;
   wasTerminated: boolean;
-  /** Rollouts of which the container has said that the reward comes later. */
+  /** Rollouts with an announced late reward. */
   awaited: Set<string>;
-  /** Rewards of rollouts that have ended. */
+  /** Rewards of ended rollouts. */
   outcomes: Map<string, number>;
-  /** Whether an outcome came since the job was last at rest: a session may be about to end. */
+  /** Whether an outcome arrived since the last rest: a session may be about to end. */
   stirred: boolean;
   inbox: InboxEntry[];
-  /** When a pause that still holds was answered, in epoch milliseconds. */
+  /** When the current pause was answered, in epoch milliseconds. */
   pausedAt: number | null;
-  /** Container calls when the last pause was known to everybody; null: not yet. */
+  /** Container calls when the last pause reached every process; null: not yet. */
   callsWhenPaused: number | null;
-  /** The job as it was first seen at its end. */
+  /** The job as first seen at its end. */
   atEnd: Record<string, unknown> | null;
 }
 
-/** What the tests believe; the commands keep it in step with the service and compare. */
+/** The expected state of the service; commands update it and compare. */
 export interface Model {
   jobs: Job[];
   workerLives: boolean;
-  /** Whether this sequence may kill processes, which costs seconds each time. */
+  /** Whether this sequence may kill processes, which takes seconds each time. */
   mayKill: boolean;
   /** kill -9 of the worker so far. */
   kills: number;
   /** Commands since the worker was killed; each waits 2 s, so a sequence has few of them. */
   sinceKill: number;
-  /** What ran, in order. */
+  /** The executed commands, in order. */
   ran: string[];
-  /** The cells of the table that were met: `running pause`, say. */
+  /** The covered cells of the table, such as `running pause`. */
   cells: Set<string>;
 }
 
@@ -62,7 +62,7 @@ export const newModel = (mayKill: boolean): Model => ({
   cells: new Set(),
 });
 
-/** Numbers that stand for jobs. */
+/** Integers that select jobs. */
 export const slots = fc.nat(7);
 
 /** The job of a slot; undefined without jobs. Odd slots prefer open jobs. */
@@ -79,5 +79,5 @@ export function end(job: Job, rollout: string, reward: number): void {
   job.stirred = true;
 }
 
-/** Whether all of the job's work is done. Of a session only the service knows. */
+/** Whether all of the job's work is done; for a session only the service knows. */
 export const isDone = (job: Job): boolean => job.kind === 'evaluation' && job.outcomes.size === job.seeds.length;

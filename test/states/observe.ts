@@ -32,10 +32,10 @@ export async function eventsOf(world: World, job: Job): Promise<Event[]> {
   return body['events'] as Event[];
 }
 
-/** How often the log says that the job was paused, and resumed. */
+/** Number of pauses and resumes in the log. */
 export async function changes(world: World, job: Job): Promise<{ paused: number; resumed: number }> {
   const types = (await eventsOf(world, job)).map((event) => event.type);
-  const count = (type: string) => types.filter((one) => one === type).length;
+  const count = (type: string) => types.filter((entry) => entry === type).length;
   return { paused: count('paused'), resumed: count('resumed') };
 }
 
@@ -43,9 +43,9 @@ export const reached = (world: World, job: Job, status: Status) =>
   until(`${job.id} is ${status}`, async () => (await look(world, job)).status === status, patience);
 
 /**
- * Waits until a job is at rest: a running one has as many rollouts at the container as it may have,
- * or has completed; one whose work is done has completed; one that was terminated is closed.
- * Nothing to wait for without a worker.
+ * Waits until a job is at rest: a running one has completed, or has as many rollouts at the
+ * container as allowed; one without open work has completed; a terminated one is closed. Returns at
+ * once without a worker.
  */
 export async function settle(world: World, job: Job, workerLives: boolean): Promise<void> {
   if (!workerLives) return;
@@ -75,7 +75,7 @@ async function settleRunning(world: World, job: Job): Promise<void> {
     );
     return;
   }
-  // What a session wants next only the search knows, but it wants something, or it has completed.
+  // Only the search knows a session's next work: it has rollouts, or has completed.
   const completed = await until(
     `${job.id} goes on`,
     async () => {
@@ -89,14 +89,14 @@ async function settleRunning(world: World, job: Job): Promise<void> {
   if (completed === 'completed') job.state = { ...job.state, status: 'completed' };
 }
 
-/** The row says what the model says; a job that has ended stays as it was first seen then. */
+/** Compares the row with the model; an ended job keeps its first seen state. */
 export async function atRest(world: World, job: Job): Promise<void> {
   if (job.dying) return;
   const seen = await look(world, job);
   assert.equal(seen.status, job.state.status, `status of ${job.id}`);
   if (!isTerminal(seen.status)) return;
   job.pausedAt = null;
-  // What a call to a model cost is recorded even when the answer comes after the end.
+  // The cost of a model call is recorded even after the job's end.
   const { usage: _, ...lasting } = seen;
   job.atEnd ??= lasting;
   assert.deepEqual(lasting, job.atEnd, `${job.id} has changed after its end`);
@@ -117,14 +117,14 @@ export async function flush(world: World, job: Job): Promise<void> {
 export const askWorkflow = (world: World, job: Job) =>
   workflowOf(world, job).query<{ status: Status; generation: number; bestReward: number | null }>('status');
 
-/** Sends an operator's signal. A closed workflow ignores it, as the table says. */
+/** Sends an operator's signal. A closed workflow ignores it, as the table requires. */
 export async function asOperator(job: Job, send: () => Promise<unknown>): Promise<void> {
   await send().catch((error: unknown) => {
     if (!(error instanceof WorkflowNotFoundError && isTerminal(job.state.status))) throw error;
   });
 }
 
-/** Code and status of an answer; resolves a 202 of a slow outcome. */
+/** Code and status of an answer; resolves a slow decision's 202. */
 export async function answerTo(world: World, job: Job, reply: Reply): Promise<Answer> {
   const { code, body } = reply;
   if (code === 202) {
@@ -141,7 +141,7 @@ export async function answerTo(world: World, job: Job, reply: Reply): Promise<An
   return { code, status: body['current_status'] as Status };
 }
 
-/** Every answer names its job by all the names it has. */
+/** Every answer has all ids of its job. */
 export function assertIds(job: Job, body: Record<string, unknown>): void {
   assert.equal(body['job_id'], job.id);
   assert.equal(body['session_id'], job.kind === 'session' ? job.id : undefined);
@@ -149,13 +149,13 @@ export function assertIds(job: Job, body: Record<string, unknown>): void {
 
 async function lateAnswer(world: World, job: Job, commandId: string): Promise<Answer> {
   const row = await until(`${commandId} is decided`, () => outcomeOf(world, commandId), patience);
-  // Both times are the database's, and the API waits for longer than this from the moment it has
-  // written the command.
+  // Both times come from the database, and the API waits at least this long after writing the
+  // command.
   assert.ok(row.seconds > 1.9, `202 for ${commandId} of ${job.id}, which was decided within ${row.seconds} s`);
   return row.answer;
 }
 
-/** What the workflow decided of a command, and how long it took; null as long as it has not. */
+/** The workflow's decision on a command, and its duration; null: undecided. */
 export async function outcomeOf(world: World, commandId: string) {
   const [row] = await world.rows<{ outcome: string; status: Status; seconds: number }>(
     `select outcome, status_after as status, extract(epoch from settled_at - created_at)::float8 as seconds
@@ -167,7 +167,7 @@ export async function outcomeOf(world: World, commandId: string) {
   return { answer, seconds: row.seconds };
 }
 
-/** How the job's rollouts stand in the database. */
+/** The status of the job's rollouts in the database. */
 export const rolloutsOf = (world: World, job: Job) =>
   world.rows<{ id: string; status: string; reward: number | null; attempt: number; started: boolean }>(
     `select id, status, reward, attempt, started_at is not null as started
@@ -175,7 +175,7 @@ export const rolloutsOf = (world: World, job: Job) =>
     job.id,
   );
 
-/** How often the container was asked for the job's rollouts. */
+/** Number of container calls for the job's rollouts. */
 export const callsOf = (world: World, job: Job) =>
   world.container.ledger.filter(({ rolloutId }) => rolloutId.startsWith(`rol_${job.id.slice(4)}_`));
 
@@ -197,14 +197,14 @@ export async function quieten(world: World, job: Job): Promise<void> {
     patience,
   );
   await until(`what ${job.id} had begun has come to the container`, async () => {
-    const begun = (await rolloutsOf(world, job)).filter(({ status, started }) => status === 'running' && started);
+    const sent = (await rolloutsOf(world, job)).filter(({ status, started }) => status === 'running' && started);
     const held = world.container.held(job.id);
-    return begun.every(({ id }) => held.includes(id));
+    return sent.every(({ id }) => held.includes(id));
   });
   job.callsWhenPaused = callsOf(world, job).length;
 }
 
-/** Since the pause the container has not been asked again. */
+/** The container received no call since the pause. */
 export function assertNothingStarted(world: World, job: Job): void {
   if (job.callsWhenPaused === null) return;
   assert.equal(callsOf(world, job).length, job.callsWhenPaused, `${job.id} started a rollout while it was paused`);

@@ -6,10 +6,10 @@ import { startPostgres } from '../../src/embedded/postgres.js';
 import { startTemporal } from '../../src/embedded/temporal.js';
 import type { Servers } from './world.js';
 
-/** Runs `work` on a Postgres and a Temporal of its own, in a folder that goes with them. */
+/** Runs `work` on its own Postgres and Temporal, in a temporary folder. */
 export async function withServers<T>(work: (servers: Servers) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-states-'));
-  // As root, Postgres runs as another user, who has to pass through here.
+  // As root, Postgres runs as another user, who needs access to this folder.
   chmodSync(folder, 0o755);
   const dataDir = join(folder, 'data');
   const log = pino({ level: 'warn' }, pino.destination(2));

@@ -16,29 +16,29 @@ import { startWorld, type Servers, type World } from './world.js';
 export interface StateSequences {
   seed: number;
   sequences: number;
-  /** Absent: servers of their own. */
+  /** Absent: own servers. */
   servers?: Servers;
-  /** How many worlds work side by side, each on its share of the sequences. */
+  /** Number of concurrent worlds, which share the sequences. */
   lanes?: number;
-  /** One failure alone, as it was printed: its path, and its replay path. */
+  /** A printed failure to run alone: its path, and its replay path. */
   only?: { path: string; replayPath?: string };
   onProgress?(done: number): void;
 }
 
-/** What ran: how often each command did, kills among them, and what of the table that has met. */
+/** Executed commands by name, including kills, and the covered cells of the table. */
 export interface StateReport {
   sequences: number;
   commands: Record<string, number>;
-  /** The cells of the table that were met one by one, not in a race. */
+  /** The cells of the table covered by single commands, not by a race. */
   cells: Set<string>;
 }
 
-/** After a failure, so long is it shrunk. */
+/** Time limit for shrinking a failure. */
 const shrinkMs = 180_000;
 
 type Commands = fc.Arbitrary<fc.AsyncCommand<Model, World>>;
 
-/** So many times in the list as it is to be chosen, and written down when it runs. */
+/** Repeated in the list by its weight, and recorded when it runs. */
 const times = (n: number, commands: Commands): Commands[] =>
   new Array<Commands>(n).fill(
     commands.map((command) => ({
@@ -51,7 +51,7 @@ const times = (n: number, commands: Commands): Commands[] =>
     })),
   );
 
-/** Kills cost seconds: only sequences that have leave to kill do. */
+/** Kills take seconds: only sequences with permission run them. */
 const commands: Commands[] = [
   ...times(3, create),
   ...times(14, control),
@@ -76,7 +76,7 @@ export async function runStateSequences(options: StateSequences): Promise<StateR
   await Promise.all(
     Array.from({ length: only ? 1 : lanes }, async (_, lane) => {
       const part = { ...options, servers, seed: seed + lane, sequences: Math.min(share, sequences - lane * share) };
-      // Whatever goes wrong in one lane, the others end by themselves, with their processes.
+      // After a failure in one lane, the other lanes end by themselves, with their processes.
       if (part.sequences > 0) await runLane(part, shared).catch((error: Error) => (shared.failed ??= error));
     }),
   );
@@ -84,7 +84,7 @@ export async function runStateSequences(options: StateSequences): Promise<StateR
   return report;
 }
 
-/** What lanes tell each other. */
+/** State shared between lanes. */
 interface Shared {
   report: StateReport;
   failed: Error | null;
@@ -105,8 +105,7 @@ async function runLane(options: StateSequences & { servers: Servers }, shared: S
       ...(only?.replayPath ? { replayPath: only.replayPath } : {}),
     }),
     async (mayKill, first, rest) => {
-      // Another lane has failed, or this one has shrunk for long enough: nothing more is worth
-      // running.
+      // Skip the rest after another lane's failure or at the shrinking limit.
       if (earliest === null ? shared.failed : Date.now() > earliest.at + shrinkMs) return;
       const model = newModel(mayKill);
       try {
@@ -117,7 +116,7 @@ async function runLane(options: StateSequences & { servers: Servers }, shared: S
         await end(world, model);
       } catch (error) {
         earliest ??= { at: Date.now(), what: kindOf(error), ran: model.ran };
-        // Another failure than the one that is being shrunk would lead astray.
+        // A failure other than the shrunk one would mislead.
         if (kindOf(error) === earliest.what) throw error;
       } finally {
         await clear(world, model);
@@ -140,7 +139,7 @@ const kindOf = (error: unknown): string =>
     .split('\n', 1)[0]!
     .replace(/\d[0-9a-f]*/g, '#');
 
-/** Everything that is needed to understand a failure and to run it alone. */
+/** All data needed to understand a failure and to run it alone. */
 async function failure<T>(details: fc.RunDetails<T>, ran: string[]): Promise<Error> {
   const cause = details.errorInstance;
   const shrunk = await fc.asyncDefaultReportMessage(details);
@@ -164,7 +163,7 @@ async function end(world: World, model: Model): Promise<void> {
   }
 }
 
-/** Leaves nothing of a sequence behind, however it ended. */
+/** Removes everything of a sequence, also after a failure. */
 async function clear(world: World, model: Model): Promise<void> {
   if (!model.workerLives) await world.startWorker();
   for (const job of model.jobs) if (!isTerminal(job.state.status)) await send(world, job, 'cancel', 'post');

@@ -3,19 +3,19 @@ import { databaseUrl, statesOnly, suite, temporalAddress } from '../support/envi
 import { runs, seedOf } from '../support/runs.js';
 import { runStateSequences } from './sequences.js';
 
-// Random sequences of all that can be done to a job, against the table of the contract. `npm run
-// chaos` runs many more. A failure prints seed, path and replayPath: STATES_ONLY='<seed> <path>
-// <replayPath>' runs that one alone.
+// Random command sequences on jobs, compared with the contract's table. `npm run chaos` runs many
+// more. A failure prints seed, path and replayPath: STATES_ONLY='<seed> <path> <replayPath>' runs
+// it alone.
 
 const seed = seedOf('test/states', 20_261_121);
 const sequences = runs(8, 60);
 
-/** Of the jobs that are open; test/core/jobs/status.test.ts has all. */
+/** Cells of open jobs; test/core/jobs/status.test.ts has all. */
 const cells = ['running', 'paused'].flatMap((status) =>
   ['pause', 'resume', 'cancel', 'stop'].map((verb) => `${status} ${verb}`),
 );
 
-test(`${sequences} sequences of commands do what the table says (seed ${seed})`, async () => {
+test(`${sequences} sequences of commands match the table (seed ${seed})`, async () => {
   const [onlySeed, path, replayPath] = statesOnly;
   const report = await runStateSequences({
     seed: Number(onlySeed ?? seed),
@@ -24,6 +24,6 @@ test(`${sequences} sequences of commands do what the table says (seed ${seed})`,
     ...(path ? { only: { path, ...(replayPath ? { replayPath } : {}) } } : {}),
   });
   expect(report.sequences).toBe(path ? 1 : sequences);
-  // Few sequences do not meet every cell.
+  // A few sequences do not cover every cell.
   if (!path && suite === 'all') expect(cells.filter((cell) => !report.cells.has(cell))).toEqual([]);
 }, 600_000);

@@ -1,4 +1,4 @@
-/** A second, independent copy of the contract's table; the product is compared with it. Pure. */
+/** A second, independent copy of the contract's table, the reference for the product. Pure. */
 
 export type Status = 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
 /** `stop` is a reward with `stop: true`. */
@@ -13,14 +13,14 @@ const table: Record<Status, Record<Verb, Status | typeof no>> = {
   cancelled: { pause: no, resume: no, cancel: 'cancelled', stop: no },
 };
 
-/** Where a job stands, with how often it was paused and resumed on its way there. */
+/** A job's status, with its number of pauses and resumes so far. */
 export interface ExpectedState {
   status: Status;
   paused: number;
   resumed: number;
 }
 
-/** An HTTP answer as far as the table decides it: 200 or 409, and the status it names. */
+/** The part of an HTTP answer that the table decides: 200 or 409, and the status. */
 export interface Answer {
   code: 200 | 409;
   status: Status;
@@ -32,7 +32,7 @@ export interface Call {
   native?: boolean;
 }
 
-/** One way in which calls may have been taken: what each is answered, and where the job is then. */
+/** One possible order of calls: the answer to each, and the final state of the job. */
 export interface Course {
   answers: Answer[];
   state: ExpectedState;
@@ -57,9 +57,9 @@ export function step(from: ExpectedState, verb: Verb): { answer: Answer; state: 
 }
 
 /**
- * Every course that calls may take: in any order, or, when `inOrder`, one after another. `done`:
- * all of the job's work is done, so that it may complete whenever it runs, and has completed at the
- * end if it runs then.
+ * All possible orders of calls: any, or, with `inOrder`, the given one. `done`: all of the job's
+ * work is done, so that it may complete whenever it runs, and has completed at the end if it runs
+ * then.
  */
 export function courses(
   from: ExpectedState,

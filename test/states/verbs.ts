@@ -9,7 +9,7 @@ export type Door = 'post' | 'patch' | 'patch any kind' | 'signal';
 
 const states = { pause: 'paused', resume: 'running', cancel: 'cancelled' } as const;
 
-/** Sends a verb over HTTP. A stop has one door. */
+/** Sends a verb over HTTP. A stop has only one route. */
 export function send(world: World, job: Job, verb: Verb, door: Exclude<Door, 'signal'>, key?: string): Promise<Reply> {
   const path = pathOf(job);
   if (verb === 'stop') return world.call('POST', `${path}/reward`, { stop: true }, key);
@@ -17,18 +17,18 @@ export function send(world: World, job: Job, verb: Verb, door: Exclude<Door, 'si
   return world.call('PATCH', door === 'patch' ? path : `/api/v1/offline/jobs/${job.id}`, { state: states[verb] });
 }
 
-/** Sends a verb as an operator does. */
+/** Sends a verb as an operator. */
 export function signal(world: World, job: Job, verb: Verb): Promise<void> {
   const workflow = workflowOf(world, job);
   return asOperator(job, () => (verb === 'stop' ? workflow.signal('reward', { stop: true }) : workflow.signal(verb)));
 }
 
-/** The job of a slot if it may get a command: without a worker at most two wait in vain. */
+/** The job of a slot if it may get a command: without a worker at most two commands may wait. */
 export function commandable(model: Readonly<Model>, slot: number): boolean {
   return jobAt(model, slot) !== undefined && (model.workerLives || model.sinceKill < 2);
 }
 
-/** Compares an answer with the table, and moves the model on. */
+/** Compares an answer with the table, and updates the model. */
 export async function take(world: World, model: Model, job: Job, verb: Verb, reply: Reply): Promise<void> {
   if (job.dying) return takeOfTerminated(job, verb, reply);
   if (!model.workerLives && !isTerminal(job.state.status)) {
@@ -46,7 +46,7 @@ export async function take(world: World, model: Model, job: Job, verb: Verb, rep
   move(job, due.state);
 }
 
-/** The workflow is gone, and the row is about to follow: until then nobody can decide. */
+/** The workflow is gone and its row not yet closed: nobody can decide. */
 function takeOfTerminated(job: Job, verb: Verb, reply: Reply): void {
   if (reply.code === 503) {
     assert.equal(reply.body['code'], 'workflow_gone');
@@ -57,7 +57,7 @@ function takeOfTerminated(job: Job, verb: Verb, reply: Reply): void {
   assert.equal(reply.body['current_status'], 'failed');
 }
 
-/** What a verb that nobody answers does: with a worker it is waited for, without one it is kept. */
+/** Effect of an unanswered verb: with a worker wait for it, without one store it. */
 export async function takeUnanswered(world: World, model: Model, job: Job, verb: Verb, native: boolean): Promise<void> {
   if (job.dying || isTerminal(job.state.status)) return;
   if (!model.workerLives) {
@@ -69,7 +69,7 @@ export async function takeUnanswered(world: World, model: Model, job: Job, verb:
   await flush(world, job);
 }
 
-/** Writes down which cell of the table a verb has met. */
+/** Records the cell of the table covered by a verb. */
 const meet = (model: Model, job: Job, verb: Verb): unknown => model.cells.add(`${job.state.status} ${verb}`);
 
 /** Moves the job to another state. */
@@ -81,7 +81,7 @@ export function move(job: Job, index: ExpectedState): void {
   job.state = index;
 }
 
-/** The row follows at once, and a job whose work is done completes as soon as it runs. */
+/** The row follows at once; a job without open work completes as soon as it runs. */
 export async function afterwards(world: World, model: Model, job: Job): Promise<void> {
   if (job.stirred && job.state.status === 'running') await settle(world, job, model.workerLives);
   if (model.workerLives) await quieten(world, job);

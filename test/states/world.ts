@@ -29,14 +29,14 @@ export interface Reply {
 export interface World {
   container: HeldContainer;
   temporal: Client;
-  /** Calls the API. Rejects only where no answer came. */
+  /** Calls the API. Rejects only without an answer. */
   call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown, idempotencyKey?: string): Promise<Reply>;
   /** Reads the database, past row-level security. */
   rows<Row extends pg.QueryResultRow>(sql: string, ...values: unknown[]): Promise<Row[]>;
   startWorker(): Promise<void>;
   /** kill -9. */
   killWorker(): Promise<void>;
-  /** kill -9 of the API, which is then started again at the same address. */
+  /** kill -9 of the API, followed by a restart at the same address. */
   restartApi(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export async function startWorld(servers: Servers): Promise<World> {
       return {
         code: response.status,
         headers: response.headers,
-        // Not response.json(): under jest its objects are of another realm, and equal to none of
+        // Not response.json(): under jest its objects come from another realm, and equal none of
         // ours.
         body: JSON.parse(await response.text()) as Record<string, unknown>,
       };
@@ -132,7 +132,7 @@ async function startProcess(role: 'serve' | 'worker', env: NodeJS.ProcessEnv): P
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
-  // Read on after that line, so that whatever else it says cannot fill the pipe.
+  // Keep reading after that line, so that later output cannot fill the pipe.
   const ready = new Promise<void>((resolve) =>
     createInterface({ input: child.stdout }).on('line', (line) => line.startsWith('Ready.') && resolve()),
   );

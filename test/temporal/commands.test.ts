@@ -11,7 +11,7 @@ import {
 } from '../../src/temporal/commands.js';
 import { temporalAddress } from '../support/environment.js';
 
-// No worker runs here: what is tested is what arrives in the workflow's history.
+// No worker runs: these tests read the workflow's history.
 let connection: Connection;
 let client: Client;
 let commander: Commander;
@@ -54,7 +54,7 @@ describe('a command', () => {
     await client.workflow.getHandle(job.workflowId).terminate();
   });
 
-  test('to a workflow that was terminated or never was says that it is gone', async () => {
+  test('reports a terminated or unknown workflow as gone', async () => {
     const job = await started();
     await client.workflow.getHandle(job.workflowId).terminate();
     await expect(commander.send(job, 'pause', 'cmd_1')).rejects.toThrow(WorkflowGoneError);
@@ -64,7 +64,7 @@ describe('a command', () => {
   });
 });
 
-describe('when Temporal goes away', () => {
+describe('when Temporal is unreachable', () => {
   let forwarder: Server;
   const sockets = new Set<Socket>();
 

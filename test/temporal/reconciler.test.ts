@@ -8,7 +8,7 @@ import { startReconciler } from '../../src/temporal/reconciler.js';
 import { createDatabase } from '../support/servers/embedded.js';
 import { insertJob } from '../support/job.js';
 
-test('a Temporal that takes connections and says nothing does not hold up the reconciler', async () => {
+test('a Temporal that accepts connections without an answer does not delay the reconciler', async () => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket.resume().on('error', () => sockets.delete(socket))));
   silent.listen(0, '127.0.0.1');

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { asObject, canonicalJson, isObject } from '../../src/util/json.js';
 
-test('canonical JSON is that of RFC 8785', () => {
+test('canonical JSON follows RFC 8785', () => {
   // The example of section 3.2.2, and the order of names of section 3.2.3.
   const numbers = '[333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001, -0]';
   expect(canonicalJson(JSON.parse(numbers))).toBe('[333333333.3333333,1e+30,4.5,0.002,1e-27,0]');
@@ -25,7 +25,7 @@ test('canonical JSON is that of RFC 8785', () => {
   );
 });
 
-test('equal values have equal canonical JSON, whatever the order of their fields', () => {
+test('equal values have equal canonical JSON, in any order of their fields', () => {
   const reversed = (value: unknown): unknown =>
     Array.isArray(value)
       ? value.map(reversed)
@@ -45,7 +45,7 @@ test('equal values have equal canonical JSON, whatever the order of their fields
   );
 });
 
-test('strings can be mapped, and the depth be bounded', () => {
+test('canonical JSON can map strings and limit the depth', () => {
   const upper = { text: (text: string) => text.toUpperCase() };
   expect(canonicalJson({ b: ['x', 1], a: 'y' }, upper)).toBe('{"a":"Y","b":["X",1]}');
   expect(canonicalJson([[1], 2], { depth: 1 })).toBe('[…,2]');

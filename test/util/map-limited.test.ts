@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { mapLimited } from '../../src/util/map-limited.js';
 import { gate } from '../support/gate.js';
 
-test('results are in the order of the items, and never more than the limit at once', async () => {
+test('returns results in the order of the items, and respects the limit', async () => {
   let now = 0;
   let most = 0;
   const results = await mapLimited([3, 1, 2, 5, 4], 2, async (n) => {
@@ -15,12 +15,12 @@ test('results are in the order of the items, and never more than the limit at on
   expect(most).toBe(2);
 });
 
-test('where one fails, those under way come to their end first, and no other begins', async () => {
+test('after a failure waits for running items and starts no more', async () => {
   const { opened, open } = gate();
   const ended: number[] = [];
-  const begun: number[] = [];
+  const started: number[] = [];
   const all = mapLimited([0, 1, 2, 3], 2, async (n) => {
-    begun.push(n);
+    started.push(n);
     if (n === 0) throw new Error('no database');
     await opened;
     ended.push(n);
@@ -31,5 +31,5 @@ test('where one fails, those under way come to their end first, and no other beg
   expect(settled).toBe(false);
   open();
   expect(await outcome).toBe('no database');
-  expect([begun, ended]).toEqual([[0, 1], [1]]);
+  expect([started, ended]).toEqual([[0, 1], [1]]);
 });

@@ -21,15 +21,15 @@ afterAll(async () => {
 });
 const baselineOf = async (jobId: string) => (await http.db.org('default', (tx) => readPrompts(tx, jobId))).get(0);
 
-describe('the baseline of a session', () => {
-  const one = { role: 'system', content: 'The one.' };
+describe('session baseline', () => {
+  const shared = { role: 'system', content: 'The one.' };
   const example = { role: 'user', content: 'An example.' };
   const [plan, act] = [
     { role: 'system', content: 'Plan.', name: 'plan' },
     { role: 'user', content: 'Act.', name: 'act' },
   ];
 
-  async function prepared(prompt: (typeof one)[], initialPrompt?: object[]) {
+  async function prepared(prompt: (typeof shared)[], initialPrompt?: object[]) {
     const box = await startFakeContainer({ prompt });
     const more = initialPrompt && { initial_prompt: { messages: initialPrompt } };
     const jobId = await createSession(http, { container_url: box.url, ...more });
@@ -39,14 +39,14 @@ describe('the baseline of a session', () => {
   }
 
   test.each([
-    ['its one system message', [example, one], [one]],
-    ['none of several system messages', [one, one], null],
-    ['the messages with names, where there are any', [one, plan, example, act], [plan, act]],
-  ])('is of the container’s prompt %s', async (_, prompt, baseline) => {
+    ['the only system message', [example, shared], [shared]],
+    ['none of several system messages', [shared, shared], null],
+    ['the named messages, if any', [shared, plan, example, act], [plan, act]],
+  ])('takes from the container’s prompt %s', async (_, prompt, baseline) => {
     expect(await prepared(prompt)).toEqual(baseline);
   });
 
-  test('is all of the request’s prompt', async () => {
-    expect(await prepared([one], [plan, example, act])).toEqual([plan, example, act]);
+  test('is the complete prompt of the request', async () => {
+    expect(await prepared([shared], [plan, example, act])).toEqual([plan, example, act]);
   });
 });

@@ -28,7 +28,7 @@ afterAll(async () => {
 const demos = [0, 1].map((seed): Demo => ({ component: null, seed, ordinal: seed, input: `i${seed}`, output: 'o' }));
 const messages = [{ role: 'system' as const, content: 'Do.' }];
 
-test('an evaluation’s rollouts get its candidate’s demonstrations, each without its own', async () => {
+test('gives each rollout of an evaluation the candidate’s demonstrations except its own', async () => {
   const box = await startFakeContainer({});
   const candidate = { messages, demos, sessionId: null, candidateId: null };
   const spec: EvaluationSpec = { ...anySpec, container: { ...anySpec.container, url: box.url }, candidate };

@@ -12,7 +12,7 @@ import { startFakeModel } from '../../support/fakes/model.js';
 
 const http = httpOfFile();
 
-test('the verdict on each answer of the proposer is recorded with it', async () => {
+test('records the verdict on each proposer answer with that answer', async () => {
   const model = await startFakeModel(({ n }) => ({ text: n === 1 ? 'No.' : '```\nAnswer well.\n```' }));
   try {
     const jobId = await createSession(http);

@@ -3,7 +3,7 @@ import { Concurrency } from '../../../activities/rollouts/concurrency.js';
 
 const never = new AbortController().signal;
 
-describe('how many rollouts may be in flight', () => {
+describe('concurrency limit of rollouts', () => {
   test('halves, at most once a second, down to one; grows by one for each limit successes, up to max', () => {
     let now = 0;
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
@@ -29,13 +29,13 @@ describe('how many rollouts may be in flight', () => {
     }
   });
 
-  test('goes on from where an earlier runner left off, never above max', () => {
+  test('continues at the limit of an earlier runner, never above max', () => {
     const concurrency = new Concurrency(16, { limit: 4, reason: 'busy' });
     expect([concurrency.limit, concurrency.takeChange()]).toEqual([4, null]);
     expect(new Concurrency(2, { limit: 4, reason: null }).limit).toBe(2);
   });
 
-  test('tries take turns under it; one that is told to stop waits no more', async () => {
+  test('shares slots between tries; an aborted waiter stops waiting', async () => {
     const concurrency = new Concurrency(2);
     const first = await concurrency.admit(never);
     await concurrency.admit(never);

@@ -1,6 +1,6 @@
 import type { ContainerLine, ModelLine } from '../ledger.js';
 
-/** An event as a reader was shown it. */
+/** An event as a reader received it. */
 export interface SeenEvent {
   seq: number;
   type: string;
@@ -12,16 +12,16 @@ export interface RolloutRow {
   id: string;
   seed: number;
   status: string;
-  /** Whether it was ever sent. */
+  /** Whether it was ever sent to the container. */
   began: boolean;
   attempt: number;
   resent: number;
   reward: number | null;
   code: string | null;
   message: string | null;
-  /** Epoch milliseconds; null while it has no outcome. */
+  /** Epoch milliseconds; null: no outcome yet. */
   completedAt: number | null;
-  /** Of a graph's: what it gave. */
+  /** The output of a graph. */
   output: unknown;
 }
 
@@ -36,45 +36,45 @@ export interface CallRow {
   createdAt: number;
 }
 
-/** What a deployment is beside a job. */
+/** A deployment's fields beyond those of a job. */
 export interface DeploymentEvidence {
-  /** As HTTP tells it. */
+  /** As HTTP shows it. */
   status: string;
   live: boolean;
-  /** Epoch milliseconds; null: it has not taken its name. */
+  /** Epoch milliseconds; null: it never took its name. */
   liveAt: number | null;
   snapshotId: string | null;
-  /** The prompt that it answers by; null: a graph does. */
+  /** The prompt that it answers with; null: it answers with a graph. */
   prompt: string | null;
-  /** Null: it has none, or that has not judged. */
+  /** Null: no gate, or no decision of the gate. */
   gate: { passed: boolean; candidate: Judged; incumbent: Judged | null } | null;
-  /** What its gate has evaluated; `runs` is the same for the same prompt or graph. */
+  /** The evaluations of its gate; `runs` is equal for an equal prompt or graph. */
   evaluations: { id: string; runs: string }[];
-  /** The rollouts that came to its gate's container. */
+  /** The rollouts that its gate's container received. */
   sent: string[];
-  /** What it counts of its requests. */
+  /** Its request counters. */
   counted: { requests: number; errors: number; aborted: number };
 }
 
-/** What a gate says that an evaluation came to. */
+/** Result of an evaluation according to its gate. */
 interface Judged {
   jobId: string;
   reward: number | null;
 }
 
-/** A client's request; `status` 0: broken connection, `text` null: no whole answer. Epoch ms. */
+/** A client's request; `status` 0: broken connection, `text` null: incomplete answer. Epoch ms. */
 export interface AskedByName {
   n: number;
   at: number;
   endedAt: number;
   status: number;
   text: string | null;
-  /** By the answer's headers. */
+  /** From the answer's headers. */
   deploymentId: string | null;
   snapshotId: string | null;
 }
 
-/** Everything that is known of one job at the end of a round. */
+/** The evidence about one job at the end of a round. */
 export interface JobEvidence {
   /** Its name in the round. */
   name: string;
@@ -82,9 +82,9 @@ export interface JobEvidence {
   kind: 'evaluation' | 'session' | 'graph' | 'deployment';
   maxConcurrent: number;
   seeds: number[];
-  /** The statuses that it may end with. */
+  /** The statuses in which it may end. */
   mayEnd: string[];
-  /** What an operator did to its workflow. */
+  /** An operator's action on its workflow. */
   outside: 'terminate' | 'cancel' | 'signal' | null;
   status: string;
   errorCode: string | null;
@@ -97,21 +97,24 @@ export interface JobEvidence {
   calls: CallRow[];
   /** `GET …/events` as JSON, page by page. */
   pages: SeenEvent[];
-  /** Events that each stream reader saw over all connections. `ended`: the final answer was 204. */
+  /**
+   * Events that each stream reader received over all connections. `ended`: the final answer was
+   * 204.
+   */
   streams: { reader: string; events: SeenEvent[]; cuts: number; ended: boolean }[];
   /** `GET …/results` of an evaluation. */
   results: { seed: number; status: string; reward: number | null; error: string | null; traceId: string }[] | null;
   /** The files of the archive of traces. */
   traces: { id: string; status: string; reward: number | null; resent: number; calls: string[] }[];
-  /** `rollouts_resent` as HTTP tells it. */
+  /** `rollouts_resent` as HTTP shows it. */
   resent: number;
-  /** Temporal's word. */
+  /** Workflow status in Temporal. */
   workflow: string;
   /** The container's ledger. */
   container: ContainerLine[];
   /** Whether redirects were followed. */
   trapped: boolean;
-  /** The model's ledger, as far as it is of this job. */
+  /** The model's ledger entries of this job. */
   bought: ModelLine[];
   /** Of a deployment. */
   deployment: DeploymentEvidence | null;
@@ -132,16 +135,16 @@ export interface Evidence {
   kind: string;
   seed: number;
   kills: Kill[];
-  /** When the last fault was over. */
+  /** End of the last fault. */
   lastFaultAt: number;
   jobs: JobEvidence[];
   model: ModelLine[];
-  /** What a client asked of the name of the deployments, in order. */
+  /** The client's requests to the name of the deployments, in order. */
   asks: AskedByName[];
-  /** When all jobs were known to be over. */
+  /** When all jobs were known to have ended. */
   overAt: number;
-  /** Largest resident memory during the round, in MiB, by process; only where it is judged. */
+  /** Largest resident memory during the round, in MiB, by process; only where a rule reads it. */
   memory: Record<string, number>;
-  /** Processes of the service that ended without being killed. */
+  /** Processes of the service that ended without a kill. */
   died: string[];
 }

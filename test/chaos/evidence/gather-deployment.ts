@@ -5,7 +5,7 @@ import type { DeploymentEvidence } from './evidence.js';
 import type { Job } from '../jobs.js';
 import type { World } from '../world.js';
 
-/** What service and database say of a deployment that is made. */
+/** The service's and the database's view of a built deployment. */
 export async function gatherDeployment(world: World, { id, container }: Job): Promise<DeploymentEvidence> {
   const { status, live, snapshot_id: snapshotId } = await readDeployment(world, id);
   const [row] = await world.sql<Pick<DeploymentEvidence, 'liveAt' | 'prompt' | 'gate'>>(

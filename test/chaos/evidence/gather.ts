@@ -6,7 +6,7 @@ import { gatherDeployment } from './gather-deployment.js';
 import type { ModelLine } from '../ledger.js';
 import type { World } from '../world.js';
 
-/** Reads everything about an ended job from service, database, Temporal and ledgers. */
+/** Reads the evidence about an ended job from service, database, Temporal and ledgers. */
 export async function gather(world: World, job: Job, model: ModelLine[]): Promise<JobEvidence> {
   const { name, id, kind, maxConcurrent, seeds, mayEnd, outside } = job;
   const [row] = await world.sql<{ status: string; code: string | null; completed: number | null; seq: number }>(
@@ -41,7 +41,7 @@ export async function gather(world: World, job: Job, model: ModelLine[]): Promis
     workflow: await world.temporal(
       async (client) => (await client.workflow.getHandle(job.workflowId).describe()).status.name,
     ),
-    // A gate's evaluations have what came to its container.
+    // A gate's evaluations own the calls to its container.
     container: isDeployment ? [] : (job.container?.lines() ?? []),
     trapped: job.container?.trapped() ?? false,
     bought: model.filter((line) => isBoughtBy(job, line)),
@@ -49,7 +49,7 @@ export async function gather(world: World, job: Job, model: ModelLine[]): Promis
   };
 }
 
-/** The models of a round are named after its jobs; a gate's containers ask the candidate's. */
+/** A round's models are named after its jobs; a gate's containers call the candidate's model. */
 function isBoughtBy({ name, id }: Job, { key, job }: ModelLine): boolean {
   const rollout = rolloutOf(key);
   return rollout === null ? !isOfClient(key) && job === name : rollout.startsWith(`rol_${id.slice(4)}_`);

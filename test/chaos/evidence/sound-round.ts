@@ -9,7 +9,7 @@ const killedAt = 5_000;
 
 type Told = SeenEvent & { key: string };
 
-/** A job that has ended well, with what all jobs have. */
+/** A successfully ended job, with the fields that all jobs have. */
 function jobOf(
   { name, id, kind }: Pick<JobEvidence, 'name' | 'id' | 'kind'>,
   rollouts: RolloutRow[],
@@ -37,7 +37,7 @@ const row = (id: string, seed: number, status: string, reward: number | null, co
 const event = (seq: number, type: string, key: string, data: Record<string, unknown> = {}): Told => ({
   ...{ seq, type, key, message: key, data },
 });
-/** A call of a container with what came of it. */
+/** A container call with its result. */
 const call = (rolloutId: string, seed: number, attempt: number, at: number, fault: string, last: ContainerLine[]) =>
   [
     { event: 'in', at, rolloutId, seed, attempt, concurrency: 1 },
@@ -52,17 +52,17 @@ const answer = (rolloutId: string, attempt: number, at: number, reward: number):
   ...{ event: 'answer', at, rolloutId, attempt, reward },
 });
 
-/** r1 was in flight at the kill, r2 got half a JSON. */
+/** r1 was in flight at the kill; r2 got incomplete JSON. */
 function evaluation(): JobEvidence {
   const rollouts = [
     row('r0', 0, 'succeeded', 1, 1_100),
     row('r1', 1, 'succeeded', 0.5, 20_100, 1),
     row('r2', 2, 'failed', null, 1_200),
   ];
-  const told = (seq: number, { id, status, reward }: RolloutRow) =>
+  const outcomeEvent = (seq: number, { id, status, reward }: RolloutRow) =>
     event(seq, 'eval.policy.seed.completed', `rollout:${id}`, { rollout_id: id, status, reward });
   const events = [
-    ...[told(1, rollouts[0]!), told(2, rollouts[2]!), told(3, rollouts[1]!)],
+    ...[outcomeEvent(1, rollouts[0]!), outcomeEvent(2, rollouts[2]!), outcomeEvent(3, rollouts[1]!)],
     event(4, 'eval.policy.job.completed', 'end'),
   ];
   const line = { job: 'evaluation', key: asked, fault: 'good' };
@@ -102,7 +102,7 @@ function graph(): JobEvidence {
     { ...row('g0', 0, 'succeeded', 1, 1_100), output: 'rule-0' },
     { ...row('g1', 1, 'succeeded', 0, 20_100, 1), output: 'unknown' },
   ];
-  const told = (seq: number, { id, status, reward }: RolloutRow) =>
+  const outcomeEvent = (seq: number, { id, status, reward }: RolloutRow) =>
     event(seq, 'rollout_completed', `rollout:${id}`, { rollout_id: id, status, reward });
   const line = (key: string) => ({ job: 'graph', key, fault: 'good' });
   const record = (id: string, rolloutId: string, key: string, text: string, createdAt: number) => ({
@@ -115,7 +115,7 @@ function graph(): JobEvidence {
     { event: 'in', at: 20_000, ...line('one') },
     { event: 'out', at: 20_010, ...line('one'), finished: true },
   ];
-  const events = [told(1, rollouts[0]!), told(2, rollouts[1]!), event(3, 'job_complete', 'end')];
+  const events = [outcomeEvent(1, rollouts[0]!), outcomeEvent(2, rollouts[1]!), event(3, 'job_complete', 'end')];
   return jobOf({ name: 'graph', id: 'grf_1', kind: 'graph' }, rollouts, events, {
     calls: [record('call_g0', 'g0', 'zero', 'rule-0', 1_050), record('call_g1', 'g1', 'one', 'unknown', 20_020)],
     traces: rollouts.map(({ id, status, reward, resent }) => ({
@@ -126,7 +126,7 @@ function graph(): JobEvidence {
   });
 }
 
-/** What is live from then on. */
+/** The deployment that is live from then on. */
 function deployment(id: string, name: string, liveAt: number, more: Partial<DeploymentEvidence>): JobEvidence {
   const events = [event(1, 'deployment_building', 'building'), event(2, 'job_complete', 'end')];
   return jobOf({ name, id, kind: 'deployment' }, [], events, {
@@ -139,7 +139,7 @@ function deployment(id: string, name: string, liveAt: number, more: Partial<Depl
   });
 }
 
-/** Of the second deployment's gate. */
+/** The second deployment's gate. */
 function gateEvaluation(): JobEvidence {
   const rollouts = [row('e0', 0, 'succeeded', 0.9, 25_100)];
   const { id, status, reward } = rollouts[0]!;
@@ -153,12 +153,12 @@ function gateEvaluation(): JobEvidence {
   });
 }
 
-/** A correct round of a kill with a job of each kind and a client of deployments. */
+/** A violation-free round with a kill, a job of each kind and a client of deployments. */
 export function sound(): Evidence {
   const evaluated = evaluation();
   const gate = { passed: true, candidate: { jobId: 'evl_2', reward: 0.9 }, incumbent: null };
   const gated = { gate, evaluations: [{ id: 'evl_2', runs: 'new' }], sent: ['e0'] };
-  const told = (n: number, at: number, name: string, id: string) => ({
+  const servedRequest = (n: number, at: number, name: string, id: string) => ({
     ...{ n, at, endedAt: at + 20, status: 200, text: `I am ${name}`, deploymentId: id, snapshotId: `snap_${name}` },
   });
   const untold = (n: number, at: number, status: number) => ({
@@ -174,8 +174,8 @@ export function sound(): Evidence {
     ],
     model: evaluated.bought,
     asks: [
-      ...[untold(0, 1_000, 404), told(1, 2_100, 'old', 'dep_1'), untold(2, 5_500, 0)],
-      ...[told(3, 30_000, 'new', 'dep_2'), told(4, end + 10, 'new', 'dep_2')],
+      ...[untold(0, 1_000, 404), servedRequest(1, 2_100, 'old', 'dep_1'), untold(2, 5_500, 0)],
+      ...[servedRequest(3, 30_000, 'new', 'dep_2'), servedRequest(4, end + 10, 'new', 'dep_2')],
     ],
     ...{ memory: { worker: 200 }, died: [] },
   };

@@ -3,23 +3,23 @@ import { baseline } from '../../support/worlds/rules.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { askModel } from '../ask.js';
 import { containerFaults, type ContainerFault } from './container.js';
-import type { Dice } from '../seeded-choice.js';
+import type { SeededChoice } from '../seeded-choice.js';
 import { questionOfRollout } from '../keys.js';
 import { Ledger, type ContainerLine } from '../ledger.js';
 
-/** How a job's container is. */
+/** Behaviour of a job's container. */
 export interface ContainerNature {
-  /** Percent of the rollouts that it answers wrongly. */
+  /** Percentage of faulty rollouts. */
   faults: number;
-  /** Milliseconds of work, least and most. */
+  /** Least and most milliseconds of work. */
   workMs: [number, number];
   /** Most model calls in a rollout. */
   asks: number;
-  /** How long a model call that failed is tried again, in milliseconds; 0: not at all. */
+  /** Retry window of a failed model call, in milliseconds; 0: no retry. */
   patienceMs: number;
 }
 
-/** The container of one job, with what its ledger has, which judges what the service did. */
+/** The container of one job with its ledger, the evidence against the service. */
 export interface JobContainer {
   url: string;
   lines(): ContainerLine[];
@@ -27,27 +27,25 @@ export interface JobContainer {
   close(): Promise<void>;
 }
 
-/** How many rules there are to find; see rules-world.ts. */
+/** Number of rules to find; see rules-world.ts. */
 const rules = 4;
 /** Reward decrement of the n-th answer to a rollout, so that the row shows which was recorded. */
 const attemptStep = 1e-6;
 
-/**
- * A container whose acts depend on the dice, the job and the ordinal, not on the order of calls.
- */
+/** A container whose behaviour depends on the seed, the job and the ordinal, not on call order. */
 export async function startJobContainer(
   job: string,
   file: string,
-  dice: Dice,
+  choice: SeededChoice,
   nature: ContainerNature,
 ): Promise<JobContainer> {
   const ledger = new Ledger<ContainerLine>(file);
   let url = '';
   const behave = (call: ReceivedRollout): Behaviour => {
     const prompt = call.body.policy.config.prompt_template?.sections[0]?.content ?? '';
-    // The order in which it was asked for, which comes from the seed alone.
+    // Position of the rollout in request order, which follows from the seed alone.
     const ordinal = call.rolloutId.split('_').at(-1)!;
-    const own = dice.of('rollout', job, ordinal);
+    const own = choice.of('rollout', job, ordinal);
     const fault = drawFault(own, nature.faults);
     const once = own.chance(50);
     const { rolloutId, attempt } = call;
@@ -72,38 +70,37 @@ export async function startJobContainer(
   };
 }
 
-function drawFault(dice: Dice, percent: number): ContainerFault | null {
-  const fault = dice.weighted(containerFaults);
-  return dice.chance(percent) ? fault : null;
+function drawFault(choice: SeededChoice, percent: number): ContainerFault | null {
+  const fault = choice.weighted(containerFaults);
+  return choice.chance(percent) ? fault : null;
 }
 
 const score = (prompt: string, seed: number): number =>
   prompt === '' ? (seed % 5) / 5 : prompt.includes(`rule-${seed % rules}.`) ? 1 : 0;
 
-/** Works, calls the model, and answers with its worth; 0 without an answer of the model. */
+/** Works, calls the model, and answers with its reward; 0 without a model answer. */
 function work(
   job: string,
   ledger: Ledger<ContainerLine>,
-  dice: Dice,
+  choice: SeededChoice,
   nature: ContainerNature,
   worth: number,
 ): Behaviour {
-  const worksMs = dice.between(...nature.workMs);
-  const asks = dice.between(0, nature.asks);
+  const worksMs = choice.between(...nature.workMs);
+  const asks = choice.between(0, nature.asks);
   return async (call, response) => {
     const { rolloutId, attempt } = call;
-    // Most of the work comes after the model's answers: a kill then finds rollouts with answers on
-    // record.
+    // Most work follows the model's answers: a kill then finds rollouts with recorded answers.
     await delay(worksMs / 4);
     let answered = true;
     for (let n = 0; n < asks && !response.destroyed; n += 1) {
-      const stream = dice.chance(40);
+      const stream = choice.chance(40);
       const givenUpAt = Date.now() + nature.patienceMs;
       for (;;) {
         const heard = await askModel(call, questionOfRollout(job, call.seed, rolloutId, n), stream);
         ledger.note({ event: 'asked', at: Date.now(), rolloutId, attempt, ...heard });
         answered &&= heard.text !== null || nature.patienceMs > 0;
-        // Nobody waits for the answer any more: its worker was killed.
+        // Nobody awaits the answer: its worker was killed.
         if (heard.text !== null || Date.now() > givenUpAt || response.destroyed) break;
         await delay(300);
       }

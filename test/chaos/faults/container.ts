@@ -1,24 +1,24 @@
 import { gzipSync } from 'node:zlib';
 import { answers, type Behaviour } from '../../support/fakes/container-answers.js';
-import type { Dice } from '../seeded-choice.js';
+import type { SeededChoice } from '../seeded-choice.js';
 
-/** A fault of a container and its required consequence (the table of the container contract). */
+/** A container fault and its required consequence, from the table of the container contract. */
 export interface ContainerFault {
   name: string;
   weight: number;
-  /** Which codes the failed row may have. */
+  /** The codes that the failed row may have. */
   codes: string[];
-  /** How often one attempt may call the container, where it does this every time. */
+  /** Number of container calls in one attempt when this fault repeats every time. */
   tries: [least: number, most: number];
-  /** Whether a retry may succeed: then half of the rollouts fail once only. */
+  /** Whether a retry may succeed: then half of the rollouts fail only once. */
   mendable: boolean;
-  make(url: string, dice: Dice): Behaviour;
-  /** Least time from this call to the next. */
+  make(url: string, choice: SeededChoice): Behaviour;
+  /** Least time between this call and the next. */
   waitMs?: number;
 }
 
 const gib = 1024 ** 3;
-/** 1 GiB of zeros in 1 MiB of gzip members. Made once, since it blocks the ledgers. */
+/** 1 GiB of zeros in 1 MiB of gzip members. Built once, because building blocks the ledgers. */
 const member = gzipSync(Buffer.alloc(gib / 64));
 export const gzipBomb = Buffer.concat(Array.from({ length: 64 }, () => member));
 
@@ -33,7 +33,7 @@ const always = (name: string, weight: number, codes: string[], make: () => Behav
 });
 const retried = (name: string, weight: number, codes: string[], make: () => Behaviour): ContainerFault => ({
   ...{ name, weight, codes, make },
-  // The deadline may leave no time for the third.
+  // The deadline may prevent the third.
   tries: [2, 3],
   mendable: true,
 });
@@ -41,10 +41,10 @@ const busy = (status: number, form: 'seconds' | 'date' | 'none'): ContainerFault
   name: `${status} Retry-After ${form}`,
   weight: 2,
   codes: ['container_busy'],
-  // A second apart in what three tries of 3 s and the pauses between them take.
+  // One second of tolerance within three tries of 3 s and their pauses.
   tries: [1, 12],
   mendable: true,
-  // A date has whole seconds.
+  // An HTTP date has whole seconds.
   waitMs: form === 'seconds' ? 1_000 : form === 'date' ? 0 : 500,
   make: () =>
     form === 'seconds'
@@ -64,7 +64,7 @@ export const containerFaults: ContainerFault[] = [
   always('429 Retry-After an hour', 2, ['container_busy'], () => answers.busySeconds(3_600)),
   {
     ...always('redirect', 3, ['container_redirected'], answers.reset),
-    make: (url, dice) => answers.status(dice.pick([301, 302, 303, 307, 308]), '', { location: `${url}/trap` }),
+    make: (url, choice) => answers.status(choice.pick([301, 302, 303, 307, 308]), '', { location: `${url}/trap` }),
   },
   always('404', 1, ['container_rejected'], () => answers.status(404, 'no such route')),
   always('half a JSON', 3, ['container_answer_invalid'], answers.halfJson),

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { listen, type Listening } from '../../support/loopback.js';
 
-/** A TCP proxy that breaks connections; `draw`: bytes of the next one, Infinity for none. */
+/** A TCP proxy that breaks connections; `draw`: byte limit of the next one, Infinity for none. */
 export async function startCutter(target: string, draw: () => number): Promise<Listening> {
   const { hostname, port } = new URL(target);
   const server = createServer((client) => {
@@ -12,7 +12,7 @@ export async function startCutter(target: string, draw: () => number): Promise<L
         client.destroy();
         upstream.destroy();
       });
-      // Its 'close' follows.
+      // The 'close' event follows.
       socket.on('error', () => undefined);
     }
     client.pipe(upstream);

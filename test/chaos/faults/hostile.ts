@@ -7,26 +7,26 @@ import type { Judged } from '../kinds.js';
 import { conclude, type Round } from '../round.js';
 import type { World } from '../world.js';
 
-/** Containers that answer wrongly in every way, and well in between. */
+/** Containers with every fault, and sound answers in between. */
 export const containerKind: Judged = {
   name: 'container',
   play: (round) =>
     hostile(round, 0, {
       nature: { faults: 50, workMs: [1, 30], asks: 0, patienceMs: 0 },
-      // Three tries of a container that hangs have to be over soon; and on a busy machine no good
-      // answer may come too late.
+      // Three tries of a hanging container must end soon, and no sound answer may be late on a busy
+      // machine.
       ...{ seeds: 40, generations: 2, maxConcurrent: 8, rolloutTimeout: 3, mayEnd: ['completed'] },
     }),
 };
 
-/** Models that answer wrongly in every way, to containers and to the proposer. */
+/** Models with every fault, for containers and proposers. */
 export const modelKind: Judged = {
   name: 'model',
   play: (round) =>
     hostile(round, 50, {
       nature: { faults: 0, workMs: [1, 30], asks: 2, patienceMs: 0 },
       ...{ seeds: 24, generations: 2, maxConcurrent: 6, rolloutTimeout: 40 },
-      // A session whose proposer gives it nothing fails and says so.
+      // A session fails with a message when its proposer gives nothing.
       mayEnd: ['completed', 'failed'],
     }),
 };
@@ -36,13 +36,12 @@ async function hostile(
   modelFaults: number,
   plan: JobPlan & { nature: ContainerNature },
 ): Promise<Evidence> {
-  const { dice, folder, worlds, after } = round;
+  const { choice, folder, worlds, after } = round;
   const world = await worlds.get('split');
-  const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), modelFaults);
-  const where = { world, folder, dice, after };
+  const model = world.model.begin(choice.of('model'), join(folder, 'model.jsonl'), modelFaults);
+  const where = { world, folder, choice, after };
   const memory = peakMemory(world);
-  // The rollouts of a session wait for each other, and for those of the infrastructure's faults
-  // three times.
+  // The rollouts of a session wait for each other, and up to three times for infrastructure faults.
   const gentle = { ...plan, nature: { ...plan.nature, faults: plan.nature.faults / 2 } };
   const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', gentle)];
   const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
@@ -58,12 +57,12 @@ export function peakMemory(world: World): () => Record<string, number> {
   return () => Object.fromEntries(processes.map(([name, pid]) => [name, peakMib(pid)]));
 }
 
-/** Sets the kernel's mark of a process's largest resident memory back to what it has now. */
+/** Resets the kernel's peak of a process's resident memory to its current value. */
 function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** The largest resident memory since then, in MiB. */
+/** Peak of resident memory since the reset, in MiB. */
 function peakMib(pid: number): number {
   const kib = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Math.round(Number(kib) / 1024);

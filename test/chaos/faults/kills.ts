@@ -8,7 +8,7 @@ import type { Ledger, ModelLine } from '../ledger.js';
 import { conclude, type Round } from '../round.js';
 import type { Target, World } from '../world.js';
 
-/** A container that works for a while and calls its model as long as its rollout is wanted. */
+/** A container that works for a while and calls its model while its rollout is wanted. */
 export const patientPlan = (seeds: number): JobPlan => ({
   nature: { faults: 0, workMs: [30, 200], asks: 2, patienceMs: 25_000 },
   seeds,
@@ -18,26 +18,26 @@ export const patientPlan = (seeds: number): JobPlan => ({
   mayEnd: ['completed'],
 });
 
-/** A kill comes after a delay and a share of the remaining calls, or when no call remains. */
+/** A kill follows a delay and a share of the remaining calls, or the last call. */
 const afterPercent = [0, 45] as const;
 const afterMs = [0, 400] as const;
 const maxKills = 2;
-/** These hold runners of rollouts. */
+/** Targets that hold runners of rollouts. */
 const runners: Target[] = ['tree', 'worker'];
-/** Without these no client is answered. */
+/** Targets that client requests depend on. */
 const servers: Target[] = ['tree', 'api', 'postgres'];
 
 export const targets: readonly Target[] = ['tree', 'worker', 'api', 'temporal', 'postgres'];
 
-/** kill -9 at random moments of an evaluation and a session that run at once. */
+/** kill -9 at random moments of a concurrent evaluation and session. */
 export const killKinds: Judged[] = targets.map((target) => ({
   name: `kill-${target}`,
   async play(round) {
-    const { dice, folder, after } = round;
+    const { choice, folder, after } = round;
     const scene = await sceneOf(round, target);
     const { world, model } = scene;
-    const where = { world, folder, dice, after };
-    const plan = patientPlan(dice.between(40, 70));
+    const where = { world, folder, choice, after };
+    const plan = patientPlan(choice.between(40, 70));
     const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', plan)];
     const calls = () => callsTo(jobs[0]!.container!);
     const kills = await killAll(round, scene, { come: calls, toCome: plan.seeds, isOver: () => calls() >= plan.seeds });
@@ -45,7 +45,7 @@ export const killKinds: Judged[] = targets.map((target) => ({
   },
 }));
 
-/** Where a round of kills is played. */
+/** World, model and target of a round of kills. */
 export interface Scene {
   target: Target;
   embedded: boolean;
@@ -53,42 +53,42 @@ export interface Scene {
   model: Ledger<ModelLine>;
 }
 
-/** The world of a round in which `target` is killed. */
-export async function sceneOf({ dice, folder, worlds }: Round, target: Target): Promise<Scene> {
-  const embedded = target === 'tree' || ((target === 'temporal' || target === 'postgres') && dice.chance(50));
+/** Starts the world of a round in which `target` is killed. */
+export async function sceneOf({ choice, folder, worlds }: Round, target: Target): Promise<Scene> {
+  const embedded = target === 'tree' || ((target === 'temporal' || target === 'postgres') && choice.chance(50));
   const world = await worlds.get(embedded ? 'dev' : 'split');
-  return { target, embedded, world, model: world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), 0) };
+  return { target, embedded, world, model: world.model.begin(choice.of('model'), join(folder, 'model.jsonl'), 0) };
 }
 
-/** Counters for the moments of kills: calls so far and expected calls. */
+/** Call counters for the moments of kills: current and expected. */
 interface Progress {
   come(): number;
   toCome: number;
   isOver(): boolean;
 }
 
-/** Kills it once or twice, at random moments. */
+/** Kills the target once or twice, at random moments. */
 export async function killAll(
-  { dice }: Round,
+  { choice }: Round,
   { target, embedded, world }: Scene,
   { come, toCome, isOver }: Progress,
 ): Promise<Kill[]> {
   const kills: Kill[] = [];
-  for (let left = dice.between(1, maxKills); left > 0; left -= 1) {
-    const wanted = come() + (toCome * dice.between(...afterPercent)) / 100;
+  for (let left = choice.between(1, maxKills); left > 0; left -= 1) {
+    const wanted = come() + (toCome * choice.between(...afterPercent)) / 100;
     await until(`${wanted} calls have come`, () => come() >= wanted || isOver(), 60);
-    await delay(dice.between(...afterMs));
+    await delay(choice.between(...afterMs));
     const kill = {
       ...{ at: Date.now(), goneAt: Infinity, until: Infinity, what: embedded ? `${target} of npm start` : target },
       ...{ worker: runners.includes(target), serving: servers.includes(target) },
     };
     kills.push(kill);
-    kill.goneAt = await world.kill(target, dice);
+    kill.goneAt = await world.kill(target, choice);
     kill.until = Date.now();
   }
   return kills;
 }
 
-/** How many calls have come to a container. */
+/** Number of calls that a container received. */
 export const callsTo = (container: NonNullable<Job['container']>): number =>
   container.lines().filter(({ event }) => event === 'in').length;

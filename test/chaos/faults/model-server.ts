@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { answers } from '../../support/fakes/container-answers.js';
 import { graphAnswer } from '../../support/worlds/graph.js';
 import { propose } from '../../support/worlds/rules.js';
-import type { Dice } from '../seeded-choice.js';
+import type { SeededChoice } from '../seeded-choice.js';
 import { askOf, isOfClient, keyOf, rolloutOf } from '../keys.js';
 import { Ledger, type ModelLine } from '../ledger.js';
 import { behaveAs, modelFaults, type ModelFault } from './model.js';
@@ -20,8 +20,8 @@ interface Asked {
 export interface ChaosModel {
   /** Base URL with /v1. */
   url: string;
-  /** From now on: whose dice, which ledger, how many percent of the calls go wrong. */
-  begin(dice: Dice, file: string, faults: number): Ledger<ModelLine>;
+  /** Begins a round: source of randomness, ledger, and percentage of faulty calls. */
+  begin(choice: SeededChoice, file: string, faults: number): Ledger<ModelLine>;
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export async function startChaosModel(): Promise<ChaosModel> {
     const key = keyOf(body.messages);
     const n = (asked.get(key) ?? 0) + 1;
     asked.set(key, n);
-    // The policy's model is named after its job.
+    // The policy's model has the name of its job.
     const job = body.model;
     const { fault, workMs } = draw(job, key, n);
     const line = { job, key, fault: fault?.name ?? 'good' };
@@ -63,11 +63,11 @@ export async function startChaosModel(): Promise<ChaosModel> {
   const { url, close } = await listen(server);
   return {
     url: `${url}/v1`,
-    begin(dice, file, percent) {
+    begin(choice, file, percent) {
       ledger = new Ledger(file);
       draw = (job, key, n) => {
-        // A container's key holds an id that no seed gives.
-        const own = dice.of('model', job, askOf(key).replace(/rol_[0-9a-f]+/, ''), n);
+        // A container's key holds an id that does not come from the seed.
+        const own = choice.of('model', job, askOf(key).replace(/rol_[0-9a-f]+/, ''), n);
         const workMs = own.between(5, 60);
         const fault = own.weighted(modelFaults);
         return { workMs, fault: own.chance(percent) ? fault : null };
@@ -78,7 +78,7 @@ export async function startChaosModel(): Promise<ChaosModel> {
   };
 }
 
-/** A client is told the prompt that it is answered by, or what a graph makes of its item. */
+/** Answers a client with the prompt that serves it, or with a graph's result for its item. */
 function answerTo({ messages }: Asked, key: string, n: number): string {
   if (rolloutOf(key)) return `answer ${n} to ${askOf(key)}`;
   if (isOfClient(key) && key === askOf(key)) return messages[0]!.content;
@@ -107,9 +107,9 @@ async function stream(response: ServerResponse, { model }: Asked, said: string, 
     chunk({}, 'stop'),
     { ...chunk({}, null), choices: [], usage },
   ];
-  for (const [i, one] of chunks.entries()) {
+  for (const [i, chunk] of chunks.entries()) {
     if (i === cutAfter) return void response.socket?.resetAndDestroy();
-    response.write(`data: ${JSON.stringify(one)}\n\n`);
+    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
     await delay(2);
   }
   response.end('data: [DONE]\n\n');

@@ -1,17 +1,17 @@
 import { answers, type Behaviour, type ReceivedRollout } from '../../support/fakes/container-answers.js';
 import { gzipBomb } from './container.js';
 
-/** A fault of a model. `whole`: its answer still counts as an answer. */
+/** A model fault. `whole`: its answer still counts as an answer. */
 export interface ModelFault {
   name: string;
   weight: number;
   whole: boolean;
-  /** null: what only `cutStream` can do. */
+  /** null: only `cutStream` can do it. */
   behave: Behaviour | null;
 }
 
 const nothing = {} as ReceivedRollout;
-/** Runs a behaviour that looks at no call. */
+/** Runs a behaviour that ignores the call. */
 export const behaveAs = (behave: Behaviour, response: Parameters<Behaviour>[1]) => behave(nothing, response);
 
 const fault = (name: string, behave: Behaviour | null, weight = 2, whole = false): ModelFault => ({
@@ -21,7 +21,7 @@ const fault = (name: string, behave: Behaviour | null, weight = 2, whole = false
   behave,
 });
 
-/** How long a model that hangs says nothing before it breaks the connection: a round must end. */
+/** Silence of a hanging model before it breaks the connection, so that a round ends. */
 const hangMs = 4_000;
 
 const drip: Behaviour = async (call, response) => {
@@ -48,10 +48,10 @@ export const modelFaults: ModelFault[] = [
   fault('a list', answers.raw('[1]')),
   fault('null', answers.raw('null')),
   fault('NaN', answers.raw('{"choices": [], "usage": {"cost": NaN}}')),
-  // Objects pass: what a completion looks like is between the container and its model.
+  // JSON objects pass through: container and model agree on the form of a completion.
   fault('choices is a text', answers.raw('{"choices": "no", "usage": [1]}'), 2, true),
   fault('no choices', answers.raw('{"choices": [], "usage": {"prompt_tokens": "1", "cost": -1}}'), 2, true),
   fault('1e400', answers.raw('{"choices": [], "usage": {"prompt_tokens": 1e400, "cost": 1e400}}'), 2, true),
 ];
 
-export const modelFault = (name: string): ModelFault | undefined => modelFaults.find((one) => one.name === name);
+export const modelFault = (name: string): ModelFault | undefined => modelFaults.find((fault) => fault.name === name);

@@ -8,15 +8,15 @@ import type { World } from '../world.js';
 
 const atMs = [0, 4_000] as const;
 
-/** Workflows terminated and cancelled by an operator, at random moments, past the service. */
+/** An operator terminates and cancels workflows at random moments, without the service. */
 export const outsideKind: Judged = {
   name: 'outside',
   async play(round) {
-    const { dice, folder, worlds, after } = round;
+    const { choice, folder, worlds, after } = round;
     const world = await worlds.get('split');
-    const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), 0);
-    const where = { world, folder, dice, after };
-    // A job that ends before the operator's hand reaches it ends as ever.
+    const model = world.model.begin(choice.of('model'), join(folder, 'model.jsonl'), 0);
+    const where = { world, folder, choice, after };
+    // A job that ends before the operator acts ends as usual.
     const plan = { ...patientPlan(40), mayEnd: ['completed', 'cancelled', 'failed'] };
     const jobs: Job[] = [];
     for (const n of [1, 2]) {
@@ -24,16 +24,16 @@ export const outsideKind: Judged = {
       jobs.push(await startSession(where, `session-${n}`, plan));
     }
     const acts = jobs.map((job) => {
-      job.outside = dice.pick(['terminate', 'terminate', 'cancel', 'signal'] as const);
+      job.outside = choice.pick(['terminate', 'terminate', 'cancel', 'signal'] as const);
       job.mayEnd = ['completed', job.outside === 'terminate' ? 'failed' : 'cancelled'];
-      return { job, after: dice.between(...atMs) };
+      return { job, after: choice.between(...atMs) };
     });
     await Promise.all(acts.map(({ job, after }) => delay(after).then(() => interfere(world, job))));
     return conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
   },
 };
 
-/** What an operator does in the Temporal UI; a workflow that has closed meanwhile is left alone. */
+/** An operator's action in the Temporal UI; has no effect on a closed workflow. */
 async function interfere(world: World, { workflowId, outside }: Job): Promise<void> {
   await world.temporal(async (client) => {
     const handle = client.workflow.getHandle(workflowId);

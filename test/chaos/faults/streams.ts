@@ -8,18 +8,18 @@ import { conclude, type Round } from '../round.js';
 import type { World } from '../world.js';
 
 const readers = 4;
-/** Bytes that a connection lives. An answer's head alone has about 700. */
+/** Bytes until a connection breaks. The head of an answer has about 700. */
 const bytes = [1, 6_000] as const;
 
-/** Streams of events cut at random bytes; their readers come back with Last-Event-ID. */
+/** Event streams cut at random bytes; their readers resume with Last-Event-ID. */
 export const sseKind: Judged = {
   name: 'sse',
   async play(round) {
-    const { dice, folder, worlds, after } = round;
+    const { choice, folder, worlds, after } = round;
     const world = await worlds.get('split');
-    const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), 0);
+    const model = world.model.begin(choice.of('model'), join(folder, 'model.jsonl'), 0);
     const read = await readCut(round, world);
-    const where = { world, folder, dice, after };
+    const where = { world, folder, choice, after };
     const plan = {
       ...patientPlan(100),
       nature: { faults: 0, workMs: [5, 60] as [number, number], asks: 0, patienceMs: 0 },
@@ -30,9 +30,9 @@ export const sseKind: Judged = {
   },
 };
 
-/** Starts what cuts connections; what it answers has a few readers follow a job through it. */
-export async function readCut({ dice, after }: Round, world: World): Promise<(job: Job) => void> {
-  const cuts = dice.of('cuts');
+/** Starts a proxy that cuts connections; the result attaches a few readers to a job. */
+export async function readCut({ choice, after }: Round, world: World): Promise<(job: Job) => void> {
+  const cuts = choice.of('cuts');
   const cutter = await startCutter(world.url, () => cuts.between(...bytes));
   after.push(() => cutter.close());
   return (job) => {

@@ -5,7 +5,7 @@ import { grouped, hasOutcome, perJob, type Rule } from './rule.js';
 /** Limit of a process's resident memory in MiB under answers of 1 GiB and gzip bombs. */
 const memoryLimitMib = 600;
 
-/** A call of the container with what it did. */
+/** A container call with its behaviour. */
 interface Call {
   at: number;
   fault: string;
@@ -35,7 +35,7 @@ export const answerRules: Rule[] = [
   perJob('only what another try may mend is tried again, and often enough', (job) => {
     const calls = callsOf(job);
     return job.rollouts.filter(hasOutcome).flatMap(({ id, resent, status }) => {
-      // A rollout that was sent again for a kill begins anew.
+      // A rollout that is sent again after a kill starts over.
       if (resent > 0) return [];
       const all = calls.get(id) ?? [];
       const hopeless = all.slice(0, -1).filter((call) => !containerFault(call.fault)?.mendable);

@@ -6,13 +6,12 @@ import { grouped, perJob, type Rule } from './rule.js';
 /** Tolerance between a record's time stamp and its commit, and between records and ledger. */
 const betweenMs = 250;
 
-/** How often one question of a proposer is tried. */
+/** Tries of one proposer request. */
 const triesOfProposal = 3;
 
 /**
- * A container asks each of its questions for one answer. A proposer is asked the same question for
- * several candidates when there is nothing new to show it; what it answered uselessly for one of
- * them is on record as a failed proposal only.
+ * A container expects one answer to each of its requests. Several candidates can share one proposer
+ * request; an unusable answer for one of them is recorded only as a failed proposal.
  */
 const isProposal = (key: string): boolean => !key.startsWith('job=');
 const failedProposals = ({ events }: JobEvidence): number =>
@@ -20,7 +19,7 @@ const failedProposals = ({ events }: JobEvidence): number =>
 
 export const callRules: Rule[] = [
   perJob('a model answer that is recorded is not bought again', (job) => {
-    // Of a graph's calls those for the same answer are many; graphs.ts counts them.
+    // A graph's calls can share an answer; graphs.ts counts them.
     if (job.kind === 'graph') return [];
     const recorded = grouped(
       job.calls.filter(({ httpStatus }) => httpStatus < 300),

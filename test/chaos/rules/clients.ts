@@ -4,10 +4,10 @@ import { deploymentsIn, liveInTurn } from './deployments.js';
 import { perJob, type Rule } from './rule.js';
 
 const isAnswered = ({ status, text }: AskedByName): boolean => status === 200 && text !== null;
-/** What a graph of graph-world.ts says. */
+/** The output of a graph of graph-world.ts. */
 const ofGraph = /^(rule-\d+|unknown)$/;
 
-/** Whether the model, or a model of a graph, did something wrong when it was asked for this. */
+/** Whether the model, or a model of the graph, was at fault for this request. */
 const isModelAtFault = ({ n }: AskedByName, { model }: Evidence): boolean =>
   model.some(({ key, fault }) => fault !== 'good' && askOf(key) === `client=${n}`);
 
@@ -25,8 +25,7 @@ export const clientRules: Rule[] = [
     const { deployment } = deploymentsIn(evidence.jobs).find(({ id }) => id === deploymentId) ?? {};
     if (!deployment || deployment.liveAt === null) return [`${deploymentId} answered, which never was live`];
     const isIts = deployment.prompt === null ? ofGraph.test(text!) : text === deployment.prompt;
-    // An object without a text passes: what a completion looks like is between the caller and the
-    // model.
+    // JSON objects without a text pass through: caller and model agree on their form.
     const isOfModel = text === '' && isModelAtFault(asked, evidence);
     return [
       ...(deployment.snapshotId === snapshotId ? [] : [`${deploymentId} answered by ${snapshotId}`]),
@@ -51,7 +50,7 @@ export const clientRules: Rule[] = [
       if (isAnswered(asked)) return [];
       const { n, at, endedAt, status } = asked;
       const { asks, kills } = evidence;
-      const hasServed = asks.slice(0, n).some((one) => one.deploymentId !== null);
+      const hasServed = asks.slice(0, n).some((earlier) => earlier.deploymentId !== null);
       if (status === 404 && !hasServed && at < evidence.overAt) return [];
       const isDown = kills.some((kill) => kill.serving && kill.at <= endedAt && at <= kill.until);
       const mayBreak = status === 0 || status === 200 || status >= 500;
@@ -66,7 +65,7 @@ export const clientRules: Rule[] = [
     const own = asks.filter(({ deploymentId }) => deploymentId === job.id);
     const unknown = asks.filter(({ status, deploymentId }) => status === 0 && deploymentId === null);
     const answered = own.filter(isAnswered).length;
-    // One that waits for the database is lost with its process.
+    // A call that waits for the database dies with its process.
     const least = answered - kills.filter(({ serving }) => serving).length;
     return [
       ...(requests <= own.length + unknown.length

@@ -3,16 +3,16 @@ import { grouped, perJob, type Rule } from './rule.js';
 
 type Deployment = JobEvidence & { deployment: DeploymentEvidence };
 
-/** The deployments of a round, which all take the same name. */
+/** The deployments of a round; all take the same name. */
 export function deploymentsIn(jobs: JobEvidence[]): Deployment[] {
   return jobs.filter((job): job is Deployment => job.deployment !== null);
 }
 
-/** Those that went live, in that order. */
+/** The deployments that went live, in order. */
 export function liveInTurn(jobs: JobEvidence[]): Deployment[] {
   return deploymentsIn(jobs)
     .filter(({ deployment }) => deployment.liveAt !== null)
-    .sort((one, other) => one.deployment.liveAt! - other.deployment.liveAt!);
+    .sort((left, right) => left.deployment.liveAt! - right.deployment.liveAt!);
 }
 
 const shown: Record<string, string> = { completed: 'ready', failed: 'failed', cancelled: 'failed' };
@@ -33,7 +33,7 @@ export const deploymentRules: Rule[] = [
     const { evaluations, sent } = job.deployment;
     const known = new Set(
       jobs
-        .filter(({ id }) => evaluations.some((one) => one.id === id))
+        .filter(({ id }) => evaluations.some((evaluation) => evaluation.id === id))
         .flatMap(({ rollouts }) => rollouts.map(({ id }) => id)),
     );
     return [
@@ -47,7 +47,7 @@ export const deploymentRules: Rule[] = [
     const { gate, status } = job.deployment ?? {};
     if (!gate) return [];
     const rewardsOf = (id: string | undefined) =>
-      jobs.find((one) => one.id === id)?.rollouts.map((row) => (row.status === 'succeeded' ? row.reward : null)) ?? [];
+      jobs.find((job) => job.id === id)?.rollouts.map((row) => (row.status === 'succeeded' ? row.reward : null)) ?? [];
     const own = rewardsOf(gate.candidate.jobId);
     const all = [...own, ...rewardsOf(gate.incumbent?.jobId)];
     const worst = Math.min(0, ...all.map((reward) => reward ?? 0));

@@ -1,8 +1,8 @@
 import { perJob, type Rule } from './rule.js';
 
-/** A job must be terminal this long after the last fault. */
+/** Limit between the last fault and a job's end. */
 export const terminalWithinMs = 60_000;
-/** Grace for calls in flight at the end of a job: a runner learns of the end within a second. */
+/** Grace for calls in flight at the end of a job: a runner notices the end within a second. */
 const underWayMs = 2_000;
 
 const closes: Record<string, string[]> = {
@@ -22,8 +22,8 @@ export const endingRules: Rule[] = [
   ),
   perJob('row and workflow agree', (job) => {
     const wanted = [...(closes[job.status] ?? ['RUNNING'])];
-    // The reconciler closes the row of a workflow that was terminated; one that was about to end
-    // has closed its own.
+    // The reconciler closes the row of a terminated workflow; a workflow at its end may have closed
+    // it already.
     if (job.outside === 'terminate') wanted.push('TERMINATED');
     if (job.workflow === 'TERMINATED' && job.status === 'failed' && job.errorCode !== 'workflow_terminated') {
       return [`its workflow was terminated, and its reason is ${job.errorCode}`];

@@ -5,7 +5,7 @@ import { grouped, hasOutcome, perJob, same, type Rule } from './rule.js';
 const shown = ({ seq, type, message, data }: SeenEvent) => same({ seq, type, message, data });
 const rolloutEvents = new Set(['rollout_completed', 'eval.policy.seed.completed']);
 
-/** Where two lists of events differ first. */
+/** First difference between two lists of events. */
 function difference(what: string, found: SeenEvent[], job: JobEvidence): string[] {
   const at = job.events.findIndex((event, i) => !found[i] || shown(event) !== shown(found[i]));
   if (at !== -1) return [`${what}: event ${at + 1} is ${found[at] ? shown(found[at]) : 'missing'}`];
@@ -30,14 +30,16 @@ export const eventRules: Rule[] = [
   ),
   perJob('the pages of JSON are exactly the events', (job) => difference('the pages', job.pages, job)),
   perJob('each rollout has one outcome and one event of it', (job) => {
-    const told = grouped(
+    const outcomeEvents = grouped(
       job.events.filter(({ type }) => rolloutEvents.has(type)),
       ({ data }) => String(data['rollout_id']),
     );
     const rows = new Map(job.rollouts.map((row) => [row.id, row]));
     return [
-      ...job.rollouts.filter(hasOutcome).flatMap(({ id }) => (told.has(id) ? [] : [`${id} has an outcome, no event`])),
-      ...[...told].flatMap(([id, events]) => {
+      ...job.rollouts
+        .filter(hasOutcome)
+        .flatMap(({ id }) => (outcomeEvents.has(id) ? [] : [`${id} has an outcome, no event`])),
+      ...[...outcomeEvents].flatMap(([id, events]) => {
         const row = rows.get(id);
         if (events.length > 1) return [`${id} has ${events.length} outcomes`];
         const { status, reward } = events[0]!.data;

@@ -3,17 +3,17 @@ import type { ModelLine } from '../ledger.js';
 import { defaultRules } from '../../support/worlds/graph.js';
 import { grouped, perJob, type Rule } from './rule.js';
 
-/** From a model's last byte to its record, on a machine with much to do. */
+/** Limit between a model's last byte and its record, on a busy machine. */
 const recordedWithinMs = 2_000;
 
 interface Call {
   key: string;
   at: number;
-  /** null: it was never over. */
+  /** null: it never ended. */
   outAt: number | null;
 }
 
-/** The model's good answers; of concurrent calls for one answer, the first to come ends first. */
+/** The model's sound answers, in the order of their ends. */
 function callsOf(lines: ModelLine[]): Call[] {
   const open = new Map<string, Call[]>();
   return lines.flatMap(({ event, key, at, fault }) => {
@@ -29,7 +29,7 @@ function callsOf(lines: ModelLine[]): Call[] {
   });
 }
 
-/** Calls that may lack a record: their worker was killed, or their job had failed. */
+/** Calls that may lack a record: their worker was killed, or their job failed. */
 function isLost({ at, outAt }: Call, { status, completedAt }: JobEvidence, kills: Kill[]): boolean {
   const ends = kills.filter(({ worker }) => worker).map(({ at: from, goneAt }) => [from, goneAt] as const);
   if (status !== 'completed' && completedAt !== null) ends.push([completedAt, completedAt]);
@@ -45,9 +45,9 @@ export const graphRules: Rule[] = [
     (job, { kills }) => {
       const recorded = grouped(job.calls, ({ key }) => key);
       return [...grouped(callsOf(job.bought), ({ key }) => key)].flatMap(([key, calls]) => {
-        const kept = calls.filter((call) => !isLost(call, job, kills)).sort((one, other) => other.at - one.at);
-        const records = (recorded.get(key) ?? []).map(({ createdAt }) => createdAt).sort((one, other) => other - one);
-        // Each has a record of its own that is later than it: the last the last, and so on.
+        const kept = calls.filter((call) => !isLost(call, job, kills)).sort((left, right) => right.at - left.at);
+        const records = (recorded.get(key) ?? []).map(({ createdAt }) => createdAt).sort((left, right) => right - left);
+        // Match each call with a later record, the last with the last.
         const again = kept.find(({ at }, index) => !(records[index]! >= at));
         return again
           ? [`bought ${calls.length} times, recorded ${records.length} times, lost was not ${again.at}: ${key}`]

@@ -55,8 +55,8 @@ export const rolloutRules: Rule[] = [
       (total, { id, resent }) => total + Math.max(0, resent - Math.max(0, (calls.get(id)?.length ?? 0) - 1)),
       0,
     );
-    // Claims that are committed in the instant of a kill count as sent, and were not. What a graph
-    // job's runner sent no ledger says.
+    // A claim committed at the moment of a kill counts as sent although nothing was sent. No ledger
+    // shows the calls of a graph job's runner.
     const most = job.kind === 'graph' ? Infinity : kills.length * job.maxConcurrent;
     return [
       ...(sum === job.resent ? [] : [`it says ${job.resent}, the rows ${sum}`]),
@@ -115,12 +115,12 @@ function resultsDiffer({ results, rollouts }: JobEvidence): string[] {
 function tracesDiffer({ traces, rollouts, calls }: JobEvidence): string[] {
   const callsOf = grouped(calls, ({ rolloutId }) => rolloutId ?? '');
   const found = new Map(traces.map((trace) => [trace.id, trace]));
-  const begun = rollouts.filter(({ status, began }) => status !== 'queued' && (status !== 'cancelled' || began));
+  const started = rollouts.filter(({ status, began }) => status !== 'queued' && (status !== 'cancelled' || began));
   return [
-    ...(found.size === traces.length && traces.length === begun.length
+    ...(found.size === traces.length && traces.length === started.length
       ? []
-      : [`the archive has ${traces.length} traces of ${begun.length} rollouts that began`]),
-    ...begun.flatMap(({ id, status, reward, resent }) => {
+      : [`the archive has ${traces.length} traces of ${started.length} rollouts that began`]),
+    ...started.flatMap(({ id, status, reward, resent }) => {
       const ids = (callsOf.get(id) ?? []).map((call) => call.id);
       const trace = found.get(id);
       const agree =

@@ -1,12 +1,12 @@
 import type { Evidence, JobEvidence } from '../evidence/evidence.js';
 
-/** One promise of the service: `broken` answers how the evidence contradicts it, a line each. */
+/** One promise of the service: `broken` returns its violations in the evidence, one line each. */
 export interface Rule {
   name: string;
   broken(evidence: Evidence): string[];
 }
 
-/** A rule on each job for itself; `look` tells what is wrong, without the job's name. */
+/** A rule on each job alone; `look` returns the violations without the job's name. */
 export function perJob(name: string, look: (job: JobEvidence, evidence: Evidence) => string[]): Rule {
   return {
     name,
@@ -15,7 +15,7 @@ export function perJob(name: string, look: (job: JobEvidence, evidence: Evidence
   };
 }
 
-/** Items by a key, in their order. */
+/** Items grouped by key, in their order. */
 export function grouped<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
@@ -26,7 +26,7 @@ export function grouped<T>(items: readonly T[], key: (item: T) => string): Map<s
   return groups;
 }
 
-/** JSON with the fields of objects in one order, since a database keeps none. */
+/** JSON with sorted fields, because the database does not keep their order. */
 export const same = (value: unknown): string =>
   JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

@@ -44,7 +44,7 @@ const failed = (code: string, more: Record<string, unknown> = {}) =>
   expect.objectContaining({ kind: 'failed', code, infrastructure: false, connect: false, ...more });
 
 describe('request', () => {
-  test('headers and body are those of the container contract', async () => {
+  test('sends the headers and body of the container contract', async () => {
     await rollout(answers.reward(0.5));
     const { headers, body } = container.ledger[0]!;
     expect(headers).toMatchObject({
@@ -74,7 +74,7 @@ describe('request', () => {
     });
   });
 
-  test('a section has a name where its message has one', async () => {
+  test('names a section whose message has a name', async () => {
     const messages = [
       { role: 'user' as const, content: 'Act.', name: 'act' },
       { role: 'system' as const, content: 'Be kind.' },
@@ -86,7 +86,7 @@ describe('request', () => {
     ]);
   });
 
-  test('no key, no candidate: neither is sent; every try of a rollout is the same', async () => {
+  test('omits absent key and candidate, and repeats the same request in every try', async () => {
     await rollout(answers.status(500), { apiKey: null, messages: null });
     const [first, second, third] = container.ledger;
     expect(first!.headers).not.toHaveProperty('x-api-key');
@@ -98,7 +98,7 @@ describe('request', () => {
     }
   });
 
-  test('a policy field cannot take the place of ours', async () => {
+  test('does not let a policy field replace the service’s fields', async () => {
     const params = { model: 'other', inference_url: 'http://evil', provider: 'other' };
     await rollout(answers.reward(1), { policy: { provider: 'openai', model: 'gpt', params } });
     expect(container.ledger[0]!.body.policy.config).toMatchObject({
@@ -108,7 +108,7 @@ describe('request', () => {
     });
   });
 
-  test('a base with a path or a slash at its end', async () => {
+  test('accepts a base URL with a path or a trailing slash', async () => {
     await rollout(answers.reward(1), { url: `${container.url}/` });
     expect(container.ledger).toHaveLength(1);
   });
@@ -119,15 +119,15 @@ describe('reward parsing', () => {
     ['reward_info first', { reward_info: { outcome_reward: 0.25 }, metrics: { outcome_reward: 1 }, reward: 2 }, 0.25],
     ['then metrics', { metrics: { outcome_reward: 0.5 }, reward: 2 }, 0.5],
     ['then reward', { reward: -1.5 }, -1.5],
-    ['zero is one', { reward_info: { outcome_reward: 0 }, reward: 1 }, 0],
+    ['counting zero', { reward_info: { outcome_reward: 0 }, reward: 1 }, 0],
   ];
   test.each(rows)('%s', async (_name, body, reward) => {
     expect(await rollout(answers.json(() => body))).toMatchObject({ kind: 'reward', reward });
   });
 
   const bad: [string, Behaviour, string][] = [
-    ['NaN, which is no JSON', answers.raw('{"reward": NaN}'), 'container_answer_invalid'],
-    ['Infinity, which is no JSON', answers.raw('{"reward": Infinity}'), 'container_answer_invalid'],
+    ['NaN, invalid in JSON', answers.raw('{"reward": NaN}'), 'container_answer_invalid'],
+    ['Infinity, invalid in JSON', answers.raw('{"reward": Infinity}'), 'container_answer_invalid'],
     ['1e400', answers.raw('{"reward_info": {"outcome_reward": 1e400}}'), 'reward_invalid'],
     ['-1e400', answers.raw('{"reward": -1e400}'), 'reward_invalid'],
     ['a string', answers.raw('{"reward": "1"}'), 'reward_invalid'],
@@ -137,12 +137,12 @@ describe('reward parsing', () => {
     ['missing', answers.raw('{"reward_info": {}}'), 'reward_missing'],
     ['on a prototype', answers.raw('{"__proto__": {"reward": 1}}'), 'reward_missing'],
   ];
-  test.each(bad)('%s is a failed rollout, and not tried again', async (_name, behaviour, code) => {
+  test.each(bad)('%s fails the rollout without a retry', async (_name, behaviour, code) => {
     expect(await rollout(behaviour)).toEqual(failed(code));
     expect(container.ledger).toHaveLength(1);
   });
 
-  test('pending by status code or by word', async () => {
+  test('accepts a pending reward by status code or by field', async () => {
     expect(await rollout(answers.pending202())).toEqual({ kind: 'pending' });
     expect(await rollout(answers.pendingStatus())).toEqual({ kind: 'pending' });
   });
@@ -153,13 +153,13 @@ describe('reward parsing', () => {
     ['summary.feedback', { reward: 1, summary: { feedback: 'c' } }, 'c'],
     ['the details', { reward_info: { outcome_reward: 1, details: { expected: 'x' } } }, '{"expected":"x"}'],
     ['none', { reward: 1 }, null],
-    ['no text', { reward: 1, feedback: { why: ['x'] } }, '{"why":["x"]}'],
+    ['not a text', { reward: 1, feedback: { why: ['x'] } }, '{"why":["x"]}'],
   ];
-  test.each(feedback)('feedback: %s', async (_name, body, expected) => {
+  test.each(feedback)('reads feedback: %s', async (_name, body, expected) => {
     expect(await rollout(answers.json(() => body))).toMatchObject({ kind: 'reward', feedback: expected });
   });
 
-  test('feedback and details of any size and depth are bounded', async () => {
+  test('bounds feedback and details in size and depth', async () => {
     const deep = '['.repeat(5_000) + ']'.repeat(5_000);
     const long = await rollout(answers.raw(`{"reward":1,"feedback":"${'é'.repeat(100_000)}"}`));
     const nested = await rollout(answers.raw(`{"reward_info":{"outcome_reward":1,"details":{"x":${deep}}}}`));
@@ -186,7 +186,7 @@ describe('failures', () => {
     ['a reset', answers.reset(), failed('container_connection_lost', { infrastructure: true })],
     ['a connection cut in the body', answers.cut(), failed('container_connection_lost', { infrastructure: true })],
   ];
-  test.each(threeTries)('%s: three tries, the same rollout, then failed', async (_name, behaviour, outcome) => {
+  test.each(threeTries)('%s: fails after three tries of the same rollout', async (_name, behaviour, outcome) => {
     expect(await rollout(behaviour)).toEqual(outcome);
     expect(container.ledger.map((entry) => [entry.rolloutId, entry.attempt])).toEqual([
       ['rol_0190_7', 1],
@@ -195,7 +195,7 @@ describe('failures', () => {
     ]);
   });
 
-  test.each([500, 502, 504])('%d twice, then well: the reward counts', async (status) => {
+  test.each([500, 502, 504])('%d twice, then a reward: counts the reward', async (status) => {
     const outcome = await rollout(answers.inTurn(answers.status(status), answers.status(status), answers.reward(0.75)));
     expect(outcome).toMatchObject({ kind: 'reward', reward: 0.75 });
     expect(container.ledger).toHaveLength(3);
@@ -204,18 +204,18 @@ describe('failures', () => {
   test.each([
     ['a hang', answers.hang()],
     ['one byte at a time', answers.drip(20)],
-  ])('%s: the whole try is bounded, three tries', async (_name, behaviour) => {
+  ])('%s: limits each of three tries as a whole', async (_name, behaviour) => {
     expect(await rollout(behaviour, { tryTimeoutMs: 150 })).toEqual(failed('container_timeout'));
     expect(container.ledger).toHaveLength(3);
   });
 
-  test('a hang with a near deadline: no try goes on beyond it', async () => {
+  test('ends a hanging try at a near deadline', async () => {
     const deadline = Date.now() + 200;
     expect(await rollout(answers.hang(), { tryTimeoutMs: 60_000, deadline })).toEqual(failed('container_timeout'));
     expect(container.ledger).toHaveLength(1);
   });
 
-  test('nobody listens: three tries, and it says that no connection came about', async () => {
+  test('fails after three refused connections and reports the refusal', async () => {
     const probe = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => probe.once('listening', resolve));
     const { port } = probe.address() as { port: number };
@@ -224,12 +224,12 @@ describe('failures', () => {
     expect(outcome).toEqual(failed('container_unreachable', { infrastructure: true, connect: true }));
   });
 
-  test('a name that does not resolve', async () => {
+  test('reports a name that does not resolve', async () => {
     const outcome = await client.rollout(ask({ url: 'http://no-such-host.invalid' }), signal);
     expect(outcome).toEqual(failed('container_unreachable', { infrastructure: true, connect: true }));
   });
 
-  test('an address that may not be called', async () => {
+  test('reports a forbidden address', async () => {
     const strict = createContainerClient({ egress: { mode: 'public', allowlist: [] }, retryBaseMs: 5 });
     const outcome = await strict.rollout(ask(), signal);
     expect(outcome).toEqual(failed('egress_refused', { connect: true }));
@@ -238,7 +238,7 @@ describe('failures', () => {
   });
 
   test.each([429, 503])(
-    '%d: after Retry-After in seconds, more than three times, telling the runner',
+    '%d: waits for Retry-After in seconds, more than three times, and reports the wait to the runner',
     async (status) => {
       let pushbacks = 0;
       const busy = answers.busySeconds('0.05', status);
@@ -253,7 +253,7 @@ describe('failures', () => {
     },
   );
 
-  test('429 with a date: not before it', async () => {
+  test('429 with a date: waits until the date', async () => {
     let until = new Date();
     const busy = answers.busyUntil(() => (until = new Date(Date.now() + 2_000)));
     await rollout(answers.inTurn(busy, answers.reward(1)));
@@ -261,12 +261,12 @@ describe('failures', () => {
     expect(container.ledger[1]!.in).toBeGreaterThanOrEqual(Math.floor(until.getTime() / 1000) * 1000);
   });
 
-  test('429 without Retry-After, or with nonsense: doubling', async () => {
+  test('429 without a valid Retry-After: doubles the wait', async () => {
     const outcome = await rollout(answers.inTurn(answers.status(429), answers.busySeconds('soon'), answers.reward(1)));
     expect(outcome).toMatchObject({ kind: 'reward' });
   });
 
-  test('429 for ever: until the deadline, then failed', async () => {
+  test('repeated 429: fails at the deadline', async () => {
     const deadline = Date.now() + 400;
     const outcome = await rollout(answers.busySeconds('0.1'), { deadline });
     expect(outcome).toEqual(failed('container_busy', { infrastructure: true }));
@@ -274,12 +274,12 @@ describe('failures', () => {
     expect(container.ledger.at(-1)!.in).toBeLessThanOrEqual(deadline);
   });
 
-  test('a Retry-After beyond the deadline is not waited for', async () => {
+  test('does not wait for a Retry-After beyond the deadline', async () => {
     expect(await rollout(answers.busySeconds(3_600))).toEqual(failed('container_busy', { infrastructure: true }));
     expect(container.ledger).toHaveLength(1);
   });
 
-  test('Retry-After: 0 is no busy loop', async () => {
+  test('Retry-After: 0 does not cause a busy loop', async () => {
     const slow = createContainerClient({ egress: { mode: 'dev', allowlist: [] }, retryBaseMs: 100 });
     await rollout(answers.busySeconds(0), { deadline: Date.now() + 350 }, slow);
     expect(container.ledger.length).toBeLessThanOrEqual(4);
@@ -289,16 +289,16 @@ describe('failures', () => {
   const once: [string, Behaviour, unknown][] = [
     ['404', answers.status(404, 'no'), failed('container_rejected')],
     ['422', answers.status(422, 'no'), failed('container_rejected')],
-    ['400 of another kind', answers.status(400, 'bad seed'), failed('container_rejected')],
+    ['another 400', answers.status(400, 'bad seed'), failed('container_rejected')],
     ['501', answers.status(501), failed('container_rejected')],
     ['a redirect', answers.redirect('http://127.0.0.1:1/rollout'), failed('container_redirected')],
-    ['half a JSON', answers.halfJson(), failed('container_answer_invalid')],
+    ['incomplete JSON', answers.halfJson(), failed('container_answer_invalid')],
     ['an empty body', answers.status(200), failed('container_answer_invalid')],
     ['204', answers.noContent(), failed('container_answer_invalid')],
     ['a list', answers.raw('[1]'), failed('container_answer_invalid')],
-    ['gzip that was not asked for', answers.gzip(), failed('container_answer_invalid')],
+    ['unrequested gzip', answers.gzip(), failed('container_answer_invalid')],
     ['an endless body', answers.huge(1024 ** 3), failed('container_answer_too_large')],
-    ['something that is not HTTP', answers.garbage(), failed('container_answer_invalid')],
+    ['an answer other than HTTP', answers.garbage(), failed('container_answer_invalid')],
     ["another seed's answer", answers.wrongSeed(), failed('container_answer_invalid')],
     ["another rollout's answer", answers.wrongRollout(), failed('container_answer_invalid')],
     [
@@ -307,30 +307,30 @@ describe('failures', () => {
       failed('rollout_failed', { message: expect.stringContaining('model broke') as unknown }),
     ],
   ];
-  test.each(once)('%s: not tried again', async (_name, behaviour, outcome) => {
+  test.each(once)('%s: fails without a retry', async (_name, behaviour, outcome) => {
     expect(await rollout(behaviour)).toEqual(outcome);
     expect(container.ledger).toHaveLength(1);
   });
 
-  test('a redirect is not followed', async () => {
+  test('does not follow a redirect', async () => {
     const elsewhere = await startFakeContainer();
     await rollout(answers.redirect(`${elsewhere.url}/rollout`));
     expect(elsewhere.ledger).toEqual([]);
     await elsewhere.close();
   });
 
-  test.each([401, 403, 400] as const)('%d: the key is refused, not tried again', async (status) => {
+  test.each([401, 403, 400] as const)('%d: reports the refused key without a retry', async (status) => {
     expect(await rollout(answers.refuseKey(status))).toMatchObject({ kind: 'refused_key' });
     expect(container.ledger).toHaveLength(1);
   });
 
-  test("the container's text is cut in errors", async () => {
+  test('truncates the container’s text in errors', async () => {
     const outcome = await rollout(answers.status(422, 'x'.repeat(100_000)));
     if (outcome.kind !== 'failed') throw new Error('not failed');
     expect(Buffer.byteLength(outcome.message)).toBeLessThan(2_200);
   });
 
-  test('aborting rejects with the reason, in a try and in a wait', async () => {
+  test('rejects with the abort reason during a try and during a wait', async () => {
     for (const behaviour of [answers.hang(), answers.busySeconds(10)]) {
       container.behave(() => behaviour);
       const abort = new AbortController();
@@ -342,7 +342,7 @@ describe('failures', () => {
     }
   });
 
-  test('the window of a rollout holds three full tries', () => {
+  test('gives a rollout a time window of three full tries', () => {
     expect(rolloutWindowMs(120_000)).toBe(361_500);
   });
 });
@@ -362,7 +362,7 @@ describe('health and task_info', () => {
     return (error as ContainerError).code;
   };
 
-  test('a container that is well', async () => {
+  test('reports a healthy container', async () => {
     const url = await of({ apiKey: 'k' });
     await client.health(url, 'k', signal);
     expect(container.probes[0]).toMatchObject({ path: '/health', headers: { 'x-api-key': 'k' } });
@@ -384,7 +384,7 @@ describe('health and task_info', () => {
     expect(await code(client.health('http://127.0.0.1:1', null, signal))).toBe('container_unreachable');
   });
 
-  test('a hang is bounded', async () => {
+  test('limits a hanging request', async () => {
     const quick = createContainerClient({
       egress: { mode: 'dev', allowlist: [] },
       retryBaseMs: 5,
@@ -394,7 +394,7 @@ describe('health and task_info', () => {
     await quick.close();
   });
 
-  test('the prompt of task_info', async () => {
+  test('reads the prompt of task_info', async () => {
     const prompt = [{ role: 'system', content: 'Classify.' }];
     expect(await client.taskInfo(await of({ prompt }), null, signal)).toEqual({ initialPrompt: prompt });
     const named = [{ role: 'user', content: 'Act.', name: 'act' }, ...prompt];
@@ -405,14 +405,14 @@ describe('health and task_info', () => {
   });
 
   test.each([
-    ['half a JSON', answers.halfJson()],
+    ['incomplete JSON', answers.halfJson()],
     [
       'a prompt of the wrong shape',
       answers.json(() => ({ initial_prompt: { messages: [{ role: 'system', content: 1 }] } })),
     ],
     ['a prompt without messages', answers.json(() => ({ initial_prompt: { messages: [] } }))],
-    ['a prompt that is a text', answers.json(() => ({ initial_prompt: 'Classify.' }))],
-  ])('%s is refused', async (_name, taskInfo) => {
+    ['a text as prompt', answers.json(() => ({ initial_prompt: 'Classify.' }))],
+  ])('refuses %s', async (_name, taskInfo) => {
     expect(await code(client.taskInfo(await of({ taskInfo }), null, signal))).toBe('container_answer_invalid');
   });
 
@@ -422,7 +422,7 @@ describe('health and task_info', () => {
     [named({ deep: 'a' }), /named \{"deep":"a"\}; a name must be/],
     [named('a', 'b', 'a'), /two messages named "a"/],
     [named(...Array.from({ length: 21 }, (_, n) => `a${n}`)), /21 messages with a name; at most 20/],
-  ])('the names %j are refused', async (messages, reason) => {
+  ])('refuses the names %j', async (messages, reason) => {
     const taskInfo = answers.json(() => ({ initial_prompt: { messages } }));
     await expect(client.taskInfo(await of({ taskInfo }), null, signal)).rejects.toMatchObject({
       code: 'container_answer_invalid',

@@ -15,11 +15,11 @@ describe('a job’s inference key', () => {
   test('opens no other job or rollout', () => {
     expect(verifyInferenceKey(secret, key, { ...scope, jobId: 'ses_2' })).toBeNull();
     expect(verifyInferenceKey(secret, key, { ...scope, rolloutId: 'rol_1_1' })).toBeNull();
-    // The parts cannot be shifted against one another.
+    // Parts of equal concatenation have different keys.
     expect(verifyInferenceKey(secret, key, { jobId: 'ses_1r', rolloutId: 'ol_1_0' })).toBeNull();
   });
 
-  test('another service’s secret, another organization or a changed proof open nothing', () => {
+  test('opens nothing for another secret, another organization or a changed proof', () => {
     const [, proof] = key.split('.');
     const otherOrg = `rip_${Buffer.from('org-b').toString('base64url')}.${proof}`;
     const changed = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;

@@ -12,8 +12,8 @@ const ask = (more: object = {}, provider = 'openai') =>
 const cost = (body: object, answerTokens: number) =>
   expect.closeTo(Buffer.byteLength(JSON.stringify(body)) * 0.15e-6 + answerTokens * 0.6e-6, 12) as unknown;
 
-describe('the most that a call can cost', () => {
-  test('is the request’s bytes as prompt tokens and the longest answer, which the request then names', () => {
+describe('upper bound of a call’s cost', () => {
+  test('counts the request’s bytes as prompt tokens and adds the longest answer, which it sets in the request', () => {
     const { body, costUsd } = ask();
     expect(body).toEqual({ model: 'gpt-4o-mini', messages, max_tokens: 4_096 });
     expect(costUsd).toEqual(cost(body, 4_096));
@@ -32,7 +32,7 @@ describe('the most that a call can cost', () => {
     expect(costUsd).toEqual(cost(body, tokens));
   });
 
-  test('counts bytes, not characters: no tokenizer makes more of them', () => {
+  test('counts bytes, which no tokenizer exceeds, instead of characters', () => {
     const wide = [{ role: 'user', content: '你'.repeat(1_000) }];
     expect(ask({ messages: wide }).costUsd - ask({ messages: [{ role: 'user', content: '' }] }).costUsd).toBeCloseTo(
       3_000 * 0.15e-6,
@@ -40,32 +40,32 @@ describe('the most that a call can cost', () => {
     );
   });
 
-  test('tools cost what the provider puts before them', () => {
+  test('adds the provider’s prompt tokens for tools', () => {
     const { body, costUsd } = ask({ tools: [] });
     expect(costUsd).toEqual(cost({ ...body, pad: 'x'.repeat(1_000 - 9) }, 4_096));
   });
 
-  test('models of OpenAI that think are limited by the name they take', () => {
+  test('limits reasoning models of OpenAI by their own field', () => {
     expect(ask({ model: 'o3-mini' }).body).toMatchObject({ max_completion_tokens: 4_096 });
     expect(ask({ model: 'o3-mini' }).body).not.toHaveProperty('max_tokens');
   });
 
-  test('the local model is free', () => expect(ask({ model: 'local' }, 'local').costUsd).toBe(0));
+  test('is 0 for the local model', () => expect(ask({ model: 'local' }, 'local').costUsd).toBe(0));
 
   test.each<[string, object, string]>([
     ['an image', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }, 'messages'],
     ['a search', { web_search_options: {} }, 'web_search_options'],
     ['a prediction', { prediction: { type: 'content', content: 'x' } }, 'prediction'],
-    ['a dearer tier', { service_tier: 'priority' }, 'service_tier'],
-    ['choices by a text', { n: '5' }, 'n'],
-    ['a limit by a text', { max_tokens: '5' }, 'max_tokens'],
+    ['a more expensive tier', { service_tier: 'priority' }, 'service_tier'],
+    ['a text as number of choices', { n: '5' }, 'n'],
+    ['a text as limit', { max_tokens: '5' }, 'max_tokens'],
     ['a model without a price', { model: 'no-such-model' }, 'model'],
-  ])('%s has none, and the field is named', (_name, more, field) => {
+  ])('%s has no bound, and the error names the field', (_name, more, field) => {
     expect(ask(more)).toEqual({ field, message: expect.stringMatching(new RegExp(`^${field} .*\\.$`)) as unknown });
   });
 });
 
-test('a price is known for a model of its very provider only', () => {
+test('requires the model’s own provider for a price', () => {
   expect(unknownPrice({ provider: 'openai', model: 'gpt-4o-mini' })).toBeNull();
   expect(unknownPrice({ provider: 'local', model: 'any' })).toBeNull();
   expect(unknownPrice({ provider: 'my-vllm', model: 'gpt-4o-mini' })).toMatch(

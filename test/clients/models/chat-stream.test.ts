@@ -16,7 +16,7 @@ describe('server-sent events', () => {
   const text =
     ': hello\n\ndata: {"a":"é😀"}\n\nevent: x\ndata: one\ndata:two\n\n\r\ndata: crlf\r\n\r\ndata: [DONE]\n\ndata: rest';
 
-  test('events are told apart, whatever the line ends', async () => {
+  test('separates events at any line ending', async () => {
     const blocks = await split([Buffer.from(text)]);
     expect(blocks.map(({ data }) => data).filter((data) => data !== null)).toEqual([
       '{"a":"é😀"}',
@@ -27,7 +27,7 @@ describe('server-sent events', () => {
     ]);
   });
 
-  test('however the bytes are cut, nothing is changed', async () => {
+  test('parses the same events from any chunks of bytes', async () => {
     const bytes = Buffer.from(text);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
@@ -54,7 +54,7 @@ const choice = (delta: object, finish: string | null = null, index = 0, more: ob
 });
 
 describe('folding a stream', () => {
-  test('texts are joined, the finish reason and the usage kept, unknown fields too', () => {
+  test('joins texts and keeps finish reason, usage and unknown fields', () => {
     const usage = { prompt_tokens: 1, completion_tokens: 2 };
     const folded = fold([
       { ...choice({ role: 'assistant', content: '' }), x_custom: 1 },
@@ -80,7 +80,7 @@ describe('folding a stream', () => {
     });
   });
 
-  test('tool calls are merged by index; what is repeated in each chunk is not joined', () => {
+  test('merges tool calls by index without joining repeated fields', () => {
     const call = (args: string, index = 0) => ({
       tool_calls: [{ index, id: `t${index}`, type: 'function', function: { name: 'f', arguments: args } }],
     });
@@ -100,7 +100,7 @@ describe('folding a stream', () => {
     });
   });
 
-  test('several choices keep their order', () => {
+  test('keeps the order of several choices', () => {
     const folded = fold([
       choice({ content: 'b' }, null, 1),
       choice({ content: 'a' }),
@@ -111,9 +111,9 @@ describe('folding a stream', () => {
     });
   });
 
-  test('nothing came', () => expect(fold([])).toBeNull());
+  test('accepts an empty stream', () => expect(fold([])).toBeNull());
 
-  test('a hostile stream changes no prototype', () => {
+  test('does not change a prototype for a hostile stream', () => {
     fold([
       JSON.parse('{"choices":[{"delta":{"__proto__":{"bad":1}}}]}'),
       JSON.parse('{"choices":[{"delta":{"__proto__":{"bad":2}}}]}'),
@@ -121,7 +121,7 @@ describe('folding a stream', () => {
     expect(({} as { bad?: number }).bad).toBeUndefined();
   });
 
-  test('a completion that is streamed and folded is the same again', () => {
+  test('restores a streamed completion', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (content, withUsage) => {
         const completion = {
@@ -137,7 +137,7 @@ describe('folding a stream', () => {
         const { usage, choices, ...rest } = completion;
         const [{ logprobs: _none, ...only }] = choices as [(typeof choices)[0]];
         expect(fold(chunks)).toEqual({ ...rest, choices: [only], ...(withUsage && { usage }) });
-        // No piece holds half a surrogate pair, which would not survive JSON in other languages.
+        // Pieces do not split surrogate pairs, which JSON in other languages would not keep.
         expect(chunks.map(sseData).join('')).not.toMatch(/\\ud[89a-f]/i);
       }),
     );

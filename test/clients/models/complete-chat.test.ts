@@ -24,8 +24,8 @@ function ask(reply: (n: number) => ModelReply | Promise<ModelReply>, more: Recor
   return completeChat(providers, { policy, messages, signal: new AbortController().signal, retryBaseMs: 2, ...more });
 }
 
-describe('a call of the proposer', () => {
-  test('text, reason, tokens and cost', async () => {
+describe('a proposer call', () => {
+  test('returns text, finish reason, tokens and cost', async () => {
     expect(await ask(() => ({ text: 'Be precise.' }))).toEqual({
       ok: true,
       text: 'Be precise.',
@@ -45,13 +45,13 @@ describe('a call of the proposer', () => {
     ['503', { status: 503, raw: '' }],
     ['500 without a body', { status: 500, raw: '' }],
     ['a reset', { cutAfter: 0 }],
-    ['a body that is cut in the middle', { cutBody: true }],
-  ])('%s twice, then well', async (_name, fault) => {
+    ['an incomplete body', { cutBody: true }],
+  ])('succeeds after two failures: %s', async (_name, fault) => {
     expect(await ask((n) => (n < 3 ? fault : { text: 'ok' }))).toMatchObject({ ok: true, text: 'ok' });
     expect(model.requests).toHaveLength(3);
   });
 
-  test('three tries and no more', async () => {
+  test('fails after three tries', async () => {
     const answer = await ask(() => ({ status: 500, raw: 'oops' }));
     expect(answer).toMatchObject({
       ok: false,
@@ -69,7 +69,7 @@ describe('a call of the proposer', () => {
     [400, false, 0],
     [413, false, 0],
   ])(
-    '%d says whose fault it is, by whom it was asked, and who is asked for less',
+    '%d: classifies the error, names the caller, and reports a pushback',
     async (status, infrastructure, pushbacks) => {
       const heard: string[] = [];
       const reply = { status, raw: 'no', headers: { 'retry-after': '3600' } };
@@ -81,7 +81,7 @@ describe('a call of the proposer', () => {
     },
   );
 
-  test('401 names the setting that has the key', async () => {
+  test('names the setting of the refused key for 401', async () => {
     expect(await ask(() => ({ status: 401, raw: 'no such key' }), { asker: 'step' })).toEqual({
       ok: false,
       code: 'provider_refused_key',
@@ -99,7 +99,7 @@ describe('a call of the proposer', () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  test('tells when it begins to wait for money or for the provider, and when that is over', async () => {
+  test('reports the begin and end of a wait for budget or provider', async () => {
     const heard: string[] = [];
     const said = (what: string) => heard.push(what);
     const meter = {
@@ -114,15 +114,15 @@ describe('a call of the proposer', () => {
     expect(heard).toEqual([...paying, 'waits', 'goes on', ...paying]);
   });
 
-  test('a hang is a time-out, tried three times', async () => {
+  test('reports a time-out after three hanging tries', async () => {
     const answer = await ask(() => new Promise(() => undefined), { tryTimeoutMs: 50 });
     expect(answer).toMatchObject({ ok: false, code: 'upstream_timeout' });
     expect(model.requests).toHaveLength(3);
   });
 
-  test('Retry-After may be a date', async () => {
+  test('accepts a date as Retry-After', async () => {
     const at: number[] = [];
-    // A date has whole seconds.
+    // An HTTP date has whole seconds.
     const date = () => new Date(Date.now() + 2_000).toUTCString();
     await ask(
       (n) => (at.push(Date.now()), n === 1 ? { status: 429, raw: '', headers: { 'retry-after': date() } } : {}),
@@ -130,7 +130,7 @@ describe('a call of the proposer', () => {
     expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(900);
   });
 
-  test('nothing is tried or waited for after the deadline', async () => {
+  test('starts no try or wait after the deadline', async () => {
     const busy: ModelReply = { status: 429, raw: '', headers: { 'retry-after': '5' } };
     expect(await ask(() => busy, { deadline: Date.now() + 3_000 })).toMatchObject({ code: 'proposer_refused' });
     expect(model.requests).toHaveLength(1);
@@ -149,7 +149,7 @@ describe('a call of the proposer', () => {
       ],
       'Be kind.',
     ],
-  ])('a content of %s is a text', async (_name, content, text) => {
+  ])('reads a text from a content of %s', async (_name, content, text) => {
     const choices = [{ message: { role: 'assistant', content }, finish_reason: 'length' }];
     expect(await ask(() => ({ fields: { choices } }))).toMatchObject({ ok: true, text, finishReason: 'length' });
   });
@@ -159,17 +159,17 @@ describe('a call of the proposer', () => {
     ['401', { status: 401, raw: '' }],
     ['no choices', { raw: '{"choices":[]}' }],
     ['no JSON', { raw: '<html>' }],
-  ])('%s is not tried again', async (_name, reply) => {
+  ])('does not retry %s', async (_name, reply) => {
     expect(await ask(() => reply)).toMatchObject({ ok: false });
     expect(model.requests).toHaveLength(1);
   });
 
-  test('a provider without a key', async () => {
+  test('refuses a provider without a key', async () => {
     const policy = { provider: 'groq', model: 'm', params: {} };
     expect(await ask(() => ({}), { policy })).toMatchObject({ ok: false, code: 'provider_not_usable' });
   });
 
-  test('aborting rejects with the reason', async () => {
+  test('rejects with the abort reason', async () => {
     const abort = new AbortController();
     const work = ask(
       () => {
@@ -181,7 +181,7 @@ describe('a call of the proposer', () => {
     await expect(work).rejects.toThrow('cancelled');
   });
 
-  describe('that is streamed', () => {
+  describe('a streamed proposer call', () => {
     const streamed = async (reply: (n: number) => ModelReply, more: Record<string, unknown> = {}) => {
       const pieces: string[] = [];
       const answer = await ask(reply, { onText: (piece: string) => pieces.push(piece), ...more });
@@ -202,7 +202,7 @@ describe('a call of the proposer', () => {
       ['reset', { cutAfter: 1 }],
       ['ended half-way', { cutAfter: 1, tail: '' }],
       ['ended with an error', { cutAfter: 0, tail: 'data: {"error":{"message":"overloaded"}}\n\n' }],
-    ])('is tried again where it is %s before its first piece, and after it is not', async (_name, fault) => {
+    ])('retries a stream that is %s before its first piece, but not after it', async (_name, fault) => {
       const again = await streamed((n) => (n === 1 ? fault : { text: 'ok' }));
       expect([again.answer, again.pieces]).toMatchObject([{ ok: true, text: 'ok' }, ['ok']]);
       model.requests.length = 0;
@@ -212,7 +212,7 @@ describe('a call of the proposer', () => {
       expect(model.requests).toHaveLength(1);
     });
 
-    test('is metered try by try', async () => {
+    test('meters each try', async () => {
       const costs: (number | null)[] = [];
       const meter = {
         open: (body: Record<string, unknown>) => Promise.resolve({ body }),

@@ -26,8 +26,8 @@ const usable = (env: Record<string, string>) =>
       .map(({ name, usable, reason }) => [name, usable ? 'usable' : reason]),
   );
 
-describe('which providers there are', () => {
-  test('without settings: local and ollama work, the others say which key they need', () => {
+describe('available providers', () => {
+  test('has local and ollama without settings; the rest name their missing key', () => {
     expect(usable({})).toEqual({
       local: 'usable',
       ollama: 'usable',
@@ -41,7 +41,7 @@ describe('which providers there are', () => {
     });
   });
 
-  test('a key makes a provider usable; a custom address needs none; blank means absent', () => {
+  test('accepts a provider with a key or a custom address, and treats blank as absent', () => {
     expect(usable({ OPENAI_API_KEY: 'k', GROQ_BASE_URL: 'http://127.0.0.1:1', MISTRAL_API_KEY: ' ' })).toMatchObject({
       openai: 'usable',
       groq: 'usable',
@@ -49,7 +49,7 @@ describe('which providers there are', () => {
     });
   });
 
-  test('others by configuration', () => {
+  test('adds providers by configuration', () => {
     const env = { RATCHET_PROVIDERS: 'my-vllm, together,local,Bad!', MY_VLLM_BASE_URL: 'http://127.0.0.1:1/v1' };
     expect(usable(env)).toMatchObject({
       'my-vllm': 'usable',
@@ -60,7 +60,7 @@ describe('which providers there are', () => {
     expect(usable({ OPENAI_BASE_URL: 'ftp://x' })).toMatchObject({ openai: expect.stringContaining('URL') as unknown });
   });
 
-  test('check names what is wrong', () => {
+  test('reports invalid settings', () => {
     expect(providers.check('openai')).toBeNull();
     expect(providers.check('nobody')).toContain('not found');
     expect(providers.check('constructor')).toContain('not found');
@@ -69,7 +69,7 @@ describe('which providers there are', () => {
 });
 
 describe('sending', () => {
-  test('the body goes as it is, with our key and nothing else of ours', async () => {
+  test('sends the body unchanged, with the configured key only', async () => {
     const body = { model: 'm', messages, x_unknown: { a: [1, null, { b: '\u0000' }] }, temperature: 0 };
     const answer = await providers.send('openai', body, signal);
     expect(JSON.parse(await text(answer.body))).toMatchObject({ object: 'chat.completion' });
@@ -78,7 +78,7 @@ describe('sending', () => {
     expect(headers).toMatchObject({ authorization: 'Bearer sk-secret', 'accept-encoding': 'identity' });
   });
 
-  test('an error keeps status, body and Retry-After, without our key', async () => {
+  test('returns an error’s status, body and Retry-After without the key', async () => {
     const error = '{"error":{"message":"slow down, sk-secret","code":"rate_limit"}}';
     model.reply(() => ({ status: 429, raw: error, headers: { 'retry-after': '7' } }));
     const answer = await providers.send('openai', { model: 'm', messages }, signal);
@@ -86,7 +86,7 @@ describe('sending', () => {
     expect(await text(answer.body)).toBe(error.replace('sk-secret', '***'));
   });
 
-  test('a redirect is an answer like another', async () => {
+  test('returns a redirect as an answer', async () => {
     model.reply(() => ({ status: 307, raw: '', headers: { location: 'http://127.0.0.1:1' } }));
     expect((await providers.send('openai', { model: 'm', messages }, signal)).status).toBe(307);
   });
@@ -96,7 +96,7 @@ describe('sending', () => {
     expect(error).toBeInstanceOf(ProviderError);
     return (error as ProviderError).code;
   };
-  test('no answer: why', async () => {
+  test('reports why no answer arrived', async () => {
     const gone = createProviders({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' });
     expect(await fault(gone.send('openai', { messages }, signal))).toBe('upstream_unreachable');
     expect(await fault(gone.send('groq', { messages }, signal))).toBe('provider_not_usable');
@@ -106,7 +106,7 @@ describe('sending', () => {
     await gone.close();
   });
 
-  test('the signal ends it', async () => {
+  test('ends at the abort signal', async () => {
     model.reply(() => new Promise(() => undefined));
     const work = withTimeout(50, signal, (bounded) => providers.send('openai', { model: 'm', messages }, bounded));
     await expect(work).rejects.toThrow('no full answer within 50 ms');
@@ -124,7 +124,7 @@ describe('the local provider', () => {
       .filter(Boolean)
       .map((event) => event.replace(/^data: /, ''));
 
-  test('answers like an endpoint, streamed with the same words', async () => {
+  test('answers like an endpoint, and streams the same words', async () => {
     const whole = await ask({ model: 'local', messages });
     const said = (JSON.parse(whole.text) as { choices: { message: { content: string } }[] }).choices[0]!.message
       .content;
@@ -138,13 +138,13 @@ describe('the local provider', () => {
     expect(parsed.some((c) => c.usage)).toBe(false);
   });
 
-  test('usage in a stream where it is asked for', async () => {
+  test('includes usage in a stream on request', async () => {
     const { text: stream } = await ask({ messages, stream: true, stream_options: { include_usage: true } });
     const last = JSON.parse(events(stream).at(-2)!) as Record<string, unknown>;
     expect(last).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) as unknown } });
   });
 
-  test('a request without messages is the caller’s fault', async () => {
+  test('reports a request without messages as the caller’s fault', async () => {
     const answer = await ask({ model: 'local', messages: [] });
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.text)).toMatchObject({ error: { type: 'invalid_request_error', param: 'messages' } });

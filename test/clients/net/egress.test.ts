@@ -7,7 +7,7 @@ import { startFakeContainer, type FakeContainer } from '../../support/fakes/cont
 const allowed = null;
 const refused = expect.any(String);
 
-describe('the URL alone', () => {
+describe('the URL check', () => {
   // [URL, dev, public]
   const rows: [string, unknown, unknown][] = [
     ['https://container.example.com', allowed, allowed],
@@ -25,7 +25,7 @@ describe('the URL alone', () => {
     ['http://192.168.1.1', allowed, refused],
     ['http://100.64.0.1', allowed, refused],
     ['http://[fd12:3456::1]', allowed, refused],
-    // One address, many spellings.
+    // Spellings of one address.
     ['http://2130706433', allowed, refused],
     ['http://0x7f000001', allowed, refused],
     ['http://0177.0.0.1', allowed, refused],
@@ -33,7 +33,7 @@ describe('the URL alone', () => {
     ['http://[::ffff:127.0.0.1]', allowed, refused],
     ['http://[::ffff:7f00:1]', allowed, refused],
     ['http://[::ffff:10.0.0.1]', allowed, refused],
-    // Never, whatever the mode.
+    // Refused in every mode.
     ['http://169.254.169.254', refused, refused],
     ['http://2852039166', refused, refused],
     ['http://0xa9fea9fe', refused, refused],
@@ -65,7 +65,7 @@ describe('the URL alone', () => {
     });
   });
 
-  test('an allowlist lets through what it names: private hosts only by their own name', () => {
+  test('the allowlist accepts its entries, private hosts only by exact name', () => {
     const list = ['container.internal', '10.0.0.5:8000', '*.example.com', '*.localhost'];
     const check = (url: string) => checkContainerUrl(url, 'allowlist', list);
     expect(check('http://container.internal:9000')).toBeNull();
@@ -81,14 +81,14 @@ describe('the URL alone', () => {
   });
 });
 
-describe('the address that is connected to', () => {
+describe('the check of the connected address', () => {
   let container: FakeContainer | undefined;
   afterEach(async () => {
     await container?.close();
     container = undefined;
   });
 
-  /** DNS as an attacker would serve it. */
+  /** DNS under an attacker’s control. */
   const resolvingTo = (...addresses: string[]) =>
     ((_name: string, _options: unknown, done: (e: null, found: { address: string; family: number }[]) => void) =>
       done(
@@ -107,7 +107,7 @@ describe('the address that is connected to', () => {
     }
   }
 
-  test('a public name that resolves to loopback is refused before a connection, and reached in dev', async () => {
+  test('refuses a public name that resolves to loopback before connecting, and accepts it in dev', async () => {
     container = await startFakeContainer();
     const { port } = new URL(container.url);
     const url = `http://rebinding.test:${port}/health`;
@@ -118,24 +118,24 @@ describe('the address that is connected to', () => {
     expect(container.probes).toHaveLength(1);
   });
 
-  test('one bad address among good ones condemns the name', async () => {
+  test('refuses a name with one bad address among good ones', async () => {
     await expect(call('public', 'http://mixed.test', '93.184.216.34', '10.0.0.1')).rejects.toThrow('10.0.0.1');
   });
 
-  test('metadata is refused in every mode', async () => {
+  test('refuses metadata addresses in every mode', async () => {
     for (const mode of ['dev', 'public'] as const) {
       await expect(call(mode, 'http://metadata.test', '169.254.169.254')).rejects.toBeInstanceOf(EgressError);
     }
     await expect(call('allowlist', 'http://listed.test', '169.254.169.254')).rejects.toBeInstanceOf(EgressError);
   });
 
-  test('addresses are checked too when no name has to be resolved', async () => {
+  test('checks addresses that need no resolution', async () => {
     container = await startFakeContainer();
     await expect(call('public', `${container.url}/health`)).rejects.toBeInstanceOf(EgressError);
     expect(container.probes).toEqual([]);
   });
 
-  test('the allowlist: a listed name may be private, one behind a wildcard may not', async () => {
+  test('the allowlist permits a private address for an exact entry, not for a wildcard', async () => {
     container = await startFakeContainer();
     const { port } = new URL(container.url);
     expect(await call('allowlist', `http://listed.test:${port}/health`, '127.0.0.1')).toBe(200);
@@ -144,7 +144,7 @@ describe('the address that is connected to', () => {
     );
   });
 
-  test('no proxy from the environment is used', async () => {
+  test('ignores proxies from the environment', async () => {
     container = await startFakeContainer();
     const proxy = await startFakeContainer();
     const before = { ...process.env };

@@ -13,7 +13,7 @@ beforeEach(() => on.world.reset());
 
 const container = containersOfEachTest();
 const question = { messages: [{ role: 'user', content: 'Where is my card?' }] };
-/** A container whose reward is what the prompt says, `worth 0.7`, the seed's hundredth added. */
+/** A container with the reward named in the prompt, `worth 0.7`, plus a hundredth of the seed. */
 const rewarding = () =>
   container({
     behave: answersWorth((worth, seed) => worth + seed / 100),
@@ -23,7 +23,7 @@ const answersWorth =
     answers.reward(reward(Number(/worth (-?[\d.]+)/.exec(promptOf(call))?.[1] ?? 0), call.seed));
 
 describe('a deployment', () => {
-  test('of a session serves its best prompt, frozen with where it is from', async () => {
+  test('of a session serves its best prompt, with its provenance frozen', async () => {
     const session = await createSession(on.service, {
       ...on.world.job,
       proposer: on.world.job.policy,
@@ -80,7 +80,7 @@ describe('a deployment', () => {
     expect(stats).toMatchObject({ requests: 2, errors: 0, since: deployment.ready_at });
   });
 
-  test('that its gate finds good enough goes live, another stays behind, and what was live stays live', async () => {
+  test('goes live if it passes its gate; otherwise the live one stays live', async () => {
     const box = await rewarding();
     const gate = (more: object) => ({ container_url: box.url, seeds: range(0, 10), ...more });
     const create = (worth: number, more: object) =>
@@ -107,12 +107,12 @@ describe('a deployment', () => {
     expect(better.gate).toMatchObject({ passed: true, incumbent: { deployment_id: first.id } });
     expect(better.gate!.comparison!.difference).toBeCloseTo(0.4);
     expect(await readDeployment(on.service, first.id)).toMatchObject({ live: false });
-    // The evaluations are jobs like any other.
+    // The evaluations are ordinary jobs.
     const evaluation = await on.service.api.call('GET', `/api/v1/offline/jobs/${better.gate!.candidate!.job_id}`);
     expect(evaluation).toMatchObject({ status: 'completed', progress: { completed: 10, total: 10 } });
   });
 
-  test('is judged by the model that it will be served by, whatever its container asks for', async () => {
+  test('is judged with its own model, whatever model its container names', async () => {
     const asks = answers.askModel(
       () => ({ system: '', user: 'hello' }),
       () => ({ reward: 1 }),
@@ -130,7 +130,7 @@ describe('a deployment', () => {
     expect(on.world.model.requests.map(({ body }) => body.model)).toEqual(['frozen-model', 'frozen-model']);
     const other = saying('y', { ...policy, model: 'another-model' });
     on.world.model.requests.length = 0;
-    // Such a container names a model of its own.
+    // This container names a model of its own.
     const stubborn = await container({
       behave: () => async (call, response) => {
         call.body.policy.config.model = 'the-containers-own';

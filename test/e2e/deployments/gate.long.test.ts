@@ -40,13 +40,13 @@ beforeEach(async () => {
   container = await containers({ behave });
 });
 
-/** Has every rollout of this worth wait; answers what lets them go on. */
+/** Holds all rollouts of this worth; the result releases them. */
 const hold = (worth: number): (() => void) => {
-  const one = gate();
-  held.set(`${worth}`, one);
+  const waiting = gate();
+  held.set(`${worth}`, waiting);
   return () => {
     held.delete(`${worth}`);
-    one.open();
+    waiting.open();
   };
 };
 const create = (worth: number, more?: object) =>
@@ -59,7 +59,7 @@ const live = async (worth: number): Promise<Deployment> => {
   expect(deployment).toMatchObject({ status: 'ready', live: true });
   return deployment;
 };
-/** Waits until a rollout of this worth has come; answers its evaluation. */
+/** Waits for a rollout of this worth; returns its evaluation. */
 const asked = async (worth: number): Promise<string> => {
   const { rolloutId } = await until(`worth ${worth} is asked`, () =>
     container.ledger.find((entry) => promptOf(entry).includes(`worth ${worth}`)),
@@ -74,7 +74,7 @@ const send = async (method: 'PATCH' | 'DELETE', path: string, body?: object): Pr
   });
   expect([method, path, status < 300]).toEqual([method, path, true]);
 };
-/** How often rollouts of this worth came. */
+/** Number of calls for rollouts of this worth. */
 const calls = (worth: number) => container.ledger.filter((entry) => promptOf(entry).includes(`worth ${worth}`)).length;
 const asSuperuser = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new pg.Client({ connectionString: on.service.config.databaseUrl! });
@@ -100,7 +100,7 @@ const servedBy = async () =>
     'x-ratchet-deployment-id',
   );
 
-describe('a gate whose name moves while what it serves is evaluated judges again', () => {
+describe('a gate judges again when the live deployment changes during its evaluations', () => {
   test.each([
     [0.85, { status: 'failed', live: false }],
     [0.7, { status: 'ready', live: true }],
@@ -121,7 +121,7 @@ describe('a gate whose name moves while what it serves is evaluated judges again
     const judged = events.filter(({ type }) => type === 'gate_judged');
     expect(judged.map(({ data }) => data)).toMatchObject([{ passed: true }, { passed: end.live }]);
     expect(first.id).not.toBe(other.id);
-    // The candidate's rollouts are not run again.
+    // The candidate's rollouts do not run again.
     expect(calls(0.9)).toBe(6);
   });
 
@@ -135,8 +135,8 @@ describe('a gate whose name moves while what it serves is evaluated judges again
     else await on.service.api.call('POST', `${deployments}/${second.id}/rollback`, {});
     release();
     const deployment = await built(on.service, id);
-    // Without a live deployment, messages compete with the container as it is, rewarded 0 plus the
-    // seed's part.
+    // Without a live deployment, messages compete with the unchanged container, whose reward is 0
+    // plus the seed's part.
     const [against, difference] = what === 'delete' ? [null, 0.9] : [first.id, 0.4];
     expect(deployment).toMatchObject({ status: 'ready', live: true, gate: { incumbent: { deployment_id: against } } });
     expect(deployment.gate!.comparison!.difference).toBeCloseTo(difference);
@@ -145,8 +145,10 @@ describe('a gate whose name moves while what it serves is evaluated judges again
   });
 });
 
-describe('a gate whose name moves to and fro each time that it has judged', () => {
-  /** Moves the name in the transaction that records a gate's result; returns how often. */
+describe('a gate whose name alternates after each of its judgements', () => {
+  /**
+   * Moves the name in the transaction that records a gate's result; returns the number of moves.
+   */
   const moving = async (between: string[], times: number, meanwhile: () => Promise<void>): Promise<number> =>
     asSuperuser(async (client) => {
       const [one, other] = between.map((id) => client.escapeLiteral(id));
@@ -174,7 +176,7 @@ describe('a gate whose name moves to and fro each time that it has judged', () =
     ['rests', 3, 4, { status: 'ready', live: true, error: null }],
     ['never rests', 100, 20, { status: 'failed', live: false, error_details: { code: 'gate_overtaken' } }],
   ])(
-    'and then %s buys the evaluation of each only once',
+    'evaluates each deployment only once when the name %s',
     async (_, times, rounds, end) => {
       const one = await live(0.5);
       const other = await live(0.6);
@@ -191,8 +193,8 @@ describe('a gate whose name moves to and fro each time that it has judged', () =
   );
 });
 
-describe("a gate's evaluation that is paused", () => {
-  /** Pauses the evaluation of a candidate, and waits until what was under way then has ended. */
+describe('the paused evaluation of a gate', () => {
+  /** Pauses the evaluation of a candidate, and waits for the rollouts in flight. */
   const pausing = async () => {
     const release = hold(0.9);
     const id = await create(0.9, { min_reward: 0.1, max_concurrent: 2 });
@@ -213,14 +215,14 @@ describe("a gate's evaluation that is paused", () => {
     return { id, evaluation };
   };
 
-  test('is what its deployment says that it waits for, until somebody resumes it', async () => {
+  test('is the reason its deployment waits, until a resume', async () => {
     const { id, evaluation } = await pausing();
     expect(await command(on.service, evaluation, 'resume')).toMatchObject({ status: 'running' });
     expect(await built(on.service, id)).toMatchObject({ status: 'ready', gate: { passed: true, evaluation: null } });
     expect(calls(0.9)).toBe(6);
   });
 
-  test('ends with its deployment when that is deleted', async () => {
+  test('ends with its deployment when the deployment is deleted', async () => {
     const { id, evaluation } = await pausing();
     await send('DELETE', `${deployments}/${id}`);
     await closedAs(id, 'CANCELLED');
@@ -231,7 +233,7 @@ describe("a gate's evaluation that is paused", () => {
   });
 });
 
-test("the key of a gate's container reaches it in every evaluation, and nobody else", async () => {
+test('receives the key of the gate’s container, and no other job does', async () => {
   const key = 'a-very-secret-key';
   await live(0.5);
   container = await containers({ apiKey: key, behave });
@@ -245,7 +247,7 @@ test("the key of a gate's container reaches it in every evaluation, and nobody e
     [id, ...evaluationIds].flatMap((job) => chainOf(on.service.temporal, on.service.workflow(job).workflowId)),
   );
   const texts = histories.flat().map((history) => Buffer.from(History.encode(history).finish()).toString('latin1'));
-  // All that HTTP answers comes from there.
+  // All HTTP answers come from there.
   await asSuperuser(async (client) => {
     const tables = await client.query<{ name: string }>(
       `select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
@@ -256,20 +258,20 @@ test("the key of a gate's container reaches it in every evaluation, and nobody e
     }
   });
   const all = texts.join('\n');
-  for (const one of [id, ...evaluationIds]) expect(all).toContain(one);
+  for (const jobId of [id, ...evaluationIds]) expect(all).toContain(jobId);
   for (const form of ['utf8', 'hex', 'base64url'] as const) expect(all).not.toContain(Buffer.from(key).toString(form));
 });
 
 describe('a deployment that is deleted while its gate runs', () => {
-  test.each(['Temporal hears of it', 'Temporal does not hear of it'])(
+  test.each(['Temporal is reachable', 'Temporal is unreachable'])(
     'never takes its name, and its evaluation is cancelled: %s',
-    async (heard) => {
+    async (condition) => {
       const before = await live(0.5);
       hold(0.9);
       const id = await create(0.9, { min_reward: 0.1 });
       const evaluation = await asked(0.9);
-      if (heard === 'Temporal hears of it') await send('DELETE', `${deployments}/${id}`);
-      // As the route does it where Temporal cannot be reached.
+      if (condition === 'Temporal is reachable') await send('DELETE', `${deployments}/${id}`);
+      // As the route does when Temporal is unreachable.
       else await on.service.db.org('default', (tx) => deleteDeployment(tx, id));
       await closedAs(id, 'CANCELLED');
       expect(await rowOf(id)).toEqual({ status: 'cancelled', live_at: null });
@@ -279,7 +281,7 @@ describe('a deployment that is deleted while its gate runs', () => {
     },
   );
 
-  test('never takes it either when it was about to', async () => {
+  test('does not take its name when deleted just before promotion', async () => {
     const before = await live(0.5);
     await asSuperuser(async (client) => {
       await client.query('begin; lock table deployment_names in share mode');
@@ -299,7 +301,7 @@ describe('a deployment that is deleted while its gate runs', () => {
   });
 });
 
-test('a deployment that took its name, and whose worker could not tell any more, is told so and does not take it again', async () => {
+test('repeats a promotion with a lost answer without taking the name again', async () => {
   const { promoteDeployment } = deploymentActivities({ db: on.service.db } as ActivityDeps);
   const first = await live(0.5);
   const second = await live(0.6);
@@ -311,7 +313,7 @@ test('a deployment that took its name, and whose worker could not tell any more,
   await expect(promoteDeployment({ orgId: 'default', jobId: failed.id })).rejects.toMatchObject({ type: 'job_closed' });
 });
 
-describe('a deployment fails with what happened', () => {
+describe('a deployment fails with its reason', () => {
   const failing = async (how: (id: string, evaluation: string) => Promise<unknown>) => {
     const before = await live(0.5);
     hold(0.9);
@@ -368,13 +370,13 @@ describe('a deployment fails with what happened', () => {
     expect(await servedBy()).toBe(before.id);
   });
 
-  test("when the key of its gate's container cannot be read any more", async () => {
+  test('when the key of its gate’s container can no longer be decrypted', async () => {
     const before = await live(0.5);
     const release = hold(0.9);
     const id = await create(0.9, { min_improvement: 0.1, container_api_key: 'a-very-secret-key' });
     await asked(0.9);
     const { origin } = new URL(container.url);
-    // As though it had been stored under another RATCHET_SECRET_KEY.
+    // As if stored under another RATCHET_SECRET_KEY.
     await on.service.db.org('default', async (tx) => {
       await tx.query('delete from secrets where job_id = $1', [id]);
       const index = { orgId: 'default', jobId: id, name: 'container_api_key', origin };

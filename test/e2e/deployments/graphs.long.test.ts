@@ -31,7 +31,7 @@ interface Completion {
   usage: { total_tokens: number };
 }
 
-test("a graph job's graph is frozen, answers with its output, and streams its last step", async () => {
+test('the graph of a graph job is frozen, answers with its output, and streams its last step', async () => {
   const { best_candidate, best_reward, verdict } = await service.api.call<
     GraphJob & { best_candidate: { candidate_id: string } }
   >('GET', pathOf(job));
@@ -86,11 +86,11 @@ test("a graph job's graph is frozen, answers with its output, and streams its la
     const seen = await service.api.call<{ requests: number }>('GET', `${deployments}/${id}/stats`);
     return seen.requests === 3 && seen;
   });
-  // The price of the model is not known; what was refused has cost nothing.
+  // The price of the model is unknown; refused calls cost nothing.
   expect(stats).toMatchObject({ errors: 1, usage: { requests_without_cost: 2 } });
 });
 
-test('its gate has the graph answer the container, and each answer is bought once', async () => {
+test('its gate has the graph answer the container, and buys each answer once', async () => {
   world.reset();
   const box = await container({
     behave: () =>
@@ -115,7 +115,7 @@ test('its gate has the graph answer the container, and each answer is bought onc
   expect(calls).toEqual([{ provider: 'graph', model: deployment.snapshot_id, n: 9 }]);
 });
 
-test('its gate asks no more of the database than the pool has, however many calls come at once', async () => {
+test('its gate needs no more connections than the pool has, at any number of calls', async () => {
   world.reset();
   const all = gate();
   let waiting = 0;
@@ -127,7 +127,7 @@ test('its gate asks no more of the database than the pool has, however many call
   const box = await container({
     behave: () => {
       waiting += 1;
-      // With all connections there already, none of the calls gets another one.
+      // With all connections already open, no call gets a new one.
       if (waiting === 60) void warm().then(() => all.open());
       return answers.held(all.opened, asks);
     },
@@ -138,13 +138,15 @@ test('its gate asks no more of the database than the pool has, however many call
     pathOf(job),
   );
   const { best_candidate } = await service.api.call<{ best_candidate: { candidate_id: string } }>('GET', pathOf(job));
-  const fresh = candidates.find((one) => !one.is_baseline && one.candidate_id !== best_candidate.candidate_id)!;
+  const fresh = candidates.find(
+    (candidate) => !candidate.is_baseline && candidate.candidate_id !== best_candidate.candidate_id,
+  )!;
   const id = await deploy(service, {
     name: 'many-at-once',
     source: { graph_job_id: job, candidate_id: fresh.candidate_id },
     gate: { container_url: box.url, seeds: range(0, 60), min_reward: 1, max_concurrent: 60 },
   });
   expect(await built(service, id)).toMatchObject({ status: 'ready', gate: { candidate: { reward: 1 } } });
-  // None was refused for want of a connection and sent again.
+  // No call was refused for lack of a connection and sent again.
   expect(box.ledger).toHaveLength(60);
 });

@@ -17,7 +17,7 @@ beforeEach(() => on.world.reset());
 const container = containersOfEachTest();
 
 describe('a deployment', () => {
-  test('of a lever that its callers mark is judged by its text in there, as it answers then', async () => {
+  test('of a lever that callers mark is judged by its text in the marks, in its own calls', async () => {
     const said = (system: string) => ({ system, user: 'Go.' });
     const marked = 'Before. <lever name="act">Act well.</lever> After.';
     const unmarked = 'Check it.';
@@ -27,7 +27,7 @@ describe('a deployment', () => {
       (text) => ({ reward: text.includes('better') ? 1 : 0 }),
     );
     const box = await container({ behave: () => rewarded });
-    // Its baseline is what its container marks, and good enough for it.
+    // Its baseline is the container's marked text, and good enough.
     const session = await createSession(on.service, {
       ...{ container_url: box.url, policy: on.world.job.policy, proposer: on.world.job.policy },
       ...{ gepa: { population_size: 2, generations: 1, evaluation: { seeds: [0, 1] } }, target_reward: 0 },
@@ -44,7 +44,7 @@ describe('a deployment', () => {
       ),
     );
 
-    // Also what is not marked is asked, which stays as it is.
+    // The unmarked text, which stays unchanged, is sent, too.
     box.behave(() => async (call, response) => {
       await modelSays(call, said(unmarked));
       await rewarded(call, response);
@@ -74,11 +74,11 @@ describe('a deployment', () => {
     expect(asked()).toEqual(filled);
   }, 120_000);
 
-  test('answers every request while its name moves on and back, by what the name is served by then', async () => {
+  test("answers every request with the name's current deployment while the name moves on and back", async () => {
     on.world.model.reply(({ body }) => ({ text: `${body.messages[0]!.content} ${body.messages[1]!.content}` }));
     const replica = await on.service.another({ serve: true, work: false });
     const say = (n: number) => deploy(on.service, { name: 'busy', source: saying(`version ${n}`) });
-    /** What the name is known to be served by; null while it moves. */
+    /** The deployment known to serve the name; null while it moves. */
     let known: { id: string } | null = null;
     let isOver = false;
     const answered: { by: string; snapshot: string; n: number; text: string; known: string | null }[] = [];
@@ -124,8 +124,7 @@ describe('a deployment', () => {
     const snapshots = await Promise.all(live.map(async (id) => (await readDeployment(on.service, id)).snapshot_id!));
     for (const { by, snapshot, n, text, known } of answered) {
       const version = live.indexOf(by);
-      // The named deployment answered this question, and it was the live one whenever that was
-      // known.
+      // The answer came from the named deployment, which was live whenever the live one was known.
       expect([text, snapshot]).toEqual([`version ${version} question ${n}.`, snapshots[version]]);
       if (known !== null) expect(by).toBe(known);
     }
@@ -145,7 +144,7 @@ describe('a deployment', () => {
 const contentOf = (completion: unknown): string =>
   (completion as { choices: { message: { content: string } }[] }).choices[0]!.message.content;
 
-/** What a stream says. */
+/** The text of a stream. */
 function textOf(stream: string): string {
   expect(stream).toContain('data: [DONE]');
   return [...stream.matchAll(/"delta":\{[^}]*"content":("(?:[^"\\]|\\.)*")/g)]

@@ -8,7 +8,7 @@ import { evaluationServiceOfFile } from './service.js';
 const { on, container, create, resultsOf } = evaluationServiceOfFile();
 
 describe('an offline evaluation', () => {
-  test('what was claimed ahead of its slot is given back at a pause, and runs once after it', async () => {
+  test('releases rollouts claimed ahead at a pause, and runs each once after it', async () => {
     const box = await container({ behave: () => answers.after(3, answers.reward(1)) });
     const id = await create(box.url, range(0, 3_000), { max_concurrent: 16 });
     await until('some have run', () => box.ledger.length > 300);
@@ -28,7 +28,7 @@ describe('an offline evaluation', () => {
     expect(box.maxConcurrency()).toBeLessThanOrEqual(16);
   });
 
-  test('10,000 seeds: each has one result, and history stays small', async () => {
+  test('records one result for each of 10,000 seeds, with a small history', async () => {
     const box = await container();
     const id = await create(box.url, range(0, 10_000), { max_concurrent: 64 });
     expect(await ended(on.service, id, 120)).toMatchObject({ status: 'completed' });
@@ -40,7 +40,7 @@ describe('an offline evaluation', () => {
     expect((await resultsOf(id)).summary).toMatchObject({ num_seeds: 10_000, num_successful: 10_000 });
   }, 150_000);
 
-  test('a job that takes longer than its timeout fails, says how many finished, and keeps them', async () => {
+  test('fails at its timeout, reports the number of finished rollouts, and keeps them', async () => {
     const box = await container({ behave: (call) => (call.seed < 3 ? answers.reward(1) : answers.hang()) });
     const id = await create(box.url, range(0, 6), { timeout: 2, max_concurrent: 6, max_failure_rate: 1 });
     const job = await ended<Evaluation>(on.service, id);
@@ -50,8 +50,8 @@ describe('an offline evaluation', () => {
   });
 });
 
-describe('what goes wrong, and what follows (once each)', () => {
-  test('a container that hangs: a failed row after its three tries', async () => {
+describe('failures and their consequences, once each', () => {
+  test('a hanging container: a failed row after three tries', async () => {
     const box = await container({ behave: (call) => (call.seed === 1 ? answers.hang() : answers.reward(1)) });
     const id = await create(box.url, [0, 1, 2], { rollout_timeout: 1 });
     expect(await ended(on.service, id)).toMatchObject({ status: 'completed' });
@@ -59,7 +59,7 @@ describe('what goes wrong, and what follows (once each)', () => {
     expect(box.ledger.filter((entry) => entry.seed === 1)).toHaveLength(3);
   });
 
-  test('429 with Retry-After: asked again after it, and then it counts', async () => {
+  test('429 with Retry-After: waits, retries, and counts the reward', async () => {
     const box = await container({ behave: () => answers.inTurn(answers.busySeconds(1), answers.reward(1)) });
     const id = await create(box.url, [0]);
     expect(await ended(on.service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 1 } });
@@ -67,7 +67,7 @@ describe('what goes wrong, and what follows (once each)', () => {
     expect(second!.in - first!.in).toBeGreaterThanOrEqual(990);
   });
 
-  test('ten rollouts in a row that cannot connect: the container is gone', async () => {
+  test('ten connection failures in a row: the job fails because the container is gone', async () => {
     let left = 3;
     const box = await container({
       behave: () => async (call, response) => {

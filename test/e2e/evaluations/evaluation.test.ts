@@ -8,7 +8,7 @@ import { until } from '../../support/until.js';
 import { evaluationServiceOfFile } from './service.js';
 
 const { on, container, create, resultsOf } = evaluationServiceOfFile();
-/** The system messages of a job's model calls, as the model got them. */
+/** The system messages of a job's model calls, as received by the model. */
 const systemsAsked = async (id: string) =>
   (
     await on.service.query<{ system: string }>(
@@ -16,7 +16,7 @@ const systemsAsked = async (id: string) =>
       [id],
     )
   ).map(({ system }) => system);
-/** Asks the model with a system message of its own. */
+/** Sends the model a system message of its own. */
 const asksModel = () =>
   answers.askModel(
     () => ({ system: 'the container’s own', user: 'hello' }),
@@ -24,7 +24,7 @@ const asksModel = () =>
   );
 
 describe('an offline evaluation', () => {
-  test('runs every listed seed once, duplicates as often as they are listed, within max_concurrent', async () => {
+  test('runs each seed as often as it is listed, within max_concurrent', async () => {
     const box = await container({ behave: (call) => answers.after(5, answers.reward(call.seed / 10)) });
     const seeds = [3, 1, 3, 2, 1, 3];
     const id = await create(box.url, seeds, { max_concurrent: 2 });
@@ -38,7 +38,7 @@ describe('an offline evaluation', () => {
     expect(summary).toMatchObject({ num_seeds: 6, num_successful: 6, num_failed: 0 });
   });
 
-  test('rewards as large as a number can be are summed, not refused', async () => {
+  test('sums rewards of the largest finite numbers', async () => {
     const box = await container({
       behave: ({ seed }) => answers.reward(seed === 2 ? -Number.MAX_VALUE : Number.MAX_VALUE),
     });
@@ -47,7 +47,7 @@ describe('an offline evaluation', () => {
     expect((await resultsOf(id)).summary.mean_reward).toBeCloseTo(largestReward / 3, -290);
   });
 
-  test('of given messages: the proxy puts them in place of the container’s own system message', async () => {
+  test('of given messages: the proxy replaces the container’s own system message', async () => {
     const box = await container({ behave: asksModel });
     const id = await create(box.url, [0, 1], {
       candidate: { messages: [{ role: 'system', content: 'the given one' }] },
@@ -60,7 +60,7 @@ describe('an offline evaluation', () => {
     });
   });
 
-  test('of the container as it is: its system message passes through', async () => {
+  test('of the container’s own prompt: its system message passes through', async () => {
     const box = await container({ behave: asksModel });
     const id = await create(box.url, [0]);
     expect(await ended(on.service, id)).toMatchObject({ status: 'completed' });
@@ -77,7 +77,7 @@ describe('an offline evaluation', () => {
       [id],
     );
     const [history] = await chainOf(on.service.temporal, `evaluation-${id}`);
-    // What we hand to Temporal stands in it as it is.
+    // Temporal's history shows its inputs unencrypted.
     for (const text of [row!.text, Buffer.from(History.encode(history!).finish()).toString('latin1')]) {
       expect(text).toContain(id);
       expect(text).not.toContain('a-very-secret-key');
@@ -85,14 +85,14 @@ describe('an offline evaluation', () => {
   });
 });
 
-describe('what goes wrong, and what follows (once each)', () => {
+describe('failures and their consequences, once each', () => {
   const failing: [string, (url: string) => ReturnType<typeof answers.hang>][] = [
-    ['500 for ever', () => answers.status(500, 'boom')],
-    ['half a JSON', () => answers.halfJson()],
-    ['a reward that is NaN', () => answers.raw('{"reward": NaN}')],
+    ['repeated 500', () => answers.status(500, 'boom')],
+    ['incomplete JSON', () => answers.halfJson()],
+    ['a NaN reward', () => answers.raw('{"reward": NaN}')],
     ['a reward of 1e400', () => answers.raw('{"reward": 1e400}')],
-    ['a reward that is a string', () => answers.raw('{"reward": "1"}')],
-    ['a reward of null', () => answers.raw('{"reward": null}')],
+    ['a string reward', () => answers.raw('{"reward": "1"}')],
+    ['a null reward', () => answers.raw('{"reward": null}')],
     ['no reward', () => answers.raw('{}')],
     ['no content', () => answers.noContent()],
     ['a redirect', (url) => answers.redirect(url)],
@@ -102,7 +102,7 @@ describe('what goes wrong, and what follows (once each)', () => {
     ['a gzipped body', () => answers.gzip()],
     ['404', () => answers.status(404)],
   ];
-  test.each(failing)('%s: a failed row, and the job goes on', async (_name, behaviour) => {
+  test.each(failing)('%s: the row fails and the job continues', async (_name, behaviour) => {
     const box = await container();
     box.behave((call) => (call.seed === 1 ? behaviour(box.url) : answers.reward(0.5)));
     const id = await create(box.url, [0, 1, 2]);
@@ -132,7 +132,7 @@ describe('what goes wrong, and what follows (once each)', () => {
     expect(box.ledger).toEqual([]);
   });
 
-  test('nobody at the URL: the job fails before any rollout, naming it', async () => {
+  test('a refused connection: the job fails before any rollout and names the URL', async () => {
     const box = await container();
     await box.close();
     const id = await create(box.url, [0]);
@@ -153,7 +153,7 @@ describe('what goes wrong, and what follows (once each)', () => {
     expect(box.ledger.length).toBeLessThan(60);
   });
 
-  test('the same at the end, when there are fewer than 20', async () => {
+  test('the same limit applies at the end of a job with fewer than 20 outcomes', async () => {
     const box = await container({ behave: (call) => (call.seed === 0 ? answers.reward(1) : answers.raw('{}')) });
     const id = await create(box.url, range(0, 5));
     expect(await ended(on.service, id)).toMatchObject({
@@ -163,7 +163,7 @@ describe('what goes wrong, and what follows (once each)', () => {
     expect(box.ledger).toHaveLength(5);
   });
 
-  test('202: the reward comes by POST; without it the row fails at its deadline', async () => {
+  test('202: the reward arrives by POST; without it the row fails at its deadline', async () => {
     const box = await container({ behave: () => answers.pending202() });
     const id = await create(box.url, [0, 1], { rollout_timeout: 4, max_failure_rate: 0.5 });
     const [first] = await until('both are asked', () => box.ledger.length === 2 && box.ledger);

@@ -6,7 +6,7 @@ import { serviceOfFile } from '../../support/service-of-file.js';
 
 const policy = { provider: 'local', model: 'local' };
 
-/** A service for the evaluations of a file. */
+/** A service for the evaluations of a test file. */
 export function evaluationServiceOfFile() {
   const on = serviceOfFile();
   return {

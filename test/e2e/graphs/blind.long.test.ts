@@ -7,8 +7,7 @@ import { startRole } from '../../support/servers/processes.js';
 import { startTestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 
-// Without a worker, and with Temporal unreachable, every read of a graph job answers as before.
-// Only commands wait.
+// Without a worker and without Temporal, reads of a graph job still answer; only commands wait.
 
 let end: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -58,12 +57,12 @@ test('reads of a graph job answer the same without a worker and without Temporal
       }),
     );
   const before = await read(service.url);
-  const statusOf = (path: string) => before.find(([one]) => one === path)![1];
+  const statusOf = (path: string) => before.find(([known]) => known === path)![1];
   expect(paths.map(statusOf)).toEqual(paths.map((path) => (path === `${pathOf(pending)}/graph.txt` ? 409 : 200)));
 
   await worker.stop();
   expect(await read(service.url)).toEqual(before);
-  // A process of its own: what it still tries to reach goes with it.
+  // A process of its own, so that its pending connections end with it.
   const env = Object.entries(service.config.env).flatMap(([name, value]) => (value ? [[name, value]] : []));
   const settings = Object.fromEntries(env) as Record<string, string>;
   const blind = await startRole('serve', { ...settings, PORT: '0', TEMPORAL_ADDRESS: '127.0.0.1:1' });
@@ -75,11 +74,11 @@ test('reads of a graph job answer the same without a worker and without Temporal
     const answer = await fetch(`${blind.url}${pathOf(id)}/${what}`, { method: 'POST', headers });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
-  // What is decided where the row is needs nobody else; a workflow has to be reached.
+  // A command on a job without a workflow needs only the row; other commands need the workflow.
   expect(await post(over, 'pause')).toMatchObject({ status: 409, body: { current_status: 'completed' } });
   expect(await post(paused, 'resume')).toMatchObject({ status: 503, body: { code: 'temporal_unavailable' } });
   expect(await post(pending, 'start')).toMatchObject({ status: 200, body: { status: 'running' } });
-  // Its start is on record: a worker that comes back finds it begun.
+  // Its start is recorded: a returning worker continues it.
   await service.another({ serve: false, work: true });
   expect(await ended<GraphJob>(service, pending)).toMatchObject({ status: 'completed' });
 }, 120_000);

@@ -23,7 +23,7 @@ const download = (id: string, base = on.service.url, more: { headers?: object; m
 const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());
 const meanOf = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** What the archive's README says for use from Python. */
+/** The README's commands for use from Python. */
 const allOf = `from run import load, openai_completer, run_graph, to_json
 graph, complete = load("graph.json"), openai_completer()
 print(to_json([run_graph(graph, given, complete) for given in load("inputs.json")]))`;
@@ -41,7 +41,7 @@ describe('the download of a completed graph job', () => {
   const files = new Map<string, string>();
   const jsonIn = <Content>(name: string) => JSON.parse(files.get(name)!) as Content;
 
-  test('is a ZIP of everything that its manifest names', async () => {
+  test('is a ZIP of all files in its manifest', async () => {
     id = await createGraphJob(on.service, on.world.job(40, { rollout_budget: 400, rng_seed: 5 }));
     job = await ended<GraphJob>(on.service, id);
     expect(job).toMatchObject({ status: 'completed', best_reward: 1, comparison: { basis: 'heldout' } });
@@ -65,7 +65,7 @@ describe('the download of a completed graph job', () => {
       expect([name, createHash('sha256').update(files.get(name)!).digest('hex')]).toEqual([name, sha256]);
   });
 
-  test('is the same from every API, and is not sent again to who has it', async () => {
+  test('is the same from every API, and is not sent again to a client that has it', async () => {
     const other = await on.service.another({ serve: true, work: false });
     const answer = await download(id, other.url!);
     expect(answer.headers.get('etag')).toBe(etag);
@@ -80,12 +80,12 @@ describe('the download of a completed graph job', () => {
     ]);
   });
 
-  test('says how the search went, task by task, and what it cost', () => {
+  test('reports the search, task by task, and its cost', () => {
     const results = jsonIn<Results>('results.json');
     const { verdict, comparison, history, stopped_by, best_reward, usage } = job;
     expect(results).toMatchObject({ verdict, comparison, history, stopped_by, best_reward });
     expect(results).toMatchObject({ job_id: id, candidate_id: job.best_candidate!.candidate_id });
-    const part = (wanted: string) => results.tasks.filter((one) => one.part === wanted);
+    const part = (wanted: string) => results.tasks.filter((task) => task.part === wanted);
     const rewards = (wanted: string, of: 'baseline_reward' | 'winner_reward') =>
       meanOf(part(wanted).map((task) => task[of]));
     expect(part('heldout')).toHaveLength(comparison!.seeds);
@@ -105,7 +105,7 @@ describe('the download of a completed graph job', () => {
     expect(job.candidates.length).toBeGreaterThan(2);
   });
 
-  test('has every candidate with its graph, what was decided of it, and what a run costs', () => {
+  test('has every candidate with its graph, its decision, and the cost of a run', () => {
     const lines = files.get('candidates.jsonl')!.trimEnd().split('\n');
     const tried = lines.map((line) => JSON.parse(line) as Record<string, unknown> & { graph: { steps: unknown[] } });
     expect(tried).toMatchObject(job.candidates.map(({ avg_reward: _, ...candidate }) => candidate));
@@ -113,17 +113,18 @@ describe('the download of a completed graph job', () => {
       if (avg_reward === null) expect(tried[at]!['avg_reward']).toBeNull();
       else expect(tried[at]!['avg_reward']).toBeCloseTo(avg_reward, 12);
     }
-    for (const one of tried) {
-      expect(one['decision']).toMatchObject({ outcome: expect.any(String), message: expect.any(String) });
-      // Each step of this world asks its model once, and each run of a graph runs all of its steps.
-      if (Number(one['rollout_count']) > 0)
-        expect(one['cost_per_task']).toMatchObject({
-          calls: one.graph.steps.length,
+    for (const candidate of tried) {
+      expect(candidate['decision']).toMatchObject({ outcome: expect.any(String), message: expect.any(String) });
+      // Each step of this world makes one model call, and each run of a graph runs all of its
+      // steps.
+      if (Number(candidate['rollout_count']) > 0)
+        expect(candidate['cost_per_task']).toMatchObject({
+          calls: candidate.graph.steps.length,
           prompt_tokens: expect.any(Number),
         });
-      else expect(one['cost_per_task']).toBeNull();
+      else expect(candidate['cost_per_task']).toBeNull();
     }
-    const winner = tried.find((one) => one['candidate_id'] === job.best_candidate!.candidate_id)!;
+    const winner = tried.find((candidate) => candidate['candidate_id'] === job.best_candidate!.candidate_id)!;
     expect(winner.graph).toEqual(jsonIn('graph.json'));
   });
 
@@ -145,7 +146,7 @@ describe('the download of a completed graph job', () => {
         const inputs = rollouts.map(({ input }) => input);
         writeFileSync(join(folder, 'inputs.json'), JSON.stringify(inputs));
         writeFileSync(join(folder, 'input.json'), JSON.stringify(inputs[0]));
-        // In one process: starting Python for each of them would be most of the test.
+        // One process for all: starting Python each time would dominate the test.
         const { stdout } = await run('-c', allOf);
         expect(JSON.parse(stdout)).toEqual(rollouts.map(({ output }) => output));
         expect(JSON.parse((await run('run.py', 'input.json')).stdout)).toEqual(rollouts[0]!.output);
@@ -171,7 +172,7 @@ describe('the download of a graph job that is not completed', () => {
     }),
   ];
 
-  test('is refused, and the refusal says what to do', async () => {
+  test('is refused with the next step in the message', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     on.world.model.reply(async (request) => {
@@ -196,7 +197,7 @@ describe('the download of a graph job that is not completed', () => {
     expect(await refused(id)).toEqual(problem('cancelled', `${pathOf(id)}/graph.txt`));
   });
 
-  test('is 404 where there is no such job', async () => {
+  test('is 404 for an unknown job', async () => {
     const [status] = await refused(`grf_${'0'.repeat(32)}`);
     expect(status).toBe(404);
   });

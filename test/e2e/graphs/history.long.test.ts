@@ -12,10 +12,10 @@ afterEach(() => on.world.reset());
 
 const filler = 'much to read '.repeat(2_000);
 
-test('no text of a graph job enters its history, whose payloads are as small as its texts are large', async () => {
+test('no text of a graph job enters its history, whose payloads stay small for large texts', async () => {
   on.world.model.reply((request) => {
     const { text, ...reply } = on.world.answer(request);
-    // As long as an answer of a step may be.
+    // The longest allowed answer of a step.
     return { ...reply, text: request.body.model === 'task' ? `${text}\n${filler}` : text! };
   });
   const { dataset, ...job } = on.world.job(40, { rollout_budget: 200 });

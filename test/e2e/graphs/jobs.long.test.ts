@@ -35,7 +35,7 @@ describe('a graph job', () => {
     expect(calls('other').length).toBeGreaterThan(0);
   });
 
-  test('runs a graph as it was given, its steps’ inputs in their order, and what is made of it as well', async () => {
+  test('preserves a given graph and the order of its steps’ inputs, also in children', async () => {
     const text = (id: string, text: string) => ({ id, type: 'transform', op: 'template', inputs: {}, text });
     const ask = (id: string, inputs: object, content: string, output: object) => {
       return { id, type: 'llm', inputs, messages: [{ role: 'user', content }], output };
@@ -47,7 +47,7 @@ describe('a graph job', () => {
       steps: [
         text('one', 'FIRST'),
         text('two', 'SECOND'),
-        // A long name before a short one.
+        // The long name comes before the short one.
         { id: 'both', type: 'transform', op: 'list', inputs: { original: 'one', b: 'two' } },
         { id: 'said', type: 'transform', op: 'join', inputs: { list: 'both' }, by: '|' },
         ask('solve', given, 'Name the rule: {{question}} {{said}}', { field: 'answer' }),
@@ -63,8 +63,8 @@ describe('a graph job', () => {
     };
     const id = await create(12, { initial_graph, rollout_budget: 150 });
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
-    const told = calls('task').flatMap(({ body }) => /\w+\|\w+/.exec(JSON.stringify(body.messages)) ?? []);
-    expect(new Set(told)).toEqual(new Set(['FIRST|SECOND']));
+    const joined = calls('task').flatMap(({ body }) => /\w+\|\w+/.exec(JSON.stringify(body.messages)) ?? []);
+    expect(new Set(joined)).toEqual(new Set(['FIRST|SECOND']));
     const graphs = await on.service.query<{ graph: typeof initial_graph }>(
       'select graph from candidates where job_id = $1 order by lever_version',
       [id],
@@ -89,11 +89,11 @@ describe('a graph job', () => {
     );
     const id = await create(6, { initial_graph, rollout_budget: 40 });
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
-    const told = calls('task')
+    const prompts = calls('task')
       .map(({ body }) => body.messages[0]!.content)
       .filter((said) => !isThought(said));
-    expect(told.length).toBeGreaterThan(0);
-    for (const said of told) expect(said).toContain('nul\ufffd half\ufffd');
+    expect(prompts.length).toBeGreaterThan(0);
+    for (const said of prompts) expect(said).toContain('nul\ufffd half\ufffd');
   });
 
   test('removes a useless costly step with the reason cheaper', async () => {
@@ -114,7 +114,7 @@ describe('a graph job', () => {
     });
     const job = on.world.job(12, { initial_graph, rollout_budget: 120 });
     const dataset = job['dataset'] as { gold_outputs: { task_id: string; output: string }[] };
-    // What nobody solves is what there is to learn from.
+    // Failures of all runs are the material to learn from.
     const gold_outputs = dataset.gold_outputs.map((gold, at) => (at % 2 === 0 ? gold : { ...gold, output: 'rule-9' }));
     const id = await createGraphJob(on.service, { ...job, dataset: { ...dataset, gold_outputs } });
     const seen = await ended<GraphJob>(on.service, id);
@@ -129,7 +129,7 @@ describe('a graph job', () => {
     ]);
   });
 
-  test('a judge scores it, with recorded answers; an unreadable one gives no reward', async () => {
+  test('is scored by a judge, with recorded answers; an unreadable judgement gives no reward', async () => {
     let garbled = 0;
     on.world.model.reply((request) => {
       if (request.body.model === 'judge' && garbled++ < 3) return { text: 'I like it.' };
@@ -177,9 +177,9 @@ describe('a graph job', () => {
   });
 
   test.each([
-    ['a provider that is slow', { rollout_timeout: 1 }, () => new Promise((later) => setTimeout(later, 1_500))],
-    ['a path that is gone', {}, () => Promise.resolve()],
-  ])('%s is not the graph’s fault', async (what, more, wait) => {
+    ['a slow provider', { rollout_timeout: 1 }, () => new Promise((later) => setTimeout(later, 1_500))],
+    ['a missing path', {}, () => Promise.resolve()],
+  ])('does not blame the graph for %s', async (what, more, wait) => {
     on.world.model.reply(async (request) => {
       await wait();
       return what.includes('slow') ? on.world.answer(request) : { status: 404, raw: 'gone' };
@@ -190,7 +190,7 @@ describe('a graph job', () => {
       `select error->>'infrastructure' as infrastructure, reward from rollouts where job_id = $1 and status = 'failed'`,
       [id],
     );
-    expect(new Set(rollouts.map((one) => JSON.stringify(one)))).toEqual(
+    expect(new Set(rollouts.map((rollout) => JSON.stringify(rollout)))).toEqual(
       new Set([JSON.stringify({ infrastructure: 'true', reward: null })]),
     );
   });

@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 const { on, create, read, calls, textOf } = graphServiceOfFile();
 
 describe('a graph job', () => {
-  test('finds a graph that knows all rules, by prompts and by edits, and what it says of itself adds up', async () => {
+  test('finds a graph with all rules, by prompts and by edits, and its own report is consistent', async () => {
     const id = await create(20, { rollout_budget: 300 });
     const seen = await ended<GraphJob>(on.service, id);
     expect(seen).toMatchObject({
@@ -44,7 +44,7 @@ describe('a graph job', () => {
     expect(of('rollout_completed')).toHaveLength(seen.progress.rollouts_completed);
     expect(of('generation_complete').length).toBe(seen.history.length);
 
-    // Tokens of every call are counted, and each call is on record once.
+    // Every call's tokens are counted, and each call is recorded once.
     const [recorded] = await on.service.query<{ n: number; tokens: number }>(
       'select count(*) as n, sum(prompt_tokens + completion_tokens)::int as tokens from model_calls where job_id = $1',
       [id],
@@ -53,7 +53,7 @@ describe('a graph job', () => {
     expect(seen.usage.total_tokens).toBe(recorded!.tokens);
   });
 
-  test('has a trace of each task, which says what each step has taken', async () => {
+  test('has a trace of each task, with the usage of each step', async () => {
     const solve = llm('solve', `{{thought}} ${allRules}`, { thought: 'think.answer' });
     const initial_graph = graphOf([llm('think', allRules), { ...solve, samples: 3 }], 'solve');
     const job = on.world.job(6, { initial_graph, rollout_budget: 20 });
@@ -74,7 +74,7 @@ describe('a graph job', () => {
       calls: { step: string | null }[];
       usage: { total_tokens: number };
     };
-    expect(trace.steps.map((one) => [one.step, one.calls])).toEqual([
+    expect(trace.steps.map((step) => [step.step, step.calls])).toEqual([
       ['think', 1],
       ['solve', 3],
     ]);
@@ -83,11 +83,11 @@ describe('a graph job', () => {
       `select (prompt_tokens + completion_tokens)::int as tokens from model_calls where rollout_id = $1 and purpose = 'judge'`,
       [rollout!.id],
     );
-    const ofSteps = trace.steps.reduce((sum, one) => sum + one.prompt_tokens + one.completion_tokens, 0);
+    const ofSteps = trace.steps.reduce((sum, step) => sum + step.prompt_tokens + step.completion_tokens, 0);
     expect(ofSteps + judged!.tokens).toBe(trace.usage.total_tokens);
   });
 
-  test('fails with a reason where the model refuses every call', async () => {
+  test('fails with a reason when the model refuses every call', async () => {
     on.world.model.reply(() => ({ status: 400, raw: '{"error":{"message":"no such model"}}' }));
     const id = await create(6, { rollout_budget: 40 });
     const seen = await ended<GraphJob>(on.service, id);
@@ -106,7 +106,7 @@ describe('a provider that refuses its key', () => {
   const refuse = (asker: string) =>
     on.world.model.reply((request) => (request.body.model === asker ? refusal : on.world.answer(request)));
 
-  test('fails the job at its first call, and says which setting to look at', async () => {
+  test('fails the job at its first call, and names the setting', async () => {
     refuse('gpt-4o-mini');
     const id = await create(20, { policy_model: 'gpt-4o-mini', policy_provider: 'openai', max_concurrent: 2 });
     const seen = await ended<GraphJob>(on.service, id);
@@ -117,11 +117,11 @@ describe('a provider that refuses its key', () => {
       progress: { rollouts_completed: 0 },
     });
     expect(seen.error).not.toContain('sk-test');
-    // No more than was under way at once: the baseline is not asked for against a closed door.
+    // At most the concurrent calls: the baseline stops after the refusal.
     expect(on.world.model.requests.length).toBeLessThanOrEqual(2);
   });
 
-  test('also fails the job for the judge', async () => {
+  test('fails the job for the judge, too', async () => {
     refuse('judge');
     const { gold_outputs: _, ...dataset } = on.world.job(20)['dataset'] as Record<string, unknown>;
     const verifier_config = { mode: 'rubric', model: 'judge' };
@@ -135,7 +135,7 @@ describe('a provider that refuses its key', () => {
     expect(calls('judge').length).toBeLessThanOrEqual(2);
   });
 
-  test('as its proposer’s, fails the job as it fails sessions, and keeps the baseline', async () => {
+  test('fails the job for the proposer, as for sessions, and keeps the baseline', async () => {
     refuse('writer');
     const id = await create(20);
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({
@@ -158,14 +158,14 @@ describe('budget.max_cost_usd', () => {
       const usage = { prompt_tokens: 100, completion_tokens: Math.floor(Number(body['max_tokens']) / 4) };
       answered += usage.prompt_tokens * 0.15e-6 + usage.completion_tokens * 0.6e-6;
       const reply = on.world.answer(request);
-      // There is always something left to learn, so that money is what ends the search.
+      // The search never runs out of rules: the budget ends it.
       return { ...(solved || !reply.text?.startsWith('rule-') ? reply : { text: 'unknown' }), usage };
     });
     return () => answered;
   }
   const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
 
-  test('is never exceeded, ends the job with its best, and a refused run is nobody’s failure', async () => {
+  test('is never exceeded, ends the job with its best, and a refused run is not a failure of a graph', async () => {
     const answered = priced(false);
     const budget = { max_cost_usd: 0.06 };
     const id = await create(20, { ...model, budget, rollout_budget: 5_000, max_concurrent: 16 });
@@ -183,7 +183,7 @@ describe('budget.max_cost_usd', () => {
     expect(failed).toEqual([]);
   });
 
-  test('that does not reach for the baseline fails the job, and says so', async () => {
+  test('fails the job with a message when it does not cover the baseline', async () => {
     const answered = priced(true);
     const id = await create(20, { ...model, budget: { max_cost_usd: 0.003 }, max_concurrent: 1 });
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({
@@ -199,7 +199,7 @@ describe('budget.max_cost_usd', () => {
 });
 
 describe('commands', () => {
-  /** A job whose proposer has been asked, and answers once it is let. */
+  /** A job whose proposer has been called and answers after the release. */
   async function createHeld() {
     const { opened, open } = gate();
     on.world.model.reply(async (request) => {
@@ -211,14 +211,14 @@ describe('commands', () => {
     return { id, open };
   }
 
-  test('created with auto_start false it is pending until it is started', async () => {
+  test('with auto_start false the job is pending until its start', async () => {
     const id = await create(6, { auto_start: false, rollout_budget: 200 });
     expect(await read(id)).toMatchObject({ status: 'pending', started_at: null });
     expect(await command(on.service, id, 'start')).toMatchObject({ job_id: id, status: 'running' });
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
   });
 
-  test('cancelled it ends, and keeps the best so far', async () => {
+  test('a cancelled job ends and keeps its best candidate', async () => {
     const { id, open } = await createHeld();
     expect(await command(on.service, id, 'cancel')).toMatchObject({ status: 'cancelled' });
     open();

@@ -64,7 +64,7 @@ async function pages<Of>(path: string, limit: number): Promise<Of[]> {
   return all;
 }
 
-/** All that can be read of a job that has ended. */
+/** All readable resources of an ended job. */
 async function readAll(id: string) {
   const get = <T>(path: string) => on.service.api.call<T>('GET', pathOf(id) + path);
   const items = await pages<Item>(`${pathOf(id)}/candidates`, 2);
@@ -88,7 +88,7 @@ async function takenBy({ graph }: Detail, seeds: number[], ledger: Map<string, A
       return Promise.resolve({ ok: true, text: found.text, finishReason: 'stop' });
     });
   }
-  const perRun = (of: (one: Answered) => number) => sum(made.map(of)) / seeds.length;
+  const perRun = (of: (answer: Answered) => number) => sum(made.map(of)) / seeds.length;
   return {
     calls: made.length / seeds.length,
     tokens: perRun(({ prompt, completion }) => prompt + completion),
@@ -97,7 +97,7 @@ async function takenBy({ graph }: Detail, seeds: number[], ledger: Map<string, A
   };
 }
 
-/** Checks the front against what the ledger says of every candidate that was evaluated. */
+/** Compares the front with the ledger's usage of every evaluated candidate. */
 async function checkFront(
   read: Awaited<ReturnType<typeof readAll>>,
   ledger: Map<string, Answered>,
@@ -112,14 +112,14 @@ async function checkFront(
     expect(reward).toBeCloseTo(mean(evaluated.map((row) => row.reward!)), 12);
     weighed.push({ id, reward: reward!, ...(await takenBy(read.details.get(id)!, seeds, ledger, policy)) });
   }
-  const dominated = (one: (typeof weighed)[number]) =>
+  const dominated = (point: (typeof weighed)[number]) =>
     weighed.some(
       (other) =>
-        other.reward >= one.reward &&
-        other[measure] <= one[measure] &&
-        (other.reward > one.reward || other[measure] < one[measure]),
+        other.reward >= point.reward &&
+        other[measure] <= point[measure] &&
+        (other.reward > point.reward || other[measure] < point[measure]),
     );
-  const front = weighed.filter((one) => !dominated(one)).sort((left, right) => left[measure] - right[measure]);
+  const front = weighed.filter((point) => !dominated(point)).sort((left, right) => left[measure] - right[measure]);
   expect(read.pareto.cost_front).toEqual(
     front.map(({ id, reward, calls, tokens, usd }) => ({
       candidate_id: id,
@@ -129,7 +129,7 @@ async function checkFront(
       calls: expect.closeTo(calls, 9),
     })),
   );
-  // There was something to choose from.
+  // The front has several candidates.
   expect(weighed.length).toBeGreaterThan(1);
   expect(front.length).toBeGreaterThan(1);
 }
@@ -141,8 +141,8 @@ const create = (body: object) =>
     body,
   );
 
-describe('what can be read of a graph job', () => {
-  test('its graphs, the edits and feedback that made them, and a front whose cost is what the models were asked', async () => {
+describe('the resources of a graph job', () => {
+  test('its graphs, their edits and feedback, and a front with the cost of the model calls', async () => {
     const ledger = keepLedger();
     const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai' };
     const { job_id: id, estimate } = await create(on.world.job(20, { ...model, rollout_budget: 300 }));
@@ -192,19 +192,19 @@ describe('what can be read of a graph job', () => {
     }
     expect(Math.min(made.edits, made.prompts)).toBeGreaterThan(0);
 
-    // Of each rule that the winner knows it can be said which run's feedback told of it.
+    // Each rule of the winner can be traced to the run whose feedback named it.
     const winner = read.details.get(seen.best_candidate!.candidate_id)!;
     for (let rule = 0; rule < on.world.rules; rule += 1) {
       const segment = winner.segments.find(({ text }) => text.includes(`rule-${rule}.`))!;
       const source = read.details.get(segment.introduced_by)!;
-      const told = segment.feedback.find(({ feedback }) => feedback.includes(`Expected: rule-${rule}`))!;
-      expect(told.seed! % on.world.rules).toBe(rule);
+      const lesson = segment.feedback.find(({ feedback }) => feedback.includes(`Expected: rule-${rule}`))!;
+      expect(lesson.seed! % on.world.rules).toBe(rule);
       expect(source.reflection!.messages[0]!.content).toContain(`Expected: rule-${rule}`);
       expect(source.prompts.some(({ text }) => text.includes(`rule-${rule}.`))).toBe(true);
     }
   });
 
-  test('where prices are not known tokens decide, and what a judge says is nobody’s cost', async () => {
+  test('without prices the front compares tokens, and the judge’s calls are not counted', async () => {
     const ledger = keepLedger();
     const job = on.world.job(12, { rollout_budget: 150 });
     const { gold_outputs: _, ...dataset } = job['dataset'] as Record<string, unknown>;

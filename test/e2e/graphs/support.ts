@@ -5,7 +5,7 @@ import { startGraphWorld } from '../../support/worlds/graph.js';
 
 export const allRules = 'There is rule-0, rule-1, rule-2.';
 
-/** An llm step that asks about the question; `inputs`: its further inputs. */
+/** An llm step about the question; `inputs`: its further inputs. */
 export const llm = (id: string, content: string, inputs: object = {}) => ({
   ...{ id, type: 'llm', inputs: { question: 'input.question', ...inputs } },
   ...{ messages: [{ role: 'user', content: `{{question}} ${content}` }], output: { field: 'answer' } },

@@ -36,7 +36,7 @@ const jobs = {
 const tasksOf = { sample: twoStepTasks(0, 100), renamed: twoStepTasks(7, 100) };
 const unseen = { sample: twoStepTasks(0, 300).slice(100), renamed: twoStepTasks(7, 300).slice(100) };
 
-/** How tasks are divided in a job on the sample, and in a session that searches as it does. */
+/** Division of the tasks in a job on the sample, and in an equivalent session. */
 const config = graphSearch({ tasks: 100, rolloutBudget: 400, effort: 'medium', rngSeed: 0 });
 
 /** Held-out reward of GEPA's winner with a single prompt. */
@@ -80,7 +80,7 @@ async function bestPrompt(tasks: readonly TwoStepTask[]): Promise<number> {
 type Evolved = Promise<{ job: GraphJob; single: number; gain: number }>;
 const known = new Map<string, Evolved>();
 
-/** Of each data set one job. */
+/** One job for each data set. */
 function evolvedOnce(name: keyof typeof jobs): Evolved {
   if (!known.has(name)) known.set(name, evolved(name));
   return known.get(name)!;
@@ -97,7 +97,7 @@ async function evolved(name: keyof typeof jobs): Evolved {
   const candidates = rows.map((row) => ({ id: row.id, graph: graphFromJson(row.graph) }));
   const heldout = config.heldoutSeeds!.map((seed) => tasksOf[name][seed]!);
   const single = candidates.filter(({ graph }) => graph.steps.length === 1);
-  const best = candidates.find((one) => one.id === job.best_candidate!.candidate_id)!;
+  const best = candidates.find((candidate) => candidate.id === job.best_candidate!.candidate_id)!;
   return {
     job,
     single: Math.max(...single.map(({ graph }) => meanReward(graph, heldout))),
@@ -110,13 +110,13 @@ test('the evolved graph beats the best single prompt on held-out tasks', async (
   const prompt = await bestPrompt(tasksOf.sample);
   expect(job).toMatchObject({ status: 'completed', verdict: 'better', comparison: { basis: 'heldout' } });
   const best = Math.max(single, prompt);
-  // One question in four takes one look; a single look gets of the others what chance does.
+  // One question in four needs one look; on the rest a single look is right by chance.
   expect(best).toBeLessThan(1 / 4 + 3 / 4 / groupsOfTask);
   expect(prompt).toBeGreaterThan(0.1);
   expect(job.comparison!.winner_reward).toBeGreaterThan(best + 0.3);
 }, 600_000);
 
-test('on a data set of other words and relations about as much', async () => {
+test('the gain is about equal on a data set of other words and relations', async () => {
   const [sample, renamed] = [await evolvedOnce('sample'), await evolvedOnce('renamed')];
   expect(renamed.job).toMatchObject({ status: 'completed', verdict: 'better' });
   expect(renamed.job.comparison!.winner_reward).toBeGreaterThan(renamed.single + 0.3);

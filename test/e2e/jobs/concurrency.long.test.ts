@@ -30,17 +30,17 @@ const create = (seeds: number, more: object = {}) =>
     ...more,
   });
 const slow = answers.after(60, answers.reward(1));
-/** The most at once among calls from the `from`-th on. */
+/** The highest concurrency among calls from the `from`-th on. */
 const maxSince = (from: number, to?: number) => Math.max(...container.ledger.slice(from, to).map((e) => e.concurrency));
 
-describe('a container that pushes back', () => {
-  test('a storm of 429: the number in flight goes down, stays down over a restart, and comes back', async () => {
+describe('a container that sheds load', () => {
+  test('repeated 429 lowers the concurrency, which stays low over a restart and recovers', async () => {
     container.behave(() => slow);
     const id = await create(900);
     await until('all slots are used', () => container.maxConcurrency() === max);
     expect((await read(id)).concurrency).toMatchObject({ limit: max, max_concurrent: max, lowered_because: null });
 
-    // Each holds the container for as long as a rollout would.
+    // Each call occupies the container as long as a rollout would.
     container.behave(() => answers.after(60, answers.busySeconds(0)));
     const low = await until('it is lowered', async () => {
       const { concurrency } = await read(id);

@@ -25,7 +25,7 @@ import { until } from '../../support/until.js';
 const suggested = 40;
 let temporal: OwnTemporal;
 let world: RulesWorld;
-/** What it has for OpenAI; the other is its provider `fake`. */
+/** The calls to OpenAI; the rest go to its provider `fake`. */
 let graphs: GraphWorld;
 let short: TestService;
 beforeAll(async () => {
@@ -64,7 +64,7 @@ const runsOf = (id: string) => chainOf(short.temporal, short.workflow(id).workfl
 const unanswered = (id: string) =>
   short.query('select id, kind from commands where job_id = $1 and outcome is null', [id]);
 
-/** Every run ended soon after the suggestion; every event of the job is there once, in order. */
+/** Every run ended soon after the suggestion; every event of the job exists once, in order. */
 async function expectChain(id: string, least: number): Promise<History[]> {
   const runs = await runsOf(id);
   expect(runs.length).toBeGreaterThanOrEqual(least);
@@ -75,7 +75,7 @@ async function expectChain(id: string, least: number): Promise<History[]> {
   return runs;
 }
 
-/** What a session found, without ids of its own. */
+/** A session's results without its ids. */
 async function found(id: string, service = short) {
   const bare = (text: string | null) => text?.replace(id.slice(4), '') ?? null;
   const rows = await service.query<{
@@ -112,23 +112,23 @@ const signalsIn = (runs: History[]) =>
   runs.flatMap((run) => run.events).filter((event) => event.workflowExecutionSignaledEventAttributes).length;
 
 describe('a session', () => {
-  test('goes on over many runs to the very end that it has in one', async () => {
-    const one = await startTestService(world.env);
+  test('ends the same after many runs as after one', async () => {
+    const long = await startTestService(world.env);
     try {
-      const [whole, parts] = [await create('session', {}, one), await create('session')];
-      expect(await ended(one, whole)).toMatchObject({ status: 'completed', best_reward: 1 });
+      const [whole, parts] = [await create('session', {}, long), await create('session')];
+      expect(await ended(long, whole)).toMatchObject({ status: 'completed', best_reward: 1 });
       expect(await ended(short, parts)).toMatchObject({ status: 'completed', best_reward: 1, rollouts_resent: 0 });
-      expect(await found(parts)).toEqual(await found(whole, one));
+      expect(await found(parts)).toEqual(await found(whole, long));
       expect((await runsOf(parts)).length).toBeGreaterThan(2);
     } finally {
-      await one.stop();
+      await long.stop();
     }
   }, 90_000);
 
-  test('is found by operators in each run, and its query answers', async () => {
+  test('is visible to operators in each run and answers its query', async () => {
     const id = await create('session');
     await ended(short, id);
-    // The row is closed first.
+    // The row closes before the workflow.
     await short.workflow(id).result();
     const runs = await expectChain(id, 3);
     expect(runs.at(-1)!.events.at(-1)!.workflowExecutionCompletedEventAttributes).toBeTruthy();
@@ -136,7 +136,7 @@ describe('a session', () => {
     expect(seen.status.name).toBe('COMPLETED');
     expect(seen.typedSearchAttributes.get(statusAttribute)).toBe('completed');
     expect(await short.workflow(id).query('status')).toMatchObject({ status: 'completed', bestReward: 1 });
-    // Temporal does not hand the static summary on; the details are set by each run.
+    // Temporal does not carry the static summary over; each run sets the details.
     const { currentDetails } = await short
       .workflow(id)
       .query<{ currentDetails: string }>('__temporal_workflow_metadata');
@@ -144,7 +144,7 @@ describe('a session', () => {
   });
 });
 
-test('a graph job goes on over many runs', async () => {
+test('a graph job continues over many runs', async () => {
   const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
   const id = await createGraphJob(short, graphs.job(20, { ...model, rollout_budget: 300 }));
   expect(await ended<GraphJob>(short, id)).toMatchObject({ status: 'completed', best_reward: 1 });
@@ -153,7 +153,7 @@ test('a graph job goes on over many runs', async () => {
 }, 90_000);
 
 describe('a session with max_minutes', () => {
-  test('takes what is left of them along; a pause takes nothing of it', async () => {
+  test('carries its remaining minutes over, without the time of pauses', async () => {
     world.container.behave((call) => (call.seed < 100 ? world.answer(call) : answers.pending202()));
     const id = await create('session', {
       budget: { max_minutes: 0.1 },
@@ -168,7 +168,7 @@ describe('a session with max_minutes', () => {
     const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).resume);
     const left = handed.map(({ leftMs }) => leftMs);
     expect(left[0]).toBeLessThan(6_000);
-    // The runs of the pause took nothing.
+    // The runs during the pause took no minutes.
     const within = handed.filter(({ control }) => control.status === 'paused').map(({ leftMs }) => leftMs);
     expect(within.length).toBeGreaterThan(1);
     expect(new Set(within).size).toBe(1);
@@ -176,7 +176,7 @@ describe('a session with max_minutes', () => {
 });
 
 describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
-  test('that is paused and sent signals continues as new, stays paused, and goes on when it is resumed', async () => {
+  test('continues as new while paused, stays paused, and continues after a resume', async () => {
     const id = await create(kind);
     await command(short, id, 'pause');
     const sent = await flood(id, 'pause', 3);
@@ -184,11 +184,11 @@ describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
     expect(await readJob(short, id)).toMatchObject({ status: 'paused' });
     expect((await command(short, id, 'resume')).status).toBe('running');
     expect(await ended(short, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
-    // With the pause and the resume.
+    // Including the pause and the resume.
     expect(signalsIn(await expectChain(id, 3))).toBe(sent + 2);
   });
 
-  test('takes every command that comes while it continues as new', async () => {
+  test('takes every command that arrives while it continues as new', async () => {
     world.container.behave(() => answers.pending202());
     const id = await create(kind);
     await until('a rollout is in flight', () => mine(id).length > 0);
@@ -200,7 +200,7 @@ describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
         return (await runsOf(id)).length >= runs;
       });
     }
-    // The end would answer what nobody has answered.
+    // Commands without an answer would be answered at the end.
     await until('every command is answered', async () => (await unanswered(id)).length === 0);
     expect((await command(short, id, 'pause')).status).toBe('paused');
     expect((await command(short, id, 'cancel')).status).toBe('cancelled');
@@ -214,7 +214,7 @@ describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
     expect(types.map((row) => row.type)).toEqual(types.map((_, i) => (i % 2 ? 'resumed' : 'paused')));
   });
 
-  test('is cancelled by Temporal itself in a later run', async () => {
+  test('is cancelled by Temporal’s own cancel in a later run', async () => {
     const id = await create(kind);
     await command(short, id, 'pause');
     await flood(id, 'pause', 2);
@@ -234,7 +234,7 @@ describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
 });
 
 describe('an evaluation', () => {
-  test('whose rewards come late continues as new while it waits, and no rollout is sent again', async () => {
+  test('with late rewards continues as new while waiting, and sends no rollout again', async () => {
     world.container.behave(() => answers.pending202());
     const id = await create('evaluation', { rollout_timeout: 600 });
     await until('three wait', () => mine(id).length === 3);
@@ -248,7 +248,7 @@ describe('an evaluation', () => {
     await expectChain(id, 3);
   });
 
-  test('lets what is in flight end before it continues as new: nothing is sent again', async () => {
+  test('waits for rollouts in flight before it continues as new, and sends none again', async () => {
     const { opened, open } = gate();
     world.container.behave(() => answers.held(opened, answers.reward(1)));
     const id = await create('evaluation');
@@ -258,7 +258,7 @@ describe('an evaluation', () => {
       const [run] = await runsOf(id);
       return run!.events.some((event) => event.activityTaskCancelRequestedEventAttributes);
     });
-    // The answer to one heartbeat tells it; by the next it has been told.
+    // The answer to one heartbeat reports it; the next heartbeat comes after the report.
     const beats = new Set<string>();
     await until('it has been told', async () => {
       const { raw } = await short.workflow(id).describe();
@@ -271,7 +271,7 @@ describe('an evaluation', () => {
     await expectChain(id, 2);
   });
 
-  test('takes what is left of its timeout along; a pause takes nothing of it', async () => {
+  test('carries its remaining timeout over, without the time of pauses', async () => {
     world.container.behave(() => answers.pending202());
     const id = await create('evaluation', { timeout: 4 });
     await until('three wait', () => mine(id).length === 3);
@@ -289,9 +289,9 @@ describe('an evaluation', () => {
     const { events } = runs.at(-1)!;
     const timers = events.map((event) => event.timerStartedEventAttributes?.startToFireTimeout);
     const ms = timers.filter(Boolean).map((t) => Number(t!.seconds) * 1_000 + Number(t!.nanos) / 1e6);
-    // The resume may arrive during the second last run: then the last run counts from its start.
-    const begun = events.find((event) => event.workflowTaskStartedEventAttributes);
-    const counted = handed.at(-1)!.control.status === 'running' ? msOf(begun) - msOf(events[0]) : 0;
+    // The resume may arrive during the second last run; the last run then counts from its start.
+    const firstTask = events.find((event) => event.workflowTaskStartedEventAttributes);
+    const counted = handed.at(-1)!.control.status === 'running' ? msOf(firstTask) - msOf(events[0]) : 0;
     expect(ms).toContain(left.at(-1)! - counted);
   });
 });

@@ -48,7 +48,7 @@ function behave(how: 'reward' | 'refuse' | 'hang', opened: Promise<unknown> = Pr
   });
 }
 
-/** The calls for a job's rollouts, and whether each is over. */
+/** The calls for a job's rollouts, and whether each has ended. */
 function callsOf(id: string): { over: boolean }[] {
   const asked = world.model.requests.filter(({ body }) => body.model === models.get(id));
   return [
@@ -56,7 +56,7 @@ function callsOf(id: string): { over: boolean }[] {
     ...asked.map(({ closed }) => ({ over: closed })),
   ];
 }
-/** The model of each graph job, by its id: models are not told whose calls they answer. */
+/** A model for each graph job, by job id: requests to models do not name their job. */
 const models = new Map<string, string>();
 const commands = ['pause', 'resume', 'cancel', 'reward', 'stop'] as const;
 type CommandName = (typeof commands)[number];
@@ -67,7 +67,7 @@ async function create(kind: Kind, atOnce = 1, at = service): Promise<string> {
   if (kind === 'graph') {
     const model = `task-${models.size}`;
     const { dataset, ...job } = world.job(12, { policy_model: model, max_concurrent: atOnce, rollout_budget: 30 });
-    // It knows every rule from the beginning.
+    // It has every rule from the start.
     const known = { ...(dataset as object), initial_prompt: 'There is rule-0, rule-1, rule-2.' };
     const id = await createGraphJob(at, { ...job, dataset: known });
     models.set(id, model);
@@ -94,14 +94,14 @@ const reached = (id: string, status: string, at = service) =>
 const isClosedAs = (id: string, name: string) =>
   until(`its workflow is ${name}`, async () => (await service.workflow(id).describe()).status.name === name);
 
-/** Whether an operator finds the job by its search attributes. */
+/** Whether a search by attributes finds the job. */
 async function listed(kind: Kind, id: string, status: string): Promise<boolean> {
   const query = `RatchetStatus = '${status}' and RatchetOrg = 'default' and RatchetKind = '${kind}' and WorkflowId = '${kind}-${id}'`;
   for await (const found of service.temporal.workflow.list({ query })) return found.workflowId === `${kind}-${id}`;
   return false;
 }
 
-/** A job in that status, by the ways that lead there. */
+/** Brings a job into that status. */
 async function jobIn(kind: Kind, status: string): Promise<string> {
   if (status === 'failed') {
     behave('refuse');
@@ -117,13 +117,13 @@ async function jobIn(kind: Kind, status: string): Promise<string> {
   return id;
 }
 
-describe('a graph job that waits to be started', () => {
+describe('a pending graph job', () => {
   const waiting = async () => {
     const { dataset, ...job } = world.job(12, { rollout_budget: 30, auto_start: false });
     const known = { ...(dataset as object), initial_prompt: 'There is rule-0, rule-1, rule-2.' };
     return createGraphJob(service, { ...job, dataset: known });
   };
-  test('a reward before the start is kept; started, paused and at its end it is told what it is', async () => {
+  test('keeps a reward before the start; a start answers the status of a started or paused job, and 409 after the end', async () => {
     const id = await waiting();
     expect(await command(id, 'reward')).toMatchObject({ status: 200, body: { counted: true } });
     const start = () => service.api.call<{ status: string }>('POST', `${pathOf(id)}/start`);
@@ -140,8 +140,8 @@ describe('a graph job that waits to be started', () => {
   });
 });
 
-// test/http/jobs has the table of all statuses; here the workflow decides.
-describe('the workflow decides by the transition table', () => {
+// test/http/jobs covers the table of all statuses; here the real workflow decides.
+describe('the workflow follows the transition table', () => {
   const cells = (['running', 'paused'] as const).flatMap((from) => commands.map((name) => [from, name] as const));
   test.each(cells)('%s, %s', async (from, name) => {
     const id = await jobIn('session', from);
@@ -164,8 +164,8 @@ async function restsAfterOneRollout(id: string): Promise<void> {
   });
 }
 
-describe('what commands do', () => {
-  test('after a pause nothing starts, rollouts in flight count, and a resume continues', async () => {
+describe('effects of commands', () => {
+  test('starts nothing after a pause, counts rollouts in flight, and continues after a resume', async () => {
     const { opened, open } = gate();
     behave('reward', opened);
     const id = await create('session');
@@ -199,7 +199,7 @@ describe('what commands do', () => {
     await reached(id, 'completed');
   });
 
-  test('a cancel aborts rollouts in flight and closes workflow and row', async () => {
+  test('aborts rollouts in flight at a cancel, and closes workflow and row', async () => {
     const id = await jobIn('session', 'running');
     expect((await command(id, 'cancel')).status).toBe(200);
     await until('whoever was asked was told', () => callsOf(id)[0]!.over);
@@ -210,7 +210,7 @@ describe('what commands do', () => {
   });
 
   test.each(['pause', 'cancel'])(
-    'an operator’s signal %s from the Temporal UI, without arguments, works too',
+    'accepts an operator’s signal %s from the Temporal UI, without arguments',
     async (name) => {
       const id = await jobIn('session', 'running');
       await service.workflow(id).signal(name);
@@ -227,21 +227,21 @@ describe('what commands do', () => {
     },
   );
 
-  test('Temporal’s own cancel does the same', async () => {
+  test('handles Temporal’s own cancel the same way', async () => {
     const id = await jobIn('session', 'running');
     await service.workflow(id).cancel();
     await reached(id, 'cancelled');
     await isClosedAs(id, 'CANCELLED');
   });
 
-  test('a terminated workflow: the reconciler closes the row as failed, with the reason', async () => {
+  test('closes the row of a terminated workflow as failed, with the reason', async () => {
     const id = await jobIn('session', 'running');
     await service.workflow(id).terminate('by hand');
     await reached(id, 'failed');
     expect(await readJob(service, id)).toMatchObject({ error_details: { code: 'workflow_terminated' } });
   });
 
-  test('the query and the row say the same at rest', async () => {
+  test('reports the same from query and row at rest', async () => {
     for (const status of ['paused', 'completed']) {
       const id = await jobIn('session', status);
       const view = await service.workflow(id).query(statusQuery);
@@ -261,7 +261,7 @@ describe('what commands do', () => {
     }
   });
 
-  test('operators find it: search attributes, summary, an id that holds ours, and FAILED with the reason', async () => {
+  test('is searchable: search attributes, summary, an id that contains the job id, and FAILED with the reason', async () => {
     const id = await jobIn('session', 'failed');
     const description = await until('the workflow is closed', async () => {
       const seen = await service.workflow(id).describe();
@@ -300,7 +300,7 @@ test.each([
   expect(await command(id, 'pause')).toMatchObject({ status: 409, body: { current_status: 'cancelled' } });
 });
 
-test('no worker to answer: 202 with the pending command, which takes effect when one returns', async () => {
+test('answers 202 with the pending command without a worker, and applies it when one returns', async () => {
   const alone = await startTestService({}, { serve: true, work: false });
   try {
     const id = await create('evaluation', 1, alone);
@@ -332,7 +332,7 @@ test('decides and records a stage whose last rollouts end during a pause', async
   expect((await command(id, 'cancel')).status).toBe(200);
 });
 
-test('commands that waited for a worker take effect in the order in which they were sent', async () => {
+test('applies commands that waited for a worker in their order', async () => {
   const alone = await startTestService({}, { serve: true, work: false });
   try {
     box.behave(() => answers.hang());

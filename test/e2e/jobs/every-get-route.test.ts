@@ -74,7 +74,7 @@ async function startWorld() {
 
 const on = serviceOfFile(startWorld);
 let traffic: Traffic | undefined;
-// Before the service stops, also after a failure.
+// Release before the service stops, also after a failure.
 afterEach(async () => {
   release.open();
   await traffic?.stop();
@@ -131,7 +131,7 @@ async function startJobs(): Promise<string[]> {
   return [...searches, evaluation, ...deployed];
 }
 
-/** Where the API itself names the value of each path parameter. */
+/** Path parameters with a fixed set of values in the API. */
 function idsOf(jobs: readonly string[]): Record<string, Ids> {
   const reader = new ApiReader(on.service);
   const column =

@@ -26,7 +26,7 @@ async function endedAndCounted(id: string): Promise<Session> {
 }
 
 describe('budget.max_cost_usd', () => {
-  test('is never exceeded, ends the session with its best, and a refused rollout is nobody’s failure', async () => {
+  test('is never exceeded, ends the session with its best, and a refused rollout is not a failed rollout', async () => {
     const before = on.world.answeredUsd();
     const id = await create(0.08);
     const session = await endedAndCounted(id);
@@ -54,7 +54,7 @@ describe('budget.max_cost_usd', () => {
     expect(events.at(-1)).toMatchObject({ type: 'job_complete', data: { stopped_by: 'max_cost_usd' } });
   });
 
-  test('that does not reach for the baseline fails the session, and says so', async () => {
+  test('fails the session with a message when it does not cover the baseline', async () => {
     const before = on.world.answeredUsd();
     const id = await create(0.002);
     expect(await endedAndCounted(id)).toMatchObject({
@@ -66,7 +66,7 @@ describe('budget.max_cost_usd', () => {
     expect(on.world.answeredUsd() - before).toBeLessThanOrEqual(0.002);
   });
 
-  test('that only a proposal does not fit into ends the session with the baseline', async () => {
+  test('ends the session with the baseline when it does not cover a proposal', async () => {
     const before = on.world.answeredUsd();
     // The baseline's calls are small; a proposal may be 8,192 tokens long.
     const id = await create(0.005, {

@@ -5,7 +5,8 @@ import { promptOf, startRulesWorld } from '../../support/worlds/rules.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 
-// After budget.max_minutes of running nothing starts, and the session keeps its best candidate.
+// After budget.max_minutes of running time nothing starts, and the session keeps its best
+// candidate.
 
 const on = serviceOfFile(startRulesWorld);
 const gepa = { population_size: 2, generations: 50, minibatch_size: 2, evaluation: { seeds: [0, 1, 2, 3] } };
@@ -13,7 +14,7 @@ const create = (maxSeconds: number) =>
   createSession(on.service, { ...on.world.job, gepa, budget: { max_minutes: maxSeconds / 60 } });
 
 describe('budget.max_minutes', () => {
-  test('ends a session with the best so far, also when its worker was away, and what hung is told to stop', async () => {
+  test('ends a session with its best candidate, also after a worker’s downtime, and aborts hanging calls', async () => {
     const { container, answer } = on.world;
     const isChild = (call: Pick<ReceivedRollout, 'body'>) => promptOf(call).includes('rule-');
     container.behave((call) => (isChild(call) ? answers.hang() : answer(call, 0.25)));
@@ -31,7 +32,7 @@ describe('budget.max_minutes', () => {
     });
   });
 
-  test('fails a session whose baseline was not evaluated in time, and says so', async () => {
+  test('fails a session with a message when its baseline was not evaluated in time', async () => {
     on.world.container.behave(() => answers.hang());
     expect(await ended(on.service, await create(1))).toMatchObject({
       status: 'failed',
@@ -41,7 +42,7 @@ describe('budget.max_minutes', () => {
     });
   });
 
-  test('does not end one that is done before', async () => {
+  test('does not end a session that completes earlier', async () => {
     on.world.container.behave(() => answers.reward(1));
     expect(await ended(on.service, await create(600))).toMatchObject({ status: 'completed', stopped_by: 'solved' });
   });

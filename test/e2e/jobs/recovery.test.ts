@@ -8,7 +8,7 @@ import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 import { evaluationServiceOfFile } from '../evaluations/service.js';
 
-// What a review found by thinking of unlucky moments; each was a defect once.
+// Regression tests of defects at rare moments.
 
 const { on, container, create } = evaluationServiceOfFile();
 const policy = { provider: 'local', model: 'local' };
@@ -49,7 +49,7 @@ test('a graceful stop lets rollouts in flight call their model and finish', asyn
   expect(box.ledger).toHaveLength(6);
 });
 
-/** A container that does not say how it is before `answer` is called. */
+/** A container that answers health checks only after `answer`. */
 async function heldAtProbe() {
   const { opened, open: answer } = gate();
   const health = answers.held(opened, answers.status(200, '{}'));
@@ -57,21 +57,21 @@ async function heldAtProbe() {
 }
 
 test.each(['session', 'evaluation'])(
-  'a %s cancelled while its container is still being probed: nothing is written after the end',
+  'writes nothing after the end of a %s cancelled during the container probe',
   async (kind) => {
     const { box, answer } = await heldAtProbe();
     const id = await (kind === 'session' ? search(box.url) : evaluate(box.url, 3));
     await until('it is probed', () => box.probes.length > 0);
     await command(on.service, id, 'cancel');
     answer();
-    // Whatever the late activity does, it does before a job that is made after it has ended.
+    // A job created after the end shows that the late activity is over.
     await ended(on.service, await evaluate(box.url, 1));
     expect(await typesOf(id)).toEqual([kind === 'session' ? 'job_cancelled' : 'eval.policy.job.cancelled']);
     expect(await rows(id)).toEqual([]);
   },
 );
 
-test('a session that is paused while its container is still being probed: its log begins with its start', async () => {
+test('starts the log of a session paused during the container probe with its start', async () => {
   const { box, answer } = await heldAtProbe();
   const id = await search(box.url);
   await until('it is probed', () => box.probes.length > 0);
@@ -84,7 +84,7 @@ test('a session that is paused while its container is still being probed: its lo
   expect((await typesOf(id)).filter((type) => type === 'session_started')).toHaveLength(1);
 });
 
-test('rollouts whose reward comes later keep their slots over pauses', async () => {
+test('rollouts with a late reward keep their slots over pauses', async () => {
   const box = await container({ behave: () => answers.pending202() });
   const id = await evaluate(box.url, 8, { max_concurrent: 2, rollout_timeout: 60 });
   const waiting = async () => (await rows(id)).find((row) => row.status === 'awaiting_reward')?.n;
@@ -97,7 +97,7 @@ test('rollouts whose reward comes later keep their slots over pauses', async () 
       return (raw.pendingActivities ?? []).some((activity) => activity.activityType?.name === 'runRollouts');
     });
   }
-  // A reward frees one slot, and one slot only: by then every runner has had its turn.
+  // A reward frees exactly one slot: every runner has had its turn by then.
   await command(on.service, id, 'reward', { rollout_id: box.ledger[0]!.rolloutId, reward: 1 });
   await until('the third is asked', () => box.ledger.length >= 3);
   expect(await waiting()).toBeLessThanOrEqual(2);
@@ -105,7 +105,7 @@ test('rollouts whose reward comes later keep their slots over pauses', async () 
   await command(on.service, id, 'cancel');
 });
 
-test('a reward that comes long after makes room for the next rollout, while others go on waiting', async () => {
+test('a late reward makes room for the next rollout, while other rollouts keep waiting', async () => {
   const box = await container({ behave: () => answers.pending202() });
   const id = await evaluate(box.url, 3, { max_concurrent: 2, rollout_timeout: 3_600 });
   await until('two wait', async () => (await rows(id)).some((row) => row.status === 'awaiting_reward' && row.n === 2));
@@ -120,7 +120,7 @@ test('a reward that comes long after makes room for the next rollout, while othe
   await command(on.service, id, 'cancel');
 });
 
-test('a stored key that cannot be decrypted any more fails the job with the reason', async () => {
+test('a stored key that can no longer be decrypted fails the job with the reason', async () => {
   const alone = await startTestService({}, { serve: true, work: false });
   try {
     const box = await container({ apiKey: 'right-key' });
@@ -136,20 +136,20 @@ test('a stored key that cannot be decrypted any more fails the job with the reas
   }
 }, 90_000);
 
-test('a create whose start was lost is started by the reconciler', async () => {
+test('the reconciler starts a created job whose start was lost', async () => {
   const box = await container({});
   const spec = {
     ...anySpec,
     container: { url: box.url, envName: null, envConfig: {}, hasApiKey: false },
   };
-  // As a create leaves it that dies between its commit and the start of the workflow.
+  // As after a crash between the commit of a create and the start of the workflow.
   const { jobId } = await insertJob(on.service.db, 'default', spec);
   await on.service.query(`update jobs set created_at = now() - interval '1 minute' where id = $1`, [jobId]);
   expect(await ended(on.service, jobId)).toMatchObject({ status: 'completed' });
   expect(box.ledger).toHaveLength(spec.seeds.length);
 });
 
-test('a workflow whose history is gone: the row is closed, with the reason', async () => {
+test('closes the row of a job whose history is gone, with the reason', async () => {
   const { jobId } = await insertJob(on.service.db);
   await on.service.query(
     `update jobs set created_at = now() - interval '1 minute', workflow_started = true where id = $1`,

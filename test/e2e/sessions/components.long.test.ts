@@ -5,7 +5,7 @@ import { createSession, ended, resultsOf, type Session } from '../../support/job
 import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 
-// A prompt of two components: each rule belongs to one of them, and the feedback says to which.
+// A prompt of two components: each rule belongs to one component, which the feedback names.
 
 const rules = 3;
 const parts = ['plan', 'answer'] as const;
@@ -45,7 +45,7 @@ async function startPartsWorld() {
 }
 const on = serviceOfFile(startPartsWorld);
 
-test('a session mends each component by what the feedback says of it', async () => {
+test('a session repairs each component by its own feedback', async () => {
   const id = await createSession(on.service, {
     container_url: on.world.container.url,
     policy: { provider: 'fake', model: 'any' },
@@ -61,7 +61,7 @@ test('a session mends each component by what the feedback says of it', async () 
   for (let seed = 0; seed < rules * parts.length; seed += 1) {
     const [own, other] = [0, 1].map((at) => messages[(seed + at) % parts.length]!.content);
     expect(own).toContain(ruleOf(seed));
-    // Nobody writes into a component what the feedback says of another.
+    // No component contains a rule of another.
     expect(other).not.toContain(ruleOf(seed));
   }
   // The composite and one lever for each component.

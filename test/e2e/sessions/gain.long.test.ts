@@ -8,8 +8,8 @@ import { listen, type Listening } from '../../support/loopback.js';
 import { range } from '../../support/range.js';
 import { startTestService, type TestService } from '../../support/service.js';
 
-// The winner's prompt is clearly better on unseen seeds, and about as much on a data set with other
-// labels and words that the test serves over HTTP.
+// The winner's prompt is clearly better on unseen seeds, by about as much on a data set with other
+// labels and words, which the test serves over HTTP.
 
 const bank = join(import.meta.dirname, '../../../examples/intents');
 const clinic = join(import.meta.dirname, '../../local-model');
@@ -68,7 +68,7 @@ async function measure(name: 'bank' | 'clinic'): Promise<{ baseline: number; win
   }
 }
 
-test('baseline clearly below winner on unseen seeds, on both data sets about as much', async () => {
+test('the winner clearly beats the baseline on unseen seeds, by about as much on both data sets', async () => {
   const sample = await measure('bank');
   const other = await measure('clinic');
   expect(sample.baseline).toBeLessThan(0.3);

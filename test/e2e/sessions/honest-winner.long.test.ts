@@ -23,7 +23,7 @@ const create = (evaluation: object, more: object = {}) =>
   });
 
 describe('a session with heldout_seeds', () => {
-  test('compares baseline and winner on them when all is decided, and never before', async () => {
+  test('compares baseline and winner on them after all decisions, and never before', async () => {
     const id = await create({ heldout_seeds: heldout });
     const seen = await ended(on.service, id);
     const { verdict, comparison } = await resultsOf(on.service, id);
@@ -37,8 +37,8 @@ describe('a session with heldout_seeds', () => {
     expect(seen).toMatchObject({ status: 'completed', best_reward: 1 });
   });
 
-  test('says where the winner is not better there than by chance', async () => {
-    // What the search sees it can learn; on the held-out seeds nothing helps, and nothing hurts.
+  test('reports a winner that is not significantly better on them', async () => {
+    // The search can learn its own seeds; on the held-out seeds nothing helps or hurts.
     on.world.container.behave((call) =>
       on.world.answer(call, heldout.includes(call.seed) ? (call.seed % 2) / 2 : on.world.scoreOf(call)),
     );
@@ -49,7 +49,7 @@ describe('a session with heldout_seeds', () => {
     expect(comparison).toMatchObject({ basis: 'heldout', difference: 0 });
   });
 
-  test('says where it is worse', async () => {
+  test('reports a winner that is worse on them', async () => {
     on.world.container.behave((call) => {
       const isWinner = promptOf(call).includes('rule-');
       return on.world.answer(call, heldout.includes(call.seed) ? (isWinner ? 0.1 : 0.6) : on.world.scoreOf(call));
@@ -59,13 +59,13 @@ describe('a session with heldout_seeds', () => {
     expect((await resultsOf(on.service, id)).verdict).toBe('worse');
   });
 
-  test('refuses seeds that the search sees', async () => {
+  test('refuses seeds that the search uses', async () => {
     await expect(create({ heldout_seeds: [5, 500] })).rejects.toThrow(/heldout_seeds.*\b5\b/s);
   });
 });
 
 describe('a session', () => {
-  test('without held-out seeds says that its comparison is on the seeds it chose by', async () => {
+  test('without held-out seeds reports that its comparison uses the selection seeds', async () => {
     const id = await create({});
     await ended(on.service, id);
     expect((await resultsOf(on.service, id)).comparison).toMatchObject({
@@ -75,14 +75,14 @@ describe('a session', () => {
     });
   });
 
-  test('shows what it expects of its most promising candidate, and at the end that is what was measured', async () => {
+  test('shows the estimate of its most promising candidate, and the measured reward at the end', async () => {
     const { estimated_reward: reward, ...seen } = await ended<Session>(on.service, await create({}));
     expect(reward).toBe(seen.best_reward);
     expect(seen.estimated_candidate_id).toBe(seen.best_candidate!.candidate_id);
     expect(seen.estimated_reward_interval).toEqual({ low: reward, high: reward });
   });
 
-  test('runs each evaluation seed repeats times, and says how far equal rollouts lie apart', async () => {
+  test('runs each evaluation seed repeats times, and reports the deviation of equal rollouts', async () => {
     const times = new Map<string, number>();
     on.world.container.behave((call) => {
       const key = `${promptOf(call)} ${call.seed}`;
@@ -107,7 +107,7 @@ describe('a session', () => {
     expect(seen.best_reward).toBeGreaterThan(0.5);
   });
 
-  test('ends when target_reward is reached, and after patience generations without an accepted proposal', async () => {
+  test('ends at target_reward, and after patience generations without an accepted proposal', async () => {
     const early = await ended<Session>(on.service, await create({}, { target_reward: 0.5 }));
     expect(early).toMatchObject({ status: 'completed', stopped_by: 'target_reward' });
     expect(early.best_reward).toBeGreaterThanOrEqual(0.5);

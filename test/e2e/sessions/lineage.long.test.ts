@@ -18,7 +18,7 @@ interface Page<Row> {
 
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 
-test('of each sentence of the winner it can be said which feedback it came from', async () => {
+test('each sentence of the winner has the feedback it came from', async () => {
   // The first answer is unusable, so one candidate needs two; a later one makes the prompt worse.
   let asked = 0;
   on.world.model.reply((request) => {
@@ -60,23 +60,23 @@ test('of each sentence of the winner it can be said which feedback it came from'
   for (let rule = 0; rule < on.world.rules; rule += 1) {
     const segment = winner.segments.find(({ text }) => text.includes(`rule-${rule}.`))!;
     const source = details.get(segment.introduced_by)!;
-    const told = segment.feedback.find(({ feedback }) => feedback === `needs rule-${rule}.`)!;
-    expect(told.seed! % on.world.rules).toBe(rule);
-    // It is what the model was really shown, and what the rollout's trace says.
+    const lesson = segment.feedback.find(({ feedback }) => feedback === `needs rule-${rule}.`)!;
+    expect(lesson.seed! % on.world.rules).toBe(rule);
+    // The model received it, and the rollout's trace contains it.
     expect(source.reflection!.messages[0]!.content).toContain(`needs rule-${rule}.`);
     expect(source.reflection!.output).toContain(`rule-${rule}.`);
-    const trace = await get<{ feedback: string; seed: number }>(`/traces/${told.rollout_id}`);
-    expect(trace).toMatchObject({ seed: told.seed, feedback: told.feedback });
-    // And it was new there: no parent had it.
+    const trace = await get<{ feedback: string; seed: number }>(`/traces/${lesson.rollout_id}`);
+    expect(trace).toMatchObject({ seed: lesson.seed, feedback: lesson.feedback });
+    // It was new: no parent had it.
     for (const parent of source.parent_ids) {
       expect(details.get(parent)!.segments.some(({ text }) => text.includes(`rule-${rule}.`))).toBe(false);
     }
   }
 
-  // Without noise a verdict compares the last results of the candidate with those of its lineage.
+  // Without noise a decision compares the last results of the candidate with those of its lineage.
   const verdicts = { accepted: 0, rejected: 0, merged: 0, unevaluated: 0 };
-  for (const one of details.values()) {
-    const { is_baseline: isBaseline, decision, status, reflection, minibatch, parent_ids: parents } = one;
+  for (const detail of details.values()) {
+    const { is_baseline: isBaseline, decision, status, reflection, minibatch, parent_ids: parents } = detail;
     expect(['accepted', 'rejected']).toContain(decision.outcome);
     expect(decision.outcome === 'rejected').toBe(status === 'rejected');
     if (isBaseline) continue;
@@ -98,12 +98,12 @@ test('of each sentence of the winner it can be said which feedback it came from'
       const before = await get<{ seed: number; reward: number }>(`/traces/${pair.parent_rollout_id}`);
       expect(before).toMatchObject({ seed, reward: pair.parent_reward });
       for (const { rollout_id: rollout, reward } of pair.candidate_rollouts) {
-        const own = { seed, reward, candidate_id: one.candidate_id };
+        const own = { seed, reward, candidate_id: detail.candidate_id };
         expect(await get(`/traces/${rollout}`)).toMatchObject(own);
       }
     }
   }
-  // All kinds of verdicts there were.
+  // All kinds of decisions occurred.
   expect(Object.entries(verdicts).filter(([, count]) => count === 0)).toEqual([]);
   const refused = [...details.values()].flatMap(({ reflection }) => reflection?.attempts ?? []);
   expect(refused.filter(({ accepted }) => !accepted)).toMatchObject([{ reason: expect.stringContaining('fence') }]);
@@ -112,7 +112,7 @@ test('of each sentence of the winner it can be said which feedback it came from'
     `/candidates/${winner.candidate_id}/seed-evals?limit=1000`,
   );
   expect(rollouts.data).toHaveLength(winner.rollout_count);
-  // What its tests had bought its evaluation did not buy again.
+  // The evaluation reuses the results of the tests.
   expect(rollouts.data.filter(({ stage }) => stage === 'evaluation').length).toBeLessThan(12);
   const { seeds, front } = await get<{
     seeds: { best_reward: number; candidate_ids: string[] }[];

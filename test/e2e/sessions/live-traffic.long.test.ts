@@ -15,8 +15,8 @@ interface Evaluated {
   reward: number;
 }
 
-describe('live traffic that names nothing', () => {
-  test('with a hundred in flight at two replicas; rewards come in any order, twice, or never', async () => {
+describe('live traffic without instances', () => {
+  test('succeeds with a hundred calls in flight at two replicas, and rewards in any order, twice, or never', async () => {
     const other = await on.service.another({ serve: true, work: false });
     const id = await create({
       gepa: {
@@ -25,13 +25,13 @@ describe('live traffic that names nothing', () => {
       },
       budget: { max_rollouts: 5_000 },
       target_reward: 0.9,
-      // What never gets a reward is soon another call's.
+      // A slot without a reward is soon reassigned.
       rollout_timeout: 2,
     });
     const traffic = send(id, {
       urls: () => [on.service.url, other.url!],
       inFlight: 100,
-      // One rule is all there is to find: what is tried here are the rewards.
+      // The search has one rule to find: the test is about rewards.
       score: (prompt) => score(prompt, 0),
       // Some are late: their slot may be reassigned by then.
       fate: (n) => ({
@@ -73,7 +73,7 @@ describe('live traffic that names nothing', () => {
     expect(seen.size).toBeLessThanOrEqual(5_000);
     expect(totalsOf(await judgeFrames(on.service.api, id, { live: true })).count).toBe(seen.size);
 
-    // One signal a stage, not one a reward.
+    // One signal for each stage, not for each reward.
     const { events } = await on.service.workflow(id).fetchHistory();
     const signals = events!.filter((event) => event.workflowExecutionSignaledEventAttributes != null).length;
     const exchanges = events!.filter(
@@ -84,7 +84,7 @@ describe('live traffic that names nothing', () => {
     expect(exchanges).toBeLessThan(seen.size / 10);
   }, 300_000);
 
-  test('a child that is no better is not taken', async () => {
+  test('does not accept a child that is not better', async () => {
     on.world.model.reply((request) =>
       request.body.model === 'proposer'
         ? { text: `\`\`\`\nAnswer well, variant ${request.n}.\n\`\`\`` }
@@ -94,7 +94,7 @@ describe('live traffic that names nothing', () => {
       gepa: { population_size: 2, generations: 9, minibatch_size: 3, evaluation: { seeds: range(0, 20) } },
       patience: 2,
     });
-    // A third of all calls, whoever serves them.
+    // A third of all calls, for any candidate.
     const traffic = send(id, { score: (_, n) => ({ reward: n % 3 === 0 ? 1 : 0, feedback: `of ${n}` }), inFlight: 12 });
     const session = await ended<Session>(on.service, id, 240);
     await traffic.stop();
@@ -121,7 +121,7 @@ describe('live traffic and MIPRO', () => {
     expect(isRising(rewardsOf(found))).toBe(true);
     await judgeFrames(on.service.api, id, { live: true });
 
-    // What is shown was asked and answered in calls of its own traffic, and scored well.
+    // Demonstrations are well scored calls of the session's own traffic.
     const rows = await on.service.query<{ demos: { ordinal: number; input: string; output: string }[] }>(
       `select demos from candidates where job_id = $1 and jsonb_array_length(demos) > 0`,
       [id],
@@ -138,7 +138,7 @@ describe('live traffic and MIPRO', () => {
     return { session, found };
   }
 
-  test('by the seeds that calls name', async () => {
+  test('searches by the seeds that calls name', async () => {
     const { session, found } = await search(
       {
         ...{ num_candidates: 4, num_trials: 10, minibatch_size: 4 },
@@ -152,7 +152,7 @@ describe('live traffic and MIPRO', () => {
     expect(session.best_reward).toBeGreaterThan(0.8);
   }, 300_000);
 
-  test('without', async () => {
+  test('searches without seeds', async () => {
     const { session, found } = await search({
       ...{ num_candidates: 4, num_trials: 10, minibatch_size: 8 },
       evaluation: { seeds: range(0, 30), heldout_seeds: range(100, 30) },

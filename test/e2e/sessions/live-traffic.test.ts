@@ -10,7 +10,7 @@ import { until } from '../../support/until.js';
 
 const { on, create, send } = liveServiceOfFile();
 const read = (id: string) => readJob<Session>(on.service, id);
-/** One call of live traffic; answers who served it. */
+/** One call of live traffic; returns the candidate that served it. */
 async function call(id: string, correlationId: string): Promise<string | null> {
   const response = await fetch(`${on.service.url}/api/gepa/v1/${id}/${correlationId}/chat/completions`, {
     method: 'POST',
@@ -22,8 +22,8 @@ async function call(id: string, correlationId: string): Promise<string | null> {
 }
 const reward = (id: string, body: object) => command(on.service, id, 'reward', body);
 
-describe('live traffic that names its instances', () => {
-  test('is searched as a container is: pair by pair, to the prompt that has all the rules', async () => {
+describe('live traffic with named instances', () => {
+  test('is searched in pairs like a container, up to the prompt with all rules', async () => {
     const id = await create();
     const traffic = send(id, { seed: (n) => n % rules });
     const session = await ended<Session>(on.service, id, 240);
@@ -34,7 +34,7 @@ describe('live traffic that names its instances', () => {
     for (let rule = 0; rule < rules; rule++) expect(found.best_prompt!.messages[0]!.content).toContain(`rule-${rule}.`);
     expect(isRising(rewardsOf(found))).toBe(true);
     await judgeFrames(on.service.api, id, { live: true });
-    // Those that came when it was over are refused.
+    // Rewards after the end are refused.
     const taken = traffic.rewards.filter(({ status }) => status === 200);
     expect(taken.length).toBeGreaterThanOrEqual(session.progress.rollouts_completed);
     expect(traffic.rewards.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
@@ -42,7 +42,7 @@ describe('live traffic that names its instances', () => {
 });
 
 describe('control of live traffic', () => {
-  test('paused it serves the best and counts what is under way; a reward with stop completes it with the best', async () => {
+  test('serves the best and counts calls in flight while paused; completes with the best after a reward with stop', async () => {
     const id = await create({ gepa: { population_size: 1, generations: 5, evaluation: { seeds: range(0, 6) } } });
     await until('slots are wanted', async () => (await read(id)).traffic?.wanted === 6);
     for (const name of ['a', 'b']) await call(id, name);
@@ -55,7 +55,7 @@ describe('control of live traffic', () => {
     for (const name of ['c', 'd', 'e', 'f']) await call(id, name);
     await command(on.service, id, 'pause');
     for (const name of ['b', 'c', 'd', 'e', 'f']) await reward(id, { correlation_id: name, reward: 0 });
-    // The workflow is told of the last one while it is paused, and goes on when it is resumed.
+    // The workflow learns of the last one during the pause, and continues after the resume.
     expect(await read(id)).toMatchObject({ traffic: { wanted: 0 }, best_reward: null });
     await command(on.service, id, 'resume');
     await until('the baseline is evaluated', async () => (await read(id)).best_reward !== null);
@@ -71,11 +71,11 @@ describe('control of live traffic', () => {
     expect(await call(id, 'afterwards')).toBe(session.best_candidate!.candidate_id);
   }, 60_000);
 
-  test('a reward whose word to the workflow was lost is told of by the reconciler', async () => {
+  test('the reconciler delivers a lost notification of a reward', async () => {
     const id = await create({ gepa: { population_size: 1, generations: 5, evaluation: { seeds: [0] } } });
     await until('a slot is wanted', async () => (await read(id)).traffic?.wanted === 1);
     await call(id, 'only');
-    // As an API that is killed after it has recorded the reward.
+    // As after a kill of the API just after it recorded the reward.
     await on.service.db.org('default', (tx) =>
       recordReward(
         tx,
@@ -88,7 +88,7 @@ describe('control of live traffic', () => {
     expect(await read(id)).toMatchObject({ status: 'cancelled' });
   }, 60_000);
 
-  test('where nobody names a prompt, the baseline is what the calls carry', async () => {
+  test('takes the baseline from the calls when no request names a prompt', async () => {
     const id = await create({
       initial_prompt: undefined,
       gepa: { population_size: 1, generations: 2, evaluation: { seeds: [0, 1] } },

@@ -64,7 +64,7 @@ async function startWorld() {
     marking,
     env: { ...demos.env, ...priced.env },
     async close() {
-      await Promise.all([demos, priced, parts, marking].map((one) => one.close()));
+      await Promise.all([demos, priced, parts, marking].map((server) => server.close()));
     },
   };
 }
@@ -81,7 +81,7 @@ const create = (mipro: object = {}, more: object = {}) =>
   createSession(on.service, { ...on.world.job, algorithm: 'mipro', mipro: { ...small, ...mipro }, ...more });
 const read = (id: string) => readJob<Session>(on.service, id);
 
-/** With one demonstration at most there is something left to learn after the first generation. */
+/** With at most one demonstration the first generation cannot learn everything. */
 const slow = { max_bootstrapped_demos: 1, max_labeled_demos: 0 };
 
 /** Holds proposer requests from the n-th on: 1 describes the task, 4 begins generation 2. */
@@ -101,7 +101,7 @@ const isAtRest = (id: string) =>
     return (raw.pendingActivities ?? []).length === 0 && !raw.pendingWorkflowTask;
   });
 
-/** What a candidate scored on each seed, ascending, in the order asked. */
+/** Rewards of a candidate on each seed, ascending, in request order. */
 async function rewardsOf(id: string, candidate: string, stages: string[]): Promise<Map<number, number[]>> {
   const rows = await on.service.query<{ seed: number; rewards: number[] }>(
     `select seed, array_agg(reward order by ordinal) as rewards from rollouts
@@ -112,8 +112,8 @@ async function rewardsOf(id: string, candidate: string, stages: string[]): Promi
 }
 const meanOf = (rewards: readonly number[]) => rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
 
-describe('commands in the middle', () => {
-  test('paused while the task is described, and in trials, nothing more is asked or run until it is resumed; then it completes', async () => {
+describe('commands during a search', () => {
+  test('starts nothing while paused during the task description and during trials, and completes after a resume', async () => {
     const { container } = on.world;
     const question = holdQuestion(1);
     const id = await create(slow, { max_concurrent: 2 });
@@ -142,7 +142,7 @@ describe('commands in the middle', () => {
     expect(question.asked()).toBeGreaterThan(asked);
   });
 
-  test('cancelled it keeps its candidates and its best so far', async () => {
+  test('keeps its candidates and its best when cancelled', async () => {
     const question = holdQuestion(4);
     const id = await create(slow);
     await question.reached();
@@ -159,7 +159,7 @@ describe('commands in the middle', () => {
     question.open();
   });
 
-  test('a reward with stop completes it with the best so far, demonstrations included', async () => {
+  test('completes with its best, including demonstrations, after a reward with stop', async () => {
     const question = holdQuestion(4);
     const id = await create(slow);
     await question.reached();
@@ -177,7 +177,7 @@ describe('commands in the middle', () => {
 });
 
 describe('budgets', () => {
-  test('max_rollouts is never overshot, nor is it wasted on rollouts that are sent twice', async () => {
+  test('never exceeds max_rollouts, and does not spend it on rollouts that are sent twice', async () => {
     const budgets = [15, 20, 33];
     const heldout = { evaluation: { ...evaluation, heldout_seeds: range(200, 3) } };
     const ids = await Promise.all([
@@ -193,14 +193,14 @@ describe('budgets', () => {
       expect(new Set(calls.map(({ rolloutId }) => rolloutId)).size).toBe(calls.length);
       expect(session.progress.rollouts_completed).toBe(calls.length);
       expect(session.candidates.length).toBeGreaterThan(1);
-      // What is held out is measured whenever there is a winner.
+      // The held-out seeds are measured whenever there is a winner.
       if (index >= budgets.length && !session.best_candidate!.is_baseline) {
         expect(await resultsOf(on.service, id)).toMatchObject({ comparison: { basis: 'heldout', seeds: 3 } });
       }
     }
   });
 
-  test('max_cost_usd is never exceeded, and ends the session with its best', async () => {
+  test('never exceeds max_cost_usd, and ends the session with its best', async () => {
     const { priced } = on.world;
     const before = priced.answeredUsd();
     const id = await createSession(on.service, {
@@ -226,12 +226,12 @@ describe('budgets', () => {
     expect(rows).toEqual([]);
   });
 
-  test('max_minutes ends the session while it waits for a text, with a best that was evaluated in full', async () => {
+  test('max_minutes ends the session while it waits for a proposal, with a fully evaluated best', async () => {
     const endsAfter = async (seconds: number): Promise<Session> => {
       const question = holdQuestion(4);
       const session = await ended<Session>(on.service, await create(slow, { budget: { max_minutes: seconds / 60 } }));
       question.open();
-      // How far it comes in its time is the machine's; there it waits.
+      // Progress within the time depends on the machine; the wait is certain.
       return question.asked() < 4 ? endsAfter(2 * seconds) : session;
     };
     const session = await endsAfter(4);
@@ -239,7 +239,7 @@ describe('budgets', () => {
     expect(session).toMatchObject({ status: 'completed', stopped_by: 'max_minutes', error: null });
     expect(session.best_candidate).toMatchObject({ is_baseline: false, status: 'evaluated' });
     expect(session.best_reward).toBeGreaterThan(0.5);
-    // Without noise what was measured in its trials need not be measured again.
+    // Without noise the results of its trials count for the evaluation.
     const rewards = await rewardsOf(id, session.best_candidate!.candidate_id, ['gate', 'evaluation']);
     expect([...rewards.keys()]).toEqual(evaluation.seeds);
     expect(meanOf([...rewards.values()].map((own) => own.at(-1)!))).toBeCloseTo(session.best_reward!, 9);
@@ -251,7 +251,7 @@ describe('budgets', () => {
   });
 });
 
-test('with repeats each evaluation runs every seed so often, and its mean over what differs is the reward', async () => {
+test('with repeats each evaluation runs every seed that often, and the mean is the reward', async () => {
   const { container } = on.world;
   container.behave(() =>
     answers.askModel(
@@ -280,7 +280,7 @@ test('with repeats each evaluation runs every seed so often, and its mean over w
   }
 });
 
-test('a proposer that never works fails the session, says why, and the baseline is there', async () => {
+test('fails the session with a reason when the proposer never works, and keeps the baseline', async () => {
   on.world.model.reply((request) => ({
     text: isQuestion(request) ? 'I would rather not.' : answerTo(request),
   }));
@@ -297,7 +297,7 @@ test('a proposer that never works fails the session, says why, and the baseline 
   });
 });
 
-test('a description of the task that takes two tries is what instructions are written with', async () => {
+test('writes instructions with a task description from the second try', async () => {
   let asked = 0;
   on.world.model.reply((request) => ({ text: isQuestion(request) && ++asked === 1 ? '' : answerTo(request) }));
   const from = on.world.model.requests.length;
@@ -309,8 +309,8 @@ test('a description of the task that takes two tries is what instructions are wr
   for (const [first] of writing) expect(first!.content).toContain('Questions on topics, each of which has a word.');
 });
 
-describe('prompts of several parts', () => {
-  test('of a container that asks no model: there is nothing to show, the instructions are what is searched', async () => {
+describe('prompts of several components', () => {
+  test('in a container without model calls: no demonstrations, only instructions are searched', async () => {
     const id = await create({}, { container_url: on.world.parts.url });
     const session = await ended<Session>(on.service, id);
     expect(session).toMatchObject({ status: 'completed', error: null });
@@ -327,10 +327,10 @@ describe('prompts of several parts', () => {
     expect(rows.length).toBeGreaterThan(5);
   });
 
-  test('of a container that marks them: demonstrations are the first marked one’s, and each call is shown them but its own', async () => {
+  test('in a container with marks: demonstrations belong to the first marked component, and each call gets all but its own', async () => {
     const { marking, model } = on.world;
     const from = model.requests.length;
-    // Without train seeds the demonstrations are of the very seeds that candidates are compared on.
+    // Without train seeds the demonstrations come from the evaluation seeds.
     const id = await create({ train_seeds: undefined }, { container_url: marking.url });
     const session = await ended<Session>(on.service, id);
     expect(session).toMatchObject({ status: 'completed', error: null });
@@ -357,7 +357,7 @@ describe('prompts of several parts', () => {
     }
     const said = asked.map(({ body }) => body.messages.slice(1).map(({ content }) => content));
     expect(said.map(String).sort()).toEqual(shown.map(String).sort());
-    // What is left out of a call is not missed where its rollout is to be shown itself.
+    // A call without its own demonstration remains a complete demonstration for others.
     const ordinals = rollouts.map(({ ordinal }) => ordinal);
     const prompt = { components: ['style', 'plan'], marked: true, ordinals };
     const [slot] = await on.service.db.org('default', (tx) => usableDemos(tx, id, prompt));
@@ -365,7 +365,7 @@ describe('prompts of several parts', () => {
   });
 });
 
-test('an evaluation of the winner comes to the session’s reward: on its own seeds each is shown the others', async () => {
+test('an evaluation of the winner equals the session’s reward: on its own seeds each call gets the other demonstrations', async () => {
   const id = await create({
     train_seeds: undefined,
     evaluation: { seeds: range(0, 9) },
@@ -413,17 +413,17 @@ describe('the same rng_seed and answers give the same candidates, demonstrations
     return { id, found: JSON.parse(bare) as { candidates: { demos: unknown[] | null }[]; history: unknown[] } };
   }
 
-  test('however many run at once', async () => {
+  test('with any concurrency', async () => {
     const [two, many] = await Promise.all([2, 16].map((most) => found(on.service, most)));
     expect(two!.found).toEqual(many!.found);
     expect(two!.found.candidates.some(({ demos }) => (demos ?? []).length > 0)).toBe(true);
   });
 
-  test('also where the workflow goes on in new runs', async () => {
+  test('over several workflow runs', async () => {
     const temporal = await startShortHistories(25);
     const short = await startTestService({ ...on.world.env, TEMPORAL_ADDRESS: temporal.address });
     try {
-      const [whole, parts] = await Promise.all([on.service, short].map((one) => found(one, 2, slow)));
+      const [whole, parts] = await Promise.all([on.service, short].map((service) => found(service, 2, slow)));
       expect(parts!.found).toEqual(whole!.found);
       expect(parts!.found.history.length).toBeGreaterThan(2);
       expect((await chainOf(short.temporal, short.workflow(parts!.id).workflowId)).length).toBeGreaterThan(3);

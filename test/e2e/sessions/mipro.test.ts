@@ -29,7 +29,7 @@ interface Pareto {
 const read = <T>(path: string) => on.service.api.call<T>('GET', path);
 
 describe('a MIPRO session', () => {
-  test('finds demonstrations and instructions, and everything it says about itself adds up', async () => {
+  test('finds demonstrations and instructions, and its own report is consistent', async () => {
     const id = await create();
     const seen = await ended<Session>(on.service, id);
     expect(seen).toMatchObject({ status: 'completed', error: null, algorithm: 'mipro' });
@@ -40,7 +40,7 @@ describe('a MIPRO session', () => {
     expect(history.map((entry) => entry.best_reward)).toEqual([...history.map((entry) => entry.best_reward)].sort());
     expect(seen.progress.rollouts_completed).toBe(on.world.container.callsOf(id).length);
 
-    // Demonstrations are whole pairs of what was asked and answered, after the instruction.
+    // Demonstrations are complete pairs of question and answer, after the instruction.
     const [system, ...demos] = best!.messages;
     expect(system!.role).toBe('system');
     expect(demos.length).toBeGreaterThan(0);
@@ -65,7 +65,7 @@ describe('a MIPRO session', () => {
     expect(proposed).toHaveLength(seen.candidates.length - 1);
   });
 
-  test('has a lever for its demonstrations, and every version of every lever can be read', async () => {
+  test('has a lever for its demonstrations, and every version of every lever is readable', async () => {
     const id = await create({ num_trials: 5 });
     const seen = await ended<Session>(on.service, id);
     const { lever_summary: summary, lever_versions: versions } = seen;
@@ -82,10 +82,12 @@ describe('a MIPRO session', () => {
     for (const { lever_id: lever, latest_version: latest } of data) {
       const held: string[] = [];
       for (let version = 0; version <= latest; version += 1) {
-        const one = await read<{ candidate_ids: string[] }>(`${path}/${lever}/versions/${version}`).catch(() => null);
-        // A proposal that came to nothing leaves its number out of the prompt's versions.
-        if (one === null) expect(lever).toBe(summary.prompt_lever_id);
-        else held.push(...one.candidate_ids);
+        const listed = await read<{ candidate_ids: string[] }>(`${path}/${lever}/versions/${version}`).catch(
+          () => null,
+        );
+        // A failed proposal leaves a gap in the prompt's versions.
+        if (listed === null) expect(lever).toBe(summary.prompt_lever_id);
+        else held.push(...listed.candidate_ids);
       }
       expect(new Set(held)).toEqual(known);
     }

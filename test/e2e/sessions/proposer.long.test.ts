@@ -12,7 +12,7 @@ beforeEach(() => void (on.world.model.requests.length = 0));
 
 const parent = 'Answer {name} well.';
 
-/** Runs a session whose proposer answers its n-th question so; null: as the rules have it. */
+/** Runs a session with this answer to its proposer's n-th request; null: the rules' answer. */
 async function run(reply: (n: number) => ModelReply | null, generations = 1): Promise<Session> {
   const { model, job } = on.world;
   model.reply((request) => reply(model.requests.length) ?? { text: propose(request) });
@@ -28,7 +28,7 @@ const choice = (content: string | null, finish_reason: string) => ({
   fields: { choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason }] },
 });
 
-describe('a first answer that is no use', () => {
+describe('an unusable first answer', () => {
   test.each<[string, ModelReply, RegExp]>([
     ['empty', { text: '' }, /no ``` fence/],
     ['without content', choice(null, 'stop'), /no ``` fence/],
@@ -42,7 +42,7 @@ describe('a first answer that is no use', () => {
     ['without a fence', { text: `${parent} Be precise.` }, /no ``` fence/],
     ['too long', { text: fenced(`${parent} ${'x'.repeat(40_000)}`) }, /has 400\d\d characters; at most 32000/],
     ['without the placeholder', { text: fenced('Be precise.') }, /lacks the placeholder \{name\}/],
-  ])('%s: the second try is told, and counts', async (_name, bad, fault) => {
+  ])('%s: the second try gets the reason, and its answer counts', async (_name, bad, fault) => {
     const session = await run((n) => (n === 1 ? bad : null));
     expect(session).toMatchObject({ status: 'completed', error: null, best_reward: 0.25 });
     expect(session.candidates.map(({ status }) => status)).toEqual(['evaluated', 'evaluated']);
@@ -56,13 +56,13 @@ describe('a first answer that is no use', () => {
     expect(second![2]!.content).toMatch(fault);
   });
 
-  test('that changes nothing is no fault: it is a duplicate, and not asked for again', async () => {
+  test('without a change is a duplicate, not a failure, and is not requested again', async () => {
     const session = await run(() => ({ text: fenced(parent) }));
     expect(session).toMatchObject({ status: 'completed', error: null });
     expect(on.world.model.requests).toHaveLength(1);
   });
 
-  test('each later try is told of the answer before it', async () => {
+  test('each later try gets the previous answer', async () => {
     const session = await run((n) => [{ text: 'no fence' }, { text: fenced('Be precise.') }][n - 1] ?? null);
     expect(session).toMatchObject({ status: 'completed', best_reward: 0.25 });
     const third = on.world.model.requests[2]!.body.messages;
@@ -82,7 +82,7 @@ describe('a proposer that never works', () => {
       2,
     ],
     ['breaks off', { cutBody: true }, /connection to the provider "fake" broke/, 6],
-  ])('%s: the session fails and says why, and its baseline is there', async (_name, reply, why, requests) => {
+  ])('%s: fails the session with the reason, and keeps the baseline', async (_name, reply, why, requests) => {
     const session = await run(() => reply, 5);
     expect(session).toMatchObject({
       status: 'failed',

@@ -8,15 +8,15 @@ import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 
-// Frames of real sessions, beside the rollouts, traces and calls that they sum up.
+// Frames of real sessions, compared with their rollouts, traces and calls.
 
 const on = serviceOfFile(() => startPricedWorld(1));
 const wanted = () => ({ container_url: on.world.container.url, policy: pricedPolicy });
 
 afterEach(() => on.world.container.behave(() => on.world.ask));
 
-describe('the frames of a session', () => {
-  test('sum up each finished rollout once, and with the proposer they are what it used', async () => {
+describe('sensor frames of a session', () => {
+  test('contain each finished rollout once, and add up to the usage together with the proposer', async () => {
     const id = await createSession(on.service, {
       ...wanted(),
       max_concurrent: 4,
@@ -46,7 +46,7 @@ describe('the frames of a session', () => {
     expect(totals.completionTokens + proposer!.completion).toBe(session.usage.completion_tokens);
     expect(totals.costUsd + proposer!.cost).toBeCloseTo(session.usage.total_cost_usd!, 9);
 
-    // As an archive, too.
+    // Also as an archive.
     const zip = await fetch(`${on.service.url}${pathOf(id)}/traces`, {
       headers: { authorization: `Bearer ${on.service.apiKey}` },
     });
@@ -54,7 +54,7 @@ describe('the frames of a session', () => {
     expect(frames.flatMap(({ trace_ids }) => trace_ids).filter((trace) => !entries.has(`${trace}.json`))).toEqual([]);
   });
 
-  test('that the infrastructure fails, and asks again, are of each batch on its own', async () => {
+  test('separate the batches of infrastructure failures and their repetitions', async () => {
     const failed = new Set<number>();
     on.world.container.behave((call) => {
       if (call.seed >= 2 || failed.has(call.seed)) return on.world.ask;
@@ -73,7 +73,7 @@ describe('the frames of a session', () => {
     ]);
   });
 
-  test.each(['cancel', 'stop'] as const)('that a %s ends in a batch are of what was finished', async (how) => {
+  test.each(['cancel', 'stop'] as const)('contain the finished rollouts of a batch ended by a %s', async (how) => {
     on.world.container.behave((call) => (call.seed < 3 ? on.world.ask : answers.hang()));
     const id = await createSession(on.service, {
       ...wanted(),
@@ -90,7 +90,7 @@ describe('the frames of a session', () => {
     expect(frames).toMatchObject([{ stage: 'baseline', sensors: { rollout: { count: 3 }, reward: { count: 3 } } }]);
   });
 
-  test('that runs out of money in a batch are of what was finished', async () => {
+  test('contain the finished rollouts of a batch that runs out of budget', async () => {
     const id = await createSession(on.service, {
       ...wanted(),
       max_concurrent: 8,

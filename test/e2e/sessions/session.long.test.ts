@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 const { on, create, container, read } = rulesServiceOfFile();
 
 describe('a GEPA session', () => {
-  test('is the same for the same rng_seed and answers, and another for another seed', async () => {
+  test('is equal for equal rng_seed and answers, and differs for another seed', async () => {
     const run = async (rngSeed: number, maxConcurrent: number) => {
       const id = await create({ rng_seed: rngSeed, max_concurrent: maxConcurrent });
       const { candidates } = await ended<Session>(on.service, id);
@@ -27,25 +27,25 @@ describe('a GEPA session', () => {
       return { shape, prompts, history: (await resultsOf(on.service, id)).history };
     };
     const first = await run(0, 1);
-    // The second run is concurrent, with varying delays; the path must not depend on that.
+    // The second run is concurrent, with varying delays; the path must not depend on timing.
     on.world.container.behave((call) => answers.after((call.seed * 7) % 13, on.world.answer(call)));
     expect(await run(0, 9)).toEqual(first);
     expect(await run(5, 9)).not.toEqual(first);
   });
 
   test.each([40, 55, 71])('never goes over budget.max_rollouts = %i', async (maxRollouts) => {
-    // There is always something left to learn.
+    // The search never runs out of rules.
     on.world.container.behave((call) => on.world.answer(call, 0.9 * on.world.scoreOf(call)));
     const id = await create({ budget: { max_rollouts: maxRollouts } }, { generations: 40 });
     const seen = await ended<Session>(on.service, id);
     expect(seen).toMatchObject({ status: 'completed', stopped_by: 'max_rollouts' });
     const mine = on.world.container.callsOf(id);
     expect(mine.length).toBeLessThanOrEqual(maxRollouts);
-    // A proposal takes six; the reserve for a winner's evaluation is spent only for a winner.
+    // A proposal takes six; the reserve for a winner's evaluation serves only a winner.
     expect(mine.length).toBeGreaterThan(maxRollouts - 6 - 12);
   });
 
-  test('or from the system message that the baseline’s calls carry; fails when they differ', async () => {
+  test('takes the baseline from the calls’ system message, and fails when they differ', async () => {
     let system: (seed: number) => string = () => 'From the container’s own code.';
     const box = await container({
       behave: (call) =>
@@ -71,9 +71,11 @@ describe('a GEPA session', () => {
     expect(seen.error).toContain('initial_prompt');
   });
 
-  test('what is read of each candidate is what its rollouts say: paused within a batch, and at the end', async () => {
+  test('the view of each candidate matches its rollouts: paused within a batch, and at the end', async () => {
     const id = await create({ max_concurrent: 2 });
-    await until('some have ended', async () => (await read(id)).candidates.some((one) => one.rollout_count > 3));
+    await until('some have ended', async () =>
+      (await read(id)).candidates.some((candidate) => candidate.rollout_count > 3),
+    );
     await command(on.service, id, 'pause');
     const truth = () =>
       on.service.query(
@@ -101,7 +103,7 @@ describe('a GEPA session', () => {
     expect(left).toEqual({ n: 0 });
   });
 
-  test('why a proposal failed is told in one short line, whatever the provider said', async () => {
+  test('the reason of a failed proposal is one short line, whatever the provider answered', async () => {
     on.world.model.reply(() => ({ status: 400, raw: 'no\n\u0007'.repeat(5_000) }));
     const id = await create();
     await ended(on.service, id);
@@ -114,7 +116,7 @@ describe('a GEPA session', () => {
     }
   });
 
-  test('a proposer that answers at the second try is asked twice, and both answers are recorded', async () => {
+  test('a proposer that succeeds at the second try gets two requests, and both answers are recorded', async () => {
     const before = on.world.model.requests.length;
     on.world.model.reply((request) => ({
       text: on.world.model.requests.length - before === 1 ? '```\nnot closed' : propose(request),
@@ -129,7 +131,7 @@ describe('a GEPA session', () => {
     expect(calls).toEqual([{ occurrence: 0 }, { occurrence: 1 }]);
   });
 
-  test('a failed rollout counts as reward 0; one that was the infrastructure’s fault is asked for again, at most twice', async () => {
+  test('counts a failed rollout as reward 0, and repeats an infrastructure failure at most twice', async () => {
     const box = await container({
       prompt: [{ role: 'system', content: baseline }],
       behave: (call) => {

@@ -11,7 +11,7 @@ import { until } from '../../support/until.js';
 const { on, create, container, read } = rulesServiceOfFile();
 
 describe('a GEPA session', () => {
-  test('finds the prompt with all rules, and everything it says about itself adds up', async () => {
+  test('finds the prompt with all rules, and its own report is consistent', async () => {
     const id = await create();
     const seen = await ended<Session>(on.service, id);
     expect(seen).toMatchObject({ status: 'completed', error: null, stopped_by: 'solved', best_reward: 1 });
@@ -37,7 +37,7 @@ describe('a GEPA session', () => {
     expect(Math.max(...mine.map((entry) => entry.concurrency))).toBeLessThanOrEqual(5);
   });
 
-  test('its events are 1..N, one for each decision, and end with job_complete', async () => {
+  test('has events 1..N, one for each decision, with job_complete last', async () => {
     const id = await create();
     const seen = await ended<Session>(on.service, id);
     const all = await eventsOf(on.service, id);
@@ -60,7 +60,7 @@ describe('a GEPA session', () => {
     ).toEqual([...evaluated].sort());
     expect(of('evaluation_complete')[0]!.data).toMatchObject({ generation: 0, reward: 0, seeds_evaluated: 12 });
 
-    // What was decided stands before what follows from it.
+    // A decision comes before its consequences.
     for (const [at, { type, data }] of all.entries()) {
       if (type !== 'rollout_completed') continue;
       const before = all.slice(0, at);
@@ -76,7 +76,7 @@ describe('a GEPA session', () => {
     }
   });
 
-  test('takes the baseline from initial_prompt, before the container’s own', async () => {
+  test('prefers initial_prompt over the container’s own prompt', async () => {
     const id = await create(
       { initial_prompt: { messages: [{ role: 'system', content: 'Mine. rule-0.' }] } },
       { generations: 1 },
@@ -90,7 +90,7 @@ describe('a GEPA session', () => {
     expect(prompt.messages).toEqual([{ role: 'system', content: 'Mine. rule-0.' }]);
   });
 
-  test('rollouts get their candidate’s system message through the proxy; other calls get the best so far', async () => {
+  test('gives rollouts their candidate’s system message through the proxy, and other calls the best', async () => {
     const seenSystems = new Map<string, string>();
     const box = await container({
       prompt: [{ role: 'system', content: baseline }],
@@ -103,7 +103,7 @@ describe('a GEPA session', () => {
           },
         ),
     });
-    // The model says back which system message it was given.
+    // The model answers with its system message.
     on.world.model.reply((request) => ({
       text: request.body.messages[0]!.role === 'system' ? request.body.messages[0]!.content : propose(request),
     }));
@@ -146,7 +146,7 @@ describe('a GEPA session', () => {
     expect(JSON.stringify(trace)).toContain('hello');
   });
 
-  test('a proposer that never works fails the session with the reason; the baseline is kept', async () => {
+  test('fails with the reason when the proposer never works, and keeps the baseline', async () => {
     on.world.model.reply(() => ({ text: 'I would rather not.' }));
     const id = await create();
     const seen = await ended<Session>(on.service, id);
@@ -155,7 +155,7 @@ describe('a GEPA session', () => {
     expect((await eventsOf(on.service, id)).slice(-2).map((event) => event.type)).toEqual(['error', 'job_failed']);
   });
 
-  test('stop: true with a reward completes it with the best so far', async () => {
+  test('completes with its best after a reward with stop: true', async () => {
     on.world.container.behave(() => answers.hang());
     const id = await create();
     await until('it runs', () => on.world.container.callsOf(id).length > 0);
@@ -163,7 +163,7 @@ describe('a GEPA session', () => {
     expect(await ended(on.service, id)).toMatchObject({ status: 'completed', stopped_by: 'reward_stop' });
   });
 
-  test('a graceful restart in the middle loses nothing and runs nothing twice', async () => {
+  test('loses nothing and repeats nothing over a graceful restart', async () => {
     on.world.container.behave((call) => answers.after(20, on.world.answer(call)));
     const id = await create();
     await until('some are recorded', async () => (await read(id)).progress.rollouts_completed > 15);

@@ -6,13 +6,13 @@ import { recordProposerCall } from '../../../src/storage/candidates/proposals.js
 import { record, seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
 import { createSession, httpOfFile } from '../support.js';
 
-// Sessions whose children run the failures that they were shown and regression seeds.
+// Sessions whose children run the failures in their prompt and regression seeds.
 
 const http = httpOfFile();
 
 const get = async (id: string, path: string) => (await http.call('GET', `/api/v1/online/sessions/${id}${path}`)).body;
 
-function one(rollout: Partial<SeededRollout> & { candidate: number; seed: number }): SeededRollout {
+function rolloutOf(rollout: Partial<SeededRollout> & { candidate: number; seed: number }): SeededRollout {
   return { status: 'succeeded', generation: 1, ...rollout };
 }
 
@@ -29,11 +29,11 @@ describe('a session with a merge', () => {
   const cand = (version: number) => candidateId(id, version);
   const rol = (ordinal: number) => rolloutId(id, ordinal);
   const gate = (candidate: number, seed: number, more: Partial<SeededRollout>) =>
-    one({ candidate, seed, stage: 'gate', ...more });
+    rolloutOf({ candidate, seed, stage: 'gate', ...more });
   const rollouts: SeededRollout[] = [
-    // 0-3: one of the evaluation's failures, seed 7, is what candidate 1 learns from.
+    // 0-3: candidate 1 learns from one of the evaluation's failures, seed 7.
     ...([0, 1, 2, 7] as const).map((seed, i) =>
-      one({
+      rolloutOf({
         candidate: 0,
         seed,
         reward: [0, 0.5, 1, 0][i]!,
@@ -42,32 +42,32 @@ describe('a session with a merge', () => {
         feedback: `say ${seed}`,
       }),
     ),
-    one({ candidate: 0, seed: 8, reward: 0, stage: 'minibatch', feedback: 'say 8' }),
-    one({ candidate: 0, seed: 9, reward: 1, stage: 'minibatch' }),
-    // 6-10: the tests of 1 to 3; the infrastructure fails 7, which 10 is asked again for.
+    rolloutOf({ candidate: 0, seed: 8, reward: 0, stage: 'minibatch', feedback: 'say 8' }),
+    rolloutOf({ candidate: 0, seed: 9, reward: 1, stage: 'minibatch' }),
+    // 6-10: the tests of 1 to 3; 10 repeats 7 after an infrastructure failure.
     gate(1, 7, { reward: 1 }),
     gate(2, 8, { status: 'failed', error: 'refused', infrastructure: true }),
     gate(3, 7, { reward: 0 }),
     gate(3, 8, { reward: 0 }),
     gate(2, 8, { reward: 0.75 }),
-    // 11, 12: guards. 13, 14: the merge. 15-17: its evaluation, which has seed 7 already.
+    // 11, 12: regression seeds. 13, 14: the merge. 15-17: its evaluation, which has seed 7 already.
     gate(1, 9, { reward: 1 }),
     gate(2, 2, { reward: 1 }),
     gate(4, 7, { reward: 1 }),
     gate(4, 8, { reward: 0.75 }),
     ...[0.5, 0.5, 1].map((reward, seed) =>
-      one({ candidate: 4, seed, reward, stage: 'evaluation', feedback: `why ${seed}` }),
+      rolloutOf({ candidate: 4, seed, reward, stage: 'evaluation', feedback: `why ${seed}` }),
     ),
     // 18, 19: a child of the merge; 20: the merge as a parent; 21: the parent in the child's test.
     gate(5, 0, { reward: 1, generation: 2 }),
     gate(5, 9, { status: 'running', generation: 2 }),
-    one({ candidate: 4, seed: 7, reward: 0, stage: 'minibatch', generation: 3 }),
+    rolloutOf({ candidate: 4, seed: 7, reward: 0, stage: 'minibatch', generation: 3 }),
     gate(4, 0, { reward: 0.25, generation: 2 }),
-    // 22, 23: noise. 24: a test for whose rest there is no budget. 25: held out.
+    // 22, 23: noise. 24: a test that runs out of budget. 25: held out.
     gate(6, 8, { reward: 0.5, generation: 2 }),
     gate(6, 8, { reward: 1, generation: 2 }),
     gate(7, 8, { reward: 1, generation: 2 }),
-    one({ candidate: 4, seed: 0, reward: 0, stage: 'heldout', generation: 3 }),
+    rolloutOf({ candidate: 4, seed: 0, reward: 0, stage: 'heldout', generation: 3 }),
   ];
 
   beforeAll(async () => {
@@ -115,7 +115,7 @@ describe('a session with a merge', () => {
     });
   });
 
-  test('each decision is shown as it was recorded', async () => {
+  test('shows each decision as recorded', async () => {
     const { data } = await get(id, '/candidates');
     const decisions = data.map(({ decision }: { decision: object }) => decision);
     const verdict = (outcome: string, reason: string, sums: (number | null)[], estimate: number | null) => ({
@@ -134,7 +134,7 @@ describe('a session with a merge', () => {
       verdict('rejected', 'not_better', [0, 0, 2], null),
       verdict('accepted', 'combined', [1.75, 1.75, 2], 0.7),
     ]);
-    // The message has the numbers that decided.
+    // The message has the numbers of the decision.
     expect(decisions[1].message).toMatch(/\b2\b.*\b1\b.*0\.55/);
     expect(decisions[5]).toMatchObject({ outcome: 'pending', estimated_reward: null });
     expect(decisions[6]).toMatchObject({ outcome: 'rejected', reason: 'not_better', parent_sum: 0.7, child_sum: 0.75 });
@@ -158,7 +158,7 @@ describe('a session with a merge', () => {
     candidate_rollouts: children.map(([ordinal, reward]) => ({ rollout_id: rol(ordinal), reward })),
   });
 
-  test('each tested seed is shown beside the rollout that it is compared with', async () => {
+  test('shows each tested seed beside the rollout it is compared with', async () => {
     const seen = async (version: number) => (await get(id, `/candidates/${cand(version)}`)).minibatch;
     expect(await seen(1)).toEqual([tried(7, 'shown', [3, 0], [[6, 1]]), tried(9, 'guard', [5, 1], [[11, 1]])]);
     expect(await seen(2)).toEqual([tried(8, 'shown', [4, 0], [[10, 0.75]]), tried(2, 'guard', [2, 1], [[12, 1]])]);
@@ -178,7 +178,7 @@ describe('a session with a merge', () => {
     ]);
   });
 
-  test('each sentence of a merge leads to the candidate that introduced it and to what that one was shown', async () => {
+  test('traces each sentence of a merge to its first candidate and that candidate’s feedback', async () => {
     const { segments, reflection, parent_ids, diff } = await get(id, `/candidates/${cand(4)}`);
     const shown = (ordinal: number, feedback: string) => {
       return { rollout_id: rol(ordinal), seed: rollouts[ordinal]!.seed, feedback };
@@ -196,7 +196,7 @@ describe('a session with a merge', () => {
     expect(child.segments.at(-1)).toMatchObject({ introduced_by: cand(5), feedback: [shown(15, 'why 0')] });
   });
 
-  test('the front counts a seed of which the evaluation had no need to be run again', async () => {
+  test('the front counts a seed that the evaluation did not run again', async () => {
     expect(await get(id, '/pareto')).toMatchObject({
       seeds: [
         { seed: 0, best_reward: 0.5, candidate_ids: [cand(4)] },
@@ -209,7 +209,7 @@ describe('a session with a merge', () => {
   });
 });
 
-test('with repeats the front has the means of the evaluation, without what was asked again and without the tests', async () => {
+test('with repeats the front has the means of the evaluation, without repetitions and tests', async () => {
   const id = await createSession(http, {
     gepa: { population_size: 1, generations: 2, evaluation: { seeds: [0, 1], repeats: 2 } },
   });
@@ -220,16 +220,16 @@ test('with repeats the front has the means of the evaluation, without what was a
     { status: 'evaluated', reward: 0.6875, generation: 1, parents: [0], ordinals: [0], components: ['system'] },
   ]);
   await seedRollouts(http, id, [
-    one({ ...first, seed: 0, reward: 0 }),
-    one({ ...first, seed: 1, ...failed }),
-    one({ ...first, seed: 0, reward: 1 }),
-    one({ ...first, seed: 1, ...failed }),
-    one({ ...first, seed: 1, reward: 0.5 }),
-    one({ ...first, seed: 1, ...failed }),
-    one({ ...first, seed: 1, reward: 1 }),
-    one({ candidate: 1, seed: 0, reward: 0, stage: 'gate' }),
-    ...[1, 0.5, 0.25, 1].map((reward, i) => one({ candidate: 1, seed: i % 2, reward, stage: 'evaluation' })),
-    one({ candidate: 1, seed: 1, reward: 0, stage: 'minibatch', generation: 2 }),
+    rolloutOf({ ...first, seed: 0, reward: 0 }),
+    rolloutOf({ ...first, seed: 1, ...failed }),
+    rolloutOf({ ...first, seed: 0, reward: 1 }),
+    rolloutOf({ ...first, seed: 1, ...failed }),
+    rolloutOf({ ...first, seed: 1, reward: 0.5 }),
+    rolloutOf({ ...first, seed: 1, ...failed }),
+    rolloutOf({ ...first, seed: 1, reward: 1 }),
+    rolloutOf({ candidate: 1, seed: 0, reward: 0, stage: 'gate' }),
+    ...[1, 0.5, 0.25, 1].map((reward, i) => rolloutOf({ candidate: 1, seed: i % 2, reward, stage: 'evaluation' })),
+    rolloutOf({ candidate: 1, seed: 1, reward: 0, stage: 'minibatch', generation: 2 }),
   ]);
   await record(http, id, { repeated: [1, 3, 5] });
   expect((await get(id, '/pareto')).seeds).toMatchObject([
@@ -238,7 +238,7 @@ test('with repeats the front has the means of the evaluation, without what was a
   ]);
 });
 
-test('a prompt of several components: each was a question of its own, judged by its own text', async () => {
+test('a prompt of several components has a reflection for each, judged by its own text', async () => {
   const id = await createSession(http);
   const cand = (version: number) => candidateId(id, version);
   const prompt = (system: string, style: string, facts: string): Message[] => [
@@ -247,7 +247,7 @@ test('a prompt of several components: each was a question of its own, judged by 
     { role: 'system', content: facts },
   ];
   await seedRollouts(http, id, [
-    one({ candidate: 0, seed: 0, reward: 0, stage: 'baseline', feedback: 'style, facts' }),
+    rolloutOf({ candidate: 0, seed: 0, reward: 0, stage: 'baseline', feedback: 'style, facts' }),
   ]);
   const made = { generation: 1, parents: [0], ordinals: [0] };
   await seedCandidates(http, id, [

@@ -20,26 +20,26 @@ const cand = (version: number) => candidateId(id, version);
 const rol = (ordinal: number) => rolloutId(id, ordinal);
 
 /**
- * By ordinal: the baseline 0-2, then 3-5 its minibatch; 6-8 gate of 1, 9-11 of 2 (9 again as 12);
+ * By ordinal: the baseline 0-2, then 3-5 its minibatch; 6-8 test of 1, 9-11 of 2 (9 again as 12);
  * evaluation of 1 13-15.
  */
 const rollouts: SeededRollout[] = [
-  ...[0, 0.5, 0].map((reward, seed) => one({ candidate: 0, seed, reward, stage: 'baseline', generation: 0 })),
+  ...[0, 0.5, 0].map((reward, seed) => rolloutOf({ candidate: 0, seed, reward, stage: 'baseline', generation: 0 })),
   ...[0, 0.5, 0].map((reward, i) =>
-    one({ candidate: 0, seed: 7 + i, reward, stage: 'minibatch', feedback: `say ${i}` }),
+    rolloutOf({ candidate: 0, seed: 7 + i, reward, stage: 'minibatch', feedback: `say ${i}` }),
   ),
   ...[0.25, 0.5, 1].map((reward, i) =>
-    one({ candidate: 1, seed: 7 + i, reward, stage: 'gate', feedback: `more ${i}` }),
+    rolloutOf({ candidate: 1, seed: 7 + i, reward, stage: 'gate', feedback: `more ${i}` }),
   ),
-  one({ candidate: 2, seed: 7, stage: 'gate', status: 'failed', error: 'refused', infrastructure: true }),
-  one({ candidate: 2, seed: 8, stage: 'gate', status: 'failed', error: 'the container says no', reward: 9 }),
-  one({ candidate: 2, seed: 9, stage: 'gate', reward: 0 }),
-  one({ candidate: 2, seed: 7, stage: 'gate', reward: 0.5 }),
-  ...[0.5, 0.5, 1].map((reward, seed) => one({ candidate: 1, seed, reward, stage: 'evaluation' })),
-  one({ candidate: 3, seed: 8, stage: 'gate', generation: 2, status: 'running' }),
+  rolloutOf({ candidate: 2, seed: 7, stage: 'gate', status: 'failed', error: 'refused', infrastructure: true }),
+  rolloutOf({ candidate: 2, seed: 8, stage: 'gate', status: 'failed', error: 'the container says no', reward: 9 }),
+  rolloutOf({ candidate: 2, seed: 9, stage: 'gate', reward: 0 }),
+  rolloutOf({ candidate: 2, seed: 7, stage: 'gate', reward: 0.5 }),
+  ...[0.5, 0.5, 1].map((reward, seed) => rolloutOf({ candidate: 1, seed, reward, stage: 'evaluation' })),
+  rolloutOf({ candidate: 3, seed: 8, stage: 'gate', generation: 2, status: 'running' }),
 ];
 
-function one(rollout: Partial<SeededRollout> & { candidate: number; seed: number }): SeededRollout {
+function rolloutOf(rollout: Partial<SeededRollout> & { candidate: number; seed: number }): SeededRollout {
   return { status: 'succeeded', generation: 1, ...rollout };
 }
 
@@ -104,7 +104,7 @@ beforeAll(async () => {
 });
 
 describe('candidates', () => {
-  test('each has its summary and why it was accepted or rejected', async () => {
+  test('each has its summary and the reason of its acceptance or rejection', async () => {
     const { data, next_cursor, has_more } = await get('/candidates');
     expect([next_cursor, has_more]).toEqual([null, false]);
     const { candidates } = await get('');
@@ -118,7 +118,7 @@ describe('candidates', () => {
         child_sum: 1.75,
         minibatch_size: 3,
         estimated_reward: 0.6,
-        // It has the numbers that decided.
+        // It has the numbers of the decision.
         message: expect.stringMatching(/1\.75\b.*\b3\b.*0\.5\b.*0\.666667/),
       },
       {
@@ -138,7 +138,7 @@ describe('candidates', () => {
     ]);
   });
 
-  test('come in pages and by status', async () => {
+  test('are listed in pages and by status', async () => {
     const seen: string[] = [];
     for (let query = '?limit=1'; query;) {
       const page = await get(`/candidates${query}`);
@@ -163,7 +163,7 @@ describe('candidates', () => {
   });
 });
 
-test('a live call without a seed is shown by itself; a test without a rollout has no size', async () => {
+test('a live call without a seed is listed alone; a test without a rollout has no size', async () => {
   const other = await createSession(http);
   await seedCandidates(http, other, [
     { status: 'evaluated', reward: 0, generation: 0 },
@@ -171,10 +171,10 @@ test('a live call without a seed is shown by itself; a test without a rollout ha
     { status: 'rejected', generation: 1, parents: [0] },
   ]);
   await seedRollouts(http, other, [
-    one({ candidate: 0, seed: 0, reward: 1, stage: 'gate' }),
-    one({ candidate: 1, seed: 1, reward: 0.25, stage: 'gate' }),
-    one({ candidate: 1, seed: 2, reward: 0.5, stage: 'gate' }),
-    one({ candidate: 1, seed: 3, reward: 1, stage: 'gate', generation: 2 }),
+    rolloutOf({ candidate: 0, seed: 0, reward: 1, stage: 'gate' }),
+    rolloutOf({ candidate: 1, seed: 1, reward: 0.25, stage: 'gate' }),
+    rolloutOf({ candidate: 1, seed: 2, reward: 0.5, stage: 'gate' }),
+    rolloutOf({ candidate: 1, seed: 3, reward: 1, stage: 'gate', generation: 2 }),
   ]);
   await http.db.org('default', (tx) => tx.query('update rollouts set seed = null where job_id = $1', [other]));
   const rejection = { type: 'candidate_rejected', generation: 1 } as const;
@@ -204,7 +204,7 @@ test('a live call without a seed is shown by itself; a test without a rollout ha
 });
 
 describe('one candidate', () => {
-  test('its text, the difference from its parent, the minibatch and what its reflection was', async () => {
+  test('has its text, the difference from its parent, its minibatch and its reflection', async () => {
     const seen = await get(`/candidates/${cand(1)}`);
     expect(seen).toMatchObject({ candidate_id: cand(1), parent_ids: [cand(0)], decision: { outcome: 'accepted' } });
     expect(seen.messages).toEqual([{ role: 'system', content: texts[1] }]);
@@ -227,7 +227,7 @@ describe('one candidate', () => {
     });
   });
 
-  test('each sentence has the candidate that introduced it and the feedback which that one was shown', async () => {
+  test('has for each sentence its first candidate and that candidate’s feedback', async () => {
     const { segments } = await get(`/candidates/${cand(3)}`);
     const shown = (ordinal: number, feedback: string) => ({
       rollout_id: rol(ordinal),
@@ -255,7 +255,7 @@ describe('one candidate', () => {
     ]);
   });
 
-  test('a rollout asked again counts once, a failed one 0, an open one not yet', async () => {
+  test('a repeated rollout counts once, a failed one 0, an open one not yet', async () => {
     expect((await get(`/candidates/${cand(2)}`)).minibatch).toEqual([
       pair(7, [3, 0], [12, 0.5]),
       pair(8, [4, 0.5], [10, 0]),
@@ -264,7 +264,7 @@ describe('one candidate', () => {
     expect((await get(`/candidates/${cand(3)}`)).minibatch).toEqual([pair(8, [7, 0.5], [16, null], cand(1))]);
   });
 
-  test('its rollouts, in pages', async () => {
+  test('lists its rollouts in pages', async () => {
     const first = await get(`/candidates/${cand(1)}/seed-evals?limit=4`);
     const rest = await get(`/candidates/${cand(1)}/seed-evals?limit=4&cursor=${first.next_cursor}`);
     expect([first.has_more, rest.has_more]).toEqual([true, false]);
@@ -285,7 +285,7 @@ describe('one candidate', () => {
     expect(data[1]).toMatchObject({ status: 'failed', error: 'the container says no', reward: null });
   });
 
-  test('feedback and prompts that are large are cut, and many sentences of one origin are joined', async () => {
+  test('truncates long feedback and prompts, and joins sentences of one origin', async () => {
     const other = await createSession(http);
     const long = 'x'.repeat(20_000);
     await seedRollouts(http, other, [{ candidate: 0, seed: 0, status: 'succeeded', reward: 0, feedback: long }]);
@@ -304,7 +304,7 @@ describe('one candidate', () => {
   });
 });
 
-test('the front: the best of each evaluation seed, without dominated candidates', async () => {
+test('the front has the best of each evaluation seed, without dominated candidates', async () => {
   expect(await get('/pareto')).toEqual({
     session_id: id,
     job_id: id,
@@ -340,7 +340,7 @@ test('another organization, an unknown candidate, and one of another session are
   }
 });
 
-test('at the end all of it is still there, and what was not decided says so', async () => {
+test('remains complete after the end, and marks missing decisions', async () => {
   const before = await get(`/candidates/${cand(1)}`);
   await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId: id }, 'cancelled'));
   expect(await get(`/candidates/${cand(1)}`)).toEqual(before);

@@ -18,7 +18,7 @@ const gate = { container_url: 'http://127.0.0.1:9', seeds: [1], min_reward: 0.5 
 const pointersOf = (body: { errors?: { pointer: string }[] }) => body.errors?.map(({ pointer }) => pointer);
 
 describe('creating a deployment', () => {
-  test('answers where it is, before it is built', async () => {
+  test('answers its location before the build', async () => {
     it.held = true;
     const { status, body, headers } = await it.create({ name: 'new.one-1', source });
     expect(status).toBe(201);
@@ -32,11 +32,11 @@ describe('creating a deployment', () => {
     const asked = await it.ask(body.id, { messages: [] });
     expect([asked.status, asked.headers.get('x-should-retry')]).toEqual([409, 'false']);
     expect(await asked.json()).toMatchObject({ error: { code: 'deployment_not_ready', type: 'conflict_error' } });
-    // Nothing is live under the name yet.
+    // The name has no live deployment yet.
     expect((await it.ask('new.one-1', { messages: [] })).status).toBe(404);
   });
 
-  test('with the same Idempotency-Key is the same one', async () => {
+  test('with the same Idempotency-Key returns the first deployment', async () => {
     const headers = { 'idempotency-key': 'deploy-once' };
     const [one, other] = [
       await it.http.call('POST', base, { name: 'once', source }, headers),
@@ -48,11 +48,11 @@ describe('creating a deployment', () => {
 
   test.each<[string, unknown, string[]]>([
     ['nothing', {}, ['/name', '/source']],
-    ['a name that a path cannot have', { name: 'a/b', source }, ['/name']],
+    ['a name with a slash', { name: 'a/b', source }, ['/name']],
     ['a name that looks like an id', { name: 'dep_1', source }, ['/name']],
-    ['a name that is a path', { name: 'snapshots', source }, ['/name']],
+    ['a reserved name', { name: 'snapshots', source }, ['/name']],
     ['an empty name', { name: '', source }, ['/name']],
-    ['no source within', { name: 'x', source: {} }, ['/source']],
+    ['an empty source', { name: 'x', source: {} }, ['/source']],
     ['two sources', { name: 'x', source: { session_id: 'a', graph_job_id: 'b' } }, ['/source']],
     ['messages without a policy', { name: 'x', source: { messages: source.messages } }, ['/source/policy']],
     [
@@ -61,7 +61,7 @@ describe('creating a deployment', () => {
       ['/source/policy'],
     ],
     ['a candidate of messages', { name: 'x', source: { ...source, candidate_id: 'c' } }, ['/source/candidate_id']],
-    ['messages without any', { name: 'x', source: { ...source, messages: [] } }, ['/source/messages']],
+    ['an empty list of messages', { name: 'x', source: { ...source, messages: [] } }, ['/source/messages']],
     ['an unknown field', { name: 'x', source, colour: 'red' }, ['/colour']],
     [
       'an unknown provider',
@@ -69,17 +69,17 @@ describe('creating a deployment', () => {
       ['/source/policy/provider'],
     ],
     ['a gate without a threshold', { name: 'x', source, gate: { ...gate, min_reward: undefined } }, ['/gate']],
-    ['a gate with two', { name: 'x', source, gate: { ...gate, min_improvement: 0 } }, ['/gate']],
+    ['a gate with two thresholds', { name: 'x', source, gate: { ...gate, min_improvement: 0 } }, ['/gate']],
     ['a gate with a seed twice', { name: 'x', source, gate: { ...gate, seeds: [1, 2, 1] } }, ['/gate/seeds']],
     ['a gate without seeds', { name: 'x', source, gate: { ...gate, seeds: [] } }, ['/gate/seeds']],
     [
-      'a gate at no address',
+      'a gate with an invalid URL',
       { name: 'x', source, gate: { ...gate, container_url: 'nowhere' } },
       ['/gate/container_url'],
     ],
-    ['a session that is none', { name: 'x', source: { session_id: 'ses_1' } }, ['/source/session_id']],
-    ['a graph job that is none', { name: 'x', source: { graph_job_id: 'grf_1' } }, ['/source/graph_job_id']],
-  ])('refuses %s, and says where', async (_what, body, pointers) => {
+    ['an invalid session id', { name: 'x', source: { session_id: 'ses_1' } }, ['/source/session_id']],
+    ['an invalid graph job id', { name: 'x', source: { graph_job_id: 'grf_1' } }, ['/source/graph_job_id']],
+  ])('refuses %s, and names the field', async (_what, body, pointers) => {
     const before = await it.http.call('GET', base);
     const answer = await it.create(body as object);
     expect(answer.status).toBe(422);
@@ -87,7 +87,7 @@ describe('creating a deployment', () => {
     expect((await it.http.call('GET', base)).body).toEqual(before.body);
   });
 
-  test('takes a candidate of a session that is named, the best else, and none that is not there', async () => {
+  test('takes the named candidate of a session or else the best, and refuses a missing one', async () => {
     const jobId = await createSession(it.http);
     const from = (more = {}) => it.create({ name: 'from-session', source: { session_id: jobId, ...more } });
     expect((await from()).body).toMatchObject({ status: 409, code: 'candidate_not_ready' });
@@ -120,7 +120,7 @@ describe('creating a deployment', () => {
 });
 
 describe('deployments', () => {
-  test('are listed newest first, by status, limit and offset, without those that are deleted', async () => {
+  test('are listed newest first, by status, limit and offset, without deleted ones', async () => {
     const ids: string[] = [];
     for (const name of ['list-a', 'list-b', 'list-c']) ids.unshift(await it.deploy(name));
     it.held = true;
@@ -156,7 +156,7 @@ describe('deployments', () => {
     expect(await live()).toEqual([false, false, true]);
     expect((await rollBack(third)).body).toMatchObject({ name: 'rolled', id: second, rolled_back_id: third });
     expect([await live(), await served()]).toEqual([[false, true, false], second]);
-    // Sent again it does not go back by one more.
+    // A repeated request does not roll back again.
     expect((await rollBack(third)).body).toMatchObject({ status: 409, code: 'deployment_not_live' });
     expect((await rollBack(second)).body).toMatchObject({ id: first });
     expect((await rollBack(first)).body).toMatchObject({ status: 409, code: 'nothing_before' });
@@ -165,7 +165,7 @@ describe('deployments', () => {
     expect((await it.status(fourth)).body).toMatchObject({ live: true, previous_id: first });
   });
 
-  test('that are deleted serve nothing and are found no more; a rollback passes them by, and their snapshot stays', async () => {
+  test('serve nothing and are 404 after a delete; a rollback skips them, and their snapshot stays', async () => {
     const [first, second, third] = [
       await it.deploy('gone', 'one'),
       await it.deploy('gone', 'two'),
@@ -192,7 +192,7 @@ describe('deployments', () => {
     expect((await it.http.call('POST', `${base}/${next}/rollback`)).body).toMatchObject({ code: 'nothing_before' });
   });
 
-  test("of another organization are 404, its names one's own", async () => {
+  test('of another organization are 404, and each organization has its own names', async () => {
     const id = await it.deploy('shared', 'mine');
     const { snapshot_id } = (await it.status(id)).body;
     const theirs = { authorization: `Bearer ${it.http.otherKey}` };
@@ -215,7 +215,7 @@ describe('deployments', () => {
     expect((await it.ask('shared', { messages: [] }, { authorization: 'Bearer nobody-knows-this' })).status).toBe(401);
   });
 
-  test('are no jobs that can be paused, resumed or cancelled by the routes of jobs', async () => {
+  test('are no jobs for the routes that pause, resume or cancel', async () => {
     const id = await it.deploy('no-job');
     expect((await it.http.call('PATCH', `/api/v1/offline/jobs/${id}`, { state: 'paused' })).status).toBe(404);
   });
@@ -225,7 +225,7 @@ describe('a snapshot', () => {
   const snapshotOf = async (id: string) =>
     (await it.http.call('GET', `${base}/snapshots/${(await it.status(id)).body.snapshot_id}`)).body;
 
-  test('of the same content is the same one, of another it is another', async () => {
+  test('is equal for equal content and different for other content', async () => {
     const ids = await Promise.all(
       [
         { name: 'same-1', source: saying('same') },
@@ -233,15 +233,15 @@ describe('a snapshot', () => {
         { name: 'same-3', source: saying('Same') },
       ].map(async (body) => (await it.create(body)).body.id as string),
     );
-    const [one, same, other] = await Promise.all(
+    const [first, same, other] = await Promise.all(
       ids.map(async (id) => (await it.status(id)).body.snapshot_id as string),
     );
-    expect(one).toMatch(/^snap_[0-9a-f]{64}$/);
-    expect(same).toBe(one);
-    expect(other).not.toBe(one);
+    expect(first).toMatch(/^snap_[0-9a-f]{64}$/);
+    expect(same).toBe(first);
+    expect(other).not.toBe(first);
   });
 
-  test('differs from another part by part', async () => {
+  test('shows a part-by-part difference to another', async () => {
     const one = await snapshotOf(await it.deploy('diff', 'Be short.\nBe kind.'));
     const policy = { provider: 'openai', model: 'gpt-4o' };
     const messages = [

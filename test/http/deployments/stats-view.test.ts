@@ -30,15 +30,15 @@ describe('the statistics of a deployment', () => {
   });
 
   test.each([
-    ['none is made', {}],
-    ['of no request it is known', { requests: 2, errors: 2, withoutCost: 2 }],
-  ])('have no cost where %s, and no latency where none was answered', (_, totals) => {
+    ['no request is made', {}],
+    ['no cost is known', { requests: 2, errors: 2, withoutCost: 2 }],
+  ])('have no cost where %s, and no latency without an answered request', (_, totals) => {
     const { since, latency_ms: latency, usage } = view(totals, null);
     expect([since, usage.total_cost_usd]).toEqual([null, null]);
     expect(latency).toEqual({ p50: null, p90: null, p95: null, p99: null, max: null, relative_error: 0.01 });
   });
 
-  test('of calls that cost nothing have a cost of 0, and of the most tokens a whole number', () => {
+  test('have a cost of 0 for free calls, and an integer for the most tokens', () => {
     const { usage } = view({ requests: 1, promptTokens: maxCounted, completionTokens: maxCounted });
     expect(usage).toMatchObject({ total_cost_usd: 0, total_tokens: 2 * maxCounted });
   });

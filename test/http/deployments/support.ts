@@ -18,7 +18,7 @@ export interface TestDeployments {
   /** While true, deployments stay pending. */
   held: boolean;
   create(body: object): Promise<Answer>;
-  /** Deploys messages under a name; answers the deployment's id. */
+  /** Deploys messages under a name; returns the deployment's id. */
   deploy(name: string, text?: string): Promise<string>;
   status(id: string): Promise<Answer>;
   ask(ref: string, body: object | string, headers?: Record<string, string>): Promise<Response>;
@@ -27,20 +27,20 @@ export interface TestDeployments {
 }
 
 export const question = { messages: [{ role: 'user', content: 'Where is my card?' }] };
-/** Messages given outright for a model whose price is known. */
+/** Given messages for a model with a known price. */
 export const saying = (text: string) => sayingBy(text, { provider: 'openai', model: 'gpt-4o-mini', temperature: 0 });
 
 export async function startDeployments(options: Partial<ProxyDeps> = {}): Promise<TestDeployments> {
   const model = await startFakeModel();
   const providers = createProviders({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-secret' });
   const notifications = { presence: 1 };
-  // The server makes its database as it starts, after it is given the routes.
+  // The server creates its database during start, after it gets the routes.
   const db = {
     org: (orgId, work) => http.db.org(orgId, work),
     orgApart: (orgId, work) => http.db.orgApart(orgId, work),
   } as ProxyDeps['db'];
   const http = await startHttp({
-    // A create is answered when the deployment is built, however long that takes here.
+    // A create answers after the build, however long it takes here.
     timing: { startWaitMs: 60_000 },
     registerInference: (app) =>
       registerDeploymentInference(app, { db, notifications, providers, log: app.log as Logger, ...options }),

@@ -10,8 +10,8 @@ async function specOf(jobId: string) {
   return row!['spec'];
 }
 
-describe('an evaluation is created', () => {
-  test('201 with its id', async () => {
+describe('create evaluation', () => {
+  test('answers 201 with its id', async () => {
     const { status, headers, body } = await http.call('POST', url, good);
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -40,14 +40,14 @@ describe('an evaluation is created', () => {
     });
   });
 
-  test('duplicate seeds are kept as they are listed, up to 10,000', async () => {
+  test('keeps duplicate seeds as listed, up to 10,000', async () => {
     const { body } = await http.call('POST', url, { ...good, seeds: [3, 1, 3] });
     expect(await specOf(body.job_id)).toMatchObject({ seeds: [3, 1, 3] });
     const many = await http.call('POST', url, { ...good, seeds: Array.from({ length: 10_000 }, (_, i) => i) });
     expect([many.status, many.body.estimate.rollouts]).toEqual([201, 10_000]);
   });
 
-  test('as the existing client wraps it, with its headers', async () => {
+  test('accepts the existing client’s wrapper, with its headers', async () => {
     const recorded =
       '{"config":{"app_id":"banking_mini","container_api_key":"env_key_1","container_url":"http://127.0.0.1:18114","env_config":{"split":"train"},"env_name":"train","max_concurrent":2,"policy":{"model":"gpt-4o-mini","provider":"openai"},"seeds":[0,1],"timeout":60.0},"config_mode":"DEFAULT","kind":"eval","technique":"discrete_optimization"}';
     const { status, body } = await http.call('POST', url, recorded, { accept: '*/*', 'x-api-key': http.key });
@@ -60,7 +60,7 @@ describe('an evaluation is created', () => {
     });
   });
 
-  test('wrapped, the app_id may be absent', async () => {
+  test('accepts a wrapper without app_id', async () => {
     const { app_id: _, ...config } = good;
     const { status, body } = await http.call('POST', url, { kind: 'eval', config });
     expect(status).toBe(201);
@@ -129,13 +129,13 @@ describe('of a candidate', () => {
 
 describe('around config', () => {
   test.each(['kind', 'technique', 'system', 'config_mode', 'overrides', 'metadata', 'correlation_id', 'auto_start'])(
-    'the client may send %s',
+    'accepts %s from the client',
     async (name) => {
       expect((await http.call('POST', url, { config: good, [name]: 'x' })).status).toBe(201);
     },
   );
 
-  test.each(['zzz', 'app_id', 'seeds', 'timeout'])('%s is unknown', async (name) => {
+  test.each(['zzz', 'app_id', 'seeds', 'timeout'])('refuses the unknown %s', async (name) => {
     const { status, body } = await http.call('POST', url, { config: good, [name]: 1 });
     expect([status, body.errors]).toEqual([422, [{ pointer: `/${name}`, message: 'unknown field' }]]);
   });
@@ -144,7 +144,7 @@ describe('around config', () => {
 describe('an incomplete body is 422 with the missing fields', () => {
   const missing = async (body: unknown) => (await http.call('POST', url, body)).body.errors;
 
-  test('everything that is missing, beside what is unknown', async () => {
+  test('names all missing fields beside unknown ones', async () => {
     const required = ['container_url', 'env_name', 'seeds', 'policy', 'app_id'];
     const errors = await missing({ x: 1 });
     expect(errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(
@@ -153,7 +153,7 @@ describe('an incomplete body is 422 with the missing fields', () => {
     expect(errors).toContainEqual({ pointer: '/env_name', message: 'is required' });
   });
 
-  test('no body at all', async () => {
+  test('reports an absent body', async () => {
     expect(await missing(undefined)).toEqual([{ pointer: '', message: expect.stringContaining('container_url') }]);
     expect(await missing({ config: null })).toEqual([
       { pointer: '/config', message: expect.stringContaining('container_url') },
@@ -161,7 +161,7 @@ describe('an incomplete body is 422 with the missing fields', () => {
   });
 });
 
-test('too many seeds are told how many they may be', async () => {
+test('names the limit for too many seeds', async () => {
   const seeds = Array.from({ length: 10_001 }, (_, i) => i);
   const { body } = await http.call('POST', url, { ...good, seeds });
   expect(body.errors).toEqual([{ pointer: '/seeds', message: expect.stringContaining('10000') }]);

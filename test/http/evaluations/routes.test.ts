@@ -21,7 +21,7 @@ const empty = {
   num_failed: 0,
 };
 
-test('before anything has happened', async () => {
+test('returns an evaluation without outcomes', async () => {
   expect(await get()).toEqual({
     job_id: id,
     status: 'running',
@@ -90,7 +90,7 @@ test('while running: finished seeds in their order, duplicates separately', asyn
   });
 });
 
-test('completed: results beside summary', async () => {
+test('when completed: results and summary', async () => {
   await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId: id }, 'completed'));
   const state = await get();
   expect(state).toMatchObject({
@@ -99,11 +99,11 @@ test('completed: results beside summary', async () => {
     results: { mean_reward: 0.5, total_tokens: 25, total_cost_usd: 0.75 },
     summary: { num_successful: 2, num_failed: 1 },
   });
-  // What was cut off has no outcome, and is neither a success nor a failure.
+  // Interrupted rollouts have no outcome and are neither a success nor a failure.
   expect((await get('/results')).results).toHaveLength(3);
 });
 
-test('a price that is not known is null for the row and for the whole', async () => {
+test('an unknown price is null for the row and for the total', async () => {
   const other = await createEvaluation(http);
   await seedRollouts(http, other, [
     { candidate: 0, seed: 0, status: 'succeeded', reward: 1, tokens: [1, 1], cost: 1 },
@@ -114,7 +114,7 @@ test('a price that is not known is null for the row and for the whole', async ()
   expect(body.results.map((row: { cost_usd: number | null }) => row.cost_usd)).toEqual([1, null]);
 });
 
-test('ten thousand seeds come back in one answer', async () => {
+test('returns ten thousand seeds in one answer', async () => {
   const seeds = Array.from({ length: 10_000 }, (_, i) => i % 777);
   const big = await createEvaluation(http, { seeds });
   await http.db.org('default', (tx) =>

@@ -25,8 +25,8 @@ const anyCost: unknown = expect.any(Number);
 const create = (body: object = good, headers: Record<string, string> = {}) => http.call('POST', url, body, headers);
 const rows = (sql: string, jobId: string) => http.db.org('default', (tx) => tx.query(sql, [jobId]));
 
-describe('a graph job is created', () => {
-  test('201 with both names of its id; the data set is in rows of its own', async () => {
+describe('create graph job', () => {
+  test('answers 201 with both names of its id, and stores the data set in rows of its own', async () => {
     const { status, headers, body } = await create();
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -66,13 +66,13 @@ describe('a graph job is created', () => {
     expect(JSON.stringify(job!['spec'])).not.toContain('"q3"');
   });
 
-  test('absent fields of tasks are null, and a gold output may be null', async () => {
+  test('stores null for absent fields of tasks, and accepts a null gold output', async () => {
     const rubric = { criteria: [{ name: 'n', weight: 1, description: 'd' }] };
-    const [first, second, ...others] = tasks;
+    const [first, second, ...rest] = tasks;
     const { body } = await create({
       ...good,
       dataset: {
-        tasks: [{ ...first!, rubric }, { ...second!, rubric: 'Be kind.' }, ...others],
+        tasks: [{ ...first!, rubric }, { ...second!, rubric: 'Be kind.' }, ...rest],
         default_rubric: 'Be brief.',
         gold_outputs: [{ task_id: 't0', output: null }],
         verifier_config: { mode: 'rubric', model: 'gpt-4o' },
@@ -89,7 +89,7 @@ describe('a graph job is created', () => {
     ]);
   });
 
-  test('under an Idempotency-Key once', async () => {
+  test('creates one job for an Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'a-graph' };
     const first = await create(good, headers);
     const again = await create(good, headers);
@@ -98,7 +98,7 @@ describe('a graph job is created', () => {
     expect((await create({ ...good, rng_seed: 1 }, headers)).status).toBe(422);
   });
 
-  test('with many fields, where its prompt names those that its step needs', async () => {
+  test('accepts many fields, and names in its prompt those that its step needs', async () => {
     const fields = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`f${i}`, 'x']));
     const many = tasks.map(({ id }) => ({ id, input: fields }));
     const { status } = await create({
@@ -108,7 +108,7 @@ describe('a graph job is created', () => {
     expect(status).toBe(201);
   });
 
-  test('lists do not read long descriptions and fields', async () => {
+  test('omits long descriptions and fields from lists', async () => {
     const fields = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f${i}`, 1]));
     const { body } = await create({
       ...good,
@@ -124,14 +124,14 @@ describe('a graph job is created', () => {
     expect(JSON.stringify(head!.spec).length).toBeLessThan(2_000);
   });
 
-  test('with a data set of megabytes, while other paths take one', async () => {
+  test('accepts a data set of megabytes, while other paths accept one megabyte', async () => {
     const context = 'c'.repeat(390_000);
     const large = tasks.map(({ id }) => ({ id, input: { question: 'q', context } }));
     expect((await create({ ...good, dataset: { ...dataset, tasks: large } })).status).toBe(201);
     expect((await http.call('POST', '/api/v1/offline/jobs', { context: context.repeat(3) })).status).toBe(413);
   });
 
-  test('not by the path that the existing client tries first', async () => {
+  test('refuses the path that the existing client tries first', async () => {
     expect((await http.call('POST', '/api/graph-evolve/jobs', good)).status).toBe(404);
     expect((await http.call('GET', '/api/graph-evolve/jobs/grf_1')).status).toBe(404);
   });
@@ -166,12 +166,12 @@ describe('refused with 422 before anything is stored', () => {
     ["a proposer's", { ...good, proposer: { model: 'm', provider: 'nobody' } }, '/proposer/provider'],
     ["a judge's", withData({ verifier_config: nobody }), '/dataset/verifier_config/provider'],
     [
-      'money for a model without a price',
+      'a cost budget for a model without a price',
       { ...good, policy_model: 'no-such-model', budget: { max_cost_usd: 1 } },
       '/budget/max_cost_usd',
     ],
     [
-      'gold that cannot be compared',
+      'an incomparable gold output',
       withData({ verifier_config: { mode: 'numeric' } }),
       '/dataset/gold_outputs/0/output',
     ],
@@ -182,7 +182,7 @@ describe('refused with 422 before anything is stored', () => {
       '/dataset/initial_prompt/messages/1/content',
     ],
     ['the most messages without the input', withPrompt({ messages: withoutInput }), '/dataset/tasks/0/input'],
-    ['a field that no graph can name', withFields(['a.b']), '/dataset/tasks/0/input'],
+    ['a field with an invalid name', withFields(['a.b']), '/dataset/tasks/0/input'],
     [
       'a description as large as a data set',
       withData({ metadata: { description: 'd'.repeat(9_000_000) } }),
@@ -191,14 +191,14 @@ describe('refused with 422 before anything is stored', () => {
     ['an input nested too deep', withContext(7, nested(55)), '/dataset/tasks/7/input'],
     ['an input too large for a call', withContext(3, 'c'.repeat(600_000)), '/dataset/tasks/3/input'],
     ['an input that fails the first step', withGraph({ steps: [count], output: 'count' }), '/dataset/tasks/0/input'],
-    ['more fields than a step takes', withFields(fieldsOf(25)), '/dataset/tasks/0/input'],
+    ['more fields than the limit of a step', withFields(fieldsOf(25)), '/dataset/tasks/0/input'],
     [
-      'more fields than a graph takes',
+      'more fields than the limit of a graph',
       withFields(fieldsOf(51), { initial_prompt: 'Answer {{f1}}.' }),
       '/dataset/tasks/0/input',
     ],
     [
-      'a prompt with more fields than a step takes',
+      'a prompt with more fields than the limit of a step',
       withFields(fieldsOf(25), {
         initial_prompt: fieldsOf(21)
           .map((name) => `{{${name}}}`)
@@ -206,13 +206,13 @@ describe('refused with 422 before anything is stored', () => {
       }),
       '/dataset/initial_prompt',
     ],
-    ['a graph that is no object', { ...good, initial_graph: 'solve' }, '/initial_graph'],
+    ['a graph other than an object', { ...good, initial_graph: 'solve' }, '/initial_graph'],
     ['a graph without output', withGraph({ output: undefined }), '/initial_graph/output'],
-    ['a ref that leads nowhere', withGraph({ output: 'other.answer' }), '/initial_graph/output'],
-    ['an input that the tasks lack', withGraph({ inputs: ['question', 'date'] }), '/initial_graph/inputs/1'],
+    ['a dangling ref', withGraph({ output: 'other.answer' }), '/initial_graph/output'],
+    ['an input missing from the tasks', withGraph({ inputs: ['question', 'date'] }), '/initial_graph/inputs/1'],
     ['an unknown field of a step', withStep({ colour: 1 }), '/initial_graph/steps/0/colour'],
     ['an unknown type of step', withStep({ type: 'code' }), '/initial_graph/steps/0/type'],
-    ['a model that is no policy model', withStep({ model: 'm' }), '/initial_graph/steps/0/model'],
+    ['a model other than a policy model', withStep({ model: 'm' }), '/initial_graph/steps/0/model'],
     ['a negative time-out', withStep({ timeout_s: -1 }), '/initial_graph/steps/0/timeout_s'],
   ])('%s', async (_name, body, pointer) => {
     const jobs = () => http.db.org('default', (tx) => tx.query('select count(*) from jobs'));
@@ -238,7 +238,7 @@ test('a job without auto_start is pending; its cancel is an event', async () => 
 });
 
 describe('reading', () => {
-  test('the state of a job that has just begun', async () => {
+  test('returns the state of a new job', async () => {
     const { body } = await create();
     expect((await http.call('GET', `${url}/${body.job_id}`)).body).toMatchObject({
       job_id: body.job_id,
@@ -256,7 +256,7 @@ describe('reading', () => {
     expect([early.status, early.body.current_status]).toEqual([409, 'running']);
   });
 
-  test("a list of its kind, newest first; another organization's is 404", async () => {
+  test('lists its kind, newest first; a job of another organization is 404', async () => {
     const { body } = await create();
     const page = (await http.call('GET', `${url}?limit=2`)).body;
     expect(page.data[0]).toMatchObject({ job_id: body.job_id, graph_gen_job_id: body.job_id });

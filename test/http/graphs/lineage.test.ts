@@ -39,14 +39,14 @@ async function createJob(): Promise<{ id: string; seeds: number[] }> {
   return { id, seeds: row!.seeds };
 }
 const get = async (id: string, path = '') => (await http.call('GET', `${base}/${id}${path}`)).body;
-const one = (candidate: number, seed: number, more: Partial<SeededRollout> = {}): SeededRollout => {
+const rolloutOf = (candidate: number, seed: number, more: Partial<SeededRollout> = {}): SeededRollout => {
   return { candidate, seed, status: 'succeeded', stage: candidate === 0 ? 'baseline' : 'evaluation', ...more };
 };
 
 describe('the front over reward and cost', () => {
   test('counts calls of the evaluation: no tests, repetitions or judge', async () => {
     const { id, seeds } = await createJob();
-    const [first, ...others] = seeds as [number, ...number[]];
+    const [first, ...rest] = seeds as [number, ...number[]];
     const train = tasks.map((_, index) => index).find((index) => !seeds.includes(index))!;
     await seedCandidates(http, id, [
       { status: 'evaluated', reward: 0, generation: 0, graph: graph('{{question}}') },
@@ -61,13 +61,19 @@ describe('the front over reward and cost', () => {
       { status: 'proposed', generation: 2, parents: [0], graph: graph('Be. {{question}}') },
     ]);
     await seedRollouts(http, id, [
-      ...seeds.map((seed) => one(0, seed, { reward: 0, tokens: [10, 5], cost: 0.001 })),
-      one(1, train, { stage: 'gate', generation: 1, tokens: [9_000, 9_000], cost: 9 }),
-      one(1, first, { status: 'failed', error: 'it is gone', infrastructure: true, tokens: [9_000, 9_000], cost: 9 }),
-      // Asked again; it has failed itself, which is paid for, too.
-      one(1, first, { status: 'failed', error: 'no', tokens: [2, 2], cost: 0.001 }),
-      ...others.map((seed) => one(1, seed, { reward: 1, tokens: [20, 10], cost: 0.003 })),
-      ...seeds.map((seed) => one(2, seed, { reward: 0.5, tokens: [30, 10], cost: 0.004 })),
+      ...seeds.map((seed) => rolloutOf(0, seed, { reward: 0, tokens: [10, 5], cost: 0.001 })),
+      rolloutOf(1, train, { stage: 'gate', generation: 1, tokens: [9_000, 9_000], cost: 9 }),
+      rolloutOf(1, first, {
+        status: 'failed',
+        error: 'it is gone',
+        infrastructure: true,
+        tokens: [9_000, 9_000],
+        cost: 9,
+      }),
+      // A repetition that failed itself; its cost counts, too.
+      rolloutOf(1, first, { status: 'failed', error: 'no', tokens: [2, 2], cost: 0.001 }),
+      ...rest.map((seed) => rolloutOf(1, seed, { reward: 1, tokens: [20, 10], cost: 0.003 })),
+      ...seeds.map((seed) => rolloutOf(2, seed, { reward: 0.5, tokens: [30, 10], cost: 0.004 })),
     ]);
     await record(http, id, { repeated: [seeds.length + 1] });
     const judged = rolloutId(id, 0);
@@ -98,15 +104,17 @@ describe('the front over reward and cost', () => {
     expect((await get(id)).pareto).toEqual(front);
   });
 
-  test('without a price tokens decide; a rollout that made no call took nothing', async () => {
+  test('without a price compares tokens; a rollout without a call has 0', async () => {
     const { id, seeds } = await createJob();
     await seedCandidates(http, id, [
       { status: 'evaluated', reward: 0.5, generation: 0, graph: graph('{{question}}') },
       { status: 'evaluated', reward: 0.5, generation: 1, parents: [0], graph: graph('Be. {{question}}') },
     ]);
     await seedRollouts(http, id, [
-      ...seeds.map((seed) => one(0, seed, { reward: 0.5, tokens: [10, 10], cost: 0.001 })),
-      ...seeds.map((seed, index) => one(1, seed, { reward: 0.5, ...(index > 0 && { tokens: [3, 3], cost: null }) })),
+      ...seeds.map((seed) => rolloutOf(0, seed, { reward: 0.5, tokens: [10, 10], cost: 0.001 })),
+      ...seeds.map((seed, index) =>
+        rolloutOf(1, seed, { reward: 0.5, ...(index > 0 && { tokens: [3, 3], cost: null }) }),
+      ),
     ]);
     const less = (seeds.length - 1) / seeds.length;
     const cheaper = {
@@ -146,7 +154,7 @@ describe('a candidate', () => {
       },
       { status: 'proposed', generation: 2, parents: [1], graph: graph('Say it: {{question}}.') },
     ]);
-    await seedRollouts(http, id, [one(0, 3, { stage: 'minibatch', reward: 0, feedback: 'Expected: x' })]);
+    await seedRollouts(http, id, [rolloutOf(0, 3, { stage: 'minibatch', reward: 0, feedback: 'Expected: x' })]);
     const answers: [candidate: number, attempt: number, text: string, reason: string | null][] = [
       [1, 0, 'I would rather not.', 'no fence'],
       [1, 1, '[]', 'no edits'],
@@ -212,13 +220,13 @@ describe('a candidate', () => {
     });
   });
 
-  test('its runs name their tasks, in pages', async () => {
+  test('has runs that name their tasks, in pages', async () => {
     const { id, seeds } = await createJob();
     await seedCandidates(http, id, [{ status: 'evaluated', reward: 0, generation: 0, graph: graph('{{question}}') }]);
     await seedRollouts(
       http,
       id,
-      seeds.map((seed) => one(0, seed, { reward: 0 })),
+      seeds.map((seed) => rolloutOf(0, seed, { reward: 0 })),
     );
     const path = `/candidates/${candidateId(id, 0)}/seed-evals?limit=2`;
     const first = await get(id, path);
@@ -230,7 +238,7 @@ describe('a candidate', () => {
   });
 });
 
-test('another organization, another kind of job and an unknown candidate are 404, a wrong cursor is 422', async () => {
+test('is 404 for another organization, another kind of job and an unknown candidate, and 422 for a wrong cursor', async () => {
   const { id } = await createJob();
   const session = await createSession(http);
   await seedCandidates(http, id, [{ status: 'evaluated', reward: 0, generation: 0, graph: graph('{{question}}') }]);

@@ -4,7 +4,7 @@ import { openCostBudget, readCostBudget, readRefused } from '../../../src/storag
 import { unlimited } from '../../support/job.js';
 import { policy, proxyOfFile, question } from './support.js';
 
-// A rollout's call under max_cost_usd: bounded, reserved, settled by its cost, refused if too
+// A rollout's call under max_cost_usd: bounded, reserved, settled at its cost, refused if too
 // large.
 
 const proxy = proxyOfFile();
@@ -12,7 +12,7 @@ beforeEach(() => {
   proxy.model.reply(() => ({ text: 'ok', usage: { prompt_tokens: 1_000, completion_tokens: 1_000 } }));
 });
 
-/** What an answer of the fake model costs. */
+/** Cost of an answer of the fake model. */
 const answerUsd = 1_000 * 0.15e-6 + 1_000 * 0.6e-6;
 
 async function session(maxCostUsd: number): Promise<{ job: JobRef; rollout: string }> {
@@ -41,7 +41,7 @@ test('is sent with the reserved limit and settled at its cost', async () => {
 });
 
 test.each([false, true])(
-  'one that does not fit is 402, and no client tries it again (streamed: %s)',
+  'answers 402 to a call that does not fit, which no client retries (streamed: %s)',
   async (stream) => {
     const { job, rollout } = await session(answerUsd);
     const refused = await proxy.post(job, `/${rollout}`, { ...question, stream, max_tokens: 2_000 });
@@ -56,7 +56,7 @@ test.each([false, true])(
     });
     expect(proxy.model.requests).toEqual([]);
     expect(await proxy.http.db.org(job.orgId, (tx) => readRefused(tx, job.jobId))).toEqual(new Set([rollout]));
-    // From then on all are.
+    // From then on all calls are refused.
     expect((await proxy.post(job, `/${rollout}`, { ...question, max_tokens: 1 })).status).toBe(402);
     await expect(
       proxy.openai(job, `/${rollout}`).chat.completions.create({ model: '', messages: [] }),
@@ -64,17 +64,17 @@ test.each([false, true])(
   },
 );
 
-test('a stream is settled, too', async () => {
+test('settles a stream, too', async () => {
   const { job, rollout } = await session(0.01);
   await (await proxy.post(job, `/${rollout}`, { ...question, stream: true })).text();
   expect(await read(job)).toMatchObject({ spentUsd: expect.closeTo(answerUsd, 12) as unknown, reservedUsd: 0 });
 });
 
 test.each([
-  ['the provider refused costs nothing', { status: 429, raw: '{}' }, 0],
-  ['broke off counts in full', { cutAfter: 0 }, 1_000 * 0.6e-6],
-  ['says nothing of its tokens counts in full', { usage: null }, 1_000 * 0.6e-6],
-])('what %s', async (_name, reply, least) => {
+  ['a refused call costs nothing', { status: 429, raw: '{}' }, 0],
+  ['a broken call counts in full', { cutAfter: 0 }, 1_000 * 0.6e-6],
+  ['a call without usage counts in full', { usage: null }, 1_000 * 0.6e-6],
+])('%s', async (_name, reply, least) => {
   const { job, rollout } = await session(0.01);
   proxy.model.reply(() => reply);
   await (await proxy.post(job, `/${rollout}`)).text();
@@ -84,7 +84,7 @@ test.each([
   else expect(spentUsd).toBeGreaterThan(least);
 });
 
-test('an answer that is given again costs nothing again', async () => {
+test('a repeated answer costs nothing', async () => {
   const { job, rollout } = await session(0.01);
   await proxy.post(job, `/${rollout}`);
   await proxy.nextAttempt(job, rollout);
@@ -93,14 +93,14 @@ test('an answer that is given again costs nothing again', async () => {
   expect(await read(job)).toMatchObject({ spentUsd: expect.closeTo(answerUsd, 12) as unknown });
 });
 
-test('a call whose cost has no bound is 400 and names the field', async () => {
+test('a call without an upper bound of its cost is 400 and names the field', async () => {
   const { job, rollout } = await session(1);
   const answer = await proxy.post(job, `/${rollout}`, { ...question, model: 'no-such-model' });
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({ error: { code: 'cost_not_bounded', param: 'model' } });
 });
 
-test('the caller’s own traffic is outside', async () => {
+test('the caller’s own traffic is not limited', async () => {
   const { job } = await session(1e-9);
   expect((await proxy.post(job, '/my-own-id')).status).toBe(200);
   expect((await proxy.post(job, '')).status).toBe(200);

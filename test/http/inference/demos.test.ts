@@ -44,7 +44,7 @@ async function session(
   return job;
 }
 
-/** A rollout of that candidate that the service runs. */
+/** A rollout of that candidate run by the service. */
 async function rollout(job: JobRef, ordinal: number, seed: number): Promise<string> {
   const request = { ordinal, candidate: 1, seed, stage: 'evaluation' as const, generation: 1 };
   await org((tx) => planRollouts(tx, job, [request], true));
@@ -54,7 +54,7 @@ async function rollout(job: JobRef, ordinal: number, seed: number): Promise<stri
 }
 
 describe('demonstrations', () => {
-  test('stand after the instruction in calls of a rollout, but for those of its own seed; the rest is as it was', async () => {
+  test('follow the instruction in a rollout’s calls, without those of its own seed; the rest is unchanged', async () => {
     const job = await session();
     const more = { tools: [], stop: ['x'], metadata: { kept: 1 } };
     const cases = [
@@ -72,7 +72,7 @@ describe('demonstrations', () => {
     }
     const calls = await proxy.calls(job);
     expect(calls.map(({ request }) => (request['messages'] as unknown[]).length)).toEqual([4, 4, 6]);
-    // What was put in is not the question.
+    // Inserted messages are not part of the question.
     const wanted = { components: ['system'], marked: false, ordinals: [0, 1, 2] };
     expect(await org((tx) => usableDemos(tx, job.jobId, wanted))).toEqual([
       { component: null, bootstrapped: [0, 1, 2], labeled: [] },
@@ -92,7 +92,7 @@ describe('demonstrations', () => {
     ]);
   });
 
-  test('that a container has put there itself are not put there again', async () => {
+  test('are not inserted again if the container has inserted them', async () => {
     const job = await session();
     const own = { messages: [system('Best.'), ...pairs(5), asked] };
     await proxy.post(job, `/${await rollout(job, 0, 4)}`, own);
@@ -101,7 +101,7 @@ describe('demonstrations', () => {
     expect(sent()['messages']).toEqual([system('Best.'), ...pairs(4, 5), ...pairs(5), asked]);
   });
 
-  test('are in streamed calls, and a rollout that is sent again finds its answer', async () => {
+  test('are in streamed calls, and a repeated rollout finds its answer', async () => {
     const job = await session();
     const id = await rollout(job, 0, 4);
     const body = { ...question, stream: true };
@@ -113,7 +113,7 @@ describe('demonstrations', () => {
     expect(proxy.model.requests).toHaveLength(1);
   });
 
-  test('of a component are in the calls whose first marked component it is, in the prompt’s order', async () => {
+  test('of a component are in the calls with it as the first marked component, in the prompt’s order', async () => {
     const prompt = [named('plan', 'PLAN'), named('act', 'ACT')];
     const job = await session(prompt, [demo(1, 'plan'), demo(2, 'act'), demo(3, 'plan')]);
     const messagesOf = async (...messages: unknown[]) => {
@@ -135,7 +135,7 @@ describe('demonstrations', () => {
     ]);
   });
 
-  test('of a call of live traffic are those of other instances than it names, whether it claims a slot or is served the best', async () => {
+  test('in live traffic omit those of the named instance, with a slot or with the best candidate', async () => {
     const job = await session(undefined, undefined, {
       spec: { rollouts: 'caller', container: null, rolloutTimeoutS: 60 },
     });
@@ -148,7 +148,7 @@ describe('demonstrations', () => {
     const shown = (...seeds: number[]) => [system('Best.'), ...pairs(...seeds), asked];
     expect(await call('a', 4)).toEqual(shown(5));
     expect(await call('b', 5)).toEqual(shown(4));
-    // The next turn of the same calls, which need not say it again.
+    // A later turn need not name the instance again.
     expect(await call('a')).toEqual(shown(5));
     expect(await call('b')).toEqual(shown(4));
     expect(await call('c', 9)).toEqual(shown(4, 5));
@@ -164,7 +164,7 @@ describe('a candidate with demonstrations', () => {
   const api = '/api/v1/online/sessions';
   const get = async (path: string) => (await proxy.http.call('GET', `${api}/${path}`)).body;
 
-  test('is shown with them as prompt, as the best prompt and in its detail, whose segments are of its texts alone', async () => {
+  test('is shown with them as prompt, as the best prompt and in its detail, whose segments cover only its texts', async () => {
     const job = await session();
     const rendered = [system('Best.'), ...pairs(4, 5)];
     expect((await get(`${job.jobId}/prompt`)).messages).toEqual(rendered);
@@ -194,7 +194,7 @@ describe('a candidate with demonstrations', () => {
     );
     await proxy.post(evaluation, `/${rolloutId(evaluation.jobId, 0)}`, question);
     expect(sent()['messages']).toEqual([system('Best.'), ...pairs(5), asked]);
-    // What reads jobs row by row is not given them.
+    // Readers of jobs by row do not get them.
     expect(JSON.stringify(await org((tx) => readJob(tx, evaluation.jobId)))).not.toContain('question 4');
   });
 });

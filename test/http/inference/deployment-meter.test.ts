@@ -14,11 +14,11 @@ import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 import { startTcpProxies, type TcpProxies } from '../../support/servers/tcp-proxies.js';
 
-// Invariants: every request is counted once, whatever is lost on the way to the database; `count`
-// resolves when it is counted or its patience ends; an organization has one write in flight and
-// waits for no other.
+// Invariants: every request is counted once despite losses on the way to the database; `count`
+// resolves when counted or after its patience; an organization has one write in flight and waits
+// for no other.
 
-/** Longer than a test may take: what resolves did not wait for it. */
+/** Longer than any test: a resolved `count` did not wait for it. */
 const forEver = 600_000;
 const ok: CountedRequest = { outcome: 'ok', latencyMs: 12, promptTokens: 3, completionTokens: 2, costUsd: 0.25 };
 
@@ -53,7 +53,7 @@ const counters = () =>
   db.org('default', (tx) => tx.query('select 1 from deployment_counters where deployment_id = $1', [deploymentId]));
 const times = <T>(n: number, make: (n: number) => T): T[] => Array.from({ length: n }, (_, at) => make(at));
 
-/** The database, and how many writes it was sent, in all and of an organization at once at most. */
+/** The database, with its number of writes and the highest concurrency of an organization. */
 function watched() {
   const seen = { writes: 0, atOnce: 0 };
   const underWay = new Map<string, number>();
@@ -107,7 +107,7 @@ test('counts 1,000 requests of two processes once, in few sequential statements'
   expect(seen.writes).toBeLessThan(100);
 });
 
-test('counts during a write go with the next write and wait for it', async () => {
+test('includes counts during a write in the next write and waits for it', async () => {
   const answers = [gate(), gate()];
   let sent = 0;
   const orgApart: Db['orgApart'] = async (orgId, work) => {
@@ -129,7 +129,7 @@ test('counts during a write go with the next write and wait for it', async () =>
   await second;
 });
 
-test('an organization whose write does not get on holds up no other', async () => {
+test('a stalled write of an organization delays no other organization', async () => {
   const meter = meterOn(db);
   const held = { orgId: 'default', deploymentId };
   await meter.count(held, ok);
@@ -150,7 +150,7 @@ test('an organization whose write does not get on holds up no other', async () =
   expect(await requests()).toBe(2);
 });
 
-describe('where the database goes away', () => {
+describe('without the database', () => {
   let proxies: TcpProxies<'db'>;
   let proxied: Db;
   beforeEach(async () => {
@@ -164,7 +164,7 @@ describe('where the database goes away', () => {
     await proxied.close();
   });
 
-  test('nothing is lost or doubled, whichever piece of a write is the last to arrive, and nobody waits for ever', async () => {
+  test('nothing is lost or doubled, in any order of a write’s parts, and every caller resolves', async () => {
     const meter = meterOn(proxied, 100);
     let made = 0;
     const count = async (n: number) => {
@@ -176,7 +176,7 @@ describe('where the database goes away', () => {
         await count(1);
         return (await requests()) === made;
       });
-    // Whether a write was in the database although its answer was lost.
+    // Whether a write succeeded although its answer was lost.
     const outcomes = new Set<boolean>();
     await getThrough();
     for (const piece of [1, 2, 3]) {
@@ -199,7 +199,7 @@ describe('where the database goes away', () => {
     expect(await counters()).toHaveLength(1);
   });
 
-  test('it is tried again without another request', async () => {
+  test('retries without another request', async () => {
     const meter = meterOn(proxied, 100);
     await meter.count({ orgId: 'default', deploymentId }, ok);
     await until('the first is written', async () => (await requests()) === 1);
@@ -212,8 +212,8 @@ describe('where the database goes away', () => {
 
   test('close logs counts that it cannot write in time', async () => {
     const lines: { level: number; requests?: number }[] = [];
-    const told = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
-    const meter = createMeter({ db: proxied, log: told, patienceMs: 100 });
+    const log = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
+    const meter = createMeter({ db: proxied, log: log, patienceMs: 100 });
     await meter.count({ orgId: 'default', deploymentId }, ok);
     await until('the first is written', async () => (await requests()) === 1);
     proxies.cut();

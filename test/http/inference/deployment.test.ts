@@ -26,11 +26,11 @@ const last = () => it.model.requests.at(-1)!.body;
 const statsOf = async (id: string) => (await it.http.call('GET', `${base}/${id}/stats`)).body;
 const system = (content: string) => ({ role: 'system', content });
 const user = (content: string) => ({ role: 'user', content });
-/** Deploys messages given outright; answers its id. */
+/** Deploys given messages; returns the deployment's id. */
 const deployed = async (name: string, messages: object[]) =>
   (await it.create({ name, source: { messages, policy: { provider: 'openai', model: 'gpt-4o-mini' } } })).body
     .id as string;
-/** Deploys this very content under a name; answers its id. */
+/** Deploys this exact content under a name; returns the deployment's id. */
 async function deployedAs(name: string, content: SnapshotContent): Promise<string> {
   const id = await it.deploy(name);
   await it.http.db.org('default', async (tx) => setSnapshot(tx, id, await putSnapshot(tx, 'default', content)));
@@ -38,7 +38,7 @@ async function deployedAs(name: string, content: SnapshotContent): Promise<strin
 }
 const provenance = { source: 'session', job_id: 'ses_x', candidate_id: 'cand_x', reward: 1, verdict: null } as const;
 
-/** Deploys a graph that plans and then writes; answers its id. */
+/** Deploys a graph that plans and then writes; returns the deployment's id. */
 function deployGraph(name: string): Promise<string> {
   const step = (id: string, input: string): LlmStep => ({
     ...{ id, type: 'llm', inputs: { given: input }, output: { field: 'text' } },
@@ -52,12 +52,12 @@ function deployGraph(name: string): Promise<string> {
   });
 }
 const usage = { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 };
-/** Its last step is answered so. */
+/** Sets the answer to its last step. */
 const inLastStep = (reply: ModelReply) =>
   it.model.reply(({ body }) => ({ usage, ...(body.messages[0]!.content.startsWith('write') && reply) }));
 
 describe('a deployment answers', () => {
-  test('with the frozen prompt, model and parameters; every other field goes to the provider as it is', async () => {
+  test('with the frozen prompt, model and parameters; every other field passes through', async () => {
     const tools = [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }];
     const content = [
       { type: 'text', text: 'Hello' },
@@ -84,7 +84,7 @@ describe('a deployment answers', () => {
     expect(last()).toMatchObject({ temperature: 1 });
   });
 
-  test("by id, by name, and below /v1, where OpenAI's own client asks", async () => {
+  test('by id, by name, and below /v1 for OpenAI’s own client', async () => {
     for (const ref of ['frozen', frozen]) {
       const completion = await it
         .openai(ref)
@@ -93,7 +93,7 @@ describe('a deployment answers', () => {
     }
   });
 
-  test('in a stream, passed on as it comes, with usage only where it was asked for', async () => {
+  test('in a stream, forwarded as it arrives, with usage only on request', async () => {
     const held = gate();
     it.model.reply(() => ({ text: 'one two three', hold: held.opened }));
     const answer = await it.ask('frozen', { ...question, stream: true });
@@ -121,7 +121,7 @@ describe('a deployment answers', () => {
     expect(chunks.at(-1)!.usage!.total_tokens).toBeGreaterThan(0);
   });
 
-  test('with all messages of a prompt that has several, in the place of the first system message', async () => {
+  test('with all messages of a multi-message prompt in the place of the first system message', async () => {
     await deployed('several', [system('Rules.'), user('2+2?'), { role: 'assistant', content: '4' }]);
     await it.ask('several', { messages: [system('mine'), user('3+3?')] });
     expect(last()['messages']).toEqual([
@@ -140,7 +140,7 @@ describe('a deployment answers', () => {
     ]);
   });
 
-  test('where the caller marks spans, with the texts of these names in them', async () => {
+  test('with its texts in the spans of the same names marked by the caller', async () => {
     await deployed('marked', [
       { ...system('Plan well.'), name: 'plan' },
       { ...system('Act well.'), name: 'act' },
@@ -150,7 +150,7 @@ describe('a deployment answers', () => {
     expect(last()['messages']).toEqual([user('Before. Act well. After.'), user('Before. mine After.')]);
   });
 
-  test('with the demonstrations that were frozen with the prompt', async () => {
+  test('with the demonstrations frozen with the prompt', async () => {
     await deployedAs('demos', {
       kind: 'messages',
       messages: [{ role: 'system', content: 'Sort it.' }],
@@ -178,7 +178,7 @@ describe('a deployment refuses', () => {
     expect(it.model.requests).toHaveLength(0);
   });
 
-  test('a method that it does not have, and a path that is none, in the same form', async () => {
+  test('an unknown method and an unknown path, in the same form', async () => {
     for (const path of ['/frozen/chat/completions', '/frozen/v1/chat/completions?x=1']) {
       const { status, body } = await it.http.call('GET', `${base}${path}`);
       expect([status, Object.keys(body as object)]).toEqual([405, ['error']]);
@@ -186,7 +186,7 @@ describe('a deployment refuses', () => {
     expect((await it.http.call('GET', `${base}/frozen/v1/nothing`)).body).toHaveProperty('detail');
   });
 
-  test('in the name of its provider: statuses and Retry-After pass, a refused key and no connection are a bad gateway', async () => {
+  test('with its provider’s status and Retry-After, and with a bad gateway for a refused key or no connection', async () => {
     it.model.reply(() => ({ raw: '{"error":{"message":"slow down"}}', status: 429, headers: { 'retry-after': '7' } }));
     const busy = await it.ask('frozen', question);
     expect([busy.status, busy.headers.get('retry-after')]).toEqual([429, '7']);
@@ -202,11 +202,11 @@ describe('a deployment refuses', () => {
   });
 
   test.each<[string, ModelReply, number, string | null]>([
-    ['what it refuses', { raw: 'no such model', status: 404 }, 502, 'false'],
+    ['the request', { raw: 'no such model', status: 404 }, 502, 'false'],
     ['our key', { raw: 'no', status: 401 }, 502, 'false'],
-    ['more for now', { raw: 'later', status: 503, headers: { 'retry-after': '99' } }, 503, null],
+    ['requests temporarily', { raw: 'later', status: 503, headers: { 'retry-after': '99' } }, 503, null],
   ])(
-    "for a graph whose last step's provider will not take %s, and tells OpenAI's clients not to buy all steps again in vain",
+    'for a graph whose last step’s provider refuses %s, and keeps OpenAI’s clients from repeating all steps in vain',
     async (_, reply, status, shouldRetry) => {
       const id = await deployGraph('refused');
       inLastStep(reply);
@@ -236,7 +236,7 @@ describe('the statistics of a deployment', () => {
     expect(stats.latency_ms.p99).toBeGreaterThanOrEqual(stats.latency_ms.p50);
   });
 
-  test("of a graph have what all its steps took also where the last one's stream breaks, as far as their models tell it", async () => {
+  test('of a graph include all its steps even if the last stream breaks, as far as usage is known', async () => {
     const id = await deployGraph('broken');
     const breaks = async (reply: ModelReply) => {
       inLastStep(reply);
@@ -251,7 +251,7 @@ describe('the statistics of a deployment', () => {
     const tooLong = await breaks({ text: `one ${'x'.repeat(500_000)}` });
     expect(tooLong).toMatchObject({ requests: 1, errors: 1, ...counted, requests_without_cost: 0 });
     expect(tooLong.total_cost_usd).toBeCloseTo((2_000 * 0.15 + 1_000 * 0.6) / 1e6, 9);
-    // What a call took whose connection broke nobody tells.
+    // The usage of a call with a broken connection is unknown.
     const cut = await breaks({ text: 'one two', cutAfter: 2 });
     expect(cut).toMatchObject({ requests: 2, errors: 2, ...counted, requests_without_cost: 1 });
     expect(cut.total_cost_usd).toBe(tooLong.total_cost_usd);

@@ -35,7 +35,7 @@ const policy = (more: Partial<PolicySpec> = {}): PolicySpec => ({
   params: {},
   ...more,
 });
-/** A step whose message begins with its id, by which the fake model knows it. */
+/** A step whose message begins with its id, for the fake model. */
 const step = (
   id: string,
   inputs: Record<string, string> = { q: 'input.input' },
@@ -49,7 +49,7 @@ const graphOf = (steps: Step[], output = `${steps.at(-1)!.id}.text`, inputs = ['
   steps,
   output,
 });
-const one = graphOf([step('solve')]);
+const single = graphOf([step('solve')]);
 const two = graphOf([step('plan'), step('write', { plan: 'plan.text' })]);
 const stepOf = ({ body }: ModelRequest) => body.messages[0]!.content.split(' ')[0]!;
 const asked = () => model.requests.map(({ body }) => body.messages[0]!.content);
@@ -100,7 +100,7 @@ async function failureOf(graph: Graph, body: object = { messages: [user('Q')] },
 describe('the input of the graph', () => {
   test.each<[string, unknown[], string]>([
     ['a text', [user('Why?')], 'solve Why?'],
-    ['the last of what users say', [user('one'), user('two'), { role: 'assistant', content: 'three' }], 'solve two'],
+    ['the last user message', [user('one'), user('two'), { role: 'assistant', content: 'three' }], 'solve two'],
     [
       'text parts',
       [
@@ -112,11 +112,11 @@ describe('the input of the graph', () => {
       'solve Why?',
     ],
     ['a JSON object', [user('{"input": "from JSON", "more": 1}')], 'solve from JSON'],
-    ['JSON that is no object', [user('[1]')], 'solve [1]'],
+    ['JSON other than an object', [user('[1]')], 'solve [1]'],
     ['an empty text', [user('')], 'solve '],
   ])('is %s', async (_, messages, said) => {
     say({});
-    expect(await contentOf(one, { messages })).toBe('SOLVE');
+    expect(await contentOf(single, { messages })).toBe('SOLVE');
     expect(asked()).toEqual([said]);
   });
 
@@ -131,16 +131,16 @@ describe('the input of the graph', () => {
     ['no content', { messages: [user(null)] }, '/messages/0/content', 'content must be'],
     ['several answers', { messages: [user('a')], n: 2 }, '/n', 'n must be 1'],
     [
-      'a field that is missing',
+      'a missing field',
       { messages: [{ role: 'system', content: 'x' }, user('{"question": 1}')] },
       '/messages/1/content',
       '"input"',
     ],
     ['too much', { messages: [user('x'.repeat(1_000_001))] }, '/messages/0/content', '1000000'],
     ['too much for a step', { messages: [user('x'.repeat(400_001))] }, '/messages/0/content', 'solve'],
-  ])('is refused before anything is asked: %s', async (_, body, pointer, message) => {
+  ])('is refused before any call: %s', async (_, body, pointer, message) => {
     for (const stream of [false, true]) {
-      const error = await failureOf(one, { ...body, stream });
+      const error = await failureOf(single, { ...body, stream });
       expect(error).not.toBeInstanceOf(GraphFailure);
       expect(error).toMatchObject({ status: 400, code: 'graph_input_invalid', errors: [{ pointer }] });
       expect(error.message).toContain(message);
@@ -148,7 +148,7 @@ describe('the input of the graph', () => {
     expect(asked()).toEqual([]);
   });
 
-  test('that lacks several fields is told which', async () => {
+  test('reports all missing fields', async () => {
     const graph = graphOf([step('solve', { q: 'input.a' })], 'solve.text', ['a', 'b']);
     expect((await failureOf(graph)).message).toContain('"a", "b"');
   });
@@ -156,7 +156,7 @@ describe('the input of the graph', () => {
   test('accepts n = 1 and fields without meaning for graphs', async () => {
     say({});
     const body = { messages: [user('Q')], n: 1, tools: [], temperature: 2, model: 'x', max_tokens: 1 };
-    expect(await contentOf(one, body)).toBe('SOLVE');
+    expect(await contentOf(single, body)).toBe('SOLVE');
     expect(model.requests[0]!.body).toEqual({ model: 'small', messages: [user('solve Q')], stream: false });
   });
 });
@@ -185,15 +185,15 @@ describe('the completion', () => {
     ],
     ['an object, as JSON text', graphOf([step('solve')], 'solve'), { text: 'é"' }, '{"text":"é\\""}'],
     ['a number', graphOf([step('solve', undefined, { output: schema })], 'solve.n'), { text: '{"n": 7}' }, '7'],
-    ['a text as it is', one, { text: '{"a":  1}\n' }, '{"a":  1}\n'],
-    ['no text', one, { text: '' }, ''],
+    ['a text as it is', single, { text: '{"a":  1}\n' }, '{"a":  1}\n'],
+    ['no text', single, { text: '' }, ''],
   ])('whose output is %s', async (_, graph, reply, content) => {
     say({ solve: reply });
     expect(await contentOf(graph)).toBe(content);
     expect(contentIn(await events(graph))).toBe(content);
   });
 
-  test('asks each step of the policy of its model, else of the first, with its fields', async () => {
+  test('uses the policy of each step’s model, or else the first one, with its fields', async () => {
     say({});
     const graph = graphOf([
       step('plan', undefined, { model: 'big' }),
@@ -208,7 +208,7 @@ describe('the completion', () => {
     ]);
   });
 
-  test('of a graph whose steps do not wait for each other asks them at once', async () => {
+  test('calls independent steps at once', async () => {
     const both = gate();
     model.reply(async (request) => {
       if (model.requests.length === 2) both.open();
@@ -225,13 +225,13 @@ describe('the completion', () => {
     expect(await contentOf(graphOf([step('left'), step('right'), join], 'join'))).toBe('leftright');
   });
 
-  test('of a model that runs in this process', async () => {
+  test('works with a model in this process', async () => {
     say({});
     const policies = [policy({ provider: 'local', model: 'local' })];
-    const { usage, choices } = await complete(one, undefined, { policies });
+    const { usage, choices } = await complete(single, undefined, { policies });
     expect(choices[0]!.message.content).not.toBe('');
     expect(usage).toMatchObject({ cost: 0, prompt_tokens: expect.any(Number) as unknown });
-    expect(contentIn(await events(one, {}, { policies }))).toBe(choices[0]!.message.content);
+    expect(contentIn(await events(single, {}, { policies }))).toBe(choices[0]!.message.content);
   });
 });
 
@@ -268,11 +268,11 @@ describe('usage', () => {
     expect((await complete(number)).usage).toMatchObject({ prompt_tokens: 20, completion_tokens: 5, cost: 0.75 });
   });
 
-  test('is not known where a connection broke, whatever came after', async () => {
+  test('is unknown after a broken connection, whatever follows', async () => {
     expect(await usageOf({ plan: [{ cutAfter: 0 }, plan], write: plan })).toBeUndefined();
   });
 
-  test('is priced by the table where the provider names no cost', async () => {
+  test('is priced by the table without a cost from the provider', async () => {
     const usage = await usageOf({ plan: priced(1_000, 100), write: priced(1_000, 100) }, [
       policy({ provider: 'openai', model: 'gpt-4o-mini' }),
     ]);
@@ -299,7 +299,7 @@ async function events(graph: Graph, more: object = {}, asking: Asking = {}) {
 }
 
 describe('a stream', () => {
-  test('has the pieces of the last step as they come, while the model holds back the rest', async () => {
+  test('forwards the pieces of the last step while the model holds back the rest', async () => {
     const held = gate();
     say({ write: { text: 'one two three', hold: held.opened, holdAfter: 2 } });
     const { body } = await answer(two, { messages: [user('Q')], stream: true });
@@ -319,20 +319,20 @@ describe('a stream', () => {
       { content: 'three' },
       {},
     ]);
-    const [first, ...others] = chunks.slice(0, -1) as Chunk[];
+    const [first, ...rest] = chunks.slice(0, -1) as Chunk[];
     expect(first).toMatchObject({
       object: 'chat.completion.chunk',
       model: 'served',
       created: expect.any(Number) as unknown,
     });
-    for (const other of others)
+    for (const other of rest)
       expect(other).toMatchObject({ id: first!['id'], object: first!['object'], model: 'served' });
-    expect(others.at(-1)!.choices[0]!.finish_reason).toBe('stop');
+    expect(rest.at(-1)!.choices[0]!.finish_reason).toBe('stop');
     expect(chunks.at(-1)).toBe('[DONE]');
     expect(model.requests.map(({ body }) => body.stream)).toEqual([false, true]);
   });
 
-  test('has usage last where that is asked for', async () => {
+  test('has usage last on request', async () => {
     say({ plan: priced(10, 2, 0.25), write: priced(20, 3, 0.5) });
     const usage = { prompt_tokens: 30, completion_tokens: 5, total_tokens: 35, cost: 0.75 };
     for (const graph of [two, graphOf([...two.steps], 'write')]) {
@@ -345,7 +345,7 @@ describe('a stream', () => {
     expect(model.requests[1]!.body['stream_options']).toEqual({ include_usage: true });
   });
 
-  test('of an output that is no answer as it is comes in pieces, and asks for no stream', async () => {
+  test('arrives in pieces without a streamed call when the output is not an answer itself', async () => {
     say({ solve: { text: 'a text that is longer than a piece' } });
     const upper: Step = { id: 'up', type: 'transform', op: 'upper', inputs: { text: 'solve.text' } };
     const chunks = await events(graphOf([step('solve'), upper], 'up'));
@@ -354,7 +354,7 @@ describe('a stream', () => {
     expect(model.requests.map(({ body }) => body.stream)).toEqual([false]);
   });
 
-  test('passes on the step that a select has chosen', async () => {
+  test('forwards the step chosen by a select', async () => {
     const route: Step = {
       ...{ id: 'route', type: 'select', otherwise: 'easy.text' },
       cases: [{ when: { of: 'kind.text', is: 'contains', value: 'hard' }, then: 'hard.text' }],
@@ -368,10 +368,10 @@ describe('a stream', () => {
     ]);
   });
 
-  test('tries the last step again until a piece of it has come', async () => {
+  test('retries the last step until its first piece', async () => {
     const busy: ModelReply = { status: 429, raw: '', headers: { 'retry-after': '0' } };
     say({ solve: [busy, { cutAfter: 1 }, { text: 'well' }] });
-    expect(contentIn(await events(one))).toBe('well');
+    expect(contentIn(await events(single))).toBe('well');
     expect(asked()).toHaveLength(3);
   });
 
@@ -388,7 +388,7 @@ describe('a stream', () => {
     ],
     ['is too long', { text: `one ${'x'.repeat(500_000)}` }, 'step_answer_unusable'],
   ])(
-    'whose last step %s after its first piece ends with an error event, and is not tried again',
+    'whose last step %s after its first piece ends with an error event, without a retry',
     async (_, reply, code, last = step('solve')) => {
       say({ solve: reply });
       const chunks = await events(graphOf([last]));
@@ -400,7 +400,7 @@ describe('a stream', () => {
     },
   );
 
-  test('that fails before is an ordinary error', async () => {
+  test('that fails before its first piece is an ordinary error', async () => {
     say({ plan: { status: 400, raw: 'too long' } });
     expect(await failureOf(two, { messages: [user('Q')], stream: true })).toMatchObject({
       status: 502,
@@ -415,14 +415,14 @@ describe('a stream', () => {
 
   test('accepts a provider that does not stream', async () => {
     say({ solve: { raw: JSON.stringify({ choices: [{ message: { content: 'whole' } }] }) } });
-    expect(contentIn(await events(one))).toBe('whole');
+    expect(contentIn(await events(single))).toBe('whole');
   });
 });
 
 /** Headers for OpenAI's clients, which retry by default; a pointless retry would buy all steps. */
 const [inVain, passing] = [{ 'x-should-retry': 'false' }, {}];
 
-describe('a step that is not answered', () => {
+describe('a failed step', () => {
   test.each<[string, ModelReply | null, [number, string, object], Partial<PolicySpec>?]>([
     [
       '429',
@@ -451,7 +451,7 @@ describe('a step that is not answered', () => {
     expect(error.message).toMatch(error.code === 'provider_refused_key' ? /"fake" refused/ : /^Step write: /);
   });
 
-  test('in time', async () => {
+  test('that times out answers 504', async () => {
     say({ solve: { raw: 'never' } });
     model.reply(() => new Promise(() => undefined));
     const graph = graphOf([step('solve', undefined, { timeoutS: 0.05 })]);
@@ -460,7 +460,7 @@ describe('a step that is not answered', () => {
     expect(error.headers).toEqual(passing);
   });
 
-  test('usably', async () => {
+  test('without a usable answer answers 502', async () => {
     say({ solve: { text: 'x' } });
     const graph = graphOf([step('solve', undefined, { tries: 2, output: { schema: { type: 'number' } } })], 'solve');
     const error = await failureOf(graph);
@@ -468,7 +468,7 @@ describe('a step that is not answered', () => {
     expect(error.message).toContain('solve');
   });
 
-  test("but a transform that cannot, or an output that is not there, is the graph's failure", async () => {
+  test('blames the graph for a failed transform or a missing output', async () => {
     say({ solve: { text: 'no number' } });
     const number: Step = { id: 'n', type: 'transform', op: 'number', inputs: { text: 'solve.text' } };
     const error = await failureOf(graphOf([step('solve'), number], 'n'));
@@ -488,14 +488,14 @@ describe('a step that is not answered', () => {
   });
 });
 
-describe('a request that is given up', () => {
+describe('an aborted request', () => {
   const closed = (count: number) =>
     until(
       'nothing is under way',
       () => model.requests.length === count && model.requests.every((request) => request.closed),
     );
 
-  test('rejects with the reason, and leaves nothing under way', async () => {
+  test('rejects with the reason, and leaves no call in flight', async () => {
     model.reply(() => new Promise(() => undefined));
     const graph = graphOf(
       [step('left'), step('right'), { id: 'all', type: 'transform', op: 'list', inputs: { a: 'left', b: 'right' } }],
@@ -512,14 +512,14 @@ describe('a request that is given up', () => {
       await closed(2);
     }
     const given = AbortSignal.abort(new Error('before'));
-    await expect(answer(one, { messages: [user('Q')] }, { signal: given })).rejects.toThrow('before');
+    await expect(answer(single, { messages: [user('Q')] }, { signal: given })).rejects.toThrow('before');
     expect(asked()).toHaveLength(2);
   });
 
-  test.each(['aborted', 'no longer read'])('that streams ends where it is %s', async (how) => {
+  test.each(['aborted', 'no longer read'])('ends its stream when %s', async (how) => {
     say({ solve: { text: 'one two', hold: new Promise(() => undefined), holdAfter: 2 } });
     const controller = new AbortController();
-    const { body } = await answer(one, { messages: [user('Q')], stream: true }, { signal: controller.signal });
+    const { body } = await answer(single, { messages: [user('Q')], stream: true }, { signal: controller.signal });
     if (how === 'aborted') {
       controller.abort(new Error('enough'));
       await expect(text(body)).rejects.toThrow('enough');
@@ -528,7 +528,7 @@ describe('a request that is given up', () => {
   });
 });
 
-describe('as the proxy forwards it', () => {
+describe('through the proxy', () => {
   const recorded: CallResult[] = [];
   const recorder: Recorder = {
     record: (_call, result) => Promise.resolve(void recorded.push(result)).then(() => 'call'),
@@ -561,7 +561,7 @@ describe('as the proxy forwards it', () => {
     say({ plan: priced(10, 2, 0.25), write: { text: 'W', ...priced(20, 3, 0.5) } });
     const { body } = await post({ stream });
     expect(stream ? contentIn(eventsIn(body)) : body).toContain('W');
-    // In a stream nobody has asked for it.
+    // The caller did not request it in the stream.
     expect(body.includes('"usage"')).toBe(!stream);
     expect(recorded).toMatchObject([
       { httpStatus: 200, promptTokens: 30, completionTokens: 5, costUsd: 0.75, costSource: 'reported' },
@@ -575,17 +575,17 @@ describe('as the proxy forwards it', () => {
     expect(recorded).toMatchObject([{ httpStatus: 429, promptTokens: 10, costUsd: 0.25 }]);
   });
 
-  test.each([false, true])('an answer that was cut says so (stream: %s)', async (stream) => {
+  test.each([false, true])('reports a truncated answer (stream: %s)', async (stream) => {
     say({ write: { text: 'W', finish: 'length' } });
     expect((await post({ stream })).body).toContain('"finish_reason":"length"');
   });
 
-  test('an input that it cannot take has cost nothing', async () => {
+  test('an invalid input costs nothing', async () => {
     expect((await post({ messages: [] })).json()).toEqual({ code: 'graph_input_invalid' });
     expect(recorded).toMatchObject([{ httpStatus: 400, costUsd: 0 }]);
   });
 
-  test('a stream that breaks off ends with an error event, and without [DONE]', async () => {
+  test('ends a broken stream with an error event, without [DONE]', async () => {
     say({ write: { text: 'one two', cutAfter: 2 } });
     const chunks = eventsIn((await post({ stream: true })).body);
     expect(contentIn(chunks)).toBe('one ');

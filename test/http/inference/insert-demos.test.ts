@@ -17,7 +17,7 @@ const demos = fc.array(
 const system = { role: 'system', content: 's' };
 
 describe('demonstrations in a request', () => {
-  test('twice inserted are once inserted', () => {
+  test('are the same after a second insertion', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 6 }), demos, (messages, demos) => {
         const once = insertDemos(messages, demos);
@@ -31,9 +31,9 @@ describe('demonstrations in a request', () => {
       fc.property(fc.array(message, { maxLength: 6 }), demos, (messages, demos) => {
         const inserted = insertDemos(messages, demos);
         if (inserted === messages) return;
-        const isSystem = (one: unknown) =>
-          ['system', 'developer'].includes((one as { role?: string } | null)?.role ?? '');
-        const at = messages.findIndex((one) => !isSystem(one));
+        const isSystem = (message: unknown) =>
+          ['system', 'developer'].includes((message as { role?: string } | null)?.role ?? '');
+        const at = messages.findIndex((message) => !isSystem(message));
         const leading = at === -1 ? messages.length : at;
         expect(inserted).toEqual([
           ...messages.slice(0, leading),
@@ -50,7 +50,7 @@ describe('demonstrations in a request', () => {
   });
 
   test('are recognized by equal texts or single text parts, else inserted', () => {
-    const [one, two] = ['1', '2'].map((n): Demo => ({
+    const [first, second] = ['1', '2'].map((n): Demo => ({
       component: null,
       seed: 0,
       ordinal: 0,
@@ -59,18 +59,18 @@ describe('demonstrations in a request', () => {
     }));
     const question = { role: 'user', content: 'q' };
     const parts = { role: 'user', content: [{ type: 'text', text: '1' }] };
-    const there = [system, parts, { role: 'assistant', content: '1!', name: 'x' }, ...demoMessages(two!), question];
-    expect(insertDemos(there, [one!, two!])).toBe(there);
+    const there = [system, parts, { role: 'assistant', content: '1!', name: 'x' }, ...demoMessages(second!), question];
+    expect(insertDemos(there, [first!, second!])).toBe(there);
     const said = (content: unknown) => [
       { role: 'user', content },
-      demoMessages(one!)[1],
-      ...demoMessages(two!),
+      demoMessages(first!)[1],
+      ...demoMessages(second!),
       question,
     ];
     for (const other of [
-      [system, ...demoMessages(one!), question],
-      [system, ...demoMessages(two!), ...demoMessages(one!), question],
-      [system, question, ...demoMessages(one!), ...demoMessages(two!)],
+      [system, ...demoMessages(first!), question],
+      [system, ...demoMessages(second!), ...demoMessages(first!), question],
+      [system, question, ...demoMessages(first!), ...demoMessages(second!)],
       [system, ...said([{ type: 'image_url', text: '1' }])],
       [
         system,
@@ -81,7 +81,7 @@ describe('demonstrations in a request', () => {
       ],
       [system, ...there.slice(1).map((message) => ({ ...message, role: 'user' }))],
     ]) {
-      expect(insertDemos(other, [one!, two!])).toHaveLength(other.length + 4);
+      expect(insertDemos(other, [first!, second!])).toHaveLength(other.length + 4);
     }
   });
 });

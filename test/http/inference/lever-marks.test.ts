@@ -7,7 +7,7 @@ const fill = (text: string, texts: Record<string, string> = {}) =>
   replaceMarks(text, new Map(Object.entries(texts))).text;
 
 describe('marks in a text', () => {
-  test('are taken out, with the new text or with its own between', () => {
+  test('are removed, with the new text or their own text between them', () => {
     const text = `Before ${lever('plan', 'old plan')}, ${lever('act', 'old act')}.\n`;
     expect(fill(text, { plan: 'new' })).toBe('Before new, old act.\n');
     expect(fill(text)).toBe('Before old plan, old act.\n');
@@ -17,7 +17,7 @@ describe('marks in a text', () => {
     ]);
   });
 
-  test('a new text is put in to the letter, its own marks and $ too', () => {
+  test('get a new text verbatim, including its own marks and $', () => {
     const hostile = `$& $1 ${lever('act', 'x')} </lever><lever name="act">`;
     expect(fill(`${lever('plan', '')}${lever('act', 'own')}`, { plan: hostile, act: '' })).toBe(hostile);
   });
@@ -41,19 +41,19 @@ describe('marks in a text', () => {
     '<lever name=plan>x</lever>',
     "<lever name='plan'>x</lever>",
     '<Lever name="plan">x</Lever>',
-  ])('%s is text like any other', (text) => {
+  ])('treats %s as text', (text) => {
     expect(fill(text, { plan: 'P', '': 'P', '1st': 'P' })).toBe(text);
     expect(readMarks(text)).toEqual([]);
   });
 
-  test('half a pair is left where it stands, the pairs beside it are not', () => {
+  test('keeps half a pair, and removes the pairs beside it', () => {
     expect(fill(`<lever name="plan">a ${lever('act', 'b')} c`, { plan: 'P', act: 'A' })).toBe(
       '<lever name="plan">a A c',
     );
     expect(fill(`${lever('act', 'b')}</lever>`, { act: 'A' })).toBe('A</lever>');
   });
 
-  test('take time in proportion to their number, however deep', () => {
+  test('take time in proportion to their number, at any depth', () => {
     const deep = '<lever name="a">'.repeat(100_000) + 'x' + '</lever>'.repeat(100_000);
     expect(fill(deep)).toBe('x');
     expect(readMarks(deep)).toEqual([{ name: 'a', text: 'x' }]);
@@ -62,7 +62,7 @@ describe('marks in a text', () => {
 
 type Node = string | { name: string; inner: Node[] };
 const names = fc.constantFrom('plan', 'act', 'constructor', 'a-_9');
-// Free text may look like half of a mark, but holds none.
+// Arbitrary text with parts of marks, but no complete mark.
 const free = fc
   .array(fc.oneof(fc.string({ unit: 'binary', maxLength: 4 }), fc.constantFrom('<lever', 'lever>', '</', '$1', '\n')))
   .map((parts) => parts.join(''));
@@ -84,7 +84,7 @@ const marks = /<lever name="[A-Za-z][\w-]{0,63}">|<\/lever>/g;
 const without = (text: string) => (text.match(marks) ?? []).length === 0;
 
 describe('for any text', () => {
-  test('every pair of marks goes, new texts are put in verbatim and all else stays byte for byte', () => {
+  test('every pair of marks is removed, new texts are inserted verbatim and the rest is unchanged', () => {
     const newTexts = fc.dictionary(names, fc.oneof(free, nodes.map(written)), { noNullPrototype: true });
     fc.assert(
       fc.property(nodes, newTexts, (tree, texts) => {
@@ -102,7 +102,7 @@ describe('for any text', () => {
     );
   });
 
-  test('no mark survives between texts that hold no angle bracket', () => {
+  test('no mark survives between texts without angle brackets', () => {
     const plain = nodes.map((tree) => bare(tree));
     fc.assert(
       fc.property(plain, (tree) => expect(without(fill(written(tree)))).toBe(true)),

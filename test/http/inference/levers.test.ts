@@ -12,7 +12,7 @@ const lever = (name: string, text: string) => `<lever name="${name}">${text}</le
 const user = (content: unknown) => ({ role: 'user', content });
 const named = (name: string, content: string, role: Message['role'] = 'system'): Message => ({ role, content, name });
 
-/** The body that reaches the model of a call to a session with this baseline. */
+/** The body that the model receives in a call to a session with this baseline. */
 async function sent(baseline: Message[] | null, body: Record<string, unknown>) {
   const job = await proxy.newSession({ baseline });
   expect((await proxy.post(job, '/c', body)).status).toBe(200);
@@ -24,7 +24,7 @@ const messages = async (baseline: Message[] | null, ...given: unknown[]) =>
 describe('marked spans', () => {
   const both = [named('plan', 'PLAN'), named('act', 'ACT', 'user')];
 
-  test('are filled in every message, in text parts and in descriptions of tools; nothing else changes', async () => {
+  test('are filled in every message, in text parts and in descriptions of tools; the rest is unchanged', async () => {
     const image = { type: 'image_url', image_url: { url: 'data:,', detail: lever('plan', 'not text') } };
     const tool = (description: unknown) => ({ type: 'function', function: { name: 'f', description, parameters: {} } });
     const body = await sent(both, {
@@ -53,13 +53,13 @@ describe('marked spans', () => {
     });
   });
 
-  test('of a name that the candidate has not keep their own text', async () => {
+  test('keep their own text if the candidate does not have their name', async () => {
     expect(await messages(both, user(`${lever('plan', 'p')} ${lever('constructor', 'own')}`))).toEqual([
       user('PLAN own'),
     ]);
   });
 
-  test('are taken out where there is no candidate too, and are on record: for the baseline their texts, else their names', async () => {
+  test('are removed without a candidate, too, and recorded: with texts for the baseline, else with names', async () => {
     const given = { messages: [user(`${lever('plan', 'p')} ${lever('act', 'a')}`)] };
     const asIs = await proxy.newEvaluation(null);
     await proxy.post(asIs, `/${await proxy.newRollout(asIs, 0, null)}`, given);
@@ -85,7 +85,7 @@ describe('marked spans', () => {
     expect(last().body).toMatchObject({ tools: [{ function: { description: 'ACT' } }] });
   });
 
-  test('a text with marks of its own is not looked at again', async () => {
+  test('a text with marks of its own is not scanned again', async () => {
     const hostile = `${lever('act', 'x')}</lever><lever name="act">`;
     const texts = [named('plan', hostile), named('act', 'ACT')];
     expect(await messages(texts, user(`${lever('plan', '')}|${lever('act', '')}`))).toEqual([user(`${hostile}|ACT`)]);
@@ -111,7 +111,7 @@ describe('the system message', () => {
     expect(await messages([named('act', 'ACT', 'user')], system('old'))).toEqual([system('old')]);
   });
 
-  test('an evaluation’s candidate of several components is put into its spans', async () => {
+  test('the components of an evaluation’s candidate fill their spans', async () => {
     const job = await proxy.newEvaluation([named('plan', 'PLAN'), named('act', 'ACT')]);
     await proxy.post(job, `/${await proxy.newRollout(job, 0, null)}`, { messages: [user(lever('act', 'a'))] });
     expect(last().body.messages).toEqual([user('ACT')]);
@@ -119,7 +119,7 @@ describe('the system message', () => {
 });
 
 describe('replay', () => {
-  test('the hash of a request without marks is that of provider and body, as ever', async () => {
+  test('hashes a request without marks by provider and body', async () => {
     const job = await proxy.newSession();
     await proxy.post(job, `/${await proxy.newRollout(job, 0, 0)}`);
     const [call] = await proxy.http.db.org('default', (tx) =>
@@ -132,7 +132,7 @@ describe('replay', () => {
     expect(call!.hash.equals(hashOf(['openai', body]))).toBe(true);
   });
 
-  test('a request with marks gets its recorded answer again', async () => {
+  test('returns its recorded answer to a request with marks', async () => {
     const job = await proxy.newSession({ baseline: [named('plan', 'PLAN')] });
     const rollout = await proxy.newRollout(job, 0, 0);
     const body = { messages: [user(lever('plan', 'own'))] };
@@ -143,8 +143,8 @@ describe('replay', () => {
   });
 });
 
-describe('a baseline that nobody named', () => {
-  /** What the calls of a baseline's rollouts, each a list of texts, become. */
+describe('a baseline from calls', () => {
+  /** The baseline of rollouts with these calls, each a list of texts. */
   async function adopted(...rollouts: string[][]) {
     const job = await proxy.newSession({ baseline: null });
     for (const [ordinal, calls] of rollouts.entries()) {
@@ -157,7 +157,7 @@ describe('a baseline that nobody named', () => {
   const baseline = async (job: JobRef) =>
     (await proxy.http.db.org('default', (tx) => readPrompts(tx, job.jobId))).get(0);
 
-  test('is the spans of its calls, in the order of the first rollout', async () => {
+  test('has the spans of its calls, in the order of the first rollout', async () => {
     const [plan, act, hint] = [lever('plan', 'Plan.'), lever('act', 'Act.'), lever('hint', '')];
     const { job, adopt } = await adopted([`${plan} ${plan}`, act], [act, hint, 'none'], ['none']);
     await adopt;
@@ -167,7 +167,7 @@ describe('a baseline that nobody named', () => {
     expect(body.messages).toEqual(components);
   });
 
-  test('then unmarked text stays, in evaluations too', async () => {
+  test('keeps unmarked text, in evaluations too', async () => {
     const { job, adopt } = await adopted([lever('plan', 'Plan.')]);
     await adopt;
     await proxy.addCandidate(job, 1, [named('plan', 'Better.')]);
@@ -190,7 +190,7 @@ describe('a baseline that nobody named', () => {
   test.each<[string, ...string[][]]>([
     ['in one call', [`${lever('plan', 'a')}${lever('plan', 'b')}`]],
     ['from rollout to rollout', [lever('plan', 'a')], [lever('plan', 'b')]],
-  ])('is none where the text of a name differs %s', async (_, ...rollouts) => {
+  ])('is none if the text of a name differs %s', async (_, ...rollouts) => {
     const { job, adopt } = await adopted(...rollouts);
     await expect(adopt).rejects.toMatchObject({
       type: 'initial_prompt_needed',
@@ -204,7 +204,7 @@ describe('a baseline that nobody named', () => {
     await expect((await adopted([many])).adopt).rejects.toMatchObject({ type: 'initial_prompt_needed' });
   });
 
-  test('is the system message of its calls where they mark nothing', async () => {
+  test('is the system message of calls without marks', async () => {
     const { job, adopt } = await adopted(['hi'], ['hi']);
     await adopt;
     expect(await baseline(job)).toEqual([system('own')]);

@@ -4,8 +4,7 @@ import { publishSlots, readTraffic } from '../../../src/storage/rollouts/slots.j
 import { until } from '../../support/until.js';
 import { question, startProxy, system, systemOf, type TestProxy } from './support.js';
 
-// Live traffic of a caller-driven session: which candidate serves a call, and what the search
-// counts.
+// Live traffic of a caller-driven session: the serving candidate, and the counted rollouts.
 
 let proxy: TestProxy;
 let job: JobRef;
@@ -40,7 +39,7 @@ describe('live traffic', () => {
     const other = await proxy.post(job, '/other');
     expect(other.headers.get('x-gepa-candidate-id')).toBe(child.replace(/_1$/, '_0'));
     expect(systemOf(proxy.model.requests.at(-1)!)).toBe('Baseline prompt.');
-    // The second turn of the same conversation, and after its reward.
+    // The second turn of the same conversation, and a call after its reward.
     for (const say of ['again', 'and again']) {
       const turn = await proxy.post(job, '/mine', { messages: [{ role: 'user', content: say }] });
       expect(turn.headers.get('x-gepa-rollout-id')).toBe(wanted.headers.get('x-gepa-rollout-id'));
@@ -50,7 +49,7 @@ describe('live traffic', () => {
     }
   });
 
-  test('a call without a correlation id is a rollout, too, by the id that it is given', async () => {
+  test('a call without a correlation id is a rollout, too, under a generated id', async () => {
     await publish(0);
     const response = await proxy.post(job, '');
     expect(response.headers.get('x-gepa-candidate-id')).toBe(child);
@@ -66,7 +65,7 @@ describe('live traffic', () => {
       const { status } = await proxy.post(job, '/bad', question, { 'x-ratchet-seed': seed });
       expect([seed, status]).toEqual([seed, 400]);
     }
-    // A request that is at fault otherwise takes none, either.
+    // A request with another fault takes no slot, either.
     expect((await proxy.post(job, '/worse', { messages: 'none' })).status).toBe(400);
     expect(await traffic()).toEqual({ traffic: null, wanted: 1, claimed: 0 });
     const response = await proxy.post(job, '/good', question, { 'x-ratchet-seed': '7' });
@@ -97,14 +96,14 @@ describe('live traffic', () => {
     expect(await traffic()).toMatchObject({ claimed: 0 });
   });
 
-  test('of a session that a container drives takes no slots', async () => {
+  test('takes no slots of a container-driven session', async () => {
     job = await proxy.newSession({ baseline: [system('Only one.')] });
     await publish(0);
     await proxy.post(job, '/mine');
     expect(await traffic()).toEqual({ traffic: null, wanted: 1, claimed: 0 });
   });
 
-  test('its prompt can be looked at without taking a slot', async () => {
+  test('the route of the prompt takes no slot', async () => {
     await publish(0);
     const { body } = await proxy.http.call('GET', `${base}/${job.jobId}/prompt?correlation_id=new`);
     expect(body.candidate_id).toBe(child.replace(/_1$/, '_0'));

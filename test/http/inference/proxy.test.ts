@@ -8,8 +8,8 @@ const last = () => proxy.model.requests.at(-1)!;
 const json = async (answer: Response) =>
   (await answer.json()) as Record<string, unknown> & { error: Record<string, unknown> };
 
-describe('which candidate answers', () => {
-  test("a rollout gets its own candidate, always; its id is the correlation's", async () => {
+describe('the candidate of a call', () => {
+  test('a rollout gets its own candidate, always; its id is the correlation id', async () => {
     const job = await proxy.newSession();
     const second = await proxy.addCandidate(job, 1, 'Candidate one.');
     await proxy.addCandidate(job, 2, 'The best.', true);
@@ -46,7 +46,7 @@ describe('which candidate answers', () => {
     expect((await proxy.post(job, `/${later}`)).headers.get('x-gepa-rollout-idx')).toBe('3');
   });
 
-  test('calls that race for a new correlation id get one rollout', async () => {
+  test('concurrent calls with a new correlation id get one rollout', async () => {
     const job = await proxy.newSession();
     const ids = await Promise.all(
       Array.from({ length: 12 }, async () => (await proxy.post(job, '/race')).headers.get('x-gepa-rollout-id')),
@@ -92,7 +92,7 @@ describe('which candidate answers', () => {
     expect(proxy.model.requests).toHaveLength(2);
   });
 
-  test('a baseline that is not known yet passes through; the initial prompt of the request is known at once', async () => {
+  test('an unknown baseline passes through; the initial prompt of the request is known at once', async () => {
     const unknown = await proxy.newSession({ baseline: null });
     const answer = await proxy.post(unknown, `/${await proxy.newRollout(unknown, 0, 0)}`);
     expect(systemOf(last())).toBe('The container’s own prompt.');
@@ -121,7 +121,7 @@ describe('which candidate answers', () => {
   });
 });
 
-describe('what is changed in a request, and what is not', () => {
+describe('changes to a request', () => {
   const sent = async (body: Record<string, unknown>, spec = {}) => {
     const job = await proxy.newSession({ spec });
     expect((await proxy.post(job, '/c', body)).status).toBe(200);
@@ -135,7 +135,7 @@ describe('what is changed in a request, and what is not', () => {
     ],
   };
 
-  test('every field passes through, unknown ones too', async () => {
+  test('forwards every field, including unknown ones', async () => {
     const body = {
       model: 'gpt-4.1',
       messages: [user],
@@ -148,7 +148,7 @@ describe('what is changed in a request, and what is not', () => {
     expect(await sent(body)).toEqual({ ...body, messages: [system('Baseline prompt.'), user] });
   });
 
-  test('the system message is replaced where it stands, or put first', async () => {
+  test('replaces the system message in its place, or inserts it first', async () => {
     const messages = async (...given: unknown[]) => (await sent({ messages: given }))['messages'];
     expect(await messages(user, { role: 'system', content: 'old', name: 'x' })).toEqual([
       user,
@@ -163,7 +163,7 @@ describe('what is changed in a request, and what is not', () => {
     expect(await messages(system('old'), user, second)).toEqual([system('Baseline prompt.'), user, second]);
   });
 
-  test("the policy's model and fields, where the body has none", async () => {
+  test('adds the policy’s model and fields where the body has none', async () => {
     expect(await sent({ messages: [user] })).toMatchObject({ model: 'gpt-4o-mini', temperature: 0.5 });
     expect(await sent({ messages: [user], model: null, temperature: null })).toMatchObject({
       model: 'gpt-4o-mini',
@@ -183,7 +183,7 @@ describe('what is changed in a request, and what is not', () => {
     });
   });
 
-  test.each(['api_key', 'api_base', 'base_url', 'extra_headers'])('%s is refused', async (name) => {
+  test.each(['api_key', 'api_base', 'base_url', 'extra_headers'])('refuses %s', async (name) => {
     const job = await proxy.newSession();
     const answer = await proxy.post(job, '/c', { ...question, [name]: 'x' });
     expect(answer.status).toBe(400);
@@ -197,7 +197,7 @@ describe('what is changed in a request, and what is not', () => {
 
   test.each([
     ['no messages', {}, 'messages'],
-    ['messages that are no list', { messages: 'hi' }, 'messages'],
+    ['messages other than a list', { messages: 'hi' }, 'messages'],
     ['a list as body', [], null],
   ])('%s: 400', async (_name, body, param) => {
     const answer = await proxy.post(await proxy.newSession(), '/c', body);
@@ -205,8 +205,8 @@ describe('what is changed in a request, and what is not', () => {
   });
 });
 
-describe('who may call', () => {
-  test('nobody without a key, and nobody another organization’s session', async () => {
+describe('authorization', () => {
+  test('refuses a missing key, and hides another organization’s session', async () => {
     const job = await proxy.newSession();
     for (const path of ['', '/c', '/c/v1']) {
       const answer = await proxy.post(job, path, question, { authorization: '' });
@@ -220,7 +220,7 @@ describe('who may call', () => {
     expect(await proxy.calls(job)).toEqual([]);
   });
 
-  test('an inference key opens its rollout alone, and dies with the job', async () => {
+  test('an inference key opens only its rollout, and expires with the job', async () => {
     const job = await proxy.newSession();
     const [mine, other] = [await proxy.newRollout(job, 0, 0), await proxy.newRollout(job, 1, 0)];
     const authorization = `Bearer ${proxy.inferenceKey(job, mine)}`;
@@ -239,7 +239,7 @@ describe('who may call', () => {
     }
   });
 
-  test('a correlation id has to fit a header', async () => {
+  test('limits a correlation id to the characters of a header', async () => {
     const job = await proxy.newSession();
     for (const id of ['a%0Ab', 'a%20b', 'a%00b', '%C3%A9', 'x'.repeat(257)]) {
       expect((await proxy.post(job, `/${id}`)).status).toBe(400);
@@ -248,8 +248,8 @@ describe('who may call', () => {
   });
 });
 
-describe('what comes back and what is recorded', () => {
-  test('the answer byte for byte, its cost in a header, and all of it on record', async () => {
+describe('answers and records', () => {
+  test('returns the answer byte for byte, its cost in a header, and records all of it', async () => {
     const job = await proxy.newSession();
     const candidate = await proxy.addCandidate(job, 1, 'Candidate one.');
     const rollout = await proxy.newRollout(job, 0, 1);
@@ -289,7 +289,7 @@ describe('what comes back and what is recorded', () => {
     });
   });
 
-  test('one call of unknown cost makes the sum unknown; no call at all is unknown too', async () => {
+  test('the sum is unknown if the cost of one call is, and without a call', async () => {
     const job = await proxy.newSession();
     const usage = () => proxy.http.db.org('default', (tx) => readUsage(tx, job.jobId));
     expect(await usage()).toEqual({ promptTokens: 0, completionTokens: 0, totalCostUsd: null, costSource: 'unknown' });
@@ -303,7 +303,7 @@ describe('what comes back and what is recorded', () => {
     });
   });
 
-  test('an answer with what Postgres does not take is recorded all the same', async () => {
+  test('records an answer with characters that Postgres rejects', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => ({ raw: '{"choices":[{"message":{"content":"a\\u0000b\\ud800c"}}]}' }));
     expect((await proxy.post(job, '/c')).status).toBe(200);
@@ -336,10 +336,10 @@ describe('what comes back and what is recorded', () => {
       { code: 'provider_refused_key', message: expect.not.stringContaining('sk-sec') as unknown },
     ],
     ['a redirect', () => ({ status: 302, raw: '' }), 502, { code: '302' }],
-    ['200 with no JSON', () => ({ raw: 'hello' }), 502, { code: 'upstream_answer_invalid' }],
+    ['200 without JSON', () => ({ raw: 'hello' }), 502, { code: 'upstream_answer_invalid' }],
     ['a reset', () => ({ cutAfter: 0 }), 502, { code: 'upstream_connection_lost' }],
   ];
-  test.each(errors)('an error of the provider: %s', async (_name, reply, status, error) => {
+  test.each(errors)('returns a provider’s error: %s', async (_name, reply, status, error) => {
     const job = await proxy.newSession();
     proxy.model.reply(reply);
     const answer = await proxy.post(job, '/c');
@@ -363,13 +363,13 @@ describe('what comes back and what is recorded', () => {
     [429, '1'],
     [503, '1'],
     [500, null],
-  ])('%d without Retry-After is passed on with retry-after %s', async (status, expected) => {
+  ])('%d without Retry-After is returned with retry-after %s', async (status, expected) => {
     proxy.model.reply(() => ({ status, raw: '{"error":{"message":"later"}}' }));
     const answer = await proxy.post(await proxy.newSession(), '/c');
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, expected]);
   });
 
-  test('a provider that has lost its key', async () => {
+  test('reports a provider without its key', async () => {
     const job = await proxy.newSession({ spec: { policy: { ...policy, provider: 'groq' } } });
     const answer = await proxy.post(job, '/c');
     expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false']);
@@ -379,7 +379,7 @@ describe('what comes back and what is recorded', () => {
     });
   });
 
-  test('what a refused call may answer is documented', async () => {
+  test('the answers to a refused call are documented', async () => {
     const document = (await proxy.http.call('GET', '/openapi.json')).body;
     const { responses } = document.paths['/api/gepa/v1/{session_id}/chat/completions'].post;
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '413', '415', '422']));

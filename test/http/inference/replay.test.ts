@@ -34,8 +34,8 @@ async function ask(body: object = question, path = `/${rollout}`): Promise<strin
 const bought = () => proxy.model.requests.length;
 const other = { ...question, seed: 1 };
 
-describe('a rollout that is sent again', () => {
-  test('is given the answers it has had, in their order, and pays only for the rest', async () => {
+describe('a repeated rollout', () => {
+  test('gets its recorded answers in their order, and pays only for the rest', async () => {
     expect([await ask(), await ask(), await ask(other)]).toEqual(['answer 1', 'answer 2', 'answer 3']);
     await proxy.nextAttempt(job, rollout);
     expect([await ask(), await ask(other), await ask(), await ask()]).toEqual([
@@ -56,11 +56,11 @@ describe('a rollout that is sent again', () => {
     expect(occurrences).toEqual([0, 1, 0, 2, 3]);
   });
 
-  test('within one attempt the same question again is a new sample', async () => {
+  test('gets a new sample for a repeated request within one attempt', async () => {
     expect([await ask(), await ask()]).toEqual(['answer 1', 'answer 2']);
   });
 
-  test('requests that come at once get different answers, and none is bought twice', async () => {
+  test('gives concurrent requests different answers, and buys none twice', async () => {
     const first = await Promise.all([ask(), ask(), ask(), ask()]);
     expect(new Set(first).size).toBe(4);
     await proxy.nextAttempt(job, rollout);
@@ -69,7 +69,7 @@ describe('a rollout that is sent again', () => {
     expect(bought()).toBe(4);
   });
 
-  test('it is the request that counts, not the order of its fields', async () => {
+  test('matches requests regardless of the order of their fields', async () => {
     await ask({ messages: question.messages, top_p: 0.5, x: { a: 1, b: 2 } });
     await proxy.nextAttempt(job, rollout);
     await ask({ x: { b: 2, a: 1 }, top_p: 0.5, messages: question.messages });
@@ -78,7 +78,7 @@ describe('a rollout that is sent again', () => {
     expect(bought()).toBe(2);
   });
 
-  test('a stream is streamed again, with usage where it is asked for', async () => {
+  test('streams a recorded stream again, with usage on request', async () => {
     const streamed = { ...question, stream: true };
     const withUsage = { ...streamed, stream_options: { include_usage: true } };
     expect([await ask(streamed), await ask({ ...withUsage, seed: 2 })]).toEqual(['answer 1', 'answer 2']);
@@ -92,7 +92,7 @@ describe('a rollout that is sent again', () => {
     expect(bought()).toBe(2);
   });
 
-  test('its headers are the same, and the cost is that of the recorded call', async () => {
+  test('has the same headers, and the cost of the recorded call', async () => {
     const first = await proxy.post(job, `/${rollout}`);
     await proxy.nextAttempt(job, rollout);
     const again = await proxy.post(job, `/${rollout}`);
@@ -102,7 +102,7 @@ describe('a rollout that is sent again', () => {
     expect(await proxy.calls(job)).toHaveLength(1);
   });
 
-  test('errors are not given again', async () => {
+  test('does not replay errors', async () => {
     proxy.model.reply(({ n }) => (n === 1 ? { status: 500, raw: 'oops' } : { text: 'well' }));
     expect((await proxy.post(job, `/${rollout}`)).status).toBe(500);
     await proxy.nextAttempt(job, rollout);
@@ -110,7 +110,7 @@ describe('a rollout that is sent again', () => {
     expect((await proxy.calls(job)).map((call) => call.occurrence)).toEqual([0, 0]);
   });
 
-  test('an answer that did not arrive is given to a retry within the same attempt', async () => {
+  test('gives a lost answer to a retry within the same attempt', async () => {
     let go: () => void = () => undefined;
     proxy.model.reply(() => new Promise((resolve) => (go = () => resolve({ text: 'paid for' }))));
     await proxy.postAndLeave(job, `/${rollout}`, question, () => until('the model is asked', () => bought() === 1));
@@ -123,9 +123,9 @@ describe('a rollout that is sent again', () => {
     expect(bought()).toBe(1);
   });
 
-  test('an answer given by a process that has died is given once more: it may not have arrived', async () => {
+  test('gives an answer of a dead process again, because it may not have arrived', async () => {
     const first = await ask();
-    // As another replica leaves it that is killed between the record and the last byte.
+    // As after a kill of another replica between the record and the last byte.
     const given = (presence: number) =>
       proxy.http.db.org('default', (tx) =>
         tx.query('update model_calls set served_by = $2 where job_id = $1', [job.jobId, presence]),
@@ -136,7 +136,7 @@ describe('a rollout that is sent again', () => {
     expect(await ask()).not.toBe(first);
   });
 
-  test('an answer given by another process that lives has arrived: the next of the same is another', async () => {
+  test('counts an answer of a live process as received, and gives the next one', async () => {
     const first = await ask();
     await proxy.http.db.org('default', async (tx) => {
       await tx.query('select pg_advisory_lock_shared($1, 2)', [presenceLock]);
@@ -149,7 +149,7 @@ describe('a rollout that is sent again', () => {
     expect(bought()).toBe(2);
   });
 
-  test('what another process counts is seen here: nothing is kept in memory', async () => {
+  test('sees the counts of another process: nothing is kept in memory', async () => {
     const [first, second] = [await ask(), await ask()];
     await proxy.nextAttempt(job, rollout);
     // Another replica gives the first one.
@@ -161,7 +161,7 @@ describe('a rollout that is sent again', () => {
   });
 });
 
-test('a container that is called again with the same rollout pays for nothing and comes to the same reward', async () => {
+test('a container called again with the same rollout pays for nothing and returns the same reward', async () => {
   const client = createContainerClient({ egress: { mode: 'dev', allowlist: [] } });
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-ledger-'));
   const container = await startFakeContainer({ ledgerFile: join(folder, 'ledger') });
@@ -212,6 +212,6 @@ test('a container that is called again with the same rollout pays for nothing an
   }
 });
 
-test('the caller’s own traffic is never replayed', async () => {
+test('never replays the caller’s own traffic', async () => {
   expect([await ask(question, '/mine'), await ask(question, '/mine')]).toEqual(['answer 1', 'answer 2']);
 });

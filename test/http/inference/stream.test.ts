@@ -18,7 +18,7 @@ const textOf = (chunks: unknown[]) =>
   chunks.map((chunk) => (chunk as OpenAI.ChatCompletionChunk).choices?.[0]?.delta.content ?? '').join('');
 
 describe('a streamed answer', () => {
-  test('comes chunk by chunk, as the openai client reads it', async () => {
+  test('arrives chunk by chunk in the openai client', async () => {
     const job = await proxy.newSession();
     let go: () => void = () => undefined;
     proxy.model.reply(() => ({ text: 'one two three', hold: new Promise<void>((resolve) => (go = resolve)) }));
@@ -27,7 +27,7 @@ describe('a streamed answer', () => {
       .chat.completions.create({ model: 'gpt-4o-mini', messages: [], stream: true });
     const chunks: OpenAI.ChatCompletionChunk[] = [];
     for await (const chunk of stream) {
-      // The first is here while the model still holds back the rest.
+      // The first chunk arrives while the model still holds back the rest.
       if (chunks.length === 0) go();
       chunks.push(chunk);
     }
@@ -35,7 +35,7 @@ describe('a streamed answer', () => {
     expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('stop');
   });
 
-  test('usage that was not asked for is asked for, recorded and taken out; all else is byte for byte', async () => {
+  test('requests, records and removes usage if the caller did not request it; the rest is byte for byte', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => ({ text: 'one two' }));
     const bytes = async (path: string, options: object) =>
@@ -57,7 +57,7 @@ describe('a streamed answer', () => {
     }
   });
 
-  test('Mistral is not asked for usage, which it refuses; it gives it unasked', async () => {
+  test('requests no usage from Mistral, which refuses the option and sends it anyway', async () => {
     const job = await proxy.newSession({
       spec: { policy: { ...policy, provider: 'mistral', model: 'mistral-small-latest' } },
     });
@@ -65,7 +65,7 @@ describe('a streamed answer', () => {
     expect(last().body).not.toHaveProperty('stream_options');
   });
 
-  test('usage in a chunk that has choices stays', async () => {
+  test('keeps usage in a chunk with choices', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => ({ fields: { usage: { prompt_tokens: 3, completion_tokens: 1 } }, usage: null }));
     const chunks = dataOf(await (await proxy.post(job, '/a', streamed)).text());
@@ -73,7 +73,7 @@ describe('a streamed answer', () => {
     expect(await proxy.calls(job)).toMatchObject([{ prompt_tokens: 3 }]);
   });
 
-  test('however the bytes are cut', async () => {
+  test('is the same for any chunks of bytes', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => ({ text: 'größer 😀 besser', sliceBytes: 3 }));
     const chunks = dataOf(await (await proxy.post(job, '/a', streamed)).text());
@@ -81,7 +81,7 @@ describe('a streamed answer', () => {
     expect((await proxy.calls(job))[0]!.response!.choices![0]!.message.content).toBe('größer 😀 besser');
   });
 
-  test('is on record before its last event', async () => {
+  test('is recorded before its last event', async () => {
     const job = await proxy.newSession();
     const answer = await proxy.post(job, '/a', streamed);
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -91,7 +91,7 @@ describe('a streamed answer', () => {
     await reader.cancel();
   });
 
-  test('without [DONE] from the model it ends as it is', async () => {
+  test('without [DONE] from the model ends unchanged', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => ({ noDone: true }));
     const stream = await (await proxy.post(job, '/a', streamed)).text();
@@ -99,7 +99,7 @@ describe('a streamed answer', () => {
     expect(await proxy.calls(job)).toMatchObject([{ http_status: 200 }]);
   });
 
-  test('an error before it begins is an ordinary error', async () => {
+  test('an error before the first chunk is an ordinary error', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => ({
       status: 429,
@@ -114,17 +114,17 @@ describe('a streamed answer', () => {
     ]);
   });
 
-  test('an answer that is not streamed after all passes as it is', async () => {
+  test('an answer without a stream passes unchanged', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => ({ raw: '{"choices":[]}' }));
     expect(await (await proxy.post(job, '/a', streamed)).text()).toBe('{"choices":[]}');
   });
 });
 
-describe('a stream that fails once it has begun', () => {
+describe('a stream that fails after its first chunk', () => {
   const failures: [string, Parameters<TestProxy['model']['reply']>[0], string][] = [
     ['a broken connection', () => ({ cutAfter: 2 }), 'upstream_connection_lost'],
-    ['an end half-way', () => ({ cutAfter: 2, tail: '' }), 'upstream_connection_lost'],
+    ['an early end', () => ({ cutAfter: 2, tail: '' }), 'upstream_connection_lost'],
     ['a chunk cut in the middle', () => ({ cutAfter: 2, tail: 'data: {"choices":[{"del' }), 'upstream_connection_lost'],
     [
       "the provider's own error",
@@ -132,7 +132,7 @@ describe('a stream that fails once it has begun', () => {
       'upstream_error',
     ],
   ];
-  test.each(failures)('%s: an error event, no [DONE], no answer on record', async (_name, reply, code) => {
+  test.each(failures)('%s: an error event, no [DONE], no recorded answer', async (_name, reply, code) => {
     const job = await proxy.newSession();
     proxy.model.reply(reply);
     const stream = await (await proxy.post(job, '/a', streamed)).text();
@@ -150,7 +150,7 @@ describe('a stream that fails once it has begun', () => {
     ]);
   });
 
-  test('the openai client throws', async () => {
+  test('makes the openai client throw', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => ({ cutAfter: 3 }));
     const stream = await proxy.openai(job, '/a').chat.completions.create({ model: 'm', messages: [], stream: true });
@@ -161,7 +161,7 @@ describe('a stream that fails once it has begun', () => {
     ).rejects.toThrow('broke');
   });
 
-  test('an answer that cannot be recorded is not given as whole', async () => {
+  test('is not completed if its answer cannot be recorded', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => {
       proxy.failDatabase(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }));
@@ -176,7 +176,7 @@ describe('a stream that fails once it has begun', () => {
     expect(whole.headers.has('retry-after')).toBe(true);
   });
 
-  test('a database that comes back in time loses nothing', async () => {
+  test('loses nothing if the database returns in time', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => {
       proxy.failDatabase(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }));
@@ -188,8 +188,8 @@ describe('a stream that fails once it has begun', () => {
   });
 });
 
-describe('a caller that goes away', () => {
-  test('in the middle of a stream: the answer is read to its end and recorded', async () => {
+describe('a disconnecting caller', () => {
+  test('during a stream: the answer is read to its end and recorded', async () => {
     const job = await proxy.newSession();
     let go: () => void = () => undefined;
     proxy.model.reply(() => ({ text: 'one two three', hold: new Promise<void>((resolve) => (go = resolve)) }));
@@ -204,7 +204,7 @@ describe('a caller that goes away', () => {
     await until('it counts as not given', async () => (await proxy.calls(job))[0]!.served_attempt === 0);
   });
 
-  test('before the answer: it is recorded all the same', async () => {
+  test('before the answer: it is recorded, too', async () => {
     const job = await proxy.newSession();
     let go: () => void = () => undefined;
     const asked = new Promise<void>((seen) => {
@@ -218,7 +218,7 @@ describe('a caller that goes away', () => {
     await until('the call is recorded', async () => (await proxy.calls(job))[0]?.http_status === 200);
   });
 
-  test('for good: the reading ends after a while, and a slow model in time', async () => {
+  test('during a hanging call: the reading ends after a limit, and a slow call times out', async () => {
     const quick = await startProxy({ lingerMs: 50, callTimeoutMs: 400 });
     try {
       const job = await quick.newSession();

@@ -37,7 +37,7 @@ const sessionSpec: SessionSpec = {
   search: anyGepa,
 };
 
-/** A row of model_calls, as tests look at it. */
+/** The columns of model_calls that tests read. */
 interface CallRow {
   purpose: string;
   rollout_id: string;
@@ -61,7 +61,7 @@ export interface TestProxy {
   http: TestHttp;
   url: string;
   model: FakeModel;
-  /** While set, what the proxy asks of the database fails with it. */
+  /** While set, the proxy's database queries fail with it. */
   failDatabase(error: Error | null): void;
   newSession(options?: {
     status?: string;
@@ -71,7 +71,7 @@ export interface TestProxy {
   }): Promise<JobRef>;
   newEvaluation(candidate: Message[] | null): Promise<JobRef>;
   addCandidate(job: JobRef, leverVersion: number, content: string | Message[], best?: boolean): Promise<string>;
-  /** A rollout that the service runs, in its first attempt; answers its id. */
+  /** A rollout run by the service, in its first attempt; returns its id. */
   newRollout(job: JobRef, ordinal: number, candidate: number | null, stage?: Stage): Promise<string>;
   nextAttempt(job: JobRef, rollout: string): Promise<void>;
   setStatus(job: JobRef, status: string): Promise<void>;
@@ -102,7 +102,7 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
     MISTRAL_BASE_URL: model.url,
   });
   let failure: Error | null = null;
-  // The server makes its database as it starts, after it is given the proxy.
+  // The server creates its database during start, after it gets the proxy.
   const db = {
     org: (orgId, work) => (failure ? Promise.reject(failure) : http.db.org(orgId, work)),
     orgApart: (orgId, work) => (failure ? Promise.reject(failure) : http.db.orgApart(orgId, work)),
@@ -241,7 +241,7 @@ export function proxyOfFile(options: Partial<ProxyDeps> = {}): TestProxy {
   return proxy;
 }
 
-/** The system message of a request that the model received. */
+/** The system message of a request received by the model. */
 export function systemOf({ body }: ModelRequest): string | undefined {
   return body.messages.find(({ role }) => role === 'system')?.content;
 }

@@ -60,7 +60,7 @@ describe('the transition table, cell by cell', () => {
       } else {
         expect([code, body.code, body.current_status]).toEqual([409, 'invalid_state', status]);
       }
-      // Only these have a workflow that decides.
+      // Only these have a workflow, which decides.
       expect(sentTo(jobId)).toHaveLength(['running', 'paused'].includes(status) ? 1 : 0);
     }
   });
@@ -106,19 +106,19 @@ describe('the transition table, cell by cell', () => {
       const after = status === 'pending' ? 'running' : status;
       expect([code, body]).toEqual([200, { job_id: jobId, graph_gen_job_id: jobId, status: after }]);
     }
-    expect(http.commander.started.filter((one) => one === jobId)).toHaveLength(status === 'pending' ? 1 : 0);
+    expect(http.commander.started.filter((id) => id === jobId)).toHaveLength(status === 'pending' ? 1 : 0);
   });
 
-  test('a graph job that is started twenty times at once is started once', async () => {
+  test('starts a graph job once for twenty concurrent starts', async () => {
     const jobId = await createGraphJob(http, { auto_start: false });
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => http.call('POST', `${graphs}/${jobId}/start`, {})),
     );
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.status}`))).toEqual(new Set(['200 running']));
-    expect(http.commander.started.filter((one) => one === jobId)).toHaveLength(1);
+    expect(http.commander.started.filter((id) => id === jobId)).toHaveLength(1);
   });
 
-  test('start and cancel at once: one of them was first, and both were told the same', async () => {
+  test('serializes a concurrent start and cancel, with the same result in both answers', async () => {
     for (let round = 0; round < 10; round += 1) {
       const jobId = await createGraphJob(http, { auto_start: false });
       const [start, cancel] = await Promise.all([
@@ -128,7 +128,7 @@ describe('the transition table, cell by cell', () => {
       expect([cancel.status, cancel.body.status]).toEqual([200, 'cancelled']);
       const startedFirst = start.status === 200;
       if (!startedFirst) expect([start.status, start.body.current_status]).toEqual([409, 'cancelled']);
-      // A job without a workflow was closed by HTTP; otherwise its workflow decided.
+      // HTTP closes a job without a workflow; otherwise its workflow decides.
       expect(sentTo(jobId)).toHaveLength(startedFirst ? 1 : 0);
       expect((await http.call('GET', `${graphs}/${jobId}`)).body.status).toBe('cancelled');
     }
@@ -136,7 +136,7 @@ describe('the transition table, cell by cell', () => {
 });
 
 describe('ways to send a command', () => {
-  test('no body, an empty body and an empty object are the same', async () => {
+  test('treats no body, an empty body and an empty object alike', async () => {
     for (const body of [undefined, '', '{}', 'null']) {
       const jobId = await createSession(http);
       const answer = await http.call('POST', `${sessions}/${jobId}/pause`, body);
@@ -144,7 +144,7 @@ describe('ways to send a command', () => {
     }
   });
 
-  test('PATCH below offline/jobs takes a session too, POST and GET do not', async () => {
+  test('PATCH below offline/jobs accepts a session, too; POST and GET do not', async () => {
     const jobId = await createSession(http);
     const answer = await http.call('PATCH', `${jobs}/${jobId}`, { state: 'paused' });
     expect(answer.body).toMatchObject({ session_id: jobId, job_id: jobId, status: 'paused' });
@@ -156,13 +156,13 @@ describe('ways to send a command', () => {
   test.each<[string, string]>([
     ['without a reason', '{"reason":null,"state":"cancelled"}'],
     ['with one', '{"reason":"too slow","state":"cancelled"}'],
-  ])('the cancel of the existing client, %s', async (_name, recorded) => {
+  ])('accepts the cancel of the existing client, %s', async (_name, recorded) => {
     const jobId = await createEvaluation(http);
     const answer = await http.call('PATCH', `${jobs}/${jobId}`, recorded);
     expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
   });
 
-  test('a reason may come with POST too, up to 2,000 characters', async () => {
+  test('accepts a reason in POST, too, up to 2,000 characters', async () => {
     for (const [reason, status] of [
       [null, 200],
       ['x'.repeat(2_000), 200],
@@ -192,14 +192,14 @@ describe('ways to send a command', () => {
     expect([answer.status, answer.body.code]).toEqual([422, 'validation_failed']);
   });
 
-  test('fields that pause does not have are 422', async () => {
+  test('refuses unknown fields of pause with 422', async () => {
     const answer = await http.call('POST', `${sessions}/${await createSession(http)}/pause`, { force: true });
     expect([answer.status, answer.body.errors[0].pointer]).toEqual([422, '/force']);
   });
 });
 
-describe('when things take their time', () => {
-  test('no worker answers: 202 with the pending command, which takes effect later', async () => {
+describe('slow decisions', () => {
+  test('answers 202 with the pending command without a worker, and applies it later', async () => {
     const jobId = await createSession(http);
     http.commander.onSend = async () => {};
     const { status, body } = await http.call('POST', `${sessions}/${jobId}/pause`);
@@ -217,13 +217,13 @@ describe('when things take their time', () => {
     expect((await http.call('GET', `${sessions}/${jobId}`)).body.status).toBe('paused');
   });
 
-  test('the outcome is heard of by notification, well before the next look', async () => {
+  test('learns the outcome by notification, well before the next poll', async () => {
     const patient = await startHttp({ timing: { commandWaitMs: 20_000, startWaitMs: 200, pollMs: 20_000 } });
     const jobId = await createSession(patient);
     let decided: Promise<void> = Promise.resolve();
     patient.commander.onSend = async (job, kind, commandId) => {
       decided = (async () => {
-        // After the first look has found nothing.
+        // After the first poll without a result.
         await new Promise((resolve) => setTimeout(resolve, 200));
         await patient.commander.decide(job, kind, commandId);
       })();
@@ -234,14 +234,14 @@ describe('when things take their time', () => {
     await patient.close();
   }, 15_000);
 
-  test('a job that completes while its cancel is under way: refused, by the status it has', async () => {
+  test('refuses a cancel of a job that completes meanwhile, with its status', async () => {
     const jobId = await createSession(http);
     http.commander.onSend = (job) => http.db.org('default', (tx) => finish(tx, job, 'completed'));
     const answer = await http.call('POST', `${sessions}/${jobId}/cancel`);
     expect([answer.status, answer.body.current_status]).toEqual([409, 'completed']);
   });
 
-  test('a job that closed before the command came to it: decided by the table', async () => {
+  test('decides by the table when a job closed before the command arrived', async () => {
     const jobId = await createSession(http);
     http.commander.onSend = async (job) => {
       await http.db.org('default', async (tx) => {
@@ -265,7 +265,7 @@ describe('when things take their time', () => {
     expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([503, code, '2']);
   });
 
-  test('a workflow that was not started yet is started first', async () => {
+  test('starts a workflow first if it is not started yet', async () => {
     const jobId = await createSession(http);
     await http.db.org('default', (tx) => tx.query('update jobs set workflow_started = false where id = $1', [jobId]));
     http.commander.started = [];

@@ -27,8 +27,8 @@ const session = (more: Partial<SessionSpec> = {}): SessionSpec => ({
 });
 const close = (value: number) => expect.closeTo(value, 12) as unknown;
 
-describe('what a session will cost', () => {
-  test('by the prompt’s length, by what is assumed, and by how many proposals go on', () => {
+describe('estimate for a session', () => {
+  test('counts the prompt’s length, the assumptions, and the share of accepted proposals', () => {
     // 4 each for baseline and winner, 4 per evaluating generation, 6 proposals with minibatches of
     // 2, as many regression seeds at most, and 4 probes of noise.
     expect(sessionEstimate(session())).toEqual({
@@ -41,7 +41,7 @@ describe('what a session will cost', () => {
     });
   });
 
-  test('never more than max_cost_usd, nor than max_rollouts allow', () => {
+  test('never exceeds max_cost_usd or max_rollouts', () => {
     const { high } = sessionEstimate(session()).cost_usd!;
     const maxCostUsd = high / 2;
     const bounded = sessionEstimate(session({ budget: { ...unlimited, maxCostUsd } })).cost_usd!;
@@ -52,13 +52,13 @@ describe('what a session will cost', () => {
     expect(few.cost_usd!.low).toBeLessThanOrEqual(few.cost_usd!.likely);
   });
 
-  test('answers are no longer than the policy lets them be', () => {
+  test('limits answers by the policy', () => {
     const short = { ...policy, params: { max_tokens: 10 } };
     const { likely } = sessionEstimate(session({ policy: short })).cost_usd!;
     expect(likely).toBeLessThan(sessionEstimate(session()).cost_usd!.likely);
   });
 
-  test('null where a price is not known, 0 for the local model', () => {
+  test('is null for an unknown price, and 0 for the local model', () => {
     const unknown = { ...policy, provider: 'ollama' };
     expect(sessionEstimate(session({ proposer: unknown })).cost_usd).toBeNull();
     const local = { provider: 'local', model: 'local', params: {} };
@@ -70,7 +70,7 @@ describe('what a session will cost', () => {
   });
 });
 
-test('an evaluation is its seeds times one call', () => {
+test('multiplies one call by the seeds of an evaluation', () => {
   const spec: EvaluationSpec = { ...anySpec, policy };
   expect(evaluationEstimate(spec)).toEqual({
     rollouts: 3,
@@ -79,7 +79,7 @@ test('an evaluation is its seeds times one call', () => {
   expect(evaluationEstimate({ ...spec, policy: { ...policy, model: 'nobody-knows' } }).cost_usd).toBeNull();
 });
 
-describe('what a graph job will cost', () => {
+describe('estimate for a graph job', () => {
   const tasks: GraphTask[] = [100, 300].map((length, index) => ({
     taskId: `t${index}`,
     input: { question: 'q'.repeat(length), note: 'n'.repeat(40) },
@@ -106,13 +106,13 @@ describe('what a graph job will cost', () => {
     ...more,
   });
   const costs = (spec: GraphSpec) => graphEstimate(spec, tasks).cost_usd!;
-  /** What a rollout more costs: the budget of rollouts bounds all at the level high. */
+  /** Cost of one more rollout: at level high the budget of rollouts is the limit. */
   const perRollout = (spec: GraphSpec) => {
     const free = { ...spec, proposer: { provider: 'local', model: 'local', params: {} } };
     return costs({ ...free, search: { ...search, maxRollouts: 12 } }).high / 12;
   };
 
-  test('a run is the calls of its steps: what they say, what the tasks hold, what steps before them answer', () => {
+  test('counts the calls of a graph’s steps: their messages, the tasks, and earlier steps’ answers', () => {
     // A prompt of 100 tokens, a question of 50; graphs of the search take up to three times as
     // much.
     expect(perRollout(job())).toBeCloseTo(3 * usd(100 + 50, 1_000), 12);
@@ -128,10 +128,10 @@ describe('what a graph job will cost', () => {
     expect(likely).toBeLessThan(high);
   });
 
-  test('a judge is paid for every run', () => {
+  test('includes a judge in every run', () => {
     const judged = { verifier: { mode: 'gold_examples' as const, judge: policy } };
     const more = perRollout(job(judged)) - perRollout(job());
-    // Three gold outputs of 20 tokens and an input; the keys of an input are a part of it.
+    // Three gold outputs of 20 tokens and an input; the keys of an input count, too.
     const input = JSON.stringify(tasks[0]!.input).length / 2 + JSON.stringify(tasks[1]!.input).length / 2;
     expect(more).toBeCloseTo(usd(300 + Math.ceil((input + 3 * 80) / 4) + 1_000, 200), 12);
     const rubric = { criteria: ['a', 'b'].map((name) => ({ name, weight: 1, description: 'd'.repeat(99) })) };
@@ -143,7 +143,7 @@ describe('what a graph job will cost', () => {
     expect(asked.high - scored.high).toBeCloseTo(12 * usd(300 + Math.ceil((input + 200) / 4) + 1_000, 2 * 200), 12);
   });
 
-  test('null where the price of a policy, the proposer or the judge is not known, and never above max_cost_usd', () => {
+  test('is null for an unknown price of a policy, the proposer or the judge, and never above max_cost_usd', () => {
     const unknown = { ...policy, provider: 'ollama' };
     for (const more of [
       { policies: [policy, unknown] },

@@ -76,7 +76,7 @@ const ids = ({ events }: Reader) => events.map(({ id }) => Number(id));
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 describe('the stream', () => {
-  test('replays from 1, goes on live, and ends after the terminal event', async () => {
+  test('replays from 1, continues live, and ends after the terminal event', async () => {
     const id = await createSession(http);
     await publish(id, 250);
     const reader = await read(`${sessions}/${id}/events`);
@@ -88,7 +88,7 @@ describe('the stream', () => {
     await until('the replay is there', () => reader.events.length === 250);
     expect(reader.retry).toBe(2000);
     await publish(id, 1);
-    // Sooner than the poll of 5 s: by notification.
+    // Before the poll of 5 s: by notification.
     await until('the live event is there', () => reader.events.length === 251, 3);
     await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId: id }, 'completed'));
     await reader.ended;
@@ -132,7 +132,7 @@ describe('the stream', () => {
     }
   });
 
-  test('cut and resumed at every event, nothing is lost and nothing comes twice', async () => {
+  test('loses and repeats nothing when cut and resumed at every event', async () => {
     const id = await createSession(http);
     await publish(id, 12);
     const seen: number[] = [];
@@ -148,14 +148,14 @@ describe('the stream', () => {
     expect(seen).toEqual(range(1, 12));
   });
 
-  test('comments keep a silent stream alive', async () => {
+  test('sends comments to keep a silent stream alive', async () => {
     const id = await createSession(http);
     const reader = await read(`${sessions}/${id}/events`);
     await until('two comments have come', () => reader.comments.length >= 2, 5);
     reader.leave();
   });
 
-  test("an evaluation's stream has its path and its names", async () => {
+  test('uses the path and names of an evaluation', async () => {
     const id = await createEvaluation(http);
     await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId: id }, 'completed'));
     for (const path of ['events/stream', 'events']) {
@@ -167,7 +167,7 @@ describe('the stream', () => {
     }
   });
 
-  test('an id that is none is 422', async () => {
+  test('refuses an invalid id with 422', async () => {
     const id = await createSession(http);
     for (const bad of ['abc', '-1', '1.5']) {
       const answer = await http.call('GET', `${sessions}/${id}/events`, undefined, { 'last-event-id': bad });
@@ -175,7 +175,7 @@ describe('the stream', () => {
     }
   });
 
-  test('shutdown ends it, and the reader may go on elsewhere', async () => {
+  test('ends at shutdown, and the reader can resume at another API', async () => {
     const other = await startHttp();
     const url = await other.listen();
     const id = await createSession(other);
@@ -217,7 +217,7 @@ describe('a reader that stops reading', () => {
     );
     await until('the stream has begun', () => reads > 0);
     await until('the server has dropped it', () => served.destroyed, 10);
-    // 30 MB were there to send and a page is 10 MB; the reader took next to nothing.
+    // 30 MB are available and a page is 10 MB; the reader took next to nothing.
     expect(reads).toBe(1);
     socket.destroy();
     await watched.close();
@@ -225,7 +225,7 @@ describe('a reader that stops reading', () => {
 });
 
 describe('many readers of a job', () => {
-  test('are served by one look when something happens', async () => {
+  test('share one query for each notification', async () => {
     const id = await createSession(http);
     await publish(id, 3);
     let looks = 0;
@@ -264,7 +264,7 @@ describe('many readers of a job', () => {
     await watched.close();
   });
 
-  test('each get all of it from where they are', async () => {
+  test('each get all events from their own position', async () => {
     const id = await createSession(http);
     const early = await read(`${sessions}/${id}/events`);
     await publish(id, 150);
@@ -298,7 +298,7 @@ describe('as JSON', () => {
     expect(none.body).toEqual({ events: [], next_seq: 5, has_more: false });
   });
 
-  test('as the existing client asks: by since_seq and limit, with Accept */*', async () => {
+  test('for the existing client: by since_seq and limit, with Accept */*', async () => {
     const id = await createSession(http);
     await publish(id, 1);
     const { body } = await http.call('GET', `${sessions}/${id}/events?since_seq=0&limit=10`, undefined, {
@@ -308,7 +308,7 @@ describe('as JSON', () => {
     expect(body.events[0].data).toMatchObject({ best_reward: 0.5 });
   });
 
-  test('an Accept that names a stream wins over the paging fields', async () => {
+  test('an Accept with a stream takes precedence over the paging fields', async () => {
     const id = await createSession(http);
     await publish(id, 3);
     const reader = await read(`${sessions}/${id}/events?since_seq=1&limit=1`);

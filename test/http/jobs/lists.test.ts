@@ -10,7 +10,7 @@ const idsOf = (page: { data: { job_id: string }[] }) => page.data.map(({ job_id 
 beforeAll(async () => {
   ids = [];
   for (let i = 0; i < 7; i += 1) ids.unshift(await createSession(http));
-  // Two created in the very same instant, another a day ago.
+  // Two created at the same instant, another a day ago.
   await http.db.org('default', async (tx) => {
     const same = 'update jobs set created_at = (select created_at from jobs where id = $2) where id = $1';
     await tx.query(same, [ids[2], ids[3]]);
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 describe('a list', () => {
-  test('is newest first, of one kind, with everything that a list needs', async () => {
+  test('is newest first, of one kind, with all fields of a list', async () => {
     const page = await list('');
     expect(idsOf(page)).toEqual(ids);
     expect([page.has_more, page.next_cursor]).toEqual([false, null]);
@@ -35,7 +35,7 @@ describe('a list', () => {
     expect(body.data[0]).toMatchObject({ app_id: 'banking', num_seeds: 2, status: 'running' });
   });
 
-  test.each([1, 2, 3, 6, 7])('in pages of %d every session comes once, ties included', async (limit) => {
+  test.each([1, 2, 3, 6, 7])('has every session once in pages of %d, including ties', async (limit) => {
     const seen: string[] = [];
     let cursor = '';
     for (;;) {
@@ -49,7 +49,7 @@ describe('a list', () => {
     expect(seen).toEqual(ids);
   });
 
-  test('what is created meanwhile does not disturb the pages', async () => {
+  test('keeps its pages when sessions are created meanwhile', async () => {
     const first = await list('limit=3');
     const late = await createSession(http);
     const rest = await list(`limit=10&cursor=${first.next_cursor}`);
@@ -65,7 +65,7 @@ describe('a list', () => {
     expect(idsOf(await list(`created_before=${hourAgo}&state=running`))).toEqual([]);
   });
 
-  test("a row's own shown time excludes it, to either side", async () => {
+  test('excludes a row at its own time, in either direction', async () => {
     const jobId = await createSession(http);
     const set = `update jobs set created_at = '2031-01-02T03:04:05.678901Z' where id = $1`;
     await http.db.org('default', (tx) => tx.query(set, [jobId]));
@@ -79,7 +79,7 @@ describe('a list', () => {
     ids.unshift(jobId);
   });
 
-  test('takes what the existing client may send', async () => {
+  test('accepts the parameters of the existing client', async () => {
     expect((await http.call('GET', `${url}?limit=5&kind=voyager_online&system_name=x`)).status).toBe(200);
   });
 

@@ -44,7 +44,7 @@ async function rollout(id: string) {
 describe('the forms of a reward', () => {
   test.each<[string, object, number]>([
     [
-      'as the existing client sends it',
+      'from the existing client',
       { candidate_id: 'cand_1', reward_info: { outcome_reward: 0.5, score: 0.5 }, rollout_id: 'r1' },
       0.5,
     ],
@@ -91,7 +91,7 @@ describe('the forms of a reward', () => {
     ['an empty reward_info', '{"reward_info":{}}', '/reward_info'],
     ['a text', '{"reward":"1"}', '/reward'],
     ['a text as score', '{"reward_info":{"score":"1"}}', '/reward_info/score'],
-    ['a number that is not finite', '{"reward":1e999}', '/reward'],
+    ['an infinite number', '{"reward":1e999}', '/reward'],
     ['stop as a text', '{"reward":1,"stop":"yes"}', '/stop'],
     ['an unknown field', '{"reward":1,"rewards":2}', '/rewards'],
     ['an empty rollout_id', '{"reward":1,"rollout_id":""}', '/rollout_id'],
@@ -101,8 +101,8 @@ describe('the forms of a reward', () => {
   });
 });
 
-describe('one reward a rollout', () => {
-  test('the same again is a no-op, another is 409', async () => {
+describe('one reward for each rollout', () => {
+  test('repeating it is a no-op, a different one is 409', async () => {
     const jobId = await createSession(http);
     expect((await report(jobId, { reward: 0.5, rollout_id: 'r' })).status).toBe(200);
     expect((await report(jobId, { reward_info: { score: 0.5 }, rollout_id: 'r' })).status).toBe(200);
@@ -112,7 +112,7 @@ describe('one reward a rollout', () => {
     expect(await eventTypes(jobId)).toEqual(['reward_received']);
   });
 
-  test('twenty at once: one of them counts, the rest agree or conflict', async () => {
+  test('counts one of twenty concurrent rewards; the rest agree or conflict', async () => {
     const jobId = await createSession(http);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => report(jobId, { reward: i % 2, rollout_id: 'r' })),
@@ -123,7 +123,7 @@ describe('one reward a rollout', () => {
     expect(await eventTypes(jobId)).toEqual(['reward_received']);
   });
 
-  test("the session's own correlation id, which the client sends with every reward, names no rollout", async () => {
+  test('the session’s own correlation id, which the client sends with every reward, names no rollout', async () => {
     const { body } = await http.call('POST', sessions, {
       policy_optimization: sessionRequest,
       correlation_id: 'mine',
@@ -134,7 +134,7 @@ describe('one reward a rollout', () => {
     expect((await report(body.session_id, { reward: 1, correlation_id: 'other' })).status).toBe(409);
   });
 
-  test("the caller's own traffic gets its reward by correlation id, before its call or after", async () => {
+  test('the caller’s own traffic gets its reward by correlation id, before or after its call', async () => {
     const jobId = await createSession(http);
     const claim = () =>
       http.db.org('default', (tx) =>
@@ -181,14 +181,14 @@ describe('a rollout that waits for its reward', () => {
     expect(await rollout(id)).toMatchObject({ status: 'succeeded', reward: 1 });
   });
 
-  test('one whose container has answered with a reward already: the same is a no-op, another 409', async () => {
+  test('whose container answered with a reward: the same is a no-op, another is 409', async () => {
     const { jobId, id } = await sessionWithRollout('succeeded', ', reward = 0.5');
     expect((await report(jobId, { reward: 0.5, rollout_id: id })).status).toBe(200);
     expect((await report(jobId, { reward: 0.6, rollout_id: id })).body.code).toBe('reward_conflict');
     expect(await inbox(jobId)).toEqual([]);
   });
 
-  test('one that has failed: 409, the reward is kept but not counted', async () => {
+  test('that has failed: 409, and the reward is kept but not counted', async () => {
     const { jobId, id } = await sessionWithRollout('failed');
     for (const _ of [1, 2]) {
       const answer = await report(jobId, { reward: 0.5, rollout_id: id });
@@ -199,7 +199,7 @@ describe('a rollout that waits for its reward', () => {
 });
 
 describe('status', () => {
-  test('a paused session counts it, a closed one keeps it uncounted and answers 409', async () => {
+  test('a paused session counts it; a closed session keeps it uncounted and answers 409', async () => {
     const jobId = await createSession(http);
     await http.call('POST', `${sessions}/${jobId}/pause`);
     expect((await report(jobId, { reward: 1, rollout_id: 'a' })).body).toMatchObject({
@@ -216,7 +216,7 @@ describe('status', () => {
     expect((await eventTypes(jobId)).at(-1)).toBe('job_complete');
   });
 
-  test('with stop the reward is counted and the job completes', async () => {
+  test('a reward with stop is counted and completes the job', async () => {
     const jobId = await createSession(http);
     const answer = await report(jobId, { reward: 1, rollout_id: 'a', stop: true });
     expect([answer.status, answer.body]).toMatchObject([200, { status: 'completed', reward: 1, counted: true }]);

@@ -10,7 +10,7 @@ const jobs = '/api/v1/offline/jobs';
 const http = httpOfFile();
 
 describe("an evaluation's archive", () => {
-  test('holds one trace for each rollout that began, word for word', async () => {
+  test('has one trace for each begun rollout, verbatim', async () => {
     const id = await createEvaluation(http);
     await seedRollouts(http, id, [
       { candidate: 0, seed: 7, status: 'succeeded', reward: 1, tokens: [10, 2], cost: 0.5 },
@@ -72,12 +72,12 @@ describe("an evaluation's archive", () => {
       error_code: 'container_error',
       calls: [],
     });
-    const one = await http.call('GET', `${jobs}/${id}/traces/${rolloutId(id, 0)}`);
-    expect(one.body).toEqual(trace);
+    const single = await http.call('GET', `${jobs}/${id}/traces/${rolloutId(id, 0)}`);
+    expect(single.body).toEqual(trace);
     expect((await http.call('GET', `${jobs}/${id}/traces/rol_none`)).status).toBe(404);
   });
 
-  test('of many rollouts: sorted by name, the same bytes each time, of a fixed date', async () => {
+  test('of many rollouts is sorted by name, byte for byte repeatable, with a fixed date', async () => {
     const id = await createEvaluation(http);
     await seedRollouts(
       http,
@@ -101,12 +101,12 @@ describe("an evaluation's archive", () => {
     expect(entries.every(({ text }) => JSON.parse(text).calls.length === 1)).toBe(true);
   });
 
-  test('is there, though empty, before anything has happened', async () => {
+  test('exists, empty, before the first rollout', async () => {
     const { status, raw } = await http.call('GET', `${jobs}/${await createEvaluation(http)}/traces`);
     expect([status, await unzip(raw)]).toEqual([200, []]);
   });
 
-  /** A server whose every reading of a page of rollouts is told to `onPage`. */
+  /** A server that calls `onPage` at every read of a page of rollouts. */
   function watched(onPage: () => void): Promise<TestHttp> {
     const { db, secretKey } = http.deps;
     const query = (tx: Tx, text: string, values?: unknown[]) => {
@@ -118,7 +118,7 @@ describe("an evaluation's archive", () => {
     return startHttp({ secretKey, db: { ...db, org } });
   }
 
-  test('breaks off where the database does, instead of ending as if it were whole', async () => {
+  test('breaks off when the database fails, instead of ending as if complete', async () => {
     const id = await createEvaluation(http);
     const rollouts = Array.from({ length: 150 }, (_, seed) => ({ candidate: 0, seed, status: 'succeeded' as const }));
     await seedRollouts(http, id, rollouts);
@@ -139,9 +139,9 @@ describe("an evaluation's archive", () => {
     await failing.close();
   });
 
-  test('goes no further when its reader leaves', async () => {
+  test('stops reading when its reader disconnects', async () => {
     const id = await createEvaluation(http);
-    // 3,000 rollouts with 10 kB each that do not compress: far more than a connection holds.
+    // 3,000 rollouts with 10 kB each that do not compress: far more than a connection buffers.
     await http.db.org('default', (tx) =>
       tx.query(
         `insert into rollouts (id, org_id, job_id, idx, source, ordinal, seed, status, feedback)
@@ -159,14 +159,14 @@ describe("an evaluation's archive", () => {
     const response = await fetch(`${base}${jobs}/${id}/traces`, { headers, signal: abort.signal });
     await response.body!.getReader().read();
     abort.abort();
-    // Closing waits for every answer under way.
+    // Closing waits for all answers in flight.
     await leaving.close();
     expect(pages).toBeLessThan(30);
   });
 });
 
 describe("a session's traces", () => {
-  test("say which candidate it was, the caller's own traffic included", async () => {
+  test('name their candidate, including the caller’s own traffic', async () => {
     const id = await createSession(http);
     await seedCandidates(http, id, [{ status: 'evaluated', generation: 0 }]);
     await seedRollouts(http, id, [{ candidate: 0, seed: 1, status: 'succeeded', reward: 1, tokens: [1, 1], cost: 0 }]);

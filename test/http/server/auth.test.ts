@@ -40,7 +40,7 @@ const ask = (headers: Record<string, string>) =>
   http.app.inject({ method: 'GET', url: '/api/v1/online/sessions', headers });
 
 describe('deny by default', () => {
-  test('every route but the public ones is 401 without a key, and so is a path that does not exist', async () => {
+  test('every route but the public ones is 401 without a key, and so is an unknown path', async () => {
     expect(routes.length).toBeGreaterThan(20);
     const urls = [...routes, { method: 'GET', url: '/no/such/path' }, { method: 'DELETE', url: '/livez/x' }];
     const open: string[] = [];
@@ -52,7 +52,7 @@ describe('deny by default', () => {
     expect(new Set(open.filter((url) => !url.startsWith('/docs/')))).toEqual(new Set(publicRoutes));
   });
 
-  test('the list of routes is not empty for a trivial reason: each of the contract is on it', () => {
+  test('the list of routes includes every route of the contract', () => {
     const known = new Set(routes.map(({ method, url }) => `${method} ${url}`));
     for (const route of [
       'POST /api/v1/online/sessions',
@@ -67,8 +67,8 @@ describe('deny by default', () => {
   });
 });
 
-describe('which key', () => {
-  test('Bearer, X-API-Key, or both when they are the same', async () => {
+describe('accepted keys', () => {
+  test('Bearer, X-API-Key, or both with the same key', async () => {
     const { key } = http;
     expect((await ask({ authorization: `Bearer ${key}` })).statusCode).toBe(200);
     expect((await ask({ authorization: `bearer ${key}` })).statusCode).toBe(200);
@@ -76,7 +76,7 @@ describe('which key', () => {
     expect((await ask({ authorization: `Bearer ${key}`, 'x-api-key': key })).statusCode).toBe(200);
   });
 
-  test('two that differ are refused even when each is good', async () => {
+  test('two different keys are refused even if each is valid', async () => {
     const answer = await ask({ authorization: `Bearer ${http.key}`, 'x-api-key': http.otherKey });
     expect(answer.statusCode).toBe(401);
     expect(answer.json().code).toBe('unauthorized');
@@ -93,7 +93,7 @@ describe('which key', () => {
     expect(answer.json()).toMatchObject({ status: 401, code: 'unauthorized', error: { type: 'authentication_error' } });
   });
 
-  test('an rk_ key with a wrong checksum is refused before the database is asked', async () => {
+  test('refuses an rk_ key with a wrong checksum without a database query', async () => {
     const key = await keyOf('expires_at', [null]);
     expect((await ask({ 'x-api-key': key })).statusCode).toBe(200);
     const wrong = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
@@ -104,7 +104,7 @@ describe('which key', () => {
     expect(asked()).toBe(0);
   });
 
-  test('an expired and a revoked key are refused', async () => {
+  test('refuses an expired and a revoked key', async () => {
     expect((await ask({ 'x-api-key': await keyOf('expires_at', [new Date(Date.now() - 1000)]) })).statusCode).toBe(401);
     expect((await ask({ 'x-api-key': await keyOf('revoked_at', [new Date()]) })).statusCode).toBe(401);
     expect((await ask({ 'x-api-key': await keyOf('expires_at', [new Date(Date.now() + 60_000)]) })).statusCode).toBe(
@@ -112,7 +112,7 @@ describe('which key', () => {
     );
   });
 
-  test('a key that is revoked while in use is refused within five seconds', async () => {
+  test('refuses a key revoked during use within five seconds', async () => {
     const key = await keyOf('expires_at', [null]);
     expect((await ask({ 'x-api-key': key })).statusCode).toBe(200);
     await http.db.org('default', (tx) =>
@@ -127,7 +127,7 @@ describe('which key', () => {
     }
   });
 
-  test('the last use is noted, and only the hash is kept', async () => {
+  test('records the last use, and stores only the hash', async () => {
     const key = await keyOf('expires_at', [null]);
     await ask({ 'x-api-key': key });
     const row = await until('the use is noted', async () => {
@@ -141,7 +141,7 @@ describe('which key', () => {
 });
 
 describe('the organization', () => {
-  test("another organization's session is 404 and not in the list", async () => {
+  test('hides another organization’s session by 404 and in the list', async () => {
     const id = await createSession(http);
     const headers = { authorization: `Bearer ${http.otherKey}` };
     const base = `/api/v1/online/sessions/${id}`;
@@ -173,7 +173,7 @@ describe("a job's inference key", () => {
     expect((await ask({ authorization: 'Bearer rip_ses_1_cor_1' })).statusCode).toBe(401);
   });
 
-  test('an API key opens it too, and a refusal is in the shape of OpenAI', async () => {
+  test('an API key opens it, too, and a refusal has the form of OpenAI', async () => {
     expect((await post(url, http.key)).json()).toMatchObject({ orgId: 'default' });
     const refused = await post(url, 'rip_other');
     expect(refused.json()).toEqual({ error: expect.objectContaining({ type: 'authentication_error', param: null }) });

@@ -25,7 +25,7 @@ beforeEach(() => {
   failing = null;
 });
 
-describe('the shape', () => {
+describe('the format', () => {
   test('a problem is RFC 9457 with the error of OpenAI beside it', async () => {
     const { status, headers, body } = await http.call('POST', `${sessions}?x=1`, {});
     expect(status).toBe(422);
@@ -48,7 +48,7 @@ describe('the shape', () => {
     });
   });
 
-  test('inference paths answer with the error of OpenAI alone, routes that do not exist included', async () => {
+  test('inference paths answer with the error of OpenAI only, including unknown routes', async () => {
     failing = () => {
       throw new ApiError(409, 'session_cancelled', 'The session is cancelled.');
     };
@@ -64,7 +64,7 @@ describe('the shape', () => {
     expect([broken.status, broken.body.error.code]).toEqual([400, 'malformed_json']);
   });
 
-  test('429 and 503 say when to come again, their own word first', async () => {
+  test('429 and 503 have a retry-after, preferably their own', async () => {
     failing = () => {
       throw new ApiError(429, 'rate_limited', 'Too fast.');
     };
@@ -82,7 +82,7 @@ describe('the shape', () => {
     expect(openAiError(error).error.param).toBe('a/b.c~d.0');
   });
 
-  test('at most twenty faults are listed, and unknown fields by their own names', () => {
+  test('lists at most twenty faults, and unknown fields by their own names', () => {
     const many = fromIssues(Array.from({ length: 50 }, (_, i) => ({ path: ['seeds', i], message: 'bad' })));
     expect(many.errors).toHaveLength(20);
     expect(many.message).toContain('and 17 more');
@@ -94,15 +94,15 @@ describe('the shape', () => {
 
 describe('each status', () => {
   test.each([
-    ['half a JSON', '{"a": '],
+    ['incomplete JSON', '{"a": '],
     ['NaN', '{"a": NaN}'],
-    ['no JSON at all', 'hello'],
+    ['a text without JSON', 'hello'],
   ])('400 for %s', async (_name, body) => {
     const answer = await http.call('POST', sessions, body);
     expect([answer.status, answer.body.code]).toEqual([400, 'malformed_json']);
   });
 
-  test('400 for a path that is no path', async () => {
+  test('400 for an invalid path', async () => {
     const answer = await http.call('GET', '/api/%zz');
     expect([answer.status, answer.body.code]).toEqual([400, 'bad_url']);
     expect(answer.headers['x-request-id']).toBeTruthy();
@@ -155,7 +155,7 @@ describe('each status', () => {
     },
   );
 
-  test('500 keeps its reason to itself', async () => {
+  test('500 hides its reason', async () => {
     failing = () => {
       throw new Error('the secret is swordfish');
     };
@@ -164,7 +164,7 @@ describe('each status', () => {
     expect(JSON.stringify(answer.body)).not.toContain('swordfish');
   });
 
-  test('503 when the database cannot be reached or a retry may succeed', () => {
+  test('503 for an unreachable database or a retryable error', () => {
     for (const code of ['ECONNREFUSED', '57P01', '53300', '08006', '40P01', '57014', '25006']) {
       expect(toApiError(Object.assign(new Error('x'), { code })).status).toBe(503);
     }
@@ -174,19 +174,19 @@ describe('each status', () => {
   });
 });
 
-describe('what JSON can say but we do not take', () => {
+describe('valid JSON that the contract refuses', () => {
   test.each([
     ['NUL in a text', '{"a":{"b":["x","y\\u0000"]}}', '/a/b/1'],
     ['NUL in a name', '{"a\\u0000":1}', '/a\0'],
     ['half a surrogate pair', '{"a":"\\ud800"}', '/a'],
-    ['a number beyond what there is', '{"a":[1e400]}', '/a/0'],
-    ['a key that reaches into prototypes', '{"a":{"__proto__":{}}}', '/a/__proto__'],
-  ])('%s is 422 and named', async (_name, body, pointer) => {
+    ['a number out of range', '{"a":[1e400]}', '/a/0'],
+    ['a prototype key', '{"a":{"__proto__":{}}}', '/a/__proto__'],
+  ])('%s is 422 with its pointer', async (_name, body, pointer) => {
     const answer = await http.call('POST', sessions, body);
     expect([answer.status, answer.body.errors?.[0].pointer]).toEqual([422, pointer]);
   });
 
-  test('a depth without end is 422, not a crash', async () => {
+  test('unlimited depth is 422, not a crash', async () => {
     const answer = await http.call('POST', sessions, '['.repeat(100_000) + ']'.repeat(100_000));
     expect(answer.status).toBe(422);
     expect(answer.body.detail).toContain('levels deep');
@@ -194,7 +194,7 @@ describe('what JSON can say but we do not take', () => {
 });
 
 describe('the request id', () => {
-  test('a sane one is kept, any other replaced, and every answer has one', async () => {
+  test('keeps a valid one, replaces any other, and is in every answer', async () => {
     expect((await http.call('GET', '/livez', undefined, { 'x-request-id': 'abc-1.2:3' })).headers['x-request-id']).toBe(
       'abc-1.2:3',
     );
@@ -205,7 +205,7 @@ describe('the request id', () => {
     }
   });
 
-  test('what is no HTTP gets a problem with one, too', async () => {
+  test('is in the problem for an invalid HTTP message, too', async () => {
     const { port, hostname } = new URL(await http.listen());
     const socket = connect(Number(port), hostname);
     let said = '';
@@ -219,7 +219,7 @@ describe('the request id', () => {
 });
 
 describe('closing', () => {
-  test('does not wait for a connection that never asked for anything', async () => {
+  test('does not wait for a connection without a request', async () => {
     const closing = await startHttp();
     const { port, hostname } = new URL(await closing.listen());
     const accepted = once(closing.app.server, 'connection');

@@ -6,7 +6,7 @@ const http = httpOfFile({ readiness: async () => checks });
 let checks: Check[] = [];
 
 describe('/readyz', () => {
-  test('is 200 when every part is there', async () => {
+  test('is 200 when all parts are ready', async () => {
     checks = (['database', 'migrations', 'temporal', 'worker'] as const).map((name) => ({
       name,
       ok: true,
@@ -28,7 +28,7 @@ describe('/readyz', () => {
   });
 });
 
-test('/ says what this is, and browsers are told to be careful', async () => {
+test('/ describes the service, with security headers', async () => {
   const { body, headers } = await http.call('GET', '/');
   expect(body).toMatchObject({ name: 'ratchet', docs: '/docs' });
   expect(headers['x-content-type-options']).toBe('nosniff');

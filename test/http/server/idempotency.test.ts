@@ -35,20 +35,20 @@ describe('creates', () => {
     expect(await countJobs()).toBe(before + 1);
   });
 
-  test('the order of fields does not make another body', async () => {
+  test('ignores the order of fields in the body', async () => {
     const first = await post(sessions, { policy_optimization: sessionRequest, metadata: { a: 1, b: 2 } });
     const again = await post(sessions, { metadata: { b: 2, a: 1 }, policy_optimization: sessionRequest });
     expect(again.body.session_id).toBe(first.body.session_id);
   });
 
-  test('another body is 422, and so is another path', async () => {
+  test('refuses another body or another path with 422', async () => {
     await post(sessions, request);
     const other = await post(sessions, { policy_optimization: { ...sessionRequest, rng_seed: 1 } });
     expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
     expect((await post('/api/v1/offline/jobs', evaluationRequest)).body.code).toBe('idempotency_key_reused');
   });
 
-  test('concurrent duplicates: one job, each answer is that job or 409', async () => {
+  test('concurrent duplicates create one job; each answer is that job or 409', async () => {
     const before = await countJobs();
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(sessions, request)));
     const created = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.session_id));
@@ -58,7 +58,7 @@ describe('creates', () => {
     expect((await post(sessions, request)).body.session_id).toBe([...created][0]);
   });
 
-  test('while the first is not committed it is 409, and when that dies the key is free', async () => {
+  test('answers 409 until the first create commits, and frees the key if it fails', async () => {
     const died = http.db.org('default', async (tx) => {
       await claimForCreate(tx, { orgId: 'default', key, fingerprint: Buffer.from('x') });
       const meanwhile = await post(sessions, request);
@@ -69,19 +69,19 @@ describe('creates', () => {
     expect((await post(sessions, request)).status).toBe(201);
   });
 
-  test('a create that was refused leaves its key free', async () => {
+  test('a refused create frees its key', async () => {
     expect((await post(sessions, { policy_optimization: {} })).status).toBe(422);
     expect((await post(sessions, request)).status).toBe(201);
   });
 
-  test("another organization's key is another key", async () => {
+  test('each organization has its own keys', async () => {
     const first = await post(sessions, request);
     const other = await post(sessions, request, { authorization: `Bearer ${http.otherKey}` });
     expect(other.status).toBe(201);
     expect(other.body.session_id).not.toBe(first.body.session_id);
   });
 
-  test('after 24 hours it is new again', async () => {
+  test('a key expires after 24 hours', async () => {
     const first = await post(sessions, request);
     const age = (hours: number) =>
       http.db.org('default', (tx) =>
@@ -97,14 +97,14 @@ describe('creates', () => {
     expect(second.body.session_id).not.toBe(first.body.session_id);
   });
 
-  test.each(['', 'with space', 'x'.repeat(256), 'ümlaut'])('the key %j is 422', async (bad) => {
+  test.each(['', 'with space', 'x'.repeat(256), 'ümlaut'])('refuses the key %j with 422', async (bad) => {
     const answer = await post(sessions, request, { 'idempotency-key': bad });
     expect([answer.status, answer.body.errors[0].pointer]).toEqual([422, '/idempotency-key']);
   });
 });
 
 describe('every other POST', () => {
-  test('is done once; its answer is replayed, a refusal too', async () => {
+  test('runs once; its answer is replayed, including a refusal', async () => {
     const id = await createSession(http);
     const first = await post(`${sessions}/${id}/pause`, {});
     await http.call('POST', `${sessions}/${id}/resume`);
@@ -120,7 +120,7 @@ describe('every other POST', () => {
     expect(refusedAgain.headers['content-type']).toContain('application/problem+json');
   });
 
-  test('while the first is under way it is 409; an abandoned one may be tried again after a minute', async () => {
+  test('answers 409 while the first is in progress; an abandoned one may be repeated after a minute', async () => {
     const id = await createSession(http);
     let release!: () => void;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -148,7 +148,7 @@ describe('every other POST', () => {
     expect([retried.status, retried.headers['idempotency-replayed']]).toEqual([200, undefined]);
   });
 
-  test('"not now" is not kept: the same key may try again', async () => {
+  test('does not store "not now": the same key may retry', async () => {
     const id = await createSession(http);
     http.commander.onSend = () => Promise.reject(new TemporalUnavailableError('away'));
     expect((await post(`${sessions}/${id}/pause`, {})).status).toBe(503);
@@ -157,13 +157,13 @@ describe('every other POST', () => {
     expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, undefined]);
   });
 
-  test('a path that does not exist keeps nothing', async () => {
+  test('stores nothing for an unknown path', async () => {
     expect((await post('/api/no/such/path', {})).status).toBe(404);
     const rows = await http.db.org('default', (tx) => tx.query('select 1 from idempotency_keys where key = $1', [key]));
     expect(rows).toEqual([]);
   });
 
-  test('other methods do not know the header', async () => {
+  test('other methods ignore the header', async () => {
     const id = await createSession(http);
     const headers = { 'idempotency-key': key };
     await http.call('PATCH', `${sessions}/${id}`, { state: 'paused' }, headers);

@@ -49,7 +49,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  test('every operation says what it does, how it succeeds and how it fails', () => {
+  test('every operation documents its purpose, its success and its failures', () => {
     for (const { name, operation } of operations()) {
       expect([name, operation.summary]).toEqual([name, expect.any(String)]);
       const codes = Object.keys(operation.responses);
@@ -62,7 +62,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  test('every operation has an id of its own, from its method and path', () => {
+  test('every operation has a unique id from its method and path', () => {
     const ids = operations().map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual(
@@ -71,12 +71,12 @@ describe('/openapi.json', () => {
     for (const id of ids) expect(id).toMatch(/^[a-z][a-z0-9_]*$/);
   });
 
-  test('only the routes that take no key say so', () => {
+  test('only public routes need no key', () => {
     const open = operations().filter(({ operation }) => operation.security?.length === 0);
     expect(open.map(({ name }) => name).sort()).toEqual(['get /', 'get /livez', 'get /readyz']);
   });
 
-  test('a body is required but where none is as good', () => {
+  test('a body is required unless an absent one is equivalent', () => {
     const optional = operations().filter(({ operation }) => operation.requestBody?.required === false);
     const jobs = [
       '/api/graphgen/jobs/{job_id}',
@@ -94,7 +94,7 @@ describe('/openapi.json', () => {
     expect(document.paths['/api/v1/online/sessions']!['post']!.requestBody!.required).toBe(true);
   });
 
-  test('path parameters, bodies and headers are there', () => {
+  test('has path parameters, bodies and headers', () => {
     const create = document.paths['/api/v1/online/sessions']!['post']!;
     const body = create.requestBody!.content['application/json']!.schema as { properties: Record<string, unknown> };
     expect(Object.keys(body.properties)).toEqual(

@@ -1,19 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { createSharedReads } from '../../../src/http/server/shared-reads.js';
 
-test('those that want the same at the same moment share a read, others have their own', async () => {
+test('concurrent equal requests share a read; different ones do not', async () => {
   const shared = createSharedReads<string>();
-  const begun: string[] = [];
+  const started: string[] = [];
   const read = (key: string) =>
     shared(key, () => {
-      begun.push(key);
-      return Promise.resolve(`${key} ${begun.length}`);
+      started.push(key);
+      return Promise.resolve(`${key} ${started.length}`);
     });
   expect(await Promise.all([read('a'), read('b'), read('a')])).toEqual(['a 1', 'b 2', 'a 1']);
   expect(await read('a')).toBe('a 3');
 });
 
-test('nobody joins a read that has begun, and a failure is of those that shared it', async () => {
+test('a read that has begun is not shared, and its failure reaches only the requests that share it', async () => {
   const shared = createSharedReads<string>();
   let late: Promise<string> | undefined;
   const early = shared('a', () => {

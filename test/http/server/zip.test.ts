@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 const root = resolve(__dirname, '../../..');
 const url = (path: string) => pathToFileURL(join(root, path)).href;
 
-test.each(['UTC', 'America/New_York', 'Asia/Tokyo'])('what an archive says of time is the same in %s', (TZ) => {
+test.each(['UTC', 'America/New_York', 'Asia/Tokyo'])('an archive has the same time in %s', (TZ) => {
   const script = `import { entryDate } from '${url('src/http/server/zip.ts')}'; console.log(entryDate.toISOString())`;
   const args = ['--import', url('scripts/ts-loader.mjs'), '--input-type=module', '-e', script];
   const printed = execFileSync(process.execPath, args, { env: { ...process.env, TZ }, encoding: 'utf8' });

@@ -20,13 +20,13 @@ async function countJobs(): Promise<number> {
   return row!.n;
 }
 
-describe('a session is created', () => {
-  test('driven by its caller it needs no container, and its rewards may take a week', async () => {
+describe('create session', () => {
+  test('driven by its caller needs no container, and allows rewards a week', async () => {
     const { container_url: _, ...rest } = good;
     const { status, body } = await create({ ...rest, rollouts: 'caller', rollout_timeout: 604_800 });
     expect(status).toBe(201);
     expect((await stored(body.session_id))['spec']).toMatchObject({ container: null, rollouts: 'caller' });
-    // What its calls cost is paid for anyway: the estimate is of the proposer.
+    // The caller pays for its calls anyway: the estimate covers the proposer.
     const { body: other } = await create(good);
     expect(body.estimate.cost_usd.high).toBeLessThan(other.estimate.cost_usd.high);
     expect(body.warnings).toBeUndefined();
@@ -34,7 +34,7 @@ describe('a session is created', () => {
     expect(state).toMatchObject({ container_url: null, traffic: { compared: null, wanted: 0, claimed: 0 } });
   });
 
-  test('201 with everything that the caller needs next', async () => {
+  test('answers 201 with all that the caller needs next', async () => {
     const { status, headers, body } = await create(good);
     expect(status).toBe(201);
     expect(body.session_id).toMatch(/^ses_[0-9a-f]{32}$/);
@@ -129,7 +129,7 @@ describe('a session is created', () => {
     });
   });
 
-  test("the container's key is stored encrypted, bound to its origin, and nowhere else", async () => {
+  test('stores the container’s key encrypted, bound to its origin, and nowhere else', async () => {
     const secret = 'a-very-secret-container-key';
     const { body } = await create({ ...good, container_api_key: secret });
     const where = { orgId: 'default', jobId: body.session_id, name: 'container_api_key' };
@@ -143,12 +143,12 @@ describe('a session is created', () => {
     expect(JSON.stringify(body)).not.toContain(secret);
   });
 
-  test('a container elsewhere is warned about while the proxy URLs are loopback', async () => {
+  test('warns about a remote container while the proxy URLs are loopback', async () => {
     const { body } = await create({ ...good, container_url: 'https://containers.example.com' });
     expect(body.warnings).toEqual([expect.stringContaining('RATCHET_PUBLIC_URL')]);
   });
 
-  test('also when its workflow cannot be started now: the row says so, for the reconciler', async () => {
+  test('keeps a session whose workflow cannot start now for the reconciler', async () => {
     const broken = await startHttp();
     broken.commander.onStart = () => Promise.reject(new Error('Temporal is away'));
     const first = await broken.call('POST', url, { policy_optimization: good });
@@ -165,12 +165,12 @@ describe('a session is created', () => {
   });
 });
 
-describe('what the existing client sends', () => {
+describe('requests of the existing client', () => {
   const recorded = JSON.parse(
     '{"config_body":{"policy_optimization":{"algorithm":"gepa","container_url":"http://127.0.0.1:18114","gepa":{"evaluation":{"seeds":[0,1]},"generations":2,"population_size":2},"policy":{"model":"gpt-4o-mini","provider":"openai"}}},"kind":"voyager_online","metadata":{},"overrides":{},"system":{"name":"gepa-online-session"},"technique":"discrete_optimization"}',
   ) as Record<string, unknown>;
 
-  test('its recorded request, with its headers', async () => {
+  test('accepts its recorded request, with its headers', async () => {
     const headers = { accept: '*/*', authorization: `Bearer ${http.key}`, 'x-api-key': http.key };
     const { status, body } = await http.call('POST', url, recorded, headers);
     expect(status).toBe(201);
@@ -188,7 +188,7 @@ describe('what the existing client sends', () => {
     ['task_app_url', { policy_optimization: { ...good, container_url: undefined, task_app_url: good.container_url } }],
     ['localapi_url', { policy_optimization: { ...good, container_url: undefined, localapi_url: good.container_url } }],
     ['two names for the same URL', { policy_optimization: { ...good, task_app_url: good.container_url } }],
-  ])('by %s', async (_name, body) => {
+  ])('accepts %s', async (_name, body) => {
     const answer = await http.call('POST', url, body);
     expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
     expect((await stored(answer.body.session_id))['spec']).toMatchObject({ container: { url: good.container_url } });
@@ -213,7 +213,7 @@ describe('a prompt of several components', () => {
     expect((await create({ ...good, initial_prompt: { messages } })).status).toBe(201);
   });
 
-  test('two messages of the same name are told by both places', async () => {
+  test('names both places of two messages with the same name', async () => {
     const { body } = await create({ ...good, initial_prompt: { messages: [message('a'), message('a')] } });
     expect(body.errors).toEqual([
       {
@@ -330,7 +330,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
     expect(await countJobs()).toBe(before);
   });
 
-  test('max_cost_usd where a price is not known, by the name of each model that has none', async () => {
+  test('refuses max_cost_usd with unknown prices, and names each model without one', async () => {
     const budget = { max_cost_usd: 1 };
     expect((await create({ ...good, budget })).status).toBe(201);
     const unknown = { provider: 'openai', model: 'no-such-model' };
@@ -352,7 +352,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
     ['rollout_timeout', { rollouts: 'container', rollout_timeout: 3_601 }, /at most 3600/],
     ['rollout_timeout', { rollout_timeout: 604_801 }, /<=604800/],
     ['container_url', { rollouts: 'container', container_url: undefined }, /is required/],
-  ])('%s of a session that is driven by its caller, or not', async (field, change, named) => {
+  ])('checks %s by the driver of the session', async (field, change, named) => {
     const { status, body } = await create({ ...good, rollouts: 'caller', ...change });
     expect(status).toBe(422);
     expect(body.errors).toEqual([
@@ -363,7 +363,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
   const { gepa: _gepa, ...shared } = good;
   const mipro = { ...shared, algorithm: 'mipro', mipro: { num_candidates: 4, evaluation: { seeds: [1, 2, 3] } } };
 
-  test('a MIPRO session has as many trials and as large minibatches as its choices and seeds ask for', async () => {
+  test('limits the trials and minibatches of a MIPRO session by its choices and seeds', async () => {
     const { status, body } = await create(mipro);
     expect(status).toBe(201);
     // 8 trials of 3 seeds, 2 generations with evaluations of 3 before and after, and four probes of
@@ -385,7 +385,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
     ],
     ['budget/max_rollouts', { budget: { max_rollouts: 8 } }, /at least 9/],
     ['mipro/generations', { mipro: { ...mipro.mipro, generations: 2 } }, /nrecognized|nknown/],
-  ])('a MIPRO session with a wrong %s', async (field, change, named) => {
+  ])('refuses a MIPRO session with a wrong %s', async (field, change, named) => {
     const { status, body } = await create({ ...mipro, ...change });
     expect(status).toBe(422);
     expect(body.errors).toEqual([
@@ -429,7 +429,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
   const pointersOf = async (body: unknown) =>
     (await http.call('POST', url, body)).body.errors.map(({ pointer }: { pointer: string }) => pointer).sort();
 
-  test('everything that is missing is named at once', async () => {
+  test('names all missing fields at once', async () => {
     const required = ['algorithm', 'container_url', 'gepa', 'policy'].map((name) => `/policy_optimization/${name}`);
     expect(await pointersOf({ policy_optimization: {} })).toEqual(required);
     expect(await pointersOf({ policy_optimization: { x: 1 } })).toEqual([...required, '/policy_optimization/x']);
@@ -437,7 +437,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
     expect(await pointersOf({ config: { x: 1 } })).toEqual(['/config/x', '/policy_optimization']);
   });
 
-  test('whatever else is wrong, the checks across fields run', async () => {
+  test('runs the checks across fields despite other faults', async () => {
     expect(
       await pointersOf({
         policy_optimization: {
@@ -466,12 +466,12 @@ describe('bad input is 422 with the name of the field, before anything is stored
     );
   });
 
-  test.each([undefined, 'null', '[]', '5'])('a body of %s is told what to send', async (body) => {
+  test.each([undefined, 'null', '[]', '5'])('names the expected field for a body of %s', async (body) => {
     const answer = await http.call('POST', url, body);
     expect(answer.body.errors).toEqual([{ pointer: '', message: expect.stringContaining('policy_optimization') }]);
   });
 
-  test('every static fault is told at once', async () => {
+  test('reports all static faults at once', async () => {
     const { body } = await create({
       ...good,
       container_url: 'http://169.254.169.254',

@@ -42,7 +42,7 @@ async function allOf(id: string, path: string, limit: number): Promise<{ version
 }
 
 const several = ['plan', 'system', 'answer'];
-/** A prompt of so many components, by a text for each. */
+/** A prompt with a component for each text. */
 const prompt = (texts: readonly string[]): Message[] =>
   texts.length === 1
     ? [{ role: 'system', content: texts[0]! }]
@@ -62,7 +62,7 @@ const sets = fc.integer({ min: 1, max: 3 }).chain((components) =>
   }),
 );
 
-test('whatever candidates there are, levers, versions and texts add up', async () => {
+test('levers, versions and texts are consistent for any candidates', async () => {
   await fc.assert(
     fc.asyncProperty(sets, async ({ components, prompts, gaps, best, limit }) => {
       const id = await createSession(http);
@@ -95,7 +95,7 @@ test('whatever candidates there are, levers, versions and texts add up', async (
       // Composite and components agree with the list of levers, and every version of each can be
       // read.
       const { data: levers } = await get(id, '/levers');
-      expect(levers.map((one: { lever_id: string }) => one.lever_id).sort()).toEqual(Object.keys(versions).sort());
+      expect(levers.map((lever: { lever_id: string }) => lever.lever_id).sort()).toEqual(Object.keys(versions).sort());
       expect(levers[0]).toEqual({
         lever_id: summary.prompt_lever_id,
         component: null,
@@ -107,7 +107,7 @@ test('whatever candidates there are, levers, versions and texts add up', async (
         const listed = await allOf(id, `/levers/${lever}/versions`, limit);
         expect(listed.at(-1)!.version).toBe(latest);
         if (component !== null) expect(listed.map(({ version }) => version)).toEqual([...listed.keys()]);
-        expect(listed.flatMap((one) => one.candidate_ids).sort()).toEqual([...ids].sort());
+        expect(listed.flatMap((version) => version.candidate_ids).sort()).toEqual([...ids].sort());
         const said = new Set<string>();
         for (const item of listed) {
           const { messages, text, ...one } = await get(id, `/levers/${lever}/versions/${item.version}`);
@@ -154,7 +154,7 @@ describe('a baseline that is not known yet', () => {
   });
 });
 
-test('demonstrations are a lever beside the texts; its versions are what is shown, the whole prompt has both', async () => {
+test('demonstrations are a lever beside the texts; its versions are the demonstrations, and the whole prompt has both', async () => {
   const demo = (said: string): Demo => ({ component: null, seed: 1, ordinal: 0, input: `q ${said}`, output: said });
   const [a, b] = [prompt(['a']), prompt(['b'])];
   const id = await createSession(http);
@@ -165,10 +165,10 @@ test('demonstrations are a lever beside the texts; its versions are what is show
     { version: 3, messages: a, demos: [demo('y'), demo('x')] },
   ]);
   const { data } = await get(id, '/levers');
-  expect(data.map((one: { component: string | null }) => one.component)).toEqual([null, '_demos', 'system']);
+  expect(data.map((lever: { component: string | null }) => lever.component)).toEqual([null, '_demos', 'system']);
   const path = `/levers/${leverId(id, demosPart)}/versions`;
   const listed = await allOf(id, path, 2);
-  expect(listed.map((one) => one.candidate_ids)).toEqual(
+  expect(listed.map((version) => version.candidate_ids)).toEqual(
     [[0], [1, 2], [3]].map((versions) => versions.map((version) => candidateId(id, version))),
   );
   const pairs = (...shown: string[]) => shown.flatMap((said) => demoMessages(demo(said)));
@@ -180,7 +180,7 @@ test('demonstrations are a lever beside the texts; its versions are what is show
   });
 });
 
-describe('what is not there is 404', () => {
+describe('unknown resources are 404', () => {
   let id: string;
   beforeAll(async () => {
     id = await createSession(http);
@@ -193,23 +193,23 @@ describe('what is not there is 404', () => {
   const other = `ses_${'0'.repeat(32)}`;
 
   test.each([
-    ['a version that a failed proposal left out', () => `/levers/${whole()}/versions/1`],
-    ['one that is not there yet', () => `/levers/${whole()}/versions/3`],
-    ['of a component', () => `/levers/${leverId(id, 'plan')}/versions/1`],
-    ['no number', () => `/levers/${whole()}/versions/latest`],
-    ['a number that is too large', () => `/levers/${whole()}/versions/99999999999999999999`],
+    ['the version of a failed proposal', () => `/levers/${whole()}/versions/1`],
+    ['a version that does not exist yet', () => `/levers/${whole()}/versions/3`],
+    ['an unknown version of a component', () => `/levers/${leverId(id, 'plan')}/versions/1`],
+    ['a version other than a number', () => `/levers/${whole()}/versions/latest`],
+    ['a number above the limit', () => `/levers/${whole()}/versions/99999999999999999999`],
     ['a number below 0', () => `/levers/${whole()}/versions/-1`],
-    ['a component that the prompt has not', () => `/levers/${leverId(id, 'answer')}/versions`],
+    ['a component missing from the prompt', () => `/levers/${leverId(id, 'answer')}/versions`],
     ['its version', () => `/levers/${leverId(id, 'answer')}/versions/0`],
     ["another session's lever", () => `/levers/${leverId(other, null)}/versions`],
-    ['what is no id', () => '/levers/%00/versions'],
-    ['what is no name', () => `/levers/${whole().slice(0, -6)}%00/versions/0`],
+    ['an invalid id', () => '/levers/%00/versions'],
+    ['an invalid name', () => `/levers/${whole().slice(0, -6)}%00/versions/0`],
   ])('%s', async (_, path) => {
     const { status, body } = await ask(id, path());
     expect([status, body.code]).toEqual([404, 'not_found']);
   });
 
-  test('and so is all of it for another organization', async () => {
+  test('all are 404 for another organization', async () => {
     for (const path of ['', `/${whole()}/versions`, `/${whole()}/versions/0`]) {
       expect((await ask(id, `/levers${path}`)).status).toBe(200);
       const { status } = await http.call('GET', `${base}/${id}/levers${path}`, undefined, {

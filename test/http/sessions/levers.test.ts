@@ -25,16 +25,18 @@ const texts: [string, string, string][] = [
 
 async function session(count: number): Promise<string> {
   const id = await createSession(http);
-  const candidates = texts.slice(0, count).map((one) => ({ status: 'evaluated', messages: prompt(...one) }));
+  const candidates = texts
+    .slice(0, count)
+    .map((components) => ({ status: 'evaluated', messages: prompt(...components) }));
   await seedCandidates(
     http,
     id,
-    candidates.map((one) => ({ ...one, generation: 0, reward: 1 })),
+    candidates.map((candidate) => ({ ...candidate, generation: 0, reward: 1 })),
   );
   return id;
 }
 
-test('of several components each has a lever, whose version counts its texts', async () => {
+test('each of several components has a lever, whose version counts its texts', async () => {
   const id = await session(5);
   const lever = (name: string) => `lever_${id.slice(4)}_${name}`;
   const versions = [
@@ -62,7 +64,7 @@ test('of several components each has a lever, whose version counts its texts', a
   expect((await get(id, `/candidates/${candidateId(id, 1)}`)).messages).toEqual(prompt(...texts[1]!));
 });
 
-test('until there is a best the selected candidate is the baseline, which inference gets', async () => {
+test('without a best the selected candidate is the baseline, which inference gets', async () => {
   const id = await session(2);
   const { lever_summary: summary, lever_versions: versions, best_lever_version: best } = await get(id);
   expect(summary).toEqual({
@@ -79,7 +81,7 @@ test('until there is a best the selected candidate is the baseline, which infere
   expect(best).toBeNull();
 });
 
-test('also of a baseline that was found in its calls', async () => {
+test('the same applies to a baseline from calls', async () => {
   const id = await session(0);
   await http.db.org('default', (tx) =>
     tx.query(

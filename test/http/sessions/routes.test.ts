@@ -15,8 +15,8 @@ beforeAll(async () => {
   cand = [0, 1, 2].map((version) => candidateId(id, version));
 });
 
-describe('before anything has happened', () => {
-  test('the state says so', async () => {
+describe('before the first outcome', () => {
+  test('the state is empty', async () => {
     expect(await get()).toEqual({
       session_id: id,
       job_id: id,
@@ -195,7 +195,7 @@ describe('in the middle', () => {
     expect((await get('/history')).history).toEqual(results.history);
   });
 
-  test("the prompt is the best so far, or the one of a correlation id's rollout", async () => {
+  test('the prompt is the best so far, or that of a correlation id’s rollout', async () => {
     expect(await get('/prompt')).toMatchObject({
       candidate_id: cand[2],
       messages: [{ role: 'system', content: 'version 2' }],
@@ -212,7 +212,7 @@ describe('in the middle', () => {
     expect((await http.call('GET', `${base}/${id}/prompt?correlation=x`)).status).toBe(422);
   });
 
-  test('a cost that is not known makes the total unknown, not smaller', async () => {
+  test('an unknown cost makes the total unknown, not smaller', async () => {
     const other = await createSession(http);
     await seedRollouts(http, other, [
       { candidate: 0, seed: 0, status: 'succeeded', reward: 1, tokens: [1, 1], cost: 1 },
@@ -224,7 +224,7 @@ describe('in the middle', () => {
 });
 
 describe('at the end', () => {
-  test('a failure is told as a text and in detail', async () => {
+  test('reports a failure as a text and in detail', async () => {
     await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId: id }, 'failed'));
     const state = await get();
     expect(state).toMatchObject({
@@ -242,7 +242,7 @@ describe('at the end', () => {
     });
   });
 
-  test('the key of the container is in no answer', async () => {
+  test('no answer contains the key of the container', async () => {
     for (const path of ['', '/results', '/history', '/prompt', '/events?limit=1000']) {
       expect(JSON.stringify(await get(path))).not.toContain('hush-hush');
     }

@@ -25,7 +25,7 @@ const decide = (...ordinals: number[]) =>
   });
 const rollout: SeededRollout = { candidate: 0, seed: 0, status: 'succeeded', reward: 1, tokens: [10, 5], cost: 0.25 };
 
-test('state and results show what the rollouts of each candidate in each batch came to', async () => {
+test('state and results show the readings of each candidate in each batch', async () => {
   await seedRollouts(http, id, [
     { ...rollout, stage: 'baseline' },
     { ...rollout, stage: 'baseline', reward: 0, resent: 1 },
@@ -85,7 +85,7 @@ test('a sensor without readings is not among the kinds', async () => {
   ]);
 });
 
-test("of several components each has its lever's version at the frame's candidate", async () => {
+test('each of several components has its lever’s version at the frame’s candidate', async () => {
   id = await createSession(http);
   const prompt = (plan: string, system: string) => [
     { role: 'system' as const, content: system },
@@ -116,7 +116,7 @@ test("of several components each has its lever's version at the frame's candidat
 });
 
 describe('many frames', () => {
-  test('the latest fifty are shown, oldest first, and all are paged', async () => {
+  test('shows the latest fifty, oldest first, and pages all', async () => {
     await seedRollouts(
       http,
       id,
@@ -124,7 +124,7 @@ describe('many frames', () => {
     );
     await decide(...Array.from({ length: 53 }, (_, n) => n + 1));
     const frame = (n: number) => `frm_${id.slice(4)}_${n}`;
-    const ids = (frames: { frame_id: string }[]) => frames.map((one) => one.frame_id);
+    const ids = (frames: { frame_id: string }[]) => frames.map((frame) => frame.frame_id);
     const state = await get();
     expect(state.sensor_frame_count).toBe(53);
     expect(ids(state.sensor_frames)).toEqual(Array.from({ length: 50 }, (_, n) => frame(n + 3)));
@@ -144,7 +144,7 @@ describe('many frames', () => {
   });
 });
 
-test('every trace that a frame names can be read, also of a session that was ended in a batch', async () => {
+test('every trace of a frame is readable, also in a session ended within a batch', async () => {
   await seedRollouts(http, id, [rollout, { ...rollout, reward: 0.25 }, { ...rollout, status: 'running' }]);
   await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId: id }, 'cancelled'));
   const { sensor_frames: frames } = await get();

@@ -50,7 +50,7 @@ class Control implements fc.AsyncCommand<Model, World> {
   toString = () => `${this.verb}(${this.slot}, ${this.door}${this.again ? ', twice under one key' : ''})`;
 }
 
-/** Temporal's own cancel, as the button of its UI sends it. */
+/** Temporal's own cancel, as sent by its UI. */
 class NativeCancel implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
 

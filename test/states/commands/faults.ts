@@ -20,7 +20,7 @@ import { afterwards, move, send, take } from '../verbs.js';
 import type { World } from '../world.js';
 import { recorded } from './work.js';
 
-/** An operator's Terminate: no code of the workflow runs, the reconciler closes the row. */
+/** An operator's Terminate: no workflow code runs, the reconciler closes the row. */
 class Terminate implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
 
@@ -70,7 +70,7 @@ class KillWorker implements fc.AsyncCommand<Model, World> {
   toString = () => `killWorker(${this.answering ? 'while the container answers' : ''})`;
 }
 
-/** What was recorded before the kill counts; what was recorded before that must still be there. */
+/** Records before the kill count, and must still exist. */
 export async function adoptOutcomes(world: World, job: Job): Promise<void> {
   const rows = await rolloutsOf(world, job);
   const ended = rows.filter(({ status }) => status === 'succeeded');
@@ -90,7 +90,7 @@ export async function adoptOutcomes(world: World, job: Job): Promise<void> {
   );
 }
 
-/** A worker returns: pending commands take effect in their order, and every job goes on. */
+/** A worker returns: pending commands take effect in order, and every job continues. */
 class StartWorker implements fc.AsyncCommand<Model, World> {
   check = (model: Readonly<Model>) => !model.workerLives;
 
@@ -101,7 +101,7 @@ class StartWorker implements fc.AsyncCommand<Model, World> {
 
 export async function startWorker(world: World, model: Model): Promise<void> {
   for (const job of model.jobs) {
-    // The dead worker's last transactions may have been committed after it.
+    // The dead worker's last transactions may have been committed after its death.
     await adoptOutcomes(world, job);
     assertNothingStarted(world, job);
   }
@@ -132,12 +132,12 @@ async function catchUp(world: World, job: Job): Promise<void> {
 export async function adopt(world: World, job: Job, possible: Course[], answers: (unknown | null)[]): Promise<void> {
   const fits = (course: Course) => answers.every((answer, i) => !answer || same(answer, course.answers[i]));
   const candidates = possible.filter(fits);
-  const told = () => `${job.id} was ${job.state.status}; answers ${JSON.stringify(answers)}`;
-  assert.ok(candidates.length > 0, `no order explains what was answered: ${told()}`);
+  const description = () => `${job.id} was ${job.state.status}; answers ${JSON.stringify(answers)}`;
+  assert.ok(candidates.length > 0, `no order explains what was answered: ${description()}`);
   await flush(world, job);
   let seen: unknown;
   const taken = await until(
-    `an order explains where ${told()}`,
+    `an order explains where ${description()}`,
     async () => {
       const { paused, resumed } = await changes(world, job);
       const { status } = await look(world, job);
@@ -146,7 +146,7 @@ export async function adopt(world: World, job: Job, possible: Course[], answers:
     },
     20,
   ).catch((error: Error) => {
-    throw new Error(`no order explains where ${told()}, seen ${JSON.stringify(seen)}`, { cause: error });
+    throw new Error(`no order explains where ${description()}, seen ${JSON.stringify(seen)}`, { cause: error });
   });
   move(job, taken.state);
 }
@@ -182,7 +182,7 @@ class KillApi implements fc.AsyncCommand<Model, World> {
       return afterwards(world, model, job);
     }
     assertNothingStarted(world, job);
-    // Nothing came back, or it broke off: the command may have been taken or not.
+    // No answer, or an incomplete one: the command may have taken effect or not.
     const sent = send(world, job, verb, 'post').catch(() => null);
     await delay(this.ms);
     await world.restartApi();

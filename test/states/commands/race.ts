@@ -28,8 +28,7 @@ class Race implements fc.AsyncCommand<Model, World> {
 
   check(model: Readonly<Model>) {
     const job = jobAt(model, this.slot);
-    // A session in which something has come in while it was paused may end as soon as it is
-    // resumed, or may not.
+    // A session with an outcome recorded during its pause may end at the resume.
     return job !== undefined && model.workerLives && !job.dying && !(job.kind === 'session' && job.stirred);
   }
 
@@ -75,7 +74,7 @@ class Race implements fc.AsyncCommand<Model, World> {
   }
 }
 
-/** What the table decides of the answer; null where nobody answers. */
+/** The table's decision on the answer; null without an answer. */
 async function enter(world: World, job: Job, { verb, door }: Entrant): Promise<Answer | null> {
   if (door !== 'signal' && door !== 'native') return answerTo(world, job, await send(world, job, verb, door));
   const workflow = workflowOf(world, job);

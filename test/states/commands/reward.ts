@@ -7,7 +7,7 @@ import { isTerminal } from '../table.js';
 import { afterwards, commandable, take } from '../verbs.js';
 import type { Reply, World } from '../world.js';
 
-/** The rollout of a reward; `held`: still at the container, which answers later. */
+/** The rollout of a reward; `held`: the container has not answered it yet. */
 type Target = 'awaited' | 'held' | 'ended' | 'unknown' | 'none';
 type Repeat = 'once' | 'then the same' | 'then another' | 'twice at once';
 
@@ -20,7 +20,7 @@ export interface RewardArgs {
   byCorrelation: boolean;
 }
 
-/** A reward, for whichever rollout; repeated or contradicted; with `stop` on the first one. */
+/** A reward for any rollout; repeated or contradicted; with `stop` on the first one. */
 class Reward implements fc.AsyncCommand<Model, World> {
   private readonly args: RewardArgs;
 
@@ -38,7 +38,7 @@ class Reward implements fc.AsyncCommand<Model, World> {
     assertNothingStarted(world, job);
     const rollout = this.rollout(world, job);
     if (repeat === 'twice at once' && !mayEndJob(job, rollout)) {
-      // Without a rollout there is nothing by which the second could be recognized but the key.
+      // Without a rollout only the key identifies a repetition.
       const key = rollout === null ? randomUUID() : undefined;
       if (key !== undefined) return this.underOneKey(world, model, job, key);
       const replies = await Promise.all([
@@ -56,8 +56,7 @@ class Reward implements fc.AsyncCommand<Model, World> {
         takeReward(job, rollout, reward, reply);
       }
     }
-    // What the first one set going must have come to rest, or the second comes while the job may be
-    // ending.
+    // Wait for the effects of the first one; otherwise the second may arrive while the job ends.
     if (job.stirred) await settle(world, job, model.workerLives);
     if (repeat === 'then the same') takeReward(job, rollout, reward, await this.post(world, job, rollout, reward));
     if (repeat === 'then another') {
@@ -97,7 +96,7 @@ class Reward implements fc.AsyncCommand<Model, World> {
       case 'ended':
         return [...job.outcomes.keys()][0] ?? null;
       case 'unknown':
-        // By its own name: a correlation id that is not known belongs to a call of the caller's.
+        // By rollout id: an unknown correlation id belongs to the caller's own traffic.
         return this.args.byCorrelation ? null : `unknown-${this.args.slot}`;
       case 'none':
         return null;
@@ -110,7 +109,7 @@ class Reward implements fc.AsyncCommand<Model, World> {
   }
 }
 
-/** What the table and the inbox say to a reward: taken, known already, or 409. */
+/** Expected answer to a reward, by table and inbox: counted, a no-op, or 409. */
 function dueOf(job: Job, rollout: string | null, reward: number): 'new' | 'known' | 409 {
   if (isTerminal(job.state.status)) return 409;
   if (rollout === null) return 'new';
@@ -140,7 +139,7 @@ function takeReward(job: Job, rollout: string | null, reward: number, { code, bo
   note(job, rollout, reward);
 }
 
-/** Puts a reward into the model's inbox, and settles the rollout that waited for it. */
+/** Adds a reward to the model's inbox, and settles the rollout that waits for it. */
 function note(job: Job, rollout: string | null, reward: number): void {
   const closed = isTerminal(job.state.status);
   const due = dueOf(job, rollout, reward);

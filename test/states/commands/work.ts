@@ -10,13 +10,13 @@ import type { Reply, World } from '../world.js';
 
 export interface CreateArgs {
   kind: Job['kind'];
-  /** The seeds are so many from this one on: which of them answer 202 depends on it. */
+  /** Number of seeds from this one on, which determines the seeds with a 202. */
   first: number;
   seeds: number;
   maxConcurrent: number;
-  /** How an Idempotency-Key is used. */
+  /** Use of the Idempotency-Key. */
   key: 'none' | 'again' | 'twice at once';
-  /** The container refuses its key, so it fails by itself. */
+  /** The container refuses its key, so that it fails by itself. */
   doomed: boolean;
 }
 
@@ -82,7 +82,7 @@ class Create implements fc.AsyncCommand<Model, World> {
       env_name: 'states',
       policy: { provider: 'local', model: 'local' },
       max_concurrent: maxConcurrent,
-      // Long enough that no reward is ever given up here.
+      // Long enough that no reward is late.
       rollout_timeout: 3_000,
     };
     if (kind === 'evaluation') {
@@ -106,7 +106,7 @@ async function release(world: World, job: Job, rollouts: string[]): Promise<void
   await recorded(world, job, rollouts);
 }
 
-/** Waits until what the container answered is recorded, and moves the model on. */
+/** Waits for the records of the container's answers, and updates the model. */
 export async function recorded(world: World, job: Job, rollouts: string[]): Promise<void> {
   await until(`the answers of ${rollouts.join(', ')} are recorded`, async () => {
     const rows = await rolloutsOf(world, job);
@@ -119,7 +119,7 @@ export async function recorded(world: World, job: Job, rollouts: string[]): Prom
     rollouts,
   );
   for (const { id, seed } of rows) {
-    // A reward that was reported before the container said anything is the one that counts.
+    // A reward reported before the container's answer counts.
     const early = job.inbox.find(({ rollout, counted }) => counted && rollout === id)?.reward;
     if (early !== undefined) end(job, id, early);
     else if (!isLate(seed)) end(job, id, rewardOf(seed));
@@ -130,7 +130,7 @@ export async function recorded(world: World, job: Job, rollouts: string[]): Prom
 const works = (model: Readonly<Model>, job: Job | undefined): boolean =>
   job !== undefined && model.workerLives && !job.dying && ['running', 'paused'].includes(job.state.status);
 
-/** The container answers at most so many of a job's rollouts. */
+/** The container answers at most this many of a job's rollouts. */
 class Release implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
   private readonly count: number;
@@ -152,7 +152,7 @@ class Release implements fc.AsyncCommand<Model, World> {
   toString = () => `release(${this.slot}, ${this.count})`;
 }
 
-/** A running job goes on to its end: everything is answered, every awaited reward comes. */
+/** A running job reaches its end: everything is answered, every awaited reward arrives. */
 class Finish implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
 

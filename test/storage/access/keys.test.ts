@@ -16,7 +16,7 @@ const db = databaseOfFile(2);
 const find = (key: string) => findKey(db, hashKey(secretKey, key));
 
 describe('a generated key', () => {
-  test('has its form, is whole, and no two are alike', () => {
+  test('has its format, is valid, and is unique', () => {
     const keys = Array.from({ length: 200 }, generateKey);
     expect(new Set(keys).size).toBe(200);
     for (const key of keys) {
@@ -25,7 +25,7 @@ describe('a generated key', () => {
     }
   });
 
-  test('is not whole with any one character changed or missing', () => {
+  test('is invalid with any one character changed or missing', () => {
     const key = generateKey();
     fc.assert(
       fc.property(fc.nat(key.length - 1), fc.constantFrom(...'0aZ_ -'), (at, char) => {
@@ -55,7 +55,7 @@ describe('the bootstrap key', () => {
     expect(await find('second-key-of-the-org')).toMatchObject({ orgId: 'default' });
   });
 
-  test('that was revoked stays so when the service starts again', async () => {
+  test('stays revoked when the service starts again', async () => {
     await ensureBootstrapKey(db, secretKey, 'gone', 'key-that-is-revoked');
     await db.org('gone', (tx) => tx.query('update api_keys set revoked_at = now()'));
     await ensureBootstrapKey(db, secretKey, 'gone', 'key-that-is-revoked');
@@ -69,12 +69,12 @@ describe('the bootstrap key', () => {
     'rk_cut',
     generateKey().slice(0, -1),
     'zeile\numbruch-und-so',
-  ])('%j is refused with what to check', async (key) => {
+  ])('refuses %j and names the remedy', async (key) => {
     await expect(ensureBootstrapKey(db, secretKey, 'default', key)).rejects.toThrow('RATCHET_API_KEY');
   });
 });
 
-test('the last use is written at most once a minute', async () => {
+test('writes the last use at most once a minute', async () => {
   await ensureBootstrapKey(db, secretKey, 'used', 'a-key-that-is-used');
   const row = (await find('a-key-that-is-used'))!;
   const lastUse = async () =>

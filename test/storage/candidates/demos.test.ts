@@ -36,7 +36,7 @@ const add = (leverVersion: number, messages: Message[] | null, demos?: Demo[]) =
   );
 const says = (content: unknown, more: object = {}) => ({ choices: [{ message: { content, ...more } }] });
 
-/** A rollout of the seed 10 + ordinal, with the calls that it made, the first first. */
+/** A rollout of the seed 10 + ordinal, with its calls in order. */
 async function rollout(
   ordinal: number,
   calls: { messages?: unknown; answer?: unknown; status?: number; levers?: CallRecord['levers'] }[],
@@ -77,8 +77,8 @@ const survey = (ordinals: number[], components: string[] | null = null) =>
   );
 const build = (...wanted: Parameters<typeof buildDemos>[2]) => org((tx) => buildDemos(tx, job.jobId, wanted));
 
-describe('a rollout that can be shown', () => {
-  test('has one question of texts alone, and a text for an answer, in its first answered call', async () => {
+describe('a rollout usable as a demonstration', () => {
+  test('has one question with texts only and a text answer in its first answered call', async () => {
     const image = { type: 'image_url', image_url: { url: 'data:,' } };
     const text = (text: string) => ({ type: 'text', text });
     const long = (length: number) => '𝒳'.repeat(length);
@@ -128,15 +128,15 @@ describe('a rollout that can be shown', () => {
     await expect(build({ component: null, bootstrapped: [8], labeled: [] })).rejects.toThrow(/rollout 8 /);
   });
 
-  test('is shown without what the proxy put before its question', async () => {
+  test('excludes the proxy’s inserted messages from its question', async () => {
     const demo = (seed: number): Demo => ({ component: null, seed, ordinal: 0, input: `i${seed}`, output: `o${seed}` });
     const [own, other, third] = [demo(11), demo(50), { ...demo(51), seed: null }];
     await add(1, [system('Do.')], [own, other, third]);
     const asked = [system('Do.'), ...demoMessages(other), ...demoMessages(third), user('q')];
     await rollout(1, [{ messages: asked }], { candidate: 1 });
-    // Not this candidate's.
+    // Of another candidate.
     await rollout(2, [{ messages: asked }]);
-    // Not with these roles, and not as the seed 13 has them: beside its own.
+    // Rollout 3 lacks a demonstration; rollout 5 has other roles.
     await rollout(3, [{ messages: asked }], { candidate: 1 });
     await rollout(
       4,
@@ -147,12 +147,12 @@ describe('a rollout that can be shown', () => {
     await rollout(5, [{ messages: [...demoMessages(own), ...roles] }], { candidate: 1 });
     expect(await survey([1, 2, 3, 4, 5])).toEqual([{ component: null, bootstrapped: [1, 4], labeled: [] }]);
     expect((await build({ component: null, bootstrapped: [1], labeled: [] }))[0]).toMatchObject({ input: 'q' });
-    // Reflection neither takes them for the question.
+    // Reflection does not take them for the question, either.
     const [example] = await org((tx) => readExamples(tx, job.jobId, [1]));
     expect(example).toMatchObject({ input: 'q' });
   });
 
-  test('with the right answer where its container told that, as a text or as JSON', async () => {
+  test('has the right answer from its container, as a text or as JSON', async () => {
     const given = [
       { expected: 'north' },
       { expected_output: { a: [1] } },
@@ -189,7 +189,7 @@ describe('marked prompts', () => {
     await add(0, prompt, []);
   });
 
-  test('have an entry for each component that is the first of some call, by the prompt’s order', async () => {
+  test('have an entry for the first component of each call, in the prompt’s order', async () => {
     const call = (question: string, levers: CallRecord['levers']) => ({ messages: [user(question)], levers });
     await rollout(0, [
       call('unmarked', null),
@@ -218,7 +218,7 @@ describe('marked prompts', () => {
     expect(await survey([], names)).toEqual([]);
   });
 
-  test('strip the demonstrations of that component alone; a question with the instruction in it is none', async () => {
+  test('strip only the demonstrations of that component; a question that contains the instruction has none', async () => {
     const demo = (component: string): Demo => ({
       component,
       seed: 1,
@@ -253,7 +253,7 @@ describe('marked prompts', () => {
 describe('a candidate', () => {
   const demo: Demo = { component: null, seed: 0, ordinal: 0, input: 'a\0b\ud800', output: 'o' };
 
-  test('keeps its demonstrations for whoever needs its prompt', async () => {
+  test('stores its demonstrations for every reader of its prompt', async () => {
     const kept = { ...demo, input: 'a\ufffdb\ufffd' };
     await add(1, [system('x')], [demo]);
     await add(2, [system('x')]);
@@ -268,7 +268,7 @@ describe('a candidate', () => {
     expect([...open]).toEqual([[1, { messages: [system('x')], demos: [kept], graph: null }]]);
   });
 
-  test('has its demonstrations as a lever where the search knows any, also of one component and as a baseline', async () => {
+  test('has its demonstrations as a lever if the search uses any, also with one component and for a baseline', async () => {
     const levers = async (version: number) =>
       [...(await org((tx) => readComponentLevers(tx, job.jobId, [candidateId(job.jobId, version)]))).values()]
         .flat()

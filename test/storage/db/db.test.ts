@@ -6,7 +6,7 @@ import { gate } from '../../support/gate.js';
 
 const settings = ['idle_in_transaction_session_timeout', 'statement_timeout', 'tcp_keepalives_idle'];
 
-test('no connection outlives its process or its network with a lock in its hands, whatever the URL says', async () => {
+test('a lock ends with its process or network, whatever options the URL has', async () => {
   const url = new URL(await createDatabase());
   url.searchParams.set('options', '-c role=postgres -c statement_timeout=0 -c idle_in_transaction_session_timeout=0');
   const db = connect(url.href, pino({ level: 'silent' }), 1);
@@ -29,12 +29,12 @@ test('no connection outlives its process or its network with a lock in its hands
   }
 });
 
-test('a transaction that is left open is ended by Postgres, and its lock with it', async () => {
+test('Postgres ends an abandoned transaction, and its lock with it', async () => {
   const db = connect(await createDatabase(), pino({ level: 'silent' }), 2);
   try {
     let held = false;
     const stuck = db.org('default', async (tx) => {
-      // Its own limit, shortened: that of the service is a quarter of a minute.
+      // A shortened limit: the service's limit is 15 s.
       await tx.query(`set local idle_in_transaction_session_timeout = '50ms'`);
       await tx.query('select pg_advisory_xact_lock(1)');
       held = true;
@@ -48,7 +48,7 @@ test('a transaction that is left open is ended by Postgres, and its lock with it
   }
 });
 
-describe('statements that are sent together', () => {
+describe('batched statements', () => {
   let db: Db;
   beforeAll(async () => {
     db = connect(await createDatabase(), pino({ level: 'silent' }), 1);
@@ -56,14 +56,14 @@ describe('statements that are sent together', () => {
   afterAll(() => db.close());
   const orgSetting = `current_setting('app.org', true)`;
 
-  test('are answered in turn', async () => {
+  test('are answered in order', async () => {
     const rows = await db.org('default', (tx) =>
       Promise.all([1, 2, 3].map((n) => tx.query<{ n: number }>('select $1::int as n', [n]))),
     );
     expect(rows).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
   });
 
-  test('fail together, and nothing of them comes out on a connection that is somebody else’s by then', async () => {
+  test('fail together, and leave no result on a connection that another user has by then', async () => {
     const { opened, open } = gate();
     let late: Promise<unknown> = Promise.resolve();
     const work = db.org('default', (tx) => {
@@ -82,7 +82,7 @@ describe('statements that are sent together', () => {
     expect(await other).toEqual([{ org: 'other' }]);
   });
 
-  test('apart: each stands alone, sees its organization only, and leaves no trace on the connection', async () => {
+  test('apart: each is independent, sees only its organization, and leaves no state on the connection', async () => {
     const seen = await db.orgApart('one', async (tx) => {
       const [first] = await tx.query<{ org: string; id: string }>(
         `select ${orgSetting} as org, pg_current_xact_id()::text as id`,
@@ -98,7 +98,7 @@ describe('statements that are sent together', () => {
     expect(await db.worker((tx) => tx.query(`select ${orgSetting} as org`))).toEqual([{ org: '' }]);
   });
 
-  test('apart: what came before a failure stays', async () => {
+  test('apart: statements before a failure remain', async () => {
     const id = 'evl_apart';
     const put = db.orgApart('default', async (tx) => {
       await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ('default', $1, '')`, [id]);

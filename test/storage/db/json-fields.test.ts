@@ -4,7 +4,7 @@ import { jsonFields, jsonRecord } from '../../../src/storage/db/json-fields.js';
 
 const session = jsonFields<SessionSpec>('j.spec');
 
-test('a path of fields is SQL', () => {
+test('converts a path of fields to SQL', () => {
   expect(session.json('policy')).toBe(`(j.spec->'policy')`);
   expect(session.text('rollouts')).toBe(`(j.spec->>'rollouts')`);
   expect(session.json('search', 'evaluationSeeds')).toBe(`(j.spec->'search'->'evaluationSeeds')`);
@@ -21,7 +21,7 @@ test('a path of fields is SQL', () => {
   });
 });
 
-test('a field that the type does not have fails the type check', () => {
+test('an unknown field fails the type check', () => {
   const unknown = [
     // @ts-expect-error -- no field of a session
     () => session.json('seeds'),

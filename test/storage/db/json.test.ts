@@ -5,7 +5,7 @@ import { storableText } from '../../../src/util/text.js';
 
 const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd');
 
-test('any text comes back as it was, but for what Postgres does not take', () => {
+test('stores and returns any text, except characters that Postgres rejects', () => {
   const units = fc.array(
     fc.oneof(fc.constantFrom('\\', '\\u0000', '\0', '\ud800', '\udc00', 'u0000', '"'), fc.string({ unit: 'binary' })),
   );
@@ -14,7 +14,7 @@ test('any text comes back as it was, but for what Postgres does not take', () =>
       const text = parts.join('');
       const json = toJsonb({ [text]: text });
       expect(JSON.parse(json)).toEqual({ [clean(text)]: clean(text) });
-      // Nothing that Postgres refuses is left, wherever an escape begins.
+      // No sequence that Postgres rejects remains, wherever an escape begins.
       expect(json.replaceAll('\\\\', '')).not.toMatch(/\\u0000|\\ud[89a-f]/i);
       expect(storableText(text)).toBe(clean(text));
     }),

@@ -30,37 +30,37 @@ const whoAmI = async (url: string) => {
   }
 };
 
-test('running it again changes nothing', async () => {
+test('a second run changes nothing', async () => {
   const url = await createDatabase();
   await migrate(url, log);
   await Promise.all([migrate(url, log), migrate(url, log)]);
   expect(await whoAmI(url)).toMatchObject([{ name: 'ratchet_app' }]);
 });
 
-test('the URL’s own options are kept, and do not take the role away', async () => {
+test('keeps the URL’s own options, which cannot remove the role', async () => {
   const url = new URL(await createDatabase());
   url.searchParams.set('options', '-c search_path=public,pg_temp -c role=postgres');
   expect(await whoAmI(url.href)).toEqual([{ name: 'ratchet_app', path: 'public,pg_temp' }]);
 });
 
-test('a role that may not take ratchet_app is told in one line what to do', async () => {
+test('a role without permission for ratchet_app gets one line with the remedy', async () => {
   await expect(migrate(await ownedBy(''), log)).rejects.toThrow(MigrationError);
   await expect(migrate(await ownedBy(''), log)).rejects.toThrow(/grant ratchet_app to owner_/);
 });
 
-test('a role that is a member without the right to become it is given that right', async () => {
+test('grants SET to a member role without it', async () => {
   const url = await ownedBy('createrole');
   const { username } = new URL(url);
   const admin = new pg.Client({ connectionString: await createDatabase() });
   await admin.connect();
-  // As it stands for the role that created it, from Postgres 16 on.
+  // The state for the role that created it, since Postgres 16.
   await admin.query(`grant ratchet_app to ${username} with admin true, set false, inherit false`);
   await admin.end();
   await migrate(url, log);
   expect(await whoAmI(url)).toMatchObject([{ name: 'ratchet_app' }]);
 });
 
-test('nobody at the address is one line that names it', async () => {
+test('a refused connection is one line with the address', async () => {
   await expect(migrate('postgres://nobody@127.0.0.1:1/none', log)).rejects.toThrow(
     /127\.0\.0\.1:1 cannot be used .*DATABASE_URL/,
   );

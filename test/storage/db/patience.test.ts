@@ -3,7 +3,7 @@ import { retryTransient } from '../../../src/storage/db/patience.js';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
-/** How often the work runs that fails with this error for ever. */
+/** Number of runs of work that always fails with this error. */
 async function triesOf(error: Error): Promise<number> {
   let tries = 0;
   const work = () => {
@@ -14,7 +14,7 @@ async function triesOf(error: Error): Promise<number> {
   return tries;
 }
 
-// The classes of errors are in postgres-errors.test.ts.
+// postgres-errors.test.ts covers the classes of errors.
 test('retries transient errors only', async () => {
   expect(await triesOf(withCode('40P01'))).toBeGreaterThan(1);
   expect(await triesOf(withCode('23505'))).toBe(1);

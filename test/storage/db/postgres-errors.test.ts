@@ -27,14 +27,14 @@ test.each([
   expect([isTransient(error), isPermanent(error)]).toEqual([kind === 'transient', kind === 'permanent']);
 });
 
-test('errors of the client without a code are transient, all other errors are not', () => {
+test('treats client errors without a code as transient, and all other errors as not', () => {
   for (const message of ['Connection terminated unexpectedly', 'timeout exceeded when trying to connect'])
     expect(isTransient(new Error(message))).toBe(true);
   for (const error of [new RangeError('Invalid array length'), new Error('x'), 'Connection terminated', null])
     expect([isTransient(error), isPermanent(error)]).toEqual([false, false]);
 });
 
-test('one code and one class have a name', () => {
+test('names one code and one class', () => {
   expect([isUniqueViolation(withCode('23505')), isUniqueViolation(withCode('23503'))]).toEqual([true, false]);
   expect([isDataError(withCode('22P02')), isDataError(withCode('23505'))]).toEqual([true, false]);
 });

@@ -17,8 +17,8 @@ import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 
 // Invariants: the service's role is no superuser and owns nothing; a transaction sees its
-// organization's rows in every table, and none without an organization; the two other scopes see
-// exactly their rows.
+// organization's rows in every table, and none without an organization; each of the two other
+// scopes sees exactly its rows.
 
 let url: string;
 let db: Db;
@@ -125,19 +125,19 @@ describe('row-level security', () => {
     expect(role).toEqual([{ rolsuper: false, rolbypassrls: false, rolcanlogin: false, rolcreaterole: false }]);
   });
 
-  test.each(tables)('%s: an organization sees its own rows alone', async (table) => {
+  test.each(tables)('%s: an organization sees only its own rows', async (table) => {
     const column = table === 'orgs' ? 'id' : 'org_id';
     const seen = await db.org('one', (tx) => tx.query<{ org: string }>(`select ${column} as org from ${table}`));
     expect(seen.length).toBeGreaterThan(0);
     expect(new Set(seen.map((row) => row.org))).toEqual(new Set(['one']));
   });
 
-  test.each(tables)('%s: a transaction that names nobody sees nothing', async (table) => {
+  test.each(tables)('%s: a transaction without an organization sees nothing', async (table) => {
     expect(await db.org('', (tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
     expect(await db.auth('00', (tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
   });
 
-  test("another organization's row cannot be written", async () => {
+  test('a row of another organization cannot be written', async () => {
     await expect(
       db.org('one', (tx) =>
         tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ('two', 'x', '')`),
@@ -157,7 +157,7 @@ describe('row-level security', () => {
     expect(await db.worker((tx) => tx.query(`update jobs set status = 'failed' returning id`))).toEqual([]);
   });
 
-  test('the look-up of a key sees the row that hashes to it alone', async () => {
+  test('the look-up of a key sees only the row with its hash', async () => {
     const [row] = await db.org('two', (tx) =>
       tx.query<{ hash: string }>(`select encode(key_hash, 'hex') as hash from api_keys`),
     );

@@ -14,7 +14,7 @@ let pooler: Server;
 beforeAll(async () => {
   url = await createDatabase();
   const { hostname, port } = new URL(url);
-  // As PgBouncer with ignore_startup_parameters = options: the first message goes on without them.
+  // As PgBouncer with ignore_startup_parameters = options: it drops them from the first message.
   pooler = createServer((near) => {
     const far = connectTcp(Number(port), hostname);
     near.on('error', () => far.destroy());
@@ -45,7 +45,7 @@ async function check(at: string, secretKey: Buffer): Promise<void> {
   }
 }
 
-test('the first key to come is the database’s, however many come at once; another is told', async () => {
+test('the first of concurrent keys becomes the database’s key; another key is refused with a message', async () => {
   await Promise.all(Array.from({ length: 5 }, () => check(url, key)));
   const other = Buffer.alloc(32, 2);
   await expect(check(url, other)).rejects.toThrow(DatabaseMismatchError);
@@ -55,7 +55,7 @@ test('the first key to come is the database’s, however many come at once; anot
   expect(keyFingerprint(key)).toMatch(/^[0-9a-f]{16}$/);
 });
 
-test('a pooler that takes the role away is refused: row-level security would not hold', async () => {
+test('refuses a pooler that drops the role, because row-level security would not apply', async () => {
   const through = Object.assign(new URL(url), { port: String((pooler.address() as AddressInfo).port) });
   await expect(check(through.href, key)).rejects.toThrow(/role postgres instead of ratchet_app: a connection pooler/);
 });

@@ -10,8 +10,7 @@ import {
 import { counterOf } from '../../support/counters.js';
 import { databaseOfFile } from '../../support/database-of-file.js';
 
-// Invariant: totals are the sums of the latest states of counters, in whatever order states were
-// written.
+// Invariant: totals are the sums of the latest states of counters, in any order of writes.
 
 const db = databaseOfFile(4);
 
@@ -28,8 +27,8 @@ test('a deployment without a request has totals of 0', async () => {
   expect(await read(newId())).toEqual(nothing);
 });
 
-test('what two processes have counted adds up, bucket by bucket, for each deployment', async () => {
-  const [one, other] = [newId(), newId()];
+test('adds the counts of two processes, bucket by bucket, for each deployment', async () => {
+  const [firstId, secondId] = [newId(), newId()];
   const first = {
     ...{ requests: 5, errors: 1, aborted: 1, promptTokens: 2 ** 40, completionTokens: 7, costUsd: 0.1, withoutCost: 2 },
     latencies: { '-3': 1, '200': 2 },
@@ -39,20 +38,20 @@ test('what two processes have counted adds up, bucket by bucket, for each deploy
     latencies: { '200': 1, '201': 1 },
   };
   await write(
-    counterOf({ deploymentId: one, counterId: 'a', ...first }),
-    counterOf({ deploymentId: other, counterId: 'a', requests: 1, errors: 1 }),
+    counterOf({ deploymentId: firstId, counterId: 'a', ...first }),
+    counterOf({ deploymentId: secondId, counterId: 'a', requests: 1, errors: 1 }),
   );
-  await write(counterOf({ deploymentId: one, counterId: 'b', ...second }));
-  expect(await read(one)).toEqual({
+  await write(counterOf({ deploymentId: firstId, counterId: 'b', ...second }));
+  expect(await read(firstId)).toEqual({
     ...{ requests: 8, errors: 2, aborted: 1, promptTokens: 2 ** 41, completionTokens: 8, withoutCost: 3 },
     costUsd: 0.1 + 0.2,
     latencies: { '-3': 1, '200': 3, '201': 1 },
   });
-  expect(await read(other)).toEqual({ ...nothing, requests: 1, errors: 1 });
-  expect(await read(one, 'another')).toEqual(nothing);
+  expect(await read(secondId)).toEqual({ ...nothing, requests: 1, errors: 1 });
+  expect(await read(firstId, 'another')).toEqual(nothing);
 });
 
-test('a state that is written again writes no row', async () => {
+test('a repeated state writes no row', async () => {
   const deploymentId = newId();
   const versions = () =>
     db.org('default', (tx) =>
@@ -64,7 +63,7 @@ test('a state that is written again writes no row', async () => {
   expect(await versions()).toEqual(before);
 });
 
-test('sums stop where whole numbers do, whatever providers say', async () => {
+test('sums stop at the largest integer, whatever providers report', async () => {
   const deploymentId = newId();
   const huge = { promptTokens: maxCounted, completionTokens: maxCounted, costUsd: maxCounted };
   for (const counterId of ['a', 'b']) await write(counterOf({ deploymentId, counterId, requests: 1, ...huge }));
@@ -73,7 +72,7 @@ test('sums stop where whole numbers do, whatever providers say', async () => {
   expect(Number.isSafeInteger(promptTokens + completionTokens)).toBe(true);
 });
 
-test('in any order, repeated and late, the latest state of each counter counts', async () => {
+test('the latest state of each counter counts, in any order, repeated and late', async () => {
   const written = fc.record({ counter: fc.constantFrom('a', 'b', 'c'), requests: fc.integer({ min: 1, max: 6 }) });
   await fc.assert(
     fc.asyncProperty(

@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 const policy = { provider: 'fake', model: 'any', params: {} };
 
-/** Stores a deployment that is frozen and does not serve its name yet. */
+/** Stores a frozen deployment that does not serve its name yet. */
 async function build(orgId: Org, name: string): Promise<string> {
   const jobId = newJobId('deployment');
   const messages: Message[] = [{ role: 'system', content: jobId }];
@@ -50,7 +50,7 @@ async function build(orgId: Org, name: string): Promise<string> {
 
 class Deleted extends Error {}
 
-/** As the workflow's activity does it: one that is deleted leaves nothing behind. */
+/** As the workflow's activity does: a deleted deployment leaves nothing behind. */
 function publish(orgId: Org, jobId: string, against?: string | null): Promise<'promoted' | 'moved' | 'deleted'> {
   return db
     .org(orgId, async (tx) => {
@@ -97,7 +97,7 @@ interface Known {
   deleted: boolean;
 }
 
-/** What is to come of it all: of each name, who served it, the last on top. */
+/** The reference model: for each name the deployments that served it, last on top. */
 class Model {
   readonly all: Known[] = [];
   private readonly stacks = new Map<string, Known[]>();
@@ -113,17 +113,17 @@ class Model {
     return top && !top.deleted ? top.id : null;
   }
 
-  publish(one: Known, against?: string | null): 'promoted' | 'moved' | 'deleted' {
-    if (against !== undefined && against !== this.live(one)) return 'moved';
-    if (one.deleted) return 'deleted';
-    this.stack(one).push(one);
-    one.published = true;
+  publish(deployment: Known, against?: string | null): 'promoted' | 'moved' | 'deleted' {
+    if (against !== undefined && against !== this.live(deployment)) return 'moved';
+    if (deployment.deleted) return 'deleted';
+    this.stack(deployment).push(deployment);
+    deployment.published = true;
     return 'promoted';
   }
 
-  rollBack(one: Known): string {
-    const stack = this.stack(one);
-    if (stack.at(-1) !== one) return 'not_live';
+  rollBack(deployment: Known): string {
+    const stack = this.stack(deployment);
+    if (stack.at(-1) !== deployment) return 'not_live';
     const before = stack.slice(0, -1).findLastIndex(({ deleted }) => !deleted);
     if (before < 0) return 'none_before';
     stack.splice(before + 1);
@@ -153,7 +153,7 @@ type Step = typeof steps extends fc.Arbitrary<infer One> ? One : never;
 const index = { org: 'one' as const, name: 0 };
 const rollBackOf = (pick: number) => ({ do: 'roll back' as const, pick, live: false });
 const deleteOf = (pick: number) => ({ do: 'delete' as const, pick, live: false });
-/** Comes by each answer that there is; the first deployment is the pick 0. */
+/** Covers every kind of answer; the first deployment is the pick 0. */
 const everyOutcome: Step[] = [
   { do: 'build and publish', target: index },
   rollBackOf(0),
@@ -172,13 +172,13 @@ const everyOutcome: Step[] = [
 ];
 
 describe('names', () => {
-  test('are served by whom a stack of servers says, whatever was published, rolled back and deleted', async () => {
+  test('are served as in the model, for any publishes, rollbacks and deletes', async () => {
     const [published, rolled] = [new Set<string>(), new Set<string>()];
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 30 }), async (sequence) => {
         const model = new Model();
         const names = [freshName(), freshName()];
-        const one = async (step: Step) => {
+        const runStep = async (step: Step) => {
           if (step.do === 'build' || step.do === 'build and publish') {
             const index = { org: step.target.org, name: names[step.target.name]! };
             const made = { ...index, id: await build(index.org, index.name), published: false, deleted: false };
@@ -222,7 +222,7 @@ describe('names', () => {
           }
         };
         for (const step of sequence) {
-          await one(step);
+          await runStep(step);
           await sameAs(model, names);
         }
         await listedAs(model, names);
@@ -241,7 +241,7 @@ describe('names', () => {
     expect([...rolled].sort()).toEqual(['done', 'none_before', 'not_live', 'one left out']);
   }, 180_000);
 
-  /** Each way of asking says who serves, of either organization. */
+  /** All queries for the serving deployment, of both organizations. */
   async function sameAs(model: Model, names: string[]): Promise<void> {
     for (const org of orgs) {
       const expected = names.map((name) => model.live({ org, name }));
@@ -253,7 +253,10 @@ describe('names', () => {
     }
   }
 
-  /** Lists hold what exists and mark the live one. Lists span all sequences: read once each. */
+  /**
+   * Lists hold existing deployments and mark the live one. Lists span all sequences: read once
+   * each.
+   */
   async function listedAs(model: Model, names: string[]): Promise<void> {
     for (const org of orgs) {
       const all = await db.org(org, (tx) => listDeployments(tx, { status: undefined, limit: 1_000, offset: 0 }));
@@ -266,7 +269,7 @@ describe('names', () => {
     }
   }
 
-  test('that many take at once are taken one after the other: one is live, and behind it all the others', async () => {
+  test('serialize concurrent promotions: one is live, with all others behind it', async () => {
     for (const known of [false, true]) {
       const name = freshName();
       const first = known ? [await build('one', name)] : [];
@@ -278,35 +281,35 @@ describe('names', () => {
     }
   });
 
-  test('of many that were judged against the same, one takes the name', async () => {
+  test('let one of many deployments judged against the same one take the name', async () => {
     for (const known of [false, true]) {
       const name = freshName();
       const incumbent = known ? await build('one', name) : null;
       if (incumbent) await publish('one', incumbent);
       const ids = await Promise.all(range(0, 8).map(() => build('one', name)));
       const found = await Promise.all(ids.map((id) => publish('one', id, incumbent)));
-      expect(found.filter((one) => one === 'promoted')).toHaveLength(1);
-      expect(found.filter((one) => one === 'moved')).toHaveLength(7);
+      expect(found.filter((result) => result === 'promoted')).toHaveLength(1);
+      expect(found.filter((result) => result === 'moved')).toHaveLength(7);
       expect(await liveOf('one', name)).toBe(ids[found.indexOf('promoted')]);
     }
   });
 
-  test('are whole after publishes, roll backs and deletes at once', async () => {
-    const waves = fc.array(
+  test('stay consistent under concurrent publishes, rollbacks and deletes', async () => {
+    const rounds = fc.array(
       fc.array(fc.constantFrom('publish', 'roll back', 'delete'), { minLength: 2, maxLength: 8 }),
       { minLength: 1, maxLength: 6 },
     );
     await fc.assert(
-      fc.asyncProperty(waves, async (all) => {
+      fc.asyncProperty(rounds, async (all) => {
         const name = freshName();
         const gone = new Set<string>();
         const served: string[] = [];
-        for (const wave of all) {
-          const fresh = await Promise.all(wave.map(() => build('one', name)));
+        for (const round of all) {
+          const fresh = await Promise.all(round.map(() => build('one', name)));
           const live = await liveOf('one', name);
           const taken: string[] = [];
           const rolled = await Promise.all(
-            wave.map(async (what, at) => {
+            round.map(async (what, at) => {
               if (what === 'publish') {
                 taken.push(fresh[at]!);
                 await publish('one', fresh[at]!);
@@ -317,7 +320,7 @@ describe('names', () => {
               return null;
             }),
           );
-          // Of those who roll back the same one, one does.
+          // One of the concurrent rollbacks of the same deployment succeeds.
           expect(rolled.filter((found) => found?.startsWith('dep_')).length).toBeLessThanOrEqual(1);
           served.push(...taken);
           const before = await previous('one', name);
@@ -325,8 +328,8 @@ describe('names', () => {
           for (const id of served) expect(() => chain(before, id)).not.toThrow();
           const now = await liveOf('one', name);
           if (now) expect([served.includes(now), gone.has(now)]).toEqual([true, false]);
-          // The last promoted one serves, unless rolled back or deleted since: possible for the
-          // previous one only.
+          // The last promoted one serves unless rolled back or deleted since, which only the
+          // previous one can be.
           if (taken.length > 0) expect(taken.includes(now!)).toBe(true);
         }
       }),
@@ -335,7 +338,7 @@ describe('names', () => {
   }, 120_000);
 });
 
-/** The deployments that served before this one, itself first; throws on a cycle or a gap. */
+/** This deployment and its predecessors; throws on a cycle or a gap. */
 function chain(before: Map<string, string | null>, from: string | null): string[] {
   const found: string[] = [];
   for (let id = from; id !== null; id = before.get(id)!) {

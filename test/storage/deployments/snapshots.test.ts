@@ -47,16 +47,16 @@ function shuffled(value: unknown): unknown {
   );
 }
 
-test('the same content has the same id in whatever order its fields are; another content another', async () => {
+test('equal content has an equal id in any order of fields; other content has another id', async () => {
   await fc.assert(
     fc.asyncProperty(promptContent, async (content) => {
       const id = await put(content);
       expect(id).toMatch(/^snap_[0-9a-f]{64}$/);
       const first = (await read(id))!;
-      // Of no database's making: as it was given, but for what Postgres does not take.
+      // The given content, not the database's form, except characters that Postgres rejects.
       expect(snapshotId(first.content)).toBe(id);
       expect(await put(shuffled(content) as SnapshotContent)).toBe(id);
-      // The first stays.
+      // The first one remains.
       expect(await read(id)).toEqual(first);
       expect(await put({ ...first.content, lever_versions: { ...content.lever_versions, more: 1e6 } })).not.toBe(id);
     }),
@@ -64,7 +64,7 @@ test('the same content has the same id in whatever order its fields are; another
   );
 });
 
-test('a graph keeps the order of its inputs, which is part of what it is', async () => {
+test('a graph keeps the order of its inputs, which is part of its content', async () => {
   const graphWith = (inputs: Record<string, string>): SnapshotContent => {
     const step = {
       ...{ id: 'solve', type: 'llm' as const, inputs, output: { field: 'answer' } },
@@ -92,7 +92,7 @@ test('a graph keeps the order of its inputs, which is part of what it is', async
   expect(await put(graphWith({ question: 'input.question', thought: 'input.thought' }))).not.toBe(id);
 });
 
-test('nobody may change or remove one, and each organization has its own', async () => {
+test('is immutable, and each organization has its own', async () => {
   const [content] = fc.sample(promptContent, 1);
   const id = await put(content!);
   for (const statement of [`update snapshots set content = '{}'`, 'delete from snapshots', 'truncate snapshots'])

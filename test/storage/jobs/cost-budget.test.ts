@@ -18,8 +18,8 @@ import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 import { until } from '../../support/until.js';
 
-// Invariant: spent plus reserved never exceeds the budget, with any concurrency; no reservation
-// lasts for ever.
+// Invariant: spent plus reserved never exceeds the budget, at any concurrency; every reservation
+// ends.
 
 let db: Db;
 let living: Notifications;
@@ -62,11 +62,11 @@ const never = new AbortController().signal;
 
 test('settles a reservation at the cost of its call', async () => {
   const job = await newBudget(1);
-  const one = call(0.4);
-  expect(await reserve(job, one)).toBe('reserved');
+  const first = call(0.4);
+  expect(await reserve(job, first)).toBe('reserved');
   expect(await read(job)).toEqual({ maxUsd: 1, spentUsd: 0, reservedUsd: 0.4 });
-  await settle(job, one.id, 0.1);
-  await settle(job, one.id, 0.1);
+  await settle(job, first.id, 0.1);
+  await settle(job, first.id, 0.1);
   expect(await read(job)).toEqual({ maxUsd: 1, spentUsd: 0.1, reservedUsd: 0 });
 });
 
@@ -100,7 +100,7 @@ test('a call that does not fit closes the budget and records its rollout', async
   expect(await refused(job)).toEqual(new Set(['rol_a', 'rol_b']));
 });
 
-test('reservations of a dead process count in full and block nobody', async () => {
+test('reservations of a dead process count in full and block no call', async () => {
   const job = await newBudget(1);
   expect(await reserve(job, call(0.7, 'rol_a', randomInt(1, 2 ** 31)))).toBe('reserved');
   expect(await reserve(job, call(0.2))).toBe('reserved');
@@ -111,9 +111,9 @@ test('reservations of a dead process count in full and block nobody', async () =
 test('warns once at 80 %', async () => {
   const job = await newBudget(1);
   const calls = [0.5, 0.3, 0.1].map((cost) => call(cost));
-  for (const one of calls) {
-    await reserve(job, one);
-    await settle(job, one.id, null);
+  for (const reserved of calls) {
+    await reserve(job, reserved);
+    await settle(job, reserved.id, null);
   }
   expect(await events(job)).toEqual([{ type: 'budget_warning', data: { cost_usd: 0.8, max_cost_usd: 1 } }]);
 });
@@ -131,12 +131,12 @@ test('sixteen concurrent callers use it up without exceeding it', async () => {
       };
       for (;;) {
         const most = (1 + draw(60)) / 1_000;
-        const one = call(most);
-        if ((await reserveWhenPossible(db, job, one, never)) === 'refused') return;
+        const largest = call(most);
+        if ((await reserveWhenPossible(db, job, largest, never)) === 'refused') return;
         await delay(draw(5));
         const cost = (most * draw(101)) / 100;
         answered += cost;
-        await settle(job, one.id, cost);
+        await settle(job, largest.id, cost);
         const { spentUsd, reservedUsd } = await read(job);
         expect(spentUsd + reservedUsd).toBeLessThanOrEqual(1 + 1e-12);
       }

@@ -11,7 +11,7 @@ const db = databaseOfFile(10);
 
 const event = (key: string) => ({ ...paused(0), key });
 
-test('many writers at once leave no gap and no double', async () => {
+test('concurrent writers leave no gap and no duplicate', async () => {
   const job = await insertJob(db);
   const other = await insertJob(db);
   const write = (n: number) =>
@@ -35,7 +35,7 @@ test('many writers at once leave no gap and no double', async () => {
   }
 });
 
-test('a transaction that fails takes its numbers with it', async () => {
+test('a failed transaction uses no numbers', async () => {
   const job = await insertJob(db);
   const failing = db.org('default', async (tx) => {
     await lockJob(tx, job);

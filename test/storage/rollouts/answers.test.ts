@@ -29,7 +29,7 @@ test.each([
   ['solve#12', 'solve'],
   ['a_1_2#3', 'a_1_2'],
   ['@judge', null],
-])('the id of an answer says of which step it is: %s', (key, step) => {
+])('the id of an answer identifies its step: %s', (key, step) => {
   const of = rolloutId('grf_0_1', 23);
   for (const tries of [0, 12]) expect(answerStep(answerId({ rolloutId: of, key, tries }), of)).toBe(step);
 });

@@ -86,7 +86,7 @@ const expireLease = () =>
   );
 
 describe('leases', () => {
-  test('one runner at a time; the next when it is given back or has run out', async () => {
+  test('admits one runner at a time; the next after a release or an expiry', async () => {
     const first = await lease();
     expect(first).toBe(1);
     expect(await lease()).toBeNull();
@@ -94,12 +94,12 @@ describe('leases', () => {
     expect(await lease()).toBe(2);
     await expireLease();
     expect(await lease()).toBe(3);
-    // A late release of an old holder changes nothing.
+    // A late release by a former holder changes nothing.
     await db.org('default', (tx) => releaseLease(tx, job.jobId, 1));
     expect(await lease()).toBeNull();
   });
 
-  test('of many that try at once, one gets it', async () => {
+  test('admits one of many concurrent runners', async () => {
     const tokens = await Promise.all(Array.from({ length: 6 }, () => lease()));
     expect(tokens.filter((token) => token !== null)).toHaveLength(1);
   });
@@ -113,7 +113,7 @@ describe('exchange', () => {
     expect(await rows()).toHaveLength(3);
   });
 
-  test('claims in order, at most as many as wanted, and records with an event each', async () => {
+  test('claims in order, up to the wanted number, and records an event for each outcome', async () => {
     const token = (await lease())!;
     const { claims } = await swap(token, [], 2);
     expect(claims.map((c) => [c.ordinal, c.seed, c.attempt])).toEqual([
@@ -144,7 +144,7 @@ describe('exchange', () => {
     ]);
   });
 
-  test('an outcome recorded once is not recorded again', async () => {
+  test('records an outcome once', async () => {
     const token = (await lease())!;
     const [claim] = (await swap(token, [], 1)).claims;
     await swap(token, [outcome(claim!)], 0);
@@ -154,7 +154,7 @@ describe('exchange', () => {
     expect(await eventKeys()).toHaveLength(1);
   });
 
-  test('a runner that lost its lease writes nothing and is told so; what it had in flight is sent again once', async () => {
+  test('refuses writes of a runner that lost its lease and reports it; its rollouts in flight are sent again once', async () => {
     const old = (await lease())!;
     const [claim] = (await swap(old, [], 1)).claims;
     await expireLease();
@@ -162,7 +162,7 @@ describe('exchange', () => {
     const again = await swap(fresh, [], 1);
     expect(again.claims).toMatchObject([{ rolloutId: claim!.rolloutId, attempt: 2 }]);
     expect(await swap(old, [outcome(claim!, { reward: 0.1 })], 3)).toMatchObject({ held: false, claims: [] });
-    // Even with the new token, the old attempt's answer is not this attempt's.
+    // Even with the new token, an answer of the old attempt does not count.
     await swap(fresh, [outcome(claim!, { reward: 0.1 })], 0);
     expect((await rows())[0]).toMatchObject({ status: 'running', resent: 1 });
     await swap(fresh, [outcome(again.claims[0]!, { reward: 0.7 })], 0);
@@ -170,7 +170,7 @@ describe('exchange', () => {
   });
 
   test.each(['pause', 'stop'] as const)(
-    'claims nothing under %s, and still records what was in flight',
+    'claims nothing under %s, and still records rollouts in flight',
     async (control) => {
       const token = (await lease())!;
       const [claim] = (await swap(token, [], 1)).claims;
@@ -181,7 +181,7 @@ describe('exchange', () => {
     },
   );
 
-  test('a pause is a control, and a resume takes it back', async () => {
+  test('sets the control at a pause, and resets it at a resume', async () => {
     const token = (await lease())!;
     await db.org('default', (tx) => recordDecision(tx, job, { status: 'paused' }));
     expect((await swap(token, [], 5)).claims).toEqual([]);
@@ -203,10 +203,10 @@ describe('exchange', () => {
     expect(await swap(token, [outcome(claims[2]!)], 0)).toMatchObject({ counts: { connectFailuresInARow: 0 } });
   });
 
-  test('claims ahead are begun only when the runner says so, and given back as if they had never been claimed', async () => {
+  test('begins a prefetched claim only on the runner’s report, and releases it without a trace', async () => {
     const token = (await lease())!;
     const { claims } = await tell(token, {}, { slots: 1, ahead: 2 });
-    expect(claims.map((one) => one.ordinal)).toEqual([0, 1, 2]);
+    expect(claims.map((claim) => claim.ordinal)).toEqual([0, 1, 2]);
     const began = async () =>
       (
         await db.org('default', (tx) =>
@@ -221,17 +221,17 @@ describe('exchange', () => {
     expect(await began()).toEqual([true, true, false]);
     expect((await rows())[2]).toMatchObject({ status: 'queued' });
     const again = await tell(token, {}, { slots: 1 });
-    expect(again.claims.map((one) => one.ordinal)).toEqual([2]);
+    expect(again.claims.map((claim) => claim.ordinal)).toEqual([2]);
     expect((await rows()).map((row) => row.resent)).toEqual([0, 0, 0]);
     await tell(token, { returned: [again.claims[0]!.rolloutId] }, {});
     expect(await began()).toEqual([true, true, false]);
     await tell(token, {}, { slots: 1 });
-    // The claim that was given back has no say any more.
+    // The released claim is void.
     await tell(token, { outcomes: [outcome(claims[2]!)] }, {});
     expect((await rows())[2]).toMatchObject({ status: 'running' });
   });
 
-  test('what another runner has claimed since is not given back', async () => {
+  test('does not release a claim that another runner has taken since', async () => {
     const first = (await lease())!;
     const { claims } = await tell(first, {}, { slots: 1 });
     await expireLease();
@@ -241,7 +241,7 @@ describe('exchange', () => {
     expect((await rows())[0]).toMatchObject({ status: 'running', attempt: 2, resent: 1 });
   });
 
-  test('hostile text is stored as text', async () => {
+  test('stores hostile text as text', async () => {
     const token = (await lease())!;
     const [claim] = (await swap(token, [], 1)).claims;
     await swap(token, [outcome(claim!, { feedback: 'a\0b\ud800', details: { 'k\0': '\0' } })], 0);
@@ -249,7 +249,7 @@ describe('exchange', () => {
   });
 });
 
-describe('rewards that come later', () => {
+describe('late rewards', () => {
   async function awaiting(rolloutSeconds = 30) {
     const token = (await lease())!;
     const [claim] = (await swap(token, [], 1)).claims;
@@ -262,7 +262,7 @@ describe('rewards that come later', () => {
       settleAwaited(tx, job, await lockJob(tx, job), { rolloutId: id, reward, details: { feedback: 'late' } }),
     );
 
-  test('the slot stays taken until the reward comes, and it counts once', async () => {
+  test('keep the slot until the reward arrives, and count once', async () => {
     const { token, claim } = await awaiting();
     expect(await swap(token, [], 0)).toMatchObject({ awaiting: 1, counts: { succeeded: 0 } });
     expect(await eventKeys()).toEqual([]);
@@ -272,14 +272,14 @@ describe('rewards that come later', () => {
     expect((await rows())[0]).toMatchObject({ status: 'succeeded', reward: 0.25, feedback: 'late' });
   });
 
-  test('one that does not come before the deadline is a failed row', async () => {
+  test('fail the row when missing at the deadline', async () => {
     const { token, claim } = await awaiting(-1);
     expect(await swap(token, [], 0)).toMatchObject({ awaiting: 0, counts: { failed: 1 } });
     expect((await rows())[0]).toMatchObject({ status: 'failed', reward: null });
     expect(await settle(claim.rolloutId, 1)).toBe(false);
   });
 
-  test('one that comes after the deadline, but before anybody has said so, counts', async () => {
+  test('count after the deadline if the failure is not recorded yet', async () => {
     const { token, claim } = await awaiting();
     await db.org('default', (tx) =>
       tx.query(`update rollouts set deadline_at = now() - interval '1 second' where id = $1`, [claim.rolloutId]),
@@ -288,7 +288,7 @@ describe('rewards that come later', () => {
     expect(await swap(token, [], 0)).toMatchObject({ awaiting: 0, counts: { succeeded: 1, failed: 0 } });
   });
 
-  test('those that wait take slots: in the exchange that says so, and for the next runner', async () => {
+  test('occupy slots in the exchange that reports them, and for the next runner', async () => {
     const token = (await lease())!;
     const [claim] = (await swap(token, [], 1)).claims;
     const word = outcome(claim!, { status: 'awaiting_reward', reward: null, feedback: null, details: null });
@@ -306,30 +306,27 @@ describe('rewards that come later', () => {
       'that it failed',
       { status: 'failed', reward: null, error: { code: 'x', message: 'x', infrastructure: false, connect: true } },
     ],
-  ] satisfies [string, Partial<Outcome>][])(
-    'one that comes before the container’s word %s is the one that counts',
-    async (_, word) => {
-      const token = (await lease())!;
-      const [claim] = (await swap(token, [], 1)).claims;
-      await db.org('default', (tx) =>
-        recordReward(tx, job, {
-          rolloutId: claim!.rolloutId,
-          correlationId: null,
-          candidateId: null,
-          reward: 0.75,
-          details: { feedback: 'early' },
-          body: { reward_info: { outcome_reward: 0.75, details: { feedback: 'early' } } },
-        }),
-      );
-      expect(await swap(token, [outcome(claim!, word)], 0)).toMatchObject({
-        awaiting: 0,
-        counts: { succeeded: 1, failed: 0, connectFailuresInARow: 0 },
-      });
-      expect((await rows())[0]).toMatchObject({ status: 'succeeded', reward: 0.75, feedback: 'early', error: null });
-    },
-  );
+  ] satisfies [string, Partial<Outcome>][])('count when reported before the container’s answer %s', async (_, word) => {
+    const token = (await lease())!;
+    const [claim] = (await swap(token, [], 1)).claims;
+    await db.org('default', (tx) =>
+      recordReward(tx, job, {
+        rolloutId: claim!.rolloutId,
+        correlationId: null,
+        candidateId: null,
+        reward: 0.75,
+        details: { feedback: 'early' },
+        body: { reward_info: { outcome_reward: 0.75, details: { feedback: 'early' } } },
+      }),
+    );
+    expect(await swap(token, [outcome(claim!, word)], 0)).toMatchObject({
+      awaiting: 0,
+      counts: { succeeded: 1, failed: 0, connectFailuresInARow: 0 },
+    });
+    expect((await rows())[0]).toMatchObject({ status: 'succeeded', reward: 0.75, feedback: 'early', error: null });
+  });
 
-  test('a rollout that does not wait is not settled', async () => {
+  test('do not settle a rollout that does not wait', async () => {
     expect(await settle(rolloutId(job.jobId, 0), 1)).toBe(false);
   });
 });
@@ -348,7 +345,7 @@ describe('the end of a job', () => {
       }),
     );
 
-  test('is final, and nobody writes after it', async () => {
+  test('is final, and refuses later writes', async () => {
     const token = (await lease())!;
     const [claim] = (await swap(token, [], 1)).claims;
     expect(await end('cancelled')).toBe(true);
@@ -363,7 +360,7 @@ describe('the end of a job', () => {
     expect(row).toEqual({ status: 'cancelled', stopped_by: 'cancelled' });
   });
 
-  test('settles every open command: those that brought it about as accepted, the others as refused', async () => {
+  test('settles every open command: accepted if it caused the end, else refused', async () => {
     await db.org('default', (tx) =>
       tx.query(
         `insert into commands (id, org_id, job_id, kind) values ('a' || $1, 'default', $1, 'stop'), ('b' || $1, 'default', $1, 'pause'), ('c' || $1, 'default', $1, 'cancel')`,
@@ -383,11 +380,11 @@ describe('the end of a job', () => {
     ]);
   });
 
-  test('leaves no command open, also none that comes at that very moment', async () => {
+  test('leaves no command open, including one that arrives at the same moment', async () => {
     const send = () => db.org('default', (tx) => insertCommand(tx, job, 'pause'));
     const [, ...sent] = await Promise.all([end('completed'), ...Array.from({ length: 20 }, send)]);
     expect(await send()).toEqual({ closed: 'completed' });
-    const written = sent.filter((one) => 'commandId' in one);
+    const written = sent.filter((command) => 'commandId' in command);
     const settled = await db.org('default', (tx) =>
       tx.query('select id from commands where job_id = $1 and outcome is not null', [job.jobId]),
     );
@@ -395,7 +392,7 @@ describe('the end of a job', () => {
   });
 });
 
-test('rollouts are whole when all are there, each with the candidate it is to run', async () => {
+test('reports rollouts as whole once all exist with their candidates', async () => {
   const whole = (to: number) => db.org('default', (tx) => areWhole(tx, job.jobId, 0, to));
   expect(await whole(3)).toBe(true);
   expect(await whole(4)).toBe(false);

@@ -40,7 +40,7 @@ interface Seeded {
   reward: number;
   resent: number;
   latencyMs: number | null;
-  /** One a call: its tokens and its price, null: not known. */
+  /** For each call its tokens and its price; null: unknown. */
   calls: { tokens: number | null; cost: number | null }[];
 }
 
@@ -54,7 +54,7 @@ const one: Seeded = {
   calls: [{ tokens: 3, cost: 0.5 }],
 };
 
-/** Adds rollouts from the ordinal `from` on as they stand once their outcome is written. */
+/** Adds finished rollouts from the ordinal `from` on. */
 async function add(from: number, rollouts: readonly Seeded[]): Promise<void> {
   await db.org('default', async (tx) => {
     const requests = rollouts.map(({ candidate, stage }, index) => {
@@ -111,7 +111,7 @@ const only = async (): Promise<FrameRow> => {
 };
 
 describe('frames', () => {
-  test('tell of each sensor what it read', async () => {
+  test('summarize the readings of each sensor', async () => {
     const latencies = Array.from({ length: 20 }, (_, n) => n + 1);
     await add(
       0,
@@ -132,7 +132,7 @@ describe('frames', () => {
     });
     expect(traceIds).toEqual(latencies.map((_, n) => rolloutId(job.jobId, n)));
     expect(rollout).toEqual({ count: 20, succeeded: 19, failed: 1, resent: 2 });
-    // Of the rewards 0, 1, 2, 3 five times each, without the last 3.
+    // The rewards 0, 1, 2, 3 five times each, without the last 3.
     expect(reward).toMatchObject({ count: 19, min: 0, max: 3 });
     expect(reward!.mean).toBeCloseTo(27 / 19, 12);
     expect(reward!.sd).toBeCloseTo(Math.sqrt((61 - 27 ** 2 / 19) / 18), 12);
@@ -147,7 +147,7 @@ describe('frames', () => {
     });
   });
 
-  test('name a hundred traces at most, and say how many rollouts there were', async () => {
+  test('name at most a hundred traces, and have the number of rollouts', async () => {
     await add(
       0,
       Array.from({ length: maxTraces + 30 }, () => ({ ...one, calls: [] })),
@@ -158,7 +158,7 @@ describe('frames', () => {
     expect(rollout).toMatchObject({ count: maxTraces + 30 });
   });
 
-  test('have no reading of what nobody knows', async () => {
+  test('have no reading of unknown values', async () => {
     const silent = { ...one, status: 'failed' as const, latencyMs: null, calls: [] };
     await add(0, [silent, silent]);
     await decide(1, 2);
@@ -167,7 +167,7 @@ describe('frames', () => {
 
   test.each([
     ['one call has no price', [{ tokens: 3, cost: null }], null],
-    ['one call tells nothing at all', [{ tokens: null, cost: null }], null],
+    ['one call reports nothing', [{ tokens: null, cost: null }], null],
     ['a rollout makes no call', [], 0.5],
   ])('where %s the cost is %3$p', async (_, calls, cost) => {
     await add(0, [one, { ...one, calls }]);
@@ -175,7 +175,7 @@ describe('frames', () => {
     expect((await only()).resource).toMatchObject({ cost_usd: cost });
   });
 
-  test('of a single reward have no deviation, of equal ones 0, and of the largest a finite one', async () => {
+  test('have no deviation for a single reward, 0 for equal rewards, and a finite one for the largest', async () => {
     const batch = (from: number, rewards: number[]) =>
       add(
         from,
@@ -192,7 +192,7 @@ describe('frames', () => {
     expect(rewards[2]).toMatchObject({ mean: 0, min: -1e300, max: 1e300 });
   });
 
-  test('are of one batch each: a rollout that is asked again is in the frame of the batch that it was asked in', async () => {
+  test('contain one batch each: a repeated rollout is in the frame of its own batch', async () => {
     await add(0, [one, one]);
     await decide(1, 2);
     await add(2, [one]);
@@ -200,10 +200,10 @@ describe('frames', () => {
     expect((await frames()).map(({ traceIds }) => traceIds.length)).toEqual([2, 1]);
   });
 
-  test('are made of what a session has finished when it is stopped in a batch, apart from the batch before', async () => {
+  test('contain the finished rollouts of a session stopped within a batch, apart from the previous batch', async () => {
     await add(0, [one, one]);
     await add(2, [one, { ...one, status: 'running' }, { ...one, status: 'failed' }]);
-    // The decision on the first batch was not written apart.
+    // The decision on the first batch was not written separately.
     expect(await finish(2)).toBe(true);
     expect(await finish(2)).toBe(false);
     expect((await frames()).map(({ traceIds }) => traceIds)).toEqual([
@@ -212,7 +212,7 @@ describe('frames', () => {
     ]);
   });
 
-  test('are made as well where a workflow could not say where its search stands', async () => {
+  test('are created even if the workflow could not report its search state', async () => {
     await add(0, [one]);
     await decide(1, 1);
     await add(1, [one, { ...one, status: 'running' }]);
@@ -222,7 +222,7 @@ describe('frames', () => {
     );
   });
 
-  test('are none of an evaluation', async () => {
+  test('do not exist for an evaluation', async () => {
     await db.org('default', (tx) => tx.query(`update jobs set kind = 'evaluation' where id = $1`, [job.jobId]));
     await add(0, [one]);
     await finish();
@@ -230,7 +230,7 @@ describe('frames', () => {
   });
 });
 
-test('a rollout whose reward comes later has what its container used until then', async () => {
+test('include the container’s usage so far of a rollout with a late reward', async () => {
   await add(0, [
     { ...one, status: 'awaiting_reward' },
     { ...one, status: 'awaiting_reward' },
@@ -244,7 +244,7 @@ test('a rollout whose reward comes later has what its container used until then'
   expect((await only()).resource).toMatchObject({ prompt_tokens: 6, completion_tokens: 6, cost_usd: 1 });
 });
 
-test('pages and the latest are in the order of creation', async () => {
+test('are paged and limited in the order of creation', async () => {
   for (const n of [0, 1, 2, 3, 4]) {
     await add(n, [one]);
     await decide(n + 1, n + 1);
@@ -268,7 +268,7 @@ const seeded: fc.Arbitrary<Seeded> = fc.record({
   }),
 });
 
-test('every finished rollout is in one frame, and nothing is lost or added in summing up', async () => {
+test('contain every finished rollout once, and add up to the totals', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.array(seeded, { minLength: 1, maxLength: 5 }), fc.boolean(), fc.boolean()), {
@@ -284,11 +284,11 @@ test('every finished rollout is in one frame, and nothing is lost or added in su
           all.push(...rollouts);
           await decide(n + 1, all.length);
           if (isAgain) await decide(n + 1, all.length);
-          // Of a decision that was overtaken.
+          // Of an outdated decision.
           if (isLate) await decide(n, all.length);
         }
         const through = all.length;
-        const rest = last.map((one) => (isCut.next().value ? { ...one, status: 'running' as const } : one));
+        const rest = last.map((rollout) => (isCut.next().value ? { ...rollout, status: 'running' as const } : rollout));
         await add(through, rest);
         all.push(...rest);
         await finish(through);
@@ -300,7 +300,9 @@ test('every finished rollout is in one frame, and nothing is lost or added in su
         );
         for (const { traceIds, candidateId: candidate, rollout, reward, resource } of made) {
           const mine = traceIds.map((id) => all[Number(id.split('_').at(-1))]!);
-          expect(new Set(mine.map((one) => candidateId(job.jobId, one.candidate)))).toEqual(new Set([candidate]));
+          expect(new Set(mine.map((rollout) => candidateId(job.jobId, rollout.candidate)))).toEqual(
+            new Set([candidate]),
+          );
           const succeeded = mine.filter(({ status }) => status === 'succeeded');
           expect(rollout).toEqual({
             count: mine.length,
@@ -314,7 +316,7 @@ test('every finished rollout is in one frame, and nothing is lost or added in su
               succeeded.reduce((sum, r) => sum + r.reward, 0),
               9,
             );
-          const calls = mine.flatMap((one) => one.calls);
+          const calls = mine.flatMap((rollout) => rollout.calls);
           const tokens = calls.length > 0 ? calls.reduce((sum, call) => sum + call.tokens!, 0) : null;
           const isKnown = calls.length > 0 && calls.every(({ cost }) => cost !== null);
           expect(resource).toMatchObject({

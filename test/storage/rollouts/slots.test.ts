@@ -65,7 +65,7 @@ const many = <T>(count: number, work: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
 describe('claims', () => {
-  test('of many calls at once each takes another slot; those beyond are served the best', async () => {
+  test('give concurrent calls different slots; further calls get the best', async () => {
     await publish(20);
     const claimed = await many(60, (n) => claim(`c${n}`));
     const served = claimed.map(({ candidateId }) => candidateId);
@@ -78,14 +78,14 @@ describe('claims', () => {
     expect(await traffic()).toEqual({ traffic: 'unpaired', wanted: 20, claimed: 20 });
   });
 
-  test('a correlation id that races with itself takes one slot, and keeps its candidate', async () => {
+  test('give concurrent calls of a correlation id one slot, and keep its candidate', async () => {
     await publish(5);
     const claimed = await many(12, () => claim('same'));
     expect(new Set(claimed.map(({ rollout, candidateId }) => `${rollout.id} ${candidateId}`)).size).toBe(1);
     expect(await traffic()).toMatchObject({ claimed: 1 });
   });
 
-  test('a seed that is named where calls are compared without is not theirs', async () => {
+  test('ignore a named seed in a comparison without seeds', async () => {
     await publish(2);
     await claim('first');
     const { rollout } = await claim('second', { seed: 1 });
@@ -95,21 +95,21 @@ describe('claims', () => {
     expect(rows).toEqual([{ seed: null, slot: 1 }]);
   });
 
-  test('what is wanted of candidates that a restore has lost is noticed', async () => {
+  test('report wanted candidates lost in a restore', async () => {
     const request = { ordinal: 0, seed: 0, stage: 'gate' as const, generation: 1 };
     const known = (...candidates: number[]) =>
       db.org('default', (tx) =>
         areCandidates(
           tx,
           job,
-          candidates.map((one) => ({ ...request, candidate: one })),
+          candidates.map((candidate) => ({ ...request, candidate: candidate })),
         ),
       );
     expect(await known(0, 1, 1)).toBe(true);
     expect(await known(1, 2)).toBe(false);
   });
 
-  test('the first call says how calls are compared; by seeds it takes those of its seed alone', async () => {
+  test('take the comparison from the first call; with seeds only slots of the call’s seed', async () => {
     await publish(3);
     expect((await claim('a', { seed: 2 })).candidateId).toBe(candidate(1));
     expect((await claim('b', { seed: 2 })).candidateId).toBe(candidate(0));
@@ -118,7 +118,7 @@ describe('claims', () => {
     expect(await traffic()).toEqual({ traffic: 'paired', wanted: 3, claimed: 1 });
   });
 
-  test('none while the job is paused; what is under way counts', async () => {
+  test('take no slot of a paused job; calls in flight count', async () => {
     await publish(2);
     await claim('before');
     await control('pause');
@@ -126,11 +126,11 @@ describe('claims', () => {
     expect((await reward('before', 1)).is).toBe('counted');
     await control('run');
     expect((await claim('after')).candidateId).toBe(candidate(1));
-    // It was served the best, and stays with that.
+    // It got the best candidate, and keeps it.
     expect((await claim('meanwhile')).candidateId).toBe(candidate(0));
   });
 
-  test('a call whose reward has come before it takes no slot: nothing more would come for it', async () => {
+  test('take no slot for a call with an earlier reward, which gets no other', async () => {
     await publish(1);
     expect((await reward('early', 1)).is).toBe('counted');
     expect((await claim('early')).candidateId).toBe(candidate(0));
@@ -138,14 +138,14 @@ describe('claims', () => {
   });
 });
 
-describe('a claim that waits for the job’s lock', () => {
-  test('gives its slot back where its own reward came meanwhile', async () => {
+describe('a claim waiting for the job’s lock', () => {
+  test('releases its slot if its own reward arrived meanwhile', async () => {
     await publish(1);
     let claimed: ReturnType<typeof claim> | undefined;
     await db.org('default', async (tx) => {
       await lockJob(tx, job);
       claimed = claim('hasty');
-      // Postgres says that it waits, so it has taken its snapshot.
+      // Postgres reports the wait, so the snapshot is taken.
       await until('the claim waits', async () => {
         const rows = await tx.query(
           `select 1 from pg_locks
@@ -176,7 +176,7 @@ describe('rewards', () => {
     expect(woken).toEqual([false, false, false, true]);
     const known = (await answers(4))!.map(({ reward: value }) => value);
     expect([...known].sort()).toEqual([0, 0.1, 0.2, 0.3]);
-    // Published again, as after a crash, nothing is wanted anew.
+    // A second publication, as after a crash, adds nothing.
     await publish(4);
     expect(await traffic()).toMatchObject({ wanted: 0 });
     const rows = await db.org('default', (tx) =>
@@ -185,7 +185,7 @@ describe('rewards', () => {
     expect(rows).toHaveLength(4);
   });
 
-  test('of many at once exactly one is the last', async () => {
+  test('concurrent: exactly one is the last', async () => {
     await publish(30);
     await many(30, (n) => claim(`c${n}`));
     const outcomes = await many(30, (n) => reward(`c${n}`, 1));
@@ -193,7 +193,7 @@ describe('rewards', () => {
     expect(await answers(30)).toHaveLength(30);
   });
 
-  test('never: after the deadline another call has the slot, too', async () => {
+  test('missing: after the deadline another call gets the slot, too', async () => {
     await publish(1);
     await claim('silent', { rewardSeconds: -1 });
     expect(await traffic()).toMatchObject({ wanted: 1, claimed: 0 });
@@ -203,7 +203,7 @@ describe('rewards', () => {
     expect(await answers(1)).toEqual([{ ordinal: 0, reward: 0.5, infrastructure: false }]);
   });
 
-  test('late: whoever’s reward comes first answers the slot; the other’s is kept, and answers nothing', async () => {
+  test('late: the first reward of either call answers the slot; the other one is stored only', async () => {
     await publish(1);
     await claim('slow', { rewardSeconds: -1 });
     await claim('next');
@@ -212,7 +212,7 @@ describe('rewards', () => {
     expect(await answers(1)).toEqual([{ ordinal: 0, reward: 1, infrastructure: false }]);
   });
 
-  test('what nobody has is claimed before what is overdue', async () => {
+  test('open slots are claimed before overdue ones', async () => {
     await publish(2);
     await claim('slow', { rewardSeconds: -1 });
     await claim('other');
@@ -221,7 +221,7 @@ describe('rewards', () => {
     expect(await answers(2)).toMatchObject([{ reward: 1 }, { reward: 0.5 }]);
   });
 
-  test('of the caller’s own traffic is kept, and answers nothing', async () => {
+  test('of the caller’s own traffic are stored and answer no slot', async () => {
     await publish(1);
     await claim('a');
     await claim('own');
@@ -229,7 +229,7 @@ describe('rewards', () => {
     expect(await answers(1)).toBeNull();
   });
 
-  test('its feedback is what reflection will be shown', async () => {
+  test('their feedback is the material of reflection', async () => {
     await publish(1);
     const { rollout } = await claim('a');
     expect(rollout.id).toBe(callerRolloutId(job.jobId, 'a'));
@@ -241,20 +241,20 @@ describe('rewards', () => {
   });
 });
 
-describe('waking', () => {
-  test('a word that was lost is noticed until the workflow has come', async () => {
+describe('wake-up', () => {
+  test('a lost notification is detected until the workflow has read the answers', async () => {
     await publish(1);
     await claim('a');
     const isLost = (seconds: number) => db.org('default', (tx) => takeLostWake(tx, job.jobId, seconds));
     expect(await isLost(-1)).toBe(false);
     await reward('a', 1);
     expect(await isLost(60)).toBe(false);
-    // It looks for itself when it is resumed.
+    // It checks by itself after a resume.
     await control('pause');
     expect(await isLost(-1)).toBe(false);
     await control('run');
     expect(await isLost(-1)).toBe(true);
-    // The next worker need not tell it, too.
+    // The next worker need not notify it, too.
     expect(await isLost(-1)).toBe(false);
     expect(await isLost(-60)).toBe(true);
     await db.org('default', (tx) => clearWake(tx, job.jobId));
@@ -263,7 +263,7 @@ describe('waking', () => {
 });
 
 describe('the end', () => {
-  test('takes back what is wanted, and what is under way has no outcome any more', async () => {
+  test('removes open slots, and leaves calls in flight without an outcome', async () => {
     await publish(2);
     const { rollout } = await claim('a');
     const { rollout: own } = await claim('b');

@@ -17,8 +17,8 @@ const folders = [
 ];
 
 /**
- * Starts long files first, so that no processor idles at the end. Jest does so by its measurements;
- * a fresh clone, as in `.ci/run`, has none and would go by file size.
+ * Runs the long files first, so that no processor is idle at the end. Jest orders files by measured
+ * durations; without them, as in a fresh clone, it orders files by size.
  */
 export default class LongestFirst extends Sequencer {
   sort(tests) {

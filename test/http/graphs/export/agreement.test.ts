@@ -1,7 +1,6 @@
 /**
  * run.py agrees with the interpreter: for any graph, input and answers both give the same value, or
- * both fail at a step and for a reason at which the interpreter can fail; and they make the same
- * calls.
+ * both fail at a step for a reason possible in the interpreter; and they make the same calls.
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -36,7 +35,7 @@ able.describe('run.py', () => {
   });
   afterAll(() => driver.close());
 
-  /** Compares; says how the run ended. */
+  /** Compares both; returns the outcome. */
   async function compare(graph: Graph, input: string, answers: Answers, otherwise?: string) {
     const { outcome, calls } = play(graph, input, byKey(answers, otherwise));
     const theirs = await driver.run(graph, input, answers, otherwise);
@@ -49,7 +48,7 @@ able.describe('run.py', () => {
     const possible = step === null ? [outcome] : outcomesAt(graph, step, input, byKey(answers, otherwise));
     expect(possible).toContainEqual({ status: 'failed', step, reason });
     for (const [key, call] of Object.entries(theirs.calls)) {
-      // The interpreter may have failed before it came to this one.
+      // The interpreter may have failed before this step.
       const { tried, ...other } = calls[key] ?? call;
       expect(call).toEqual({ ...other, tried: expect.any(Number) });
       expect(call.tried).toBeLessThanOrEqual(tried);
@@ -57,7 +56,7 @@ able.describe('run.py', () => {
     return step === null ? 'failed' : 'failed at a step';
   }
 
-  test('comes to the same as the interpreter, for any graph', async () => {
+  test('agrees with the interpreter on any graph', async () => {
     const ends: Record<string, number> = {};
     const property = fc.asyncProperty(anyGraph, anyInput, fc.nat(5), async (graph, input, salt) => {
       const answers: Record<string, string[]> = {};
@@ -74,7 +73,7 @@ able.describe('run.py', () => {
     expect(ends['done']).toBeGreaterThan(runs(0, 100));
   });
 
-  test('comes to the same where texts, numbers and JSON are odd, and answers not usable', async () => {
+  test('agrees on unusual texts, numbers and JSON, and on unusable answers', async () => {
     const ends: Record<string, number> = {};
     const property = fc.asyncProperty(
       oddGraph,
@@ -117,7 +116,7 @@ able.describe('run.py', () => {
     else expect(theirs).toMatchObject({ failed: { step: 't', reason: `the condition on input.x: ${holds}` } });
   });
 
-  test('takes a field that is not there as empty, and fails on it by any other condition', async () => {
+  test('treats a missing field as empty, and fails on it for any other condition', async () => {
     const graphWhen = (when: Condition): Graph => ({
       inputs: ['x'],
       steps: [{ id: 't', type: 'select', cases: [{ when, then: 'input.x' }], otherwise: 'input' }],
@@ -136,7 +135,7 @@ able.describe('run.py', () => {
     expect(end).toBe(index === null ? 'failed at a step' : 'done');
   });
 
-  test('bounds inputs, values, messages and answers as the interpreter does', async () => {
+  test('has the interpreter’s limits of inputs, values, messages and answers', async () => {
     const half = '😀'.repeat(250_000);
     const twice: Step = { id: 't', type: 'transform', op: 'list', inputs: { a: 'input.x', b: 'input.x' } };
     const asking = (content: string): Graph => ({
@@ -194,7 +193,7 @@ able.describe('run.py', () => {
       expect(await compare(graph, JSON.stringify({ x }), {}, answer)).toBe(end);
   });
 
-  test('looks at each step once, however many ways lead to it', async () => {
+  test('evaluates each step once, at any number of paths to it', async () => {
     const steps = Array.from({ length: 40 }, (_, at): Step => {
       const from = (name: string) => (at < 2 ? 'asked.k' : `${name}${Math.floor(at / 2) - 1}`);
       const id = `${at % 2 === 0 ? 'a' : 'b'}${Math.floor(at / 2)}`;
@@ -213,7 +212,7 @@ able.describe('run.py', () => {
     );
   });
 
-  test('knows upper case, lower case and white space of all characters', async () => {
+  test('agrees on upper case, lower case and white space of all characters', async () => {
     const changed: Record<string, [string, string]> = {};
     let white = '';
     for (let code = 0; code < 0x110000; code++) {
@@ -228,7 +227,7 @@ able.describe('run.py', () => {
   });
 });
 
-/** A graph of one transform that takes these inputs of the task. */
+/** A graph of one transform with these inputs of the task. */
 function graphOf(transform: Transform, inputs: Record<string, unknown>): Graph {
   const names = Object.keys(inputs);
   const refs = Object.fromEntries(names.map((name) => [name, `input.${name}`]));

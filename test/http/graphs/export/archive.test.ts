@@ -35,7 +35,7 @@ const graph: Graph = graphWith(
   ],
   'all',
 );
-/** As the database gives them, one after the other. */
+/** The candidates, one by one, as the database returns them. */
 const each = (...candidates: JsonObject[]) =>
   async function* () {
     yield* candidates;
@@ -84,8 +84,8 @@ describe('an archive', () => {
     expect([fileName, etag]).toEqual(['graph_1-graph.zip', expect.stringMatching(/^"[0-9a-f]{64}"$/)]);
     const again = await graphArchive({ ...exported });
     expect([again.fileName, again.etag]).toEqual([fileName, etag]);
-    for (const one of [open(), again.open()]) expect((await buffer(one)).equals(bytes)).toBe(true);
-    const others: GraphExport[] = [
+    for (const stream of [open(), again.open()]) expect((await buffer(stream)).equals(bytes)).toBe(true);
+    const variants: GraphExport[] = [
       {
         ...exported,
         graph: { ...graph, output: 'best', steps: graph.steps.filter(({ id }) => id === 'solve' || id === 'best') },
@@ -98,11 +98,11 @@ describe('an archive', () => {
       { ...exported, results: { ...exported.results, tasks: [] } },
       { ...exported, candidates: each() },
     ];
-    const etags = await Promise.all(others.map(async (other) => (await graphArchive(other)).etag));
-    expect(new Set([etag, ...etags]).size).toBe(others.length + 1);
+    const etags = await Promise.all(variants.map(async (other) => (await graphArchive(other)).etag));
+    expect(new Set([etag, ...etags]).size).toBe(variants.length + 1);
   });
 
-  test('says no time, and holds its files in their order', async () => {
+  test('contains no time, and has its files in order', async () => {
     const entries = await unzip(await zipped());
     expect(entries.map(({ name }) => name)).toEqual(names);
     expect(new Set(entries.map(({ date }) => date))).toEqual(new Set(['Tue Jan 01 1980']));
@@ -124,7 +124,7 @@ describe('an archive', () => {
     });
   });
 
-  test('names the model of every step that asks one, a judge among them', async () => {
+  test('names the model of every step that calls one, including a judge', async () => {
     const { steps } = await jsonIn('graph.json');
     expect(steps).toMatchObject([
       { model: 'big' },
@@ -136,7 +136,7 @@ describe('an archive', () => {
     expect(await textOf('graph.txt')).toContain('model: "big"');
   });
 
-  test('of any graph holds the same graph in each form, which can be run', async () => {
+  test('of any graph holds the same runnable graph in each form', async () => {
     await fc.assert(
       fc.asyncProperty(anyGraph, async (found) => {
         const files = await exportFiles({ ...exported, graph: found });

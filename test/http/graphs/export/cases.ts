@@ -1,4 +1,4 @@
-/** Graphs, inputs and answers in which the details of texts, numbers and JSON matter. */
+/** Graphs, inputs and answers with unusual texts, numbers and JSON. */
 import fc from 'fast-check';
 import type { Graph, Prompt, SelectCase, Step, Transform } from '../../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../../src/core/graphs/refs.js';
@@ -6,7 +6,7 @@ import { stepShape } from '../../../../src/core/graphs/shapes.js';
 import { opSignatures } from '../../../../src/core/graphs/ops.js';
 import { user } from '../../../core/graphs/cases.js';
 
-/** Texts that two languages are likely to take differently. */
+/** Texts that two languages may treat differently. */
 const odd = [
   '',
   ' ',
@@ -93,14 +93,14 @@ export const oddInput: fc.Arbitrary<string> = fc
   })
   .map((input) => JSON.stringify(input).replace(/(?<=[[:,])(\d+)(?=[,\]}])/g, '$1.0'));
 
-/** What is answered: first and then what may not be usable, at last (`isRight`) what is. */
+/** Answers: possibly unusable ones first, and a usable one (`isRight`) at the end. */
 export const oddAnswers = fc.record({
   first: oddText,
   second: fc.oneof(oddText, fc.json(), fc.constantFrom('["a", 1]', '{"a": null, "c": 1}', '{"k": "x"}', '2', '1 or 2')),
   isRight: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
 });
 
-/** A usable answer to the calls of a step; null: it makes none. */
+/** A usable answer to the calls of a step; null: it makes no call. */
 export function rightAnswer(step: Step, odd: string): string | null {
   if (step.type === 'vote') return step.by === 'majority' ? null : 'So:\n 1 ';
   if (step.type !== 'llm' && step.type !== 'map') return null;
@@ -236,7 +236,7 @@ function transformOf(
   }
 }
 
-/** A ref into a step's value, where one of this path can lead anywhere. */
+/** A ref into a step's value, at a path that any value may have. */
 function refTo(step: Step, path: string): string {
   const shape = stepShape(step);
   const isFree = shape.kind === 'any' || (shape.kind === 'object' && (shape.fields?.includes(path.slice(1)) ?? true));

@@ -28,9 +28,9 @@ export interface Driver {
     answers: Readonly<Record<string, readonly (string | null)[]>>,
     otherwise?: string,
   ): Promise<PythonOutcome & { calls: Record<string, PythonCall> }>;
-  /** A run whose calls the openai package makes. */
+  /** A run with calls by the openai package. */
   overHttp(graph: Graph, input: string, url: string): Promise<PythonOutcome>;
-  /** Characters whose case or white space Python sees differently, with both versions. */
+  /** Characters with a different case or white space in Python, with both versions. */
   wrongCharacters(
     changed: Readonly<Record<string, [lower: string, upper: string]>>,
     white: string,

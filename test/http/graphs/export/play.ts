@@ -1,4 +1,4 @@
-/** Runs by the interpreter, which those by run.py are compared with. */
+/** Reference runs of the interpreter. */
 import type { Graph } from '../../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../../src/core/graphs/refs.js';
 import {
@@ -11,9 +11,9 @@ import {
 } from '../../../../src/core/graphs/run/run.js';
 import type { Json } from '../../../../src/core/graphs/values.js';
 
-/** The texts answered to each call by its key, the last one again and again; null: no answer. */
+/** The answers to each call by its key, the last one repeated; null: no answer. */
 export type Answers = Readonly<Record<string, readonly (string | null)[]>>;
-/** What is answered to a call; `tried`: the how-manieth time, from 1 on. */
+/** The answer to a call; `tried`: the number of the try, from 1 on. */
 export type Answerer = (call: Call, tried: number) => string | null;
 
 export function byKey(answers: Answers, otherwise = 'ok'): Answerer {

@@ -48,7 +48,7 @@ able.describe('run.py', () => {
   });
   afterAll(async () => {
     await model.close();
-    for (const one of folders) rmSync(one, { recursive: true, force: true });
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
   /** A folder with the archive of a graph in it. */
@@ -105,7 +105,7 @@ able.describe('run.py', () => {
     expect(model.requests[0]!.headers.authorization).toBe('Bearer key');
   });
 
-  test('takes a file, and asks the model and the address that it is told', async () => {
+  test('takes a file, and calls the given model at the given address', async () => {
     model.reply(({ body }) => ({ text: `So: ${body.messages[0]!.content}` }));
     const file = join(folder, 'input.json');
     writeFileSync(file, `\ufeff${question}`);
@@ -115,7 +115,7 @@ able.describe('run.py', () => {
     expect(model.requests.map(({ body }) => body)).toEqual([{ model: 'other', messages: user('Do it. Why? é😀') }]);
   });
 
-  test('says at which step it failed, and why, and waits for no other', async () => {
+  test('reports the failed step and its reason without waiting for another', async () => {
     const slow = llm('slow', { q: 'input.question' }, { messages: user('Slowly: {{q}}') });
     const both: Step = { id: 'both', type: 'vote', of: ['slow', 'solve'], by: 'majority' };
     const of = await unpacked(graphWith([slow, exported.graph.steps[0]!, both], 'both'));
@@ -157,7 +157,7 @@ able.describe('run.py', () => {
     expect(model.requests).toEqual([]);
   });
 
-  test('says so where the openai package is missing', async () => {
+  test('reports a missing openai package', async () => {
     const args = ['-S', '-E', join(folder, 'run.py'), '-'];
     const reason = 'the openai package is not installed: pip install openai';
     expect(await command('python3', args, question)).toEqual(failed(reason));
@@ -172,7 +172,7 @@ able.describe('run.py', () => {
     const ran = (graph: Graph, url = model.url, input = question) => driver.overHttp(named(graph), input, url);
     const failure = (reason: string) => ({ failed: { step: 'solve', reason } });
 
-    test('asks again for an answer that it cannot use, and no more often than it may', async () => {
+    test('repeats an unusable answer up to the limit', async () => {
       const strict = graphWith([llm('solve', { q: 'input.question' }, { output: answerSchema, tries: 2 })], 'solve');
       model.reply(({ n }) => ({ text: n === 1 ? 'It is 4.' : '```json\n{"answer": "4", "sure": 1.0}\n```' }));
       expect(await ran(strict)).toEqual({ value: '{"answer":"4","sure":1}' });
@@ -185,7 +185,7 @@ able.describe('run.py', () => {
     const headers = { 'retry-after': '0' };
     const busy = { status: 429, raw: '{"error": {"message": "slow down"}}', headers };
 
-    test('makes a call again where the server is busy or broken, three times at most', async () => {
+    test('repeats a call to a busy or broken server, three times at most', async () => {
       const once = graphWith([llm('solve', { q: 'input.question' }, { tries: 1 })], 'solve.answer');
       model.reply(({ n }) => ([{ cutAfter: 0 }, busy, { text: 'yes' }] satisfies ModelReply[])[n - 1]!);
       expect(await ran(once)).toEqual({ value: '"yes"' });
@@ -194,7 +194,7 @@ able.describe('run.py', () => {
       expect(model.requests).toHaveLength(6);
     });
 
-    test('makes no call again that would be refused again, or only after minutes', async () => {
+    test('does not repeat a permanently refused call, or a call with a wait of minutes', async () => {
       model.reply(() => ({ status: 404, raw: '{"error": {"message": "no such model"}}' }));
       expect(await ran(exported.graph)).toEqual(
         failure(expect.stringMatching(/^big: .*no such model/) as unknown as string),
@@ -212,7 +212,7 @@ able.describe('run.py', () => {
       expect(await ran(exported.graph)).toEqual({ value: '"yes"' });
     });
 
-    test('takes the parts of a text as one', async () => {
+    test('joins the parts of a text', async () => {
       const message = {
         role: 'assistant',
         content: [{ type: 'thinking' }, { type: 'text', text: 'a' }, { type: 'text', text: 'b' }],
@@ -221,13 +221,13 @@ able.describe('run.py', () => {
       expect(await ran(exported.graph)).toEqual({ value: '"ab"' });
     });
 
-    test('takes an answer without a text as an empty one', async () => {
+    test('treats an answer without a text as empty', async () => {
       const message = { role: 'assistant', content: null };
       model.reply(() => ({ fields: { choices: [{ index: 0, message, finish_reason: 'length' }] } }));
       expect(await ran(exported.graph)).toEqual({ value: '""' });
     });
 
-    test('ends slow calls, also slow streams of bytes', async () => {
+    test('ends slow calls, including slow streams of bytes', async () => {
       let calls = 0;
       const trickle = createServer((_, response) => {
         calls += 1;
@@ -245,14 +245,14 @@ able.describe('run.py', () => {
       }
     });
 
-    test('says where nobody answers', async () => {
+    test('reports an unreachable server and its address', async () => {
       const { url, close } = await listen(createServer());
       await close();
       const reason = expect.stringMatching(/^the connection to http:\S+ failed: /) as unknown as string;
       expect(await ran(exported.graph, url)).toEqual(failure(reason));
     });
 
-    test('makes calls at once that do not wait for each other', async () => {
+    test('makes independent calls at once', async () => {
       const each = { ...llm('each', { q: 'input.question' }), type: 'map', messages: user('{{q}} {{item}}') } as const;
       const steps: Step[] = [
         llm('one', { q: 'input.question' }),
@@ -273,7 +273,7 @@ able.describe('run.py', () => {
       });
     });
 
-    test('comes to the same as the interpreter where the answers come over HTTP', async () => {
+    test('agrees with the interpreter on answers over HTTP', async () => {
       const texts = [
         'yes',
         ' YES',
@@ -308,7 +308,7 @@ able.describe('run.py', () => {
       await fc.assert(property, { numRuns: runs(20, 40) });
       expect(ends.done).toBeGreaterThan(runs(0, 5));
       expect(ends.failed).toBeGreaterThan(0);
-      // A failure is made smaller by many more runs.
+      // Shrinking a failure would take many more runs.
     }, 240_000);
   });
 });

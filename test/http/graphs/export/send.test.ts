@@ -27,7 +27,7 @@ test('an archive is sent as a download', async () => {
   expect(rawPayload).toEqual(Buffer.from('PK'));
 });
 
-test('HEAD has the same headers, and nothing is made for it', async () => {
+test('HEAD has the same headers, and creates nothing for the body', async () => {
   const before = opened;
   const { statusCode, headers, body } = await get({}, 'HEAD');
   expect([statusCode, body, opened]).toEqual([200, '', before]);
@@ -37,13 +37,13 @@ test('HEAD has the same headers, and nothing is made for it', async () => {
 });
 
 test.each(['"abc"', '"x", "abc"', 'W/"abc"', '*'])(
-  'is not sent again to who has it: If-None-Match: %s',
+  'is not sent again to a client that has it: If-None-Match: %s',
   async (tags) => {
     const { statusCode, headers, body } = await get({ 'if-none-match': tags });
     expect([statusCode, headers['etag'], body]).toEqual([304, '"abc"', '']);
   },
 );
 
-test.each(['"x"', 'abc', ''])('is sent to who has another: If-None-Match: %s', async (tags) => {
+test.each(['"x"', 'abc', ''])('is sent to a client with another version: If-None-Match: %s', async (tags) => {
   expect((await get({ 'if-none-match': tags })).statusCode).toBe(200);
 });
