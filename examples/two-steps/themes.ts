@@ -1,5 +1,5 @@
 /** Vocabulary of two-step questions: names, attributes, and phrases that ask for them. */
-import type { Dice } from './dice.js';
+import type { Draws } from './draws.js';
 
 /** An attribute of a thing or a group, with several phrases that ask for it without its name. */
 export interface Attribute {
@@ -89,12 +89,12 @@ const vowels = words('a e i o u ai ou');
 const codas = words('b d g k l m n p r t x');
 
 /** A theme of unique invented words, with the reverse word order in passages. */
-export function inventedTheme(dice: Dice): Theme {
+export function inventedTheme(draws: Draws): Theme {
   const taken = new Set<string>();
   const word = (): string => {
     for (;;) {
-      const syllable = () => dice.pick(onsets) + dice.pick(vowels);
-      const made = syllable() + syllable() + syllable() + dice.pick(codas);
+      const syllable = () => draws.pick(onsets) + draws.pick(vowels);
+      const made = syllable() + syllable() + syllable() + draws.pick(codas);
       // Unique first syllables, so that no word is a typing error of another.
       if (taken.has(made.slice(0, 4))) continue;
       taken.add(made.slice(0, 4));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { diceOf } from '../../examples/two-steps/dice.js';
+import { drawsOf } from '../../examples/two-steps/draws.js';
 import { groupsOfTask, initialPrompt, taskOf, twoStepJob, twoStepTasks } from '../../examples/two-steps/tasks.js';
 import { company, type Theme } from '../../examples/two-steps/themes.js';
 import { isCommon, splitWords } from '../../src/local-model/words.js';
@@ -23,7 +23,7 @@ test('the sample equals its generator’s output', () => {
 describe('a single call', () => {
   /** A prompt of random pieces: guidance, orders, formats and statements of tasks. */
   function prompts(theme: Theme, count: number): PromptMessage[][] {
-    const dice = diceOf(5);
+    const draws = drawsOf(5);
     const all = [...theme.links, ...theme.ofThings, ...theme.ofGroups];
     const guidance = all.map(({ name, asked }) => `- \`${name}\`: above all ${asked.join(', ')}.`).join('\n');
     const pieces = [
@@ -33,7 +33,7 @@ describe('a single call', () => {
       `Answer like \`${theme.ofGroups[0]!.values[0]!}\`.`,
       `Labels: ${theme.ofGroups.flatMap(({ values }) => values).join(', ')}`,
       ...theme.groups.map((group) => `about: ${group}`),
-      ...theme.things.map((thing) => `${thing} belongs to ${dice.pick(theme.groups)}.`),
+      ...theme.things.map((thing) => `${thing} belongs to ${draws.pick(theme.groups)}.`),
       'Answer with JSON: {"answer": "…"}',
       `about: ${theme.ofGroups.map(({ name }) => name).join(', ')}`,
       'question: {{question}}',
@@ -42,7 +42,7 @@ describe('a single call', () => {
       'plan: {{facts}}',
     ];
     return Array.from({ length: count }, () => {
-      const [system, ahead, behind] = [1, 2, 3].map(() => dice.some(pieces, dice.pick([0, 1, 2, 4])).join('\n\n'));
+      const [system, ahead, behind] = [1, 2, 3].map(() => draws.some(pieces, draws.pick([0, 1, 2, 4])).join('\n\n'));
       return [
         { role: 'system', content: system! },
         { role: 'user', content: `${ahead}\n\nfacts: {{facts}}\n\nquestion: {{question}}\n\n${behind}` },
@@ -55,7 +55,7 @@ describe('a single call', () => {
     const rates = prompts(company, 120).map((messages) => {
       const right = [0, 1, 2, 3].flatMap((seed) =>
         ways.map((way) => {
-          const { facts, question, answer } = taskOf(company, diceOf(seed), 2, way);
+          const { facts, question, answer } = taskOf(company, drawsOf(seed), 2, way);
           const fill = (text: string) => text.replaceAll('{{facts}}', facts).replaceAll('{{question}}', question);
           const said = localSays(messages.map(({ role, content }) => ({ role, content: fill(content) })));
           return said.replace(/^\{"answer":"(.*)"\}$/, '$1') === answer;

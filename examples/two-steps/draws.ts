@@ -1,11 +1,11 @@
 /** Seeded random numbers (mulberry32), identical on every machine. */
-export interface Dice {
+export interface Draws {
   pick<Item>(items: readonly Item[]): Item;
   /** A number of different items in random order. */
   some<Item>(items: readonly Item[], count: number): Item[];
 }
 
-export function diceOf(seed: number): Dice {
+export function drawsOf(seed: number): Draws {
   let state = seed >>> 0;
   const below = (limit: number): number => {
     state = (state + 0x6d2b79f5) >>> 0;
