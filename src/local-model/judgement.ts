@@ -97,7 +97,7 @@ function covering(description: string, output: string): Score {
   };
 }
 
-/** Similarity of two texts from 0 to 1: the Draws coefficient of their words. */
+/** Similarity of two texts from 0 to 1: the Dice coefficient of their words. */
 export function likeness(a: string, b: string): number {
   const [left, right] = [a, b].map((text) => new Set(splitWords(text).slice(0, maxWords).map(stem))) as [
     Set<string>,

@@ -24,7 +24,7 @@ describe('with an expected output', () => {
     });
   test('scores the share of matching words, up to 1', () => {
     expect(judged('the ferry, leaving at noon').reward).toBe(1);
-    const [near, far, none] = ['answer', 'A ferry', 'Nothing'].map((one) => judged(one).reward);
+    const [near, far, none] = ['The ferry leaves at one', 'A ferry', 'Nothing'].map((answer) => judged(answer).reward);
     expect(near).toBeGreaterThan(far!);
     expect(far).toBeGreaterThan(none!);
     expect(none).toBe(0);
