@@ -1,20 +1,23 @@
 /**
  * True reward by rollouts, of the official gepa and of sessions, on frozen worlds. Adds missing
- * searches to `--out`, prints means: node scripts/tool.mjs bench/curve/main.ts [--worlds 1-10]
+ * searches to `--out`, prints means and worst worlds. `--populations 1,2,4` and `--parents
+ * estimate,pareto` vary `--by core`: node scripts/tool.mjs bench/curve/main.ts [--worlds 1-10]
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gepaPython } from '../peers/gepa/venv.js';
 import { startWorlds } from '../worlds/client.js';
 import { devSeeds, frozenHash, worldsHash } from '../worlds/freeze.js';
-import { worldKinds, type WorldKind } from '../worlds/world.js';
+import { openWorld, worldKinds, type WorldKind } from '../worlds/world.js';
 import { appendTrajectory, readTrajectories } from './file.js';
 import { startRatchet, type Ratchet } from '../gepa/ratchet.js';
 import { gepaName, searchGepa } from './search-gepa.js';
-import { coreName, searchCore } from './search-core.js';
+import { ceilingOf } from './ceiling.js';
+import { diagnosisTables } from './diagnosis.js';
+import { coreName, searchCore, type CoreOptions } from './search-core.js';
 import { ratchetName, searchRatchet } from './search-ratchet.js';
 import { summaryTables } from './summary.js';
-import { budgets } from './task.js';
+import { budgets, searchTask } from './task.js';
 import { searchKey, type Search, type Trajectory } from './trajectory.js';
 
 const home = join(import.meta.dirname, '..', '..', '.ratchet');
@@ -24,6 +27,8 @@ const { values } = parseArgs({
     kinds: { type: 'string', default: worldKinds.join(',') },
     worlds: { type: 'string', default: `${devSeeds[0]}-${devSeeds[9]}` },
     by: { type: 'string', default: `gepa,${ratchetName}` },
+    populations: { type: 'string', default: '4' },
+    parents: { type: 'string', default: 'estimate' },
     merge: { type: 'boolean', default: false },
     shuffled: { type: 'boolean', default: false },
     out: { type: 'string', default: join(home, 'curve.jsonl') },
@@ -33,7 +38,8 @@ const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 const hash = worldsHash();
 print(`worlds ${hash}${hash === frozenHash ? '' : `: differs from the frozen worlds (${frozenHash})`}`);
-const ours = new Set([ratchetName, coreName]);
+const cores = new Map(coreOptions().map((options) => [coreName(options), options]));
+const ours = new Set([ratchetName, ...cores.keys()]);
 const known = new Set((await readTrajectories(values.out)).map(searchKey));
 const missing = searches().filter((search) => !known.has(searchKey(search)));
 const python = missing.some(({ optimizer }) => !ours.has(optimizer)) ? await gepaPython(join(home, 'bench-venv')) : '';
@@ -50,16 +56,30 @@ try {
   await ratchet?.stop();
   await worlds.close();
 }
-const all = await readTrajectories(values.out);
-print(
-  summaryTables(
-    all.filter((trajectory) => trajectory.worlds === hash),
-    budgets,
-  ),
-);
+const all = (await readTrajectories(values.out)).filter((trajectory) => trajectory.worlds === hash);
+print(summaryTables(all, budgets));
+const ceilings = new Map<string, number | null>();
+print('');
+print(diagnosisTables(all, budgets, ceiling));
+
+/** Kept for each world: its exact value takes many judgements. */
+function ceiling({ kind, world }: Trajectory): number | null {
+  const key = `${kind} ${world}`;
+  if (!ceilings.has(key)) ceilings.set(key, ceilingOf(openWorld(kind, world), searchTask(world, 0, kind).trainSeeds));
+  return ceilings.get(key)!;
+}
+
+function coreOptions(): CoreOptions[] {
+  return values.parents.split(',').flatMap((parentSelection) => {
+    if (parentSelection !== 'estimate' && parentSelection !== 'pareto')
+      throw new Error(`--parents ${parentSelection}: expected estimate or pareto`);
+    return values.populations.split(',').map((size) => ({ populationSize: Number(size), parentSelection }));
+  });
+}
 
 function run(search: Search): Trajectory | Promise<Trajectory> {
-  if (search.optimizer === coreName) return searchCore(search, budgets);
+  const options = cores.get(search.optimizer);
+  if (options) return searchCore(search, budgets, options);
   if (search.optimizer === ratchetName) return searchRatchet(ratchet!, worlds, search, budgets);
   return searchGepa(python, worlds, search);
 }
@@ -69,7 +89,10 @@ function searches(): Search[] {
   const kinds = values.kinds.split(',').map(kindOf);
   if (![from, to].every(Number.isInteger))
     throw new Error(`--worlds ${values.worlds}: expected a number or a range such as 1-10`);
-  const optimizers = values.by.split(',').map((name) => (ours.has(name) ? name : gepaName(values.merge)));
+  const optimizers = values.by.split(',').flatMap((name) => {
+    if (name === 'core') return [...cores.keys()];
+    return name === ratchetName ? [name] : [gepaName(values.merge)];
+  });
   return optimizers.flatMap((optimizer) =>
     kinds.flatMap((kind) =>
       Array.from({ length: to - from + 1 }, (_, at) => ({

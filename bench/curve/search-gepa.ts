@@ -15,7 +15,7 @@ export async function searchGepa(python: string, worlds: Worlds, search: Search)
   const { kind, world, shuffledFeedback, maxRollouts, optimizer } = search;
   const run = await worlds.open({ kind, world, rolloutMs: 0, proposerMs: 0, shuffledFeedback });
   const useMerge = optimizer === gepaName(true);
-  const outcome = await runGepa(python, worlds.proposerUrl, run, searchTask(world, maxRollouts), { useMerge });
+  const outcome = await runGepa(python, worlds.proposerUrl, run, searchTask(world, maxRollouts, kind), { useMerge });
   const served = (await run.ledger()).filter((entry) => entry.kind === 'rollout').length;
   if (served !== outcome.rollouts) throw new Error(`gepa counts ${outcome.rollouts} rollouts, the container ${served}`);
   const truth = openWorld(kind, world, { shuffledFeedback });

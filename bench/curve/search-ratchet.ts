@@ -22,7 +22,7 @@ export async function searchRatchet(
   let rollouts = 0;
   for (const budget of budgets.filter((count) => count <= maxRollouts)) {
     const run = await worlds.open({ kind, world, rolloutMs: 0, proposerMs: 0, shuffledFeedback });
-    const outcome = await ratchet.search(run, searchTask(world, budget));
+    const outcome = await ratchet.search(run, searchTask(world, budget, kind));
     const served = (await run.ledger()).filter((entry) => entry.kind === 'rollout').length;
     if (served !== outcome.rollouts || served > budget)
       throw new Error(`of ${budget} rollouts ratchet counts ${outcome.rollouts}, the container ${served}`);

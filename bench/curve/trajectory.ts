@@ -1,3 +1,4 @@
+import type { Stage } from '../../src/core/search/protocol.js';
 import type { Texts, WorldKind } from '../worlds/world.js';
 
 /** Proposals per generation in the service's searches; their tests share the slots. */
@@ -21,11 +22,24 @@ export interface CurveStep {
   trueReward: number;
 }
 
+/** A step of a search in process, with what only its own process sees. */
+export interface CoreStep extends CurveStep {
+  spent: number;
+  /** Rollouts by stage. */
+  stages: Partial<Record<Stage, number>>;
+  /** Rewrites, and those whose parent is not the truly best of the pool. */
+  proposals: number;
+  strayParents: number;
+  proposerCalls: number;
+  /** The estimated reward of each accepted candidate, with its interval, beside the truth. */
+  estimates: { mean: number; low: number; high: number; truth: number }[];
+}
+
 /** True reward of a search's returned candidate by rollouts. A line of the file of searches. */
 export interface Trajectory<Kind extends string = WorldKind> extends Search<Kind> {
   /** Total. */
   rollouts: number;
-  steps: CurveStep[];
+  steps: (CurveStep | CoreStep)[];
 }
 
 /** A candidate with its mean on the evaluation seeds; `rollouts` spent when it was known. */

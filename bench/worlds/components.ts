@@ -69,7 +69,7 @@ export function componentsWorld(worldSeed: number, shuffledFeedback = false): Wo
       const lacks = missing(texts);
       return meanOver((seed) => reward(about(seed), lacks));
     },
-    reflect: (reflection) => reflect(reflection, worldSeed, lessonsIn, lessonsAtOnce),
+    reflect: (reflection) => reflect(reflection, worldSeed, lessonsIn, { atOnce: lessonsAtOnce }),
   };
 }
 

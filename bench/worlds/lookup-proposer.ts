@@ -56,7 +56,7 @@ function learn(shown: string, instruction: string): Learned {
 function improve(text: string, { words, lookups }: Learned, draws: Draws): string {
   const isWork = !text.includes(townWanted);
   const isHint = isWork && !text.includes(steps) && draws.below(Math.max(1, words.length + lookups)) < lookups;
-  return isHint ? `${text}\n${steps}` : rewrite(text, isWork ? words : [], 1, draws);
+  return isHint ? `${text}\n${steps}` : rewrite(text, isWork ? words : [], draws);
 }
 
 function edit(graph: Graph, rest: string, draws: Draws): string {

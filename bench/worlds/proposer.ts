@@ -5,8 +5,22 @@ import { drawWord } from './topics.js';
 /** A lesson from feedback: a statement's key and content. */
 export type Lesson = readonly [key: string, value: string];
 
-/** The proposer's odds in percent: it is no better than a model. */
-const habits = { lesson: 60, forgetful: 15, wrong: 12, redundant: 13 } as const;
+/** The proposer's odds in percent. */
+export interface Odds {
+  lesson: number;
+  forgetful: number;
+  wrong: number;
+  redundant: number;
+}
+
+/** No better than a model. */
+const modelOdds: Odds = { lesson: 60, forgetful: 15, wrong: 12, redundant: 13 };
+
+/** How many lessons the proposer adds at once, and its odds. */
+interface Habits {
+  atOnce: number;
+  odds: Odds;
+}
 
 const advice = [
   'Be thorough.',
@@ -25,12 +39,12 @@ export function reflect(
   reflection: string,
   worldSeed: number,
   lessonsIn: (shown: string, instruction: string) => Lesson[],
-  atOnce = 1,
+  { atOnce = 1, odds = modelOdds }: Partial<Habits> = {},
 ): string {
   const { instruction, rest } = readFrame(reflection);
   const lessons = lessonsIn(rest, instruction);
   const draws = textDraws(`${worldSeed}\n${instruction}\n${lessons.join(';')}`);
-  return inFence(rewrite(instruction, lessons, atOnce, draws));
+  return inFence(rewrite(instruction, lessons, draws, { atOnce, odds }));
 }
 
 /** The instruction in the first fence, and the text after it; without a fence: empty, and all. */
@@ -45,8 +59,15 @@ export function inFence(instruction: string): string {
 }
 
 /** The instruction with up to `atOnce` lessons, subject to the odds. */
-export function rewrite(instruction: string, lessons: readonly Lesson[], atOnce: number, draws: Draws): string {
-  const habit = Object.keys(habits)[draws.weighted(Object.values(habits))] as keyof typeof habits;
+export function rewrite(
+  instruction: string,
+  lessons: readonly Lesson[],
+  draws: Draws,
+  { atOnce = 1, odds = modelOdds }: Partial<Habits> = {},
+): string {
+  const { lesson, forgetful, wrong, redundant } = odds;
+  const weights = [lesson, forgetful, wrong, redundant];
+  const habit = (['lesson', 'forgetful', 'wrong', 'redundant'] as const)[draws.weighted(weights)]!;
   const { other, stated } = readPrompt(instruction);
   const learned = pick(lessons, atOnce, draws);
   if (learned.length === 0 || habit === 'redundant') {

@@ -24,12 +24,12 @@ export function answerQuestion(messages: readonly ChatMessage[], worldSeed: numb
       const lessons = [
         ...readAnswer(`${chatField(messages, 'task_demos')}\n${chatField(messages, 'dataset_description')}`),
       ];
-      return rewrite(instruction, unstated(lessons, instruction), lessonsAtOnce, draws());
+      return rewrite(instruction, unstated(lessons, instruction), draws(), { atOnce: lessonsAtOnce });
     }
     if (field !== null) return describe(chatField(messages, field === 'summary' ? 'observations' : 'examples'));
     const { instruction, rest } = readFrame(whole);
     if (instruction === '') return describe(writeAnswer(lessonsIn(whole)));
-    return inFence(rewrite(instruction, unstated(lessonsIn(rest), instruction), lessonsAtOnce, draws()));
+    return inFence(rewrite(instruction, unstated(lessonsIn(rest), instruction), draws(), { atOnce: lessonsAtOnce }));
   });
 }
 

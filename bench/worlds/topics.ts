@@ -31,7 +31,15 @@ export interface TopicsShape {
 }
 
 /** Streams of a world's draws: an additional draw in one does not shift the others. */
-export const streams = { topics: 1, derangement: 2, components: 3, registers: 4, guesses: 5, lookups: 6 } as const;
+export const streams = {
+  topics: 1,
+  derangement: 2,
+  components: 3,
+  registers: 4,
+  guesses: 5,
+  lookups: 6,
+  single: 7,
+} as const;
 
 export function drawTopics(worldSeed: number, { topics, most, shuffledFeedback }: TopicsShape): Topics {
   const draws = seededDraws(worldSeed, streams.topics);

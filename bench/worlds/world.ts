@@ -1,8 +1,20 @@
 import { componentsWorld } from './components.js';
 import { conflictsWorld } from './conflicts.js';
 import { noisyWorld, rulesWorld, strictWorld } from './rules.js';
+import { flipsWorld, single24World, single48World } from './single.js';
 
-export const worldKinds = ['rules', 'strict', 'noisy', 'components', 'conflicts'] as const;
+export const worldKinds = [
+  'rules',
+  'strict',
+  'noisy',
+  'components',
+  'conflicts',
+  'single-24',
+  'single-48',
+  'flips',
+] as const;
+/** Kinds with random judgements. */
+export const noisyKinds: ReadonlySet<WorldKind> = new Set(['noisy', 'flips']);
 export type WorldKind = (typeof worldKinds)[number];
 
 /** A prompt: the text of each component. */
@@ -43,6 +55,9 @@ const makers: Record<WorldKind, (worldSeed: number, shuffledFeedback: boolean) =
   noisy: noisyWorld,
   components: componentsWorld,
   conflicts: conflictsWorld,
+  'single-24': single24World,
+  'single-48': single48World,
+  flips: flipsWorld,
 };
 
 /** The world of a kind and seed. */
