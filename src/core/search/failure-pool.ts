@@ -12,10 +12,10 @@ export interface Failure {
   reward: number;
 }
 
-/** `timesShown`, by seed: the rollout last shown, and how often. */
+/** `timesShown`: how often reflections were shown a rollout, by ordinal. */
 interface FailurePool {
   order: readonly number[];
-  timesShown: Readonly<Record<string, [ordinal: number, times: number]>>;
+  timesShown: Readonly<Record<string, number>>;
 }
 
 /** The candidate's failures on the train seeds, the most useful for a reflection first. */
@@ -23,10 +23,9 @@ export function knownFailures(state: FailurePool, model: RewardModel, candidate:
   const failures: Failure[] = [];
   for (const seed of state.order) {
     const posterior = model.posterior(candidate, seed);
-    if (posterior === null || isSolved(posterior.mean)) continue;
-    const [ordinal, times] = state.timesShown[seed] ?? [-1, 0];
-    const shown = ordinal === posterior.ordinal ? times : 0;
-    failures.push({ seed, ordinal: posterior.ordinal, age: posterior.age, shown, reward: posterior.mean });
+    if (posterior === null || isSolved(posterior.mean) || isSolved(posterior.latest)) continue;
+    const { ordinal, age, mean: reward } = posterior;
+    failures.push({ seed, ordinal, age, shown: state.timesShown[ordinal] ?? 0, reward });
   }
   // Least shown first, then least edits ago: a later edit may have repaired an old failure.
   return failures.sort(
@@ -39,14 +38,20 @@ export function unevaluatedSeeds(state: FailurePool, model: RewardModel, candida
   return state.order.filter((seed) => model.posterior(candidate, seed) === null);
 }
 
+/** Train seeds whose results the candidate inherits, the oldest first. */
+export function inheritedSeeds(state: FailurePool, model: RewardModel, candidate: number): number[] {
+  const inherited = state.order.flatMap((seed) => {
+    const age = model.posterior(candidate, seed)?.age ?? 0;
+    return age > 0 ? [{ seed, age }] : [];
+  });
+  return inherited.sort((left, right) => right.age - left.age).map(({ seed }) => seed);
+}
+
 export function countShown(
   timesShown: FailurePool['timesShown'],
-  shown: readonly { seed: number; ordinal: number }[],
-): Record<string, [ordinal: number, times: number]> {
-  const after: Record<string, [ordinal: number, times: number]> = { ...timesShown };
-  for (const { seed, ordinal } of shown) {
-    const [before, times] = after[seed] ?? [-1, 0];
-    after[seed] = [ordinal, before === ordinal ? times + 1 : 1];
-  }
+  shown: readonly { ordinal: number }[],
+): Record<string, number> {
+  const after: Record<string, number> = { ...timesShown };
+  for (const { ordinal } of shown) after[ordinal] = (after[ordinal] ?? 0) + 1;
   return after;
 }

@@ -20,7 +20,8 @@ export function proposalRequest(
   const requests = planned.map(({ candidate, parents, offered }, index): ProposalRequest => {
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
     if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
-    const pick = { size: minibatchOf(config), index, of: planned.length };
+    const share = Math.ceil(offered.length / planned.length);
+    const pick = { size: Math.min(minibatchOf(config), share), index, of: planned.length };
     return { ...request, ...mutationOf(candidate, config), pick };
   });
   return { kind: 'proposals', requests };

@@ -98,7 +98,7 @@ export interface ProposalAnswer {
   parents?: number[];
 }
 
-export type StoppedBy = 'generations' | 'max_rollouts' | 'solved' | 'patience' | 'target_reward';
+export type StoppedBy = 'generations' | 'max_rollouts' | 'solved' | 'train_solved' | 'patience' | 'target_reward';
 
 /** Which of `ordinals` (best first) can be demonstrations; `describe`: those for the task. */
 export interface DemoRequest {

@@ -7,12 +7,13 @@
 import { mean, square, sum } from '../math/rewards.js';
 import { noiseOf, readOwn, type Measurement, type Noise, type Results } from './results.js';
 
-/** `age`: edits since the last measurement; `ordinal`: the latest rollout of that measurement. */
+/** `age`: edits since the last measurement; `ordinal` and `latest`: its latest rollout. */
 export interface Posterior {
   mean: number;
   variance: number;
   age: number;
   ordinal: number;
+  latest: number;
 }
 
 /** Variance that one edit adds to a seed's reward. */
@@ -63,6 +64,25 @@ export class RewardModel {
   }
 
   /**
+   * The expected rewards of candidates on the same seeds: all of `seeds` with a result. Where a
+   * candidate has no posterior, that of the candidate that ran the seed first stands in, so a
+   * candidate that looks for new failures does not fall behind those that never looked.
+   */
+  comparable(candidates: readonly number[], seeds: readonly number[]): ReadonlyMap<number, readonly number[]> {
+    const known = this.measuredOf(seeds);
+    const first = known.map((seed) => this.posterior(this.firstOn(seed), seed)!.mean);
+    const rewardsOf = (candidate: number) =>
+      known.map((seed, index) => this.posterior(candidate, seed)?.mean ?? first[index]!);
+    return new Map(candidates.map((candidate) => [candidate, rewardsOf(candidate)]));
+  }
+
+  /** The candidate that ran a seed first. */
+  private firstOn(seed: number): number {
+    const runs = [...this.bySeed.get(seed)!].map(([candidate, [first]]) => ({ candidate, ordinal: first![0] }));
+    return runs.reduce((first, run) => (run.ordinal < first.ordinal ? run : first)).candidate;
+  }
+
+  /**
    * The expected means of many candidates at once, much faster; those without a posterior are
    * missing. The candidates ascend and include all their ancestors.
    */
@@ -72,7 +92,7 @@ export class RewardModel {
     const indexOf = new Map(numbers.map((candidate, index) => [candidate, index]));
     const parents = numbers.map((candidate) => this.parentsOf(candidate).map((parent) => indexOf.get(parent)!));
     const known: number[][] = numbers.map(() => []);
-    const current = numbers.map((): Posterior => ({ mean: 0, variance: 0, age: 0, ordinal: 0 }));
+    const current = numbers.map((): Posterior => ({ mean: 0, variance: 0, age: 0, ordinal: 0, latest: 0 }));
     const isKnown = numbers.map(() => false);
     const step = this.noise.variance > 0 ? drift : 0;
     for (const seed of seeds) {
@@ -96,7 +116,7 @@ export class RewardModel {
         if (own)
           Object.assign(
             posterior,
-            this.weigh(from === null ? { ...this.baselinePrior, age: 0, ordinal: 0 } : posterior, own),
+            this.weigh(from === null ? { ...this.baselinePrior, age: 0, ordinal: 0, latest: 0 } : posterior, own),
           );
         if (isKnown[index]) known[index]!.push(posterior.mean);
       }
@@ -183,7 +203,7 @@ export class RewardModel {
     if (before !== undefined) return before;
     const expected = this.prior(candidate, seed);
     const own = measured.get(candidate);
-    const posterior = own ? this.weigh(expected ?? { ...this.baselinePrior, age: 0, ordinal: 0 }, own) : expected;
+    const posterior = own ? this.weigh(expected ?? { ...this.baselinePrior, age: 0, ordinal: 0, latest: 0 }, own) : expected;
     known.set(candidate, posterior);
     return posterior;
   }
@@ -197,16 +217,17 @@ export class RewardModel {
 
   private weigh(expected: Posterior, own: readonly Measurement[]): Posterior {
     const measured = mean(own.map(([, reward]) => reward))!;
-    const ordinal = own.at(-1)![0];
+    const [ordinal, latest] = own.at(-1)!;
     const noise = this.noise.variance / own.length;
     // Do not use the formula: 0.9 + (0.2 - 0.9) is not 0.2.
-    if (noise === 0) return { mean: measured, variance: 0, age: 0, ordinal };
+    if (noise === 0) return { mean: measured, variance: 0, age: 0, ordinal, latest };
     const gain = expected.variance / (expected.variance + noise);
     return {
       mean: expected.mean + gain * (measured - expected.mean),
       variance: (1 - gain) * expected.variance,
       age: 0,
       ordinal,
+      latest,
     };
   }
 

@@ -56,8 +56,8 @@ export interface SearchState {
 /** A search whose seeds name the same instance each time, so that rewards compare seed by seed. */
 export interface SeededState extends SearchState {
   results: Results;
-  /** By seed: the rollout that a reflection was last shown, and how often. */
-  timesShown: Record<string, [ordinal: number, times: number]>;
+  /** How often reflections were shown a rollout, by ordinal. */
+  timesShown: Record<string, number>;
   /** Train seeds in the order of their first rollouts. */
   order: number[];
   /** The best evaluated candidate; null until the baseline is evaluated. */

@@ -24,12 +24,12 @@ describe('without noise', () => {
   test('a child inherits from its nearest measured ancestor; the age counts edits', () => {
     const results: Results = { 0: { 1: [[7, 0.2]], 2: [[8, 0.3]] }, 2: { 1: [[20, 0.6]] }, 9: { 5: [[30, 1]] } };
     const model = modelOf(results, { 1: [0], 2: [1], 3: [2], 4: [3] });
-    expect(model.posterior(4, 1)).toEqual({ mean: 0.6, variance: 0, age: 2, ordinal: 20 });
-    expect(model.posterior(4, 2)).toEqual({ mean: 0.3, variance: 0, age: 4, ordinal: 8 });
+    expect(model.posterior(4, 1)).toEqual({ mean: 0.6, variance: 0, age: 2, ordinal: 20, latest: 0.6 });
+    expect(model.posterior(4, 2)).toEqual({ mean: 0.3, variance: 0, age: 4, ordinal: 8, latest: 0.3 });
     // Only an unrelated candidate ran on seed 5.
     expect(model.posterior(4, 5)).toBeNull();
     // The prior of candidate 2 excludes its own rollout.
-    expect(model.prior(2, 1)).toEqual({ mean: 0.2, variance: 0, age: 2, ordinal: 7 });
+    expect(model.prior(2, 1)).toEqual({ mean: 0.2, variance: 0, age: 2, ordinal: 7, latest: 0.2 });
   });
 
   test.each<[string, Results, number, number]>([
@@ -54,8 +54,36 @@ describe('without noise', () => {
     const all = [0, 1, 2, 3, 4, 5, 6, 7, 8];
     const after = [...all].reverse().map((candidate) => backward.posterior(candidate, 1));
     expect(all.map((candidate) => forward.posterior(candidate, 1))).toEqual(after.reverse());
-    expect(forward.posterior(8, 1)).toEqual({ mean: 0.4, variance: 0, age: 1, ordinal: 6 });
-    expect(forward.posterior(7, 1)).toEqual({ mean: 0.5, variance: 0, age: 2, ordinal: 3 });
+    expect(forward.posterior(8, 1)).toEqual({ mean: 0.4, variance: 0, age: 1, ordinal: 6, latest: 0.4 });
+    expect(forward.posterior(7, 1)).toEqual({ mean: 0.5, variance: 0, age: 2, ordinal: 3, latest: 0.5 });
+  });
+});
+
+describe('comparable rewards', () => {
+  test('cover each seed with a result, in order; the first candidate there stands in', () => {
+    const results: Results = {
+      0: { 1: [[0, 1]], 2: [[1, 0]] },
+      1: { 2: [[2, 1]], 3: [[3, 0]], 4: [[4, 1]] },
+      2: { 3: [[5, 1]] },
+    };
+    const model = modelOf(results, { 1: [0], 2: [0] });
+    expect(model.comparable([0, 1, 2], [4, 3, 2, 1, 9])).toEqual(
+      new Map([
+        [0, [1, 0, 0, 1]],
+        [1, [1, 0, 1, 1]],
+        [2, [1, 1, 0, 1]],
+      ]),
+    );
+  });
+
+  test('do not change in relation when a candidate runs seeds that nothing else ran', () => {
+    const parents = { 1: [0] };
+    const results: Results = { 0: { 1: [[0, 1]], 2: [[1, 0]] }, 1: { 2: [[2, 1]] } };
+    const explored: Results = { ...results, 1: { ...results[1], 3: [[3, 0]], 4: [[4, 0]] } };
+    for (const given of [results, explored]) {
+      const [base, child] = [...modelOf(given, parents).comparable([0, 1], [1, 2, 3, 4]).values()];
+      expect(child!.reduce((sum, own, index) => sum + own - base![index]!, 0)).toBe(1);
+    }
   });
 });
 

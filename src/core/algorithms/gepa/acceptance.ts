@@ -13,7 +13,7 @@ import type { Posterior, RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
 import { maxRegressionSeeds } from './config.js';
 import { minibatchOf } from '../../search/config.js';
-import { measuredOn } from '../../search/results.js';
+import { measuredOn, type Results } from '../../search/results.js';
 import type { GepaState, Trial } from './state.js';
 
 /** Standard errors that a gain must exceed with noise, and the most test rounds. */
@@ -41,7 +41,8 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   const mayBeCheaper = gain >= -slack && isCheaperThanParent(state, trial);
   if (parents.length > 1 || (gain <= slack && !mayBeCheaper)) return verdict;
   if (rounds === 1) {
-    const seeds = regressionSeeds(state, model, trial);
+    // Without noise a later run of an inherited seed shows any loss, so additions need no test.
+    const seeds = regressionSeeds(state, model, trial, mayBeCheaper || model.noise.variance > 0 ? 1 : 0);
     if (seeds.length > 0) return { ask: seeds.map((seed) => [candidate, seed]) };
   }
   if (verdict.accepted || gain <= slack || rounds >= maxRounds) return verdict;
@@ -101,8 +102,16 @@ function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Tria
     });
 }
 
-/** Seeds that the parent solves: those of removed text first, then the oldest. */
-function regressionSeeds(state: GepaState, model: RewardModel, { candidate, parents, removed }: Trial): number[] {
+/**
+ * Seeds that the parent solves: those of removed text first, then the oldest. `least` of them, more
+ * for a child that lacks text of its parent.
+ */
+function regressionSeeds(
+  state: GepaState,
+  model: RewardModel,
+  { candidate, parents, removed }: Trial,
+  least: number,
+): number[] {
   const [parent] = parents;
   const solved = state.order
     .map((seed) => ({ seed, posterior: model.posterior(parent!, seed) }))
@@ -112,9 +121,9 @@ function regressionSeeds(state: GepaState, model: RewardModel, { candidate, pare
     .sort((left, right) => right.posterior!.mean - left.posterior!.mean || right.posterior!.age - left.posterior!.age)
     .map(({ seed }) => seed);
   const taught = removed.flatMap((ancestor) =>
-    solved.filter((seed) => gainedOn(state, model, ancestor, seed)).slice(0, 2),
+    solved.filter((seed) => gainedOn(state.results, model, ancestor, seed)).slice(0, 2),
   );
-  const count = Math.min(maxRegressionSeeds(state.config), removed.length > 0 ? minibatchOf(state.config) : 1);
+  const count = Math.min(maxRegressionSeeds(state.config), removed.length > 0 ? minibatchOf(state.config) : least);
   return [...new Set([...taught, ...solved])].slice(
     0,
     Math.max(count, Math.min(taught.length, maxRegressionSeeds(state.config))),
@@ -122,8 +131,8 @@ function regressionSeeds(state: GepaState, model: RewardModel, { candidate, pare
 }
 
 /** Whether a candidate scored more on a seed than its parents led to expect. */
-export function gainedOn(state: GepaState, model: RewardModel, candidate: number, seed: number): boolean {
-  const own = measuredOn(state.results, candidate, seed);
+export function gainedOn(results: Results, model: RewardModel, candidate: number, seed: number): boolean {
+  const own = measuredOn(results, candidate, seed);
   if (own.length === 0) return false;
   const expected = model.prior(candidate, seed);
   return expected !== null && mean(own.map(([, reward]) => reward))! > expected.mean + 1e-9;

@@ -26,6 +26,6 @@ export function rolloutsAhead(state: GepaState): number {
 }
 
 /** Minibatches of parent and child, and the regression test. */
-function maxProposalRollouts(config: GepaConfig): number {
+export function maxProposalRollouts(config: GepaConfig): number {
   return 2 * minibatchOf(config) + maxRegressionSeeds(config);
 }

@@ -1,13 +1,16 @@
 /** The children of a generation: their reflections, and the merge of those accepted. */
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
-import { countShown, knownFailures } from '../../search/failure-pool.js';
+import { countShown, knownFailures, type Failure } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { addProposals } from '../../search/proposing.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
+import type { RewardModel } from '../../search/reward-model.js';
 import { gainedOn } from './acceptance.js';
+import { maxProposalRollouts, rolloutsPerProposal } from './budget.js';
 import { gepaLimits } from './config.js';
 import { parentOf } from './parents.js';
+import { failuresInTurn, isStalled } from './stall.js';
 import type { GepaState, Trial } from './state.js';
 
 /** The most failures that the reflections of a generation choose from. */
@@ -20,16 +23,35 @@ export function reflect(state: GepaState): GepaState | null {
   const size = minibatchOf(config);
   const affordable = Math.floor(searchRollouts(state) / size);
   const parent = parentOf(state, model);
-  const failures = knownFailures(state, model, parent);
+  const failures = failuresToShow(state, model, parent, size);
   const offered = failures
     .slice(0, Math.min(4 * size * config.populationSize, maxOffered))
     .map(({ ordinal, seed }) => ({ ordinal, seed }));
-  const count = Math.min(config.populationSize, affordable, offered.length, gepaLimits.candidates - nextCandidate);
+  const neverShown = Math.max(1, failures.filter(({ shown }) => shown === 0).length);
+  const most = Math.min(config.populationSize, affordable, neverShown, gepaLimits.candidates - nextCandidate);
+  const share = areProposalsScarce(state) ? Math.min(size, Math.ceil(offered.length / most)) : size;
+  // No two proposals get the same failures, so no question is asked twice.
+  const count = Math.min(most, Math.ceil(offered.length / share));
   if (count <= 0) return null;
   const trials = Array.from({ length: count }, (_, index): Trial => {
     return { candidate: nextCandidate + index, parents: [parent], offered, shown: [], removed: [], rounds: 0 };
   });
   return { ...state, nextCandidate: nextCandidate + count, phase: { name: 'proposals', trials } };
+}
+
+/** Whether the rollouts left suffice for every proposal: each gets its share of all failures. */
+function areProposalsScarce(state: GepaState): boolean {
+  return rolloutsPerProposal(state) > maxProposalRollouts(state.config);
+}
+
+/** The parent's failures that no reflection was shown; all with noise or scarce proposals. */
+function failuresToShow(state: GepaState, model: RewardModel, parent: number, size: number): Failure[] {
+  const failures = knownFailures(state, model, parent);
+  if (model.noise.variance > 0 || areProposalsScarce(state)) return failures;
+  const chosen = isStalled(state, model)
+    ? failuresInTurn(state, model, failures, size)
+    : failures.filter(({ shown }) => shown === 0);
+  return chosen.length > 0 ? chosen : failures;
 }
 
 /** Requests the merge of a parent's accepted children; null: there are fewer than two. */
@@ -38,7 +60,8 @@ export function merge(state: GepaState, trials: readonly Trial[]): GepaState | n
   const isMerge = trials.some(({ parents }) => parents.length > 1);
   if (isMerge || nextCandidate >= gepaLimits.candidates || !config.merge) return null;
   const model = rewardModelOf(state);
-  const gains = ({ candidate, shown }: Trial) => shown.filter((seed) => gainedOn(state, model, candidate, seed));
+  const gains = ({ candidate, shown }: Trial) =>
+    shown.filter((seed) => gainedOn(state.results, model, candidate, seed));
   // A child accepted for its cost alone has no gain to bring in.
   const accepted = trials.filter((trial) => pool.includes(trial.candidate) && (!costs || gains(trial).length > 0));
   const shown = [...new Set(accepted.flatMap((trial) => gains(trial).slice(0, 1)))];

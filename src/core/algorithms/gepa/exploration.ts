@@ -1,41 +1,67 @@
 /** Rollouts of the parent on train seeds without known results, to find failures to learn from. */
-import type { Pair } from '../../search/batch.js';
+import { mean } from '../../math/rewards.js';
+import type { Batch, Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
-import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
+import { inheritedSeeds, knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { ask } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
+import { gainedOn } from './acceptance.js';
 import { rolloutsPerProposal } from './budget.js';
 import { maxRegressionSeeds, noiseProbes } from './config.js';
 import { parentOf } from './parents.js';
+import { isStalled } from './stall.js';
 import type { GepaState } from './state.js';
+
+const latestChildren = 8;
 
 /** Runs the parent on further seeds; null: enough failures are known. */
 export function explore(state: GepaState): GepaState | null {
   const { config } = state;
   const model = rewardModelOf(state);
+  if (isStalled(state, model)) return null;
   const parent = parentOf(state, model);
   const size = minibatchOf(config);
   const neverShown = knownFailures(state, model, parent).filter(({ shown }) => shown === 0).length;
   const spare = spareRollouts(state);
+  const unseen = unevaluatedSeeds(state, model, parent).length;
   const isFirst = state.generation === 1;
-  // With few rollouts one new failure suffices; with few proposals each gets its own failures.
+  // As many failures as a child repairs; with few proposals each gets its own failures.
   const perProposal = Math.min(size, rolloutsPerProposal(state) - size - maxRegressionSeeds(config));
-  const wanted = Math.max(isFirst ? size : 1, Math.floor(perProposal * config.populationSize));
-  const unseen = unevaluatedSeeds(state, model, parent);
-  const seeds = unseen.slice(0, Math.min(Math.max(0, wanted - neverShown), spare));
+  const wanted = Math.max(
+    isFirst ? size : Math.min(size, repairedAtOnce(state, model)),
+    Math.floor(perProposal * config.populationSize),
+  );
+  const count = Math.min(Math.max(0, wanted - neverShown), spare);
+  const seeds = seedsToRun(state, model, parent).slice(0, neverShown === 0 ? count : Math.min(count, unseen));
   const probes = isFirst ? probeSeeds(state, model, seeds).slice(0, spare - seeds.length) : [];
   return runParent(state, parent, [...seeds, ...probes]);
 }
 
 /** Continues without a new failure so far, on twice as many seeds; null: stop looking. */
-export function exploreFurther(state: GepaState, explored: number): GepaState | null {
+export function exploreFurther(state: GepaState, { pairs }: Batch): GepaState | null {
   const model = rewardModelOf(state);
   const parent = parentOf(state, model);
   if (knownFailures(state, model, parent).some(({ shown }) => shown === 0)) return null;
-  const seeds = unevaluatedSeeds(state, model, parent);
-  return runParent(state, parent, seeds.slice(0, Math.min(2 * explored, spareRollouts(state))));
+  if (pairs.some(([candidate]) => candidate !== parent)) return explore(state);
+  const seeds = seedsToRun(state, model, parent);
+  return runParent(state, parent, seeds.slice(0, Math.min(2 * pairs.length, spareRollouts(state))));
+}
+
+/** Seeds without results; without any left, those whose results are an ancestor's. */
+function seedsToRun(state: GepaState, model: RewardModel, parent: number): number[] {
+  const unseen = unevaluatedSeeds(state, model, parent);
+  return unseen.length > 0 ? unseen : inheritedSeeds(state, model, parent);
+}
+
+/** Failures that a child repairs: the mean over the latest children. */
+function repairedAtOnce({ candidates, results, order }: GepaState, model: RewardModel): number {
+  const repaired = candidates
+    .filter(({ candidate, parents }) => parents.length === 1 && results[candidate])
+    .slice(-latestChildren)
+    .map(({ candidate }) => order.filter((seed) => gainedOn(results, model, candidate, seed)).length);
+  return Math.max(1, Math.round(mean(repaired) ?? 1));
 }
 
 function runParent(state: GepaState, parent: number, seeds: readonly number[]): GepaState | null {

@@ -23,13 +23,13 @@ export interface Forecast {
 }
 
 /** Prior of the transfer: the ratio of repair rates on other and on shown failures. */
-const transfer = { mean: 0.2, variance: square(0.2), drift: square(0.03) };
+const transfer = { mean: 0.17, variance: square(0.2), drift: square(0.03) };
 /** Prior of the share of solved reward that an edit breaks; `weight` in edits. */
 const regressionPrior = { share: 0.005, weight: 20 };
 /** Standard deviation of an edit's true gain around its expected gain. */
 const processNoise = 0.06;
 /** Prior of the variance between seeds; `weight` in measurements. */
-const spread = { variance: 0.12, weight: 4 };
+const spread = { variance: 0.2, weight: 30 };
 
 /** Mean on the evaluation seeds, transfer, ease of the train seeds. */
 type Vector = readonly [number, number, number];
@@ -227,8 +227,10 @@ function spreadOf(scores: readonly number[]): number {
 
 function afterEdit({ at, covariance }: Filter, repairRate: number, regressionRate: number): Filter {
   const [center, share, ease] = at;
-  const open = Math.max(0, 1 - center);
-  const row: Vector = [1 - share * repairRate - regressionRate, repairRate * open, 0];
+  // Late edits repair a larger share of the fewer failures that are left.
+  const open = Math.sqrt(Math.max(0, 1 - center));
+  const slope = (share * repairRate) / 2 / Math.max(0.1, open);
+  const row: Vector = [Math.max(0, 1 - slope - regressionRate), repairRate * open, 0];
   const [a, b, c] = times(covariance, row);
   return {
     at: [center + share * repairRate * open - regressionRate * center, share, ease],

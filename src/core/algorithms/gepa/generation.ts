@@ -6,13 +6,12 @@
  * Invariants: only a fully evaluated candidate can be the best, so `history` never falls; decisions
  * come in the order of the candidates' numbers.
  */
-import { mean } from '../../math/rewards.js';
-import type { Pair } from '../../search/batch.js';
+import { isSolved, mean } from '../../math/rewards.js';
+import type { Batch, Pair } from '../../search/batch.js';
 import { remainingRollouts, searchRollouts } from '../../search/budget.js';
 import { changeCandidate } from '../../search/candidates.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../../search/config.js';
 import { evaluationRewards, heldoutPairs, missingPairs, recordEvaluation } from '../../search/evaluation.js';
-import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { ask, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
@@ -24,7 +23,8 @@ import { addChildren, merge, reflect } from './children.js';
 import { gepaLimits } from './config.js';
 import { explore, exploreFurther } from './exploration.js';
 import { forecast } from './forecast.js';
-import { drawParent, incumbentOf, isBetter, trimPool } from './parents.js';
+import { drawParent } from './parents.js';
+import { canImprove, incumbentOf, isBetter, trimPool } from './pool.js';
 import type { GepaState } from './state.js';
 
 /** Rollouts between two evaluations before the end, in full evaluations. */
@@ -36,9 +36,8 @@ export function afterEvaluation(state: GepaState, candidate: number, decisions: 
   return endGeneration(evaluated(state, candidate, decisions), decisions);
 }
 
-/** `explored`: the rollouts of the minibatch. */
-export function afterMinibatch(state: GepaState, explored: number, decisions: Decision[]): GepaState {
-  return exploreFurther(state, explored) ?? reflect(state) ?? endGeneration(state, decisions);
+export function afterMinibatch(state: GepaState, batch: Batch, decisions: Decision[]): GepaState {
+  return exploreFurther(state, batch) ?? reflect(state) ?? endGeneration(state, decisions);
 }
 
 /** Tests the proposed children, as many as the budget allows. */
@@ -145,7 +144,8 @@ function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: 
     (summary) => summary.generation === generation && pool.includes(summary.candidate),
   );
   const state = recordGeneration(before, best, hasAccepted ? 0 : quiet + 1, decisions);
-  const stoppedBy = stopReason(state, best.reward, stop);
+  const isSolvedToo = stop === 'train_solved' && isSolved(best.reward);
+  const stoppedBy = stopReason(state, best.reward, isSolvedToo ? 'solved' : stop);
   if (stoppedBy !== null) return finish(state, stoppedBy, heldoutPairs(state, best.candidate));
   return beginGeneration({ ...state, generation: generation + 1 }, decisions);
 }
@@ -160,7 +160,5 @@ function whyStop(state: GepaState, model: RewardModel, incumbent: number): Stopp
   const isFull = state.nextCandidate >= gepaLimits.candidates;
   if (state.generation >= state.config.generations || isFull) return 'generations';
   if (searchRollouts(state) < 2 * minibatchOf(state.config)) return 'max_rollouts';
-  const isSolved =
-    knownFailures(state, model, incumbent).length === 0 && unevaluatedSeeds(state, model, incumbent).length === 0;
-  return isSolved ? 'solved' : null;
+  return canImprove(state, model, incumbent) ? null : 'train_solved';
 }

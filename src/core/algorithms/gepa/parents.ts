@@ -1,30 +1,11 @@
-/** The pool of possible parents, and the best of them. */
-import { exceeds, largestReward } from '../../math/rewards.js';
-import { seedRng, weightedPick } from '../../math/random.js';
-import { isCheaper } from '../../search/costs.js';
-import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
+/** The parent of a generation's proposals. */
+import { weightedPick } from '../../math/random.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { paretoFront, removeDominated } from '../../search/pareto-front.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import type { RatedCandidate } from '../../search/state.js';
+import { canImprove, incumbentOf, meansOf } from './pool.js';
+import { drawOtherLine, isStalled, parentDraws, tiedChildren } from './stall.js';
 import type { GepaState } from './state.js';
-
-const maxPoolSize = 24;
-/** Lower streams are used by the searches themselves. */
-const firstParentStream = 1_000;
-
-/** The candidate with the best estimate on the train seeds; ties: the cheaper, then the earlier. */
-export function incumbentOf(state: GepaState, model: RewardModel): number {
-  const rate = (candidate: number): RatedCandidate => {
-    return { candidate, reward: model.mean(candidate, state.order)?.mean ?? -largestReward };
-  };
-  let best = rate(0);
-  for (const candidate of state.pool) {
-    const rated = rate(candidate);
-    if (isBetter(state, rated, best)) best = rated;
-  }
-  return best.candidate;
-}
 
 /** The parent of the next proposals: the one drawn for the generation, else the incumbent. */
 export function parentOf(state: GepaState, model: RewardModel): number {
@@ -33,43 +14,32 @@ export function parentOf(state: GepaState, model: RewardModel): number {
 }
 
 /**
- * Draws the parent of a generation from the Pareto front over the train seeds, by the number of
- * seeds on which a candidate is the best (GEPA, algorithm 2); undefined: the incumbent.
+ * The parent of a generation, if it is not the incumbent: a tied child of the generation before, as
+ * it may hold one of two changes that gain only together; with `pareto` a holder of the front; in
+ * every other generation of a stalled search another line.
  */
 export function drawParent(state: GepaState): number | undefined {
-  const { config, order, pool, generation } = state;
-  if (config.parentSelection !== 'pareto') return undefined;
+  const { config, generation } = state;
   const model = rewardModelOf(state);
-  const known = order.filter((seed) => pool.some((candidate) => model.posterior(candidate, seed) !== null));
-  const scoresOf = (candidate: number) => known.map((seed) => model.posterior(candidate, seed)?.mean ?? -Infinity);
-  const front = paretoFront(new Map(pool.map((candidate) => [candidate, scoresOf(candidate)])));
-  const holders = removeDominated(front, (candidate) => model.mean(candidate, order)?.mean ?? -largestReward);
+  const incumbent = incumbentOf(state, model);
+  if (config.parentSelection === 'pareto') return drawFromFront(state, model);
+  const tied = tiedChildren(state, model, incumbent).findLast((child) => child.generation === generation - 1);
+  if (tied && canImprove(state, model, tied.candidate)) return tied.candidate;
+  return isStalled(state, model) && generation % 2 === 0 ? drawOtherLine(state, model, incumbent) : undefined;
+}
+
+/**
+ * A parent from the Pareto front over the train seeds, by the number of seeds on which it is the
+ * best (GEPA, algorithm 2).
+ */
+function drawFromFront(state: GepaState, model: RewardModel): number | undefined {
+  const { order, pool } = state;
+  const front = paretoFront(model.comparable(pool, order));
+  const means = meansOf(state, model);
+  const holders = removeDominated(front, (candidate) => means.get(candidate)!);
   const parents = holders.filter(({ candidate }) => canImprove(state, model, candidate));
   if (parents.length === 0) return undefined;
   const weights = parents.map(({ seeds }) => seeds.length);
-  const [index] = weightedPick(seedRng(config.rngSeed, firstParentStream + generation), weights);
+  const [index] = weightedPick(parentDraws(state), weights);
   return parents[index]!.candidate;
-}
-
-/** Whether there is anything left to learn from a candidate. */
-function canImprove(state: GepaState, model: RewardModel, candidate: number): boolean {
-  return knownFailures(state, model, candidate).length > 0 || unevaluatedSeeds(state, model, candidate).length > 0;
-}
-
-/** More reward, or the same reward at less cost. */
-export function isBetter({ costs }: GepaState, rated: RatedCandidate, than: RatedCandidate): boolean {
-  if (exceeds(rated.reward, than.reward)) return true;
-  return !exceeds(than.reward, rated.reward) && isCheaper(costs, rated.candidate, than.candidate);
-}
-
-/** Keeps the baseline and the `maxPoolSize` candidates with the best estimates. */
-export function trimPool(state: GepaState): GepaState {
-  if (state.pool.length <= maxPoolSize) return state;
-  const model = rewardModelOf(state);
-  const estimates = new Map(
-    state.pool.map((candidate) => [candidate, model.mean(candidate, state.order)?.mean ?? -Infinity]),
-  );
-  const ranked = [...state.pool].sort((left, right) => estimates.get(right)! - estimates.get(left)! || left - right);
-  const kept = new Set(ranked.slice(0, maxPoolSize));
-  return { ...state, pool: state.pool.filter((candidate) => kept.has(candidate) || candidate === 0) };
 }

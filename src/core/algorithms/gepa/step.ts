@@ -29,7 +29,7 @@ export const gepa: SearchAlgorithm<GepaState> = defineSearch<GepaState>({
       case 'baseline':
         return afterEvaluation(state, 0, decisions);
       case 'minibatch':
-        return afterMinibatch(state, phase.batch.pairs.length, decisions);
+        return afterMinibatch(state, phase.batch, decisions);
       case 'gate':
         return afterTestRound(state, phase, decisions);
       case 'evaluation':

@@ -5,7 +5,7 @@ import type { SearchView } from '../../search/protocol.js';
 import { noiseView, searchView, verdictBySeeds } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
 import { forecast } from './forecast.js';
-import { incumbentOf } from './parents.js';
+import { incumbentOf } from './pool.js';
 import type { GepaState } from './state.js';
 
 export function viewGepa(state: GepaState): SearchView {

@@ -44,9 +44,15 @@ describe('a child without noise', () => {
     expect(decide(given(results, { 1: [0] }), trial())).toEqual({ accepted: false, expectedSum: 0.5, childSum: 0.5 });
   });
 
-  test('runs a regression seed that its parent solves, after a gain', () => {
+  test('is accepted for a gain without a regression seed if it only adds text', () => {
     const state = given({ 0: parent, 1: { 0: of(1), 1: of(0) } }, { 1: [0] });
-    expect(decide(state, trial())).toEqual({ ask: [[1, 2]] });
+    expect(decide(state, trial())).toEqual({ accepted: true, expectedSum: 0, childSum: 1 });
+  });
+
+  test('runs regression seeds that its parent solves, after a gain, if it lacks text', () => {
+    const state = given({ 0: parent, 1: { 0: of(1), 1: of(0) } }, { 1: [0] });
+    const step = decide(state, trial({ removed: [0] }));
+    expect(step).toEqual({ ask: [2, 3, 4].map((seed) => [1, seed]) });
   });
 
   test('is accepted if the regression seed keeps its reward', () => {
@@ -126,8 +132,8 @@ describe('regression seeds', () => {
     return 'ask' in step ? step.ask.map(([, seed]) => seed) : null;
   };
 
-  test('include only the seed measured longest ago if no text was removed', () => {
-    expect(regressionSeeds([])).toEqual([2]);
+  test('are none if no text was removed', () => {
+    expect(regressionSeeds([])).toBeNull();
   });
 
   test.each<[string, number[], number[]]>([
@@ -155,7 +161,7 @@ describe('regression seeds', () => {
     const state = given(results, lineage);
     const model = rewardModelOf(state);
     const gained = [0, 1, 2, 3].map((candidate) =>
-      [5, 6, 7, 2].filter((seed) => gainedOn(state, model, candidate, seed)),
+      [5, 6, 7, 2].filter((seed) => gainedOn(state.results, model, candidate, seed)),
     );
     expect(gained).toEqual([[], [5, 6], [7], []]);
   });

@@ -89,6 +89,14 @@ describe('a GEPA search', () => {
         expect(isReached).toBe(true);
         break;
       case 'solved':
+      case 'train_solved':
+        // Measured on one candidate, not inherited from several.
+        expect(
+          Object.values(run.state.results).some((own) =>
+            config.trainSeeds.every((seed) => (own[seed]?.at(-1)?.[1] ?? 0) >= 1 - 1e-9),
+          ),
+        ).toBe(true);
+        expect(history.at(-1)! >= 1 - 1e-9).toBe(run.end.stoppedBy === 'solved');
         break;
     }
     expect(isReached).toBe(run.end.stoppedBy === 'target_reward');
@@ -176,14 +184,15 @@ describe('a GEPA search', () => {
     steadyCases,
   );
 
-  check('proposes only from candidates accepted before', (run, { config }) => {
+  check('proposes only from candidates accepted before, and from children that tied', (run, { config }) => {
     const accepted = new Map([[0, 0]]);
+    const tied = new Set<number>();
     let last = 0;
     for (const { work, decisions } of run.turns) {
       for (const request of work.kind === 'proposals' ? work.requests : []) {
         const { candidate, parent, merge, generation, ordinals } = request;
         expect(candidate).toBe(++last);
-        for (const source of merge ?? [parent]) expect(accepted.has(source)).toBe(true);
+        for (const source of merge ?? [parent]) expect(accepted.has(source) || tied.has(source)).toBe(true);
         if (!merge) {
           expect(ordinals.length).toBeGreaterThan(0);
           continue;
@@ -194,15 +203,25 @@ describe('a GEPA search', () => {
       }
       for (const decision of decisions)
         if (decision.type === 'candidate_accepted') accepted.set(decision.candidate, decision.generation);
+        else if (decision.type === 'candidate_rejected' && decision.childSum === decision.parentSum)
+          tied.add(decision.candidate);
     }
     for (const { candidate, parents } of of(run, 'candidate_proposed')) {
       for (const parent of parents) {
-        expect(accepted.has(parent)).toBe(true);
+        expect(accepted.has(parent) || tied.has(parent)).toBe(true);
         expect(parent).toBeLessThan(candidate);
       }
     }
     const running = run.requests.filter(({ stage }) => stage === 'minibatch');
-    for (const { candidate } of running) expect(accepted.has(candidate)).toBe(true);
+    for (const { candidate } of running) expect(accepted.has(candidate) || tied.has(candidate)).toBe(true);
+  });
+
+  check('gives each proposal of a generation other failures', (run, { config }) => {
+    for (const { pick, ordinals } of run.proposals) {
+      if (!pick) continue;
+      expect(pick.size).toBeLessThanOrEqual(Math.min(config.minibatchSize, config.trainSeeds.length));
+      expect((pick.of - 1) * pick.size).toBeLessThan(ordinals.length);
+    }
   });
 
   check('offers reflections failures of the parent or its ancestors on train seeds', (run, { config }) => {

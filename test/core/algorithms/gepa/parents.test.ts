@@ -19,8 +19,14 @@ function parentsAfterTheFirst(parentSelection: 'estimate' | 'pareto'): Set<numbe
   return new Set(proposals.flatMap(({ parents }) => parents));
 }
 
-test('selection by estimate proposes from the candidate with the best mean', () => {
-  expect(parentsAfterTheFirst('estimate')).toEqual(new Set([1]));
+test('selection by estimate proposes from the candidate with the best mean, or its tied children', () => {
+  const run = drive(config({ generations: 12, merge: false, minibatchSize: 6 }), world);
+  const tied = of(run, 'candidate_proposed').flatMap(({ candidate, parents }) => {
+    return candidate > 2 && parents.includes(1) ? [candidate] : [];
+  });
+  const parents = parentsAfterTheFirst('estimate');
+  expect(parents).toContain(1);
+  expect(tied).toEqual(expect.arrayContaining([...parents].filter((parent) => parent !== 1)));
 });
 
 test('selection by Pareto front proposes from each undominated candidate', () => {

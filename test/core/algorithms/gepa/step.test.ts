@@ -169,7 +169,7 @@ describe('proposals', () => {
 
   test('cost no rollouts if they are duplicates or fail', () => {
     const run = drive(
-      config({ populationSize: 3, generations: 1 }),
+      config({ populationSize: 3, generations: 1, minibatchSize: 1 }),
       failing((candidate) => (['proposed', 'duplicate', 'failed'] as const)[candidate - 1]!),
     );
     expect(new Set(run.requests.filter(({ stage }) => stage === 'gate').map(({ candidate }) => candidate))).toEqual(
@@ -181,7 +181,7 @@ describe('proposals', () => {
   });
 
   test('fail the search if all fail in two consecutive generations; the baseline stays the best', () => {
-    const run = drive(config({ populationSize: 2, generations: 9 }), failing(() => 'failed')); // prettier-ignore
+    const run = drive(config({ populationSize: 2, generations: 9, minibatchSize: 1 }), failing(() => 'failed')); // prettier-ignore
     expect(run.end).toMatchObject({ kind: 'failed', code: 'proposer_failed' });
     expect(run.end).toMatchObject({ message: expect.stringContaining('reason 4') });
     expect(run.proposals).toHaveLength(4);

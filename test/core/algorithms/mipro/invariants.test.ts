@@ -118,6 +118,8 @@ describe('a MIPRO search', () => {
         break;
       case 'solved':
         break;
+      case 'train_solved':
+        throw new Error('MIPRO ends by its evaluation seeds');
     }
     expect(isReached).toBe(run.end.stoppedBy === 'target_reward');
     if (typeof patience === 'number') expect(quiet(patience + 1)).toBe(false);
