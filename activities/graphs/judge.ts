@@ -1,6 +1,6 @@
 import type { JudgedVerifier } from '../../src/contracts/graphs/verifier.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
-import { buildJudgePrompt } from '../../src/core/verify/judge.js';
+import { buildJudgePrompt, judgementForm } from '../../src/core/verify/judge.js';
 import { parseJudgement } from '../../src/core/verify/judgement.js';
 import { agreementCriteria, parseRubric, selectExampleTasks } from '../../src/core/verify/rubric.js';
 import type { Verification } from '../../src/core/verify/verification.js';
@@ -36,7 +36,7 @@ export async function judge(
     const parsed = parseJudgement(answer.text, { criteria, finishReason: answer.finishReason });
     if (parsed.ok) return parsed;
     ({ reason } = parsed);
-    messages = askAgain(question, answer.text, reason);
+    messages = askAgain(question, answer.text, reason, judgementForm);
   }
   const message = `the judge gave ${maxTries} unreadable answers; the last: ${reason}`;
   // Not the candidate's fault: the search may repeat the rollout.

@@ -23,6 +23,8 @@ export interface ProposerQuestion {
   /** The component to rewrite; null: none. */
   component: string | null;
   question: Message[];
+  /** The form of the answer that the question demands. */
+  form: string;
   read: (answer: { text: string; finishReason: string | null }) => ParsedProposal;
 }
 
@@ -36,7 +38,7 @@ export async function askProposer(
   deps: ActivityDeps,
   job: JobRef,
   spec: SearchSpec,
-  { candidate, part, component, question, read }: ProposerQuestion,
+  { candidate, part, component, question, form, read }: ProposerQuestion,
   signal: AbortSignal,
 ): Promise<ProposedText> {
   const { db } = deps;
@@ -67,7 +69,7 @@ export async function askProposer(
     // Another try on the same failures would repeat an unchanged text.
     if (parsed.ok || parsed.unchanged) return parsed;
     ({ reason } = parsed);
-    messages = askAgain(question, answer.text, reason);
+    messages = askAgain(question, answer.text, reason, form);
   }
   return { ok: false, reason: `the proposer gave ${proposalTries} unusable answers; the last: ${reason}` };
 }

@@ -25,7 +25,8 @@ export async function describeTask(
 ): Promise<void> {
   const examples = await deps.db.org(job.orgId, (tx) => readExamples(tx, job.jobId, ordinals));
   const question = buildDescription(prompt, examples);
-  const described = await askProposer(deps, job, spec, { ...index, question, read: readText }, signal);
+  const asked = { ...index, question, form: 'the description of the task', read: readText };
+  const described = await askProposer(deps, job, spec, asked, signal);
   if (!described.ok) deps.log.warn({ job_id: job.jobId, reason: described.reason }, 'task not described');
 }
 

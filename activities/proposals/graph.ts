@@ -1,7 +1,7 @@
 import { editsSchema, type EditJson } from '../../src/contracts/graphs/graph.js';
 import { initialGraphOf, type GraphSpec } from '../../src/core/jobs/spec.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../../src/core/graphs/components.js';
-import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
+import { buildEditProposal, editsForm } from '../../src/core/graphs/edits/proposal.js';
 import { attemptsLimit, type EditRules } from '../../src/core/graphs/edits/edits.js';
 import { maxAttempts, type Graph } from '../../src/core/graphs/graph.js';
 import { editToJson, graphFromJson } from '../../src/core/graphs/json.js';
@@ -94,7 +94,8 @@ async function editStructure(
     edits = edited.edits.map(editToJson);
     return { ok: true, text: graphText(graph) };
   };
-  const answer = await askProposer(deps, job, spec, { candidate, part: 0, component: null, question, read }, signal);
+  const asked = { candidate, part: 0, component: null, question, form: editsForm(maxEdits), read };
+  const answer = await askProposer(deps, job, spec, asked, signal);
   if (answer.ok) return { outcome: 'proposed', texts: graphTexts(graph), graph, components: [], edits };
   return answer.unchanged ? { outcome: 'unchanged' } : { outcome: 'failed', reason: answer.reason };
 }

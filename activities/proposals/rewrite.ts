@@ -1,6 +1,7 @@
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import { componentsToRewrite, type Texts } from '../../src/core/proposals/components.js';
 import { buildReflection, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import { textForm } from '../../src/core/proposals/second-try.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
@@ -43,7 +44,8 @@ export async function rewriteTexts(
       const question = buildReflection({ instruction, examples, component, others, ...context });
       const part = parts.indexOf(component);
       const read = reader(instruction, component);
-      return askProposer(deps, job, spec, { candidate: request.candidate, part, component, question, read }, signal);
+      const asked = { candidate: request.candidate, part, component, question, form: textForm, read };
+      return askProposer(deps, job, spec, asked, signal);
     }),
   );
   const texts: Record<string, string> = {};

@@ -34,6 +34,9 @@ const rules = [
     '{"criteria": [{"name": "…", "reason": "…", "score": 0.5}]}',
 ];
 
+/** The form of a judge's answer. */
+export const judgementForm = 'one JSON object and nothing else, with every criterion exactly once';
+
 export function buildJudgePrompt({ criteria, input, output, gold, examples = [] }: JudgementRequest): Message[] {
   const parts = [
     `# Task\n${quoted(input, maxShown.input)}`,

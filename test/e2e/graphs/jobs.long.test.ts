@@ -154,6 +154,9 @@ describe('a graph job', () => {
       [id],
     );
     expect(judged!.n).toBe(calls('judge').length);
+    const again = calls('judge')[1]!.body.messages.at(-1)!.content;
+    expect(again).toMatch(/^Your answer cannot be used: .* Answer again: one JSON object and nothing else/);
+    expect(again).not.toContain('```');
   });
 
   test('scores a graph without output 0 and learns from it', async () => {

@@ -68,6 +68,11 @@ const forms = `{"edit": "verify", "step": ID, "prompt": TEXT}
 {"edit": "remove", "step": ID}
 {"edit": "output", "to": REF}`;
 
+/** The form of an answer with edits. */
+export function editsForm(maxEdits: number): string {
+  return `1 to ${maxEdits} edits as one JSON list inside \`\`\`json fences, and nothing after them`;
+}
+
 export function buildEditProposal(proposal: EditProposal): Message[] {
   const { failures, models, maxEdits, attempts, task, problems = [] } = proposal;
   const graph = cutAfter(proposal.graph, maxShown.graph);
@@ -97,7 +102,7 @@ export function buildEditProposal(proposal: EditProposal): Message[] {
           'Your last answer could not be taken:',
           ...problems.map((problem) => quoteText(cutAfter(problem, maxShown.step))),
         ]),
-    `Give 1 to ${maxEdits} edits as one JSON list inside \`\`\`json fences, and nothing after them.`,
+    `Give ${editsForm(maxEdits)}.`,
   ];
   return [{ role: 'user', content: parts.join('\n\n') }];
 }
