@@ -12,12 +12,14 @@ export interface RequestGroup {
 
 /**
  * Answers with consecutive ordinals. `infrastructure`: the ordinals of infrastructure failures;
- * `costs` (null: unknown) is absent if no cost is known.
+ * `unverified`: those whose output the judge did not score (absent: none); `costs` (null: unknown)
+ * is absent if no cost is known.
  */
 export interface PackedAnswers {
   from: number;
   rewards: (number | null)[];
   infrastructure: number[];
+  unverified?: number[];
   costs?: (number | null)[];
 }
 
@@ -44,22 +46,26 @@ export function unpackRequests(groups: RequestGroup[]): RolloutRequest[] {
 /** Ordinals must be consecutive and ascending. */
 export function packAnswers(answers: RolloutAnswer[]): PackedAnswers {
   const costs = answers.map(({ cost }) => cost ?? null);
+  const unverified = answers.filter((answer) => answer.unverified).map((answer) => answer.ordinal);
   return {
     from: answers[0]?.ordinal ?? 0,
     rewards: answers.map((answer) => answer.reward),
     infrastructure: answers.filter((answer) => answer.infrastructure).map((answer) => answer.ordinal),
+    ...(unverified.length > 0 && { unverified }),
     ...(costs.some((cost) => cost !== null) && { costs }),
   };
 }
 
 export function unpackAnswers(packed: PackedAnswers): RolloutAnswer[] {
   const infrastructure = new Set(packed.infrastructure);
+  const unverified = new Set(packed.unverified);
   return packed.rewards.map((reward, i) => {
     const cost = packed.costs?.[i] ?? null;
     return {
       ordinal: packed.from + i,
       reward,
       infrastructure: infrastructure.has(packed.from + i),
+      ...(unverified.has(packed.from + i) && { unverified: true as const }),
       ...(cost !== null && { cost }),
     };
   });

@@ -3,7 +3,8 @@
  * order of the requests, so timing never changes the path.
  * Invariants: every request has its own ordinal, without gaps; answers must match the requests
  * exactly; a failed rollout has reward 0; an infrastructure failure is requested again at most
- * twice, within the budget that is not reserved.
+ * twice, within the budget that is not reserved; a pair whose output stays unverified leaves the
+ * batch without a reward.
  */
 import type { RolloutAnswer, RolloutRequest, Stage } from './protocol.js';
 import { normalizeReward } from '../math/rewards.js';
@@ -18,6 +19,8 @@ export interface Batch {
   rewards: (number | null)[];
   /** How often outstanding pairs were requested again. */
   repeats: number;
+  /** Pairs that left the batch: no try was verified. Absent: none. */
+  unverified?: Pair[];
 }
 
 const maxRepeats = 2;
@@ -61,16 +64,32 @@ export function foldAnswers(
   const rewards = [...batch.rewards];
   let free = batch.repeats < maxRepeats ? repeatable : 0;
   let next = nextOrdinal;
+  const unverified = new Set<number>();
   for (const index of indexes) {
     const answer = byOrdinal.get(ordinals[index]!)!;
     if (answer.reward === null && answer.infrastructure && free > 0) {
       ordinals[index] = next++;
       free--;
+    } else if (answer.reward === null && answer.unverified) {
+      unverified.add(index);
     } else {
       rewards[index] = normalizeReward(answer.reward ?? 0);
     }
   }
-  return { batch: { pairs: batch.pairs, ordinals, rewards, repeats: batch.repeats + 1 }, nextOrdinal: next };
+  const folded: Batch = { ...batch, ordinals, rewards, repeats: batch.repeats + 1 };
+  return { batch: unverified.size === 0 ? folded : withoutPairs(folded, unverified), nextOrdinal: next };
+}
+
+function withoutPairs(batch: Batch, removed: ReadonlySet<number>): Batch {
+  const isKept = (_: unknown, index: number) => !removed.has(index);
+  const { pairs, ordinals, rewards, unverified = [] } = batch;
+  return {
+    ...batch,
+    pairs: pairs.filter(isKept),
+    ordinals: ordinals.filter(isKept),
+    rewards: rewards.filter(isKept),
+    unverified: [...unverified, ...pairs.filter((_, index) => removed.has(index))],
+  };
 }
 
 function outstanding(batch: Batch): number[] {

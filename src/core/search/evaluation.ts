@@ -13,15 +13,33 @@ export function evaluationPairs(config: SearchConfig, candidate: number, seeds: 
   return Array.from({ length: config.repeats }, () => seeds.map((seed): Pair => [candidate, seed])).flat();
 }
 
-/** The rollouts that an evaluation lacks; with noise, rewards of earlier tests do not count. */
+/**
+ * The rollouts that an evaluation lacks; with noise, rewards of earlier tests do not count. Seeds
+ * on which the baseline is not verified are left out.
+ */
 export function missingPairs({ config, results }: SeededState, candidate: number, isNoisy: boolean): Pair[] {
   const pairs = evaluationPairs(config, candidate, config.evaluationSeeds);
-  return isNoisy ? pairs : pairs.filter(([, seed]) => measuredOn(results, candidate, seed).length === 0);
+  const verified = pairs.filter(([, seed]) => candidate === 0 || measuredOn(results, 0, seed).length > 0);
+  return isNoisy ? verified : verified.filter(([, seed]) => measuredOn(results, candidate, seed).length === 0);
 }
 
 /** On each seed the rewards of the latest `repeats` rollouts before the ordinal `end`. */
-export function evaluationRewards({ config, results }: SeededState, candidate: number, end = Infinity): number[] {
-  return config.evaluationSeeds.flatMap((seed) =>
+export function evaluationRewards(state: SeededState, candidate: number, end = Infinity): number[] {
+  return rewardsBySeed(state, candidate, end).flat();
+}
+
+/** The mean reward on each evaluation seed; null: it is not measured. */
+export function evaluationMeans(state: SeededState, candidate: number, end = Infinity): (number | null)[] {
+  return rewardsBySeed(state, candidate, end).map(mean);
+}
+
+/** The number of evaluation seeds with a reward. */
+export function seedsEvaluated(state: SeededState, candidate: number): number {
+  return rewardsBySeed(state, candidate, Infinity).filter((rewards) => rewards.length > 0).length;
+}
+
+function rewardsBySeed({ config, results }: SeededState, candidate: number, end: number): number[][] {
+  return config.evaluationSeeds.map((seed) =>
     measuredOn(results, candidate, seed)
       .filter(([ordinal]) => ordinal < end)
       .slice(-config.repeats)
@@ -47,11 +65,21 @@ export function heldoutPairs(state: BudgetState, winner: number): Pair[] {
   return [0, winner].flatMap((candidate) => evaluationPairs(config, candidate, config.heldoutSeeds));
 }
 
-/** The rewards of `heldoutPairs` as means over the repeats of each seed. */
-export function heldoutMeans({ heldoutSeeds }: SearchConfig, rewards: readonly number[]) {
-  const half = rewards.length / 2;
-  const seeds = heldoutSeeds.length;
-  const means = (own: readonly number[]) =>
-    Array.from({ length: seeds }, (_, index) => mean(own.filter((__, at) => at % seeds === index))!);
-  return { baseline: means(rewards.slice(0, half)), winner: means(rewards.slice(half)) };
+/**
+ * The rewards of `heldoutPairs` as means over the repeats of each seed on which both are verified;
+ * null: there is none.
+ */
+export function heldoutMeans(
+  { heldoutSeeds }: SearchConfig,
+  pairs: readonly Pair[],
+  rewards: readonly number[],
+): SeededState['heldout'] {
+  const meanOn = (isWinner: boolean, seed: number) =>
+    mean(rewards.filter((_, index) => pairs[index]![0] > 0 === isWinner && pairs[index]![1] === seed));
+  const compared = heldoutSeeds.flatMap((seed) => {
+    const [baseline, winner] = [meanOn(false, seed), meanOn(true, seed)];
+    return baseline === null || winner === null ? [] : [{ baseline, winner }];
+  });
+  if (compared.length === 0) return null;
+  return { baseline: compared.map(({ baseline }) => baseline), winner: compared.map(({ winner }) => winner) };
 }

@@ -83,7 +83,8 @@ function foldRollouts<State extends SearchState>(
 ): State {
   const repeatable = repeatableRollouts(state, phase.name);
   const { batch, nextOrdinal } = foldAnswers(phase.batch, answers, state.asked, repeatable);
-  const repeated = phase.batch.ordinals.filter((ordinal, index) => ordinal !== batch.ordinals[index]);
+  const counting = new Set(batch.ordinals);
+  const repeated = phase.batch.ordinals.filter((ordinal) => !counting.has(ordinal));
   if (repeated.length > 0) decisions.push({ type: 'rollouts_repeated', ordinals: repeated });
   return {
     ...state,
@@ -121,11 +122,15 @@ export function ask<State extends SearchState>(
   return { ...state, asked: state.asked + pairs.length, phase: toPhase(openBatch(pairs, state.asked)) };
 }
 
+/** Adds a batch's rewards. Seeds that cannot be verified train no longer. */
 export function addRewards<State extends SeededState>(state: State, batch: Batch, rewards: readonly number[]): State {
   const measured = batch.pairs.map(([candidate, seed], index) => {
     return { candidate, seed, ordinal: batch.ordinals[index]!, reward: rewards[index]! };
   });
-  return { ...state, results: addResults(state.results, measured) };
+  const added = { ...state, results: addResults(state.results, measured) };
+  if (!batch.unverified) return added;
+  const unverified = new Set(batch.unverified.map(([, seed]) => seed));
+  return { ...added, order: state.order.filter((seed) => !unverified.has(seed)) };
 }
 
 /** Records the end of a generation; `quiet` counts generations in a row without progress. */
@@ -147,6 +152,13 @@ export function stopReason({ config, quiet }: SearchState, reward: number, other
   return other ?? (patience !== null && quiet >= patience ? 'patience' : null);
 }
 
+/** Ends a search whose baseline has no reward: nothing can be compared with it. */
+export function failWithoutBaseline<State extends SearchState>(state: State): State {
+  const message = 'The judge could not judge any output of the baseline; read the errors of its rollouts.';
+  const phase: EndPhase = { name: 'failed', code: 'judgement_unusable', message };
+  return { ...state, phase };
+}
+
 /** Begins the held-out comparison; without pairs the search is done. */
 export function finish<State extends SearchState>(state: State, stoppedBy: StoppedBy, heldout: Pair[]): State {
   const phaseOf = (batch: Batch): CommonPhase => ({ name: 'heldout', batch, stoppedBy });
@@ -161,8 +173,8 @@ export function done<State extends SearchState>(state: State, stoppedBy: Stopped
 /** Stores the held-out rewards of `heldoutPairs` and ends the search. */
 export function afterHeldout<State extends SeededState>(
   state: State,
-  { stoppedBy }: { stoppedBy: StoppedBy },
+  { batch, stoppedBy }: { batch: Batch; stoppedBy: StoppedBy },
   rewards: readonly number[],
 ): State {
-  return done({ ...state, heldout: heldoutMeans(state.config, rewards) }, stoppedBy);
+  return done({ ...state, heldout: heldoutMeans(state.config, batch.pairs, rewards) }, stoppedBy);
 }

@@ -16,13 +16,15 @@ export interface RolloutRequest {
 }
 
 /**
- * `reward` null: it failed; `infrastructure`: not by the candidate. `cost`, in one unit for the
- * search: only if candidates differ in cost and it is known.
+ * `reward` null: it failed; `infrastructure`: not by the candidate; `unverified`: the judge failed,
+ * which says nothing about the output. `cost`, in one unit for the search: only if candidates
+ * differ in cost and it is known.
  */
 export interface RolloutAnswer {
   ordinal: number;
   reward: number | null;
   infrastructure: boolean;
+  unverified?: true;
   cost?: number;
 }
 
@@ -175,7 +177,7 @@ export type Decision =
   | { type: 'candidate_evaluated'; candidate: number; generation: number; reward: number; seedsEvaluated: number }
   | { type: 'generation_complete'; generation: number; bestReward: number; bestCandidate: number }
   | { type: 'budget_warning'; rolloutsUsed: number; maxRollouts: number }
-  /** These failed rollouts do not count: they were requested again. */
+  /** These failed rollouts do not count: they were requested again, or stay unverified. */
   | { type: 'rollouts_repeated'; ordinals: number[] }
   | { type: 'proposal_failed'; candidate: number; generation: number; reason: string };
 

@@ -52,27 +52,31 @@ export function noiseView(results: Results): NonNullable<SearchView['noise']> | 
 }
 
 /**
- * The winner against the baseline by seeds: held-out ones, else the evaluation's. `rewardsOf`
- * returns `repeats` rewards for each seed.
+ * The winner against the baseline by seeds: held-out ones, else the evaluation's. `meansOf` returns
+ * the mean on each evaluation seed, null where it is not measured. Null: no seed can be compared.
  */
 export function verdictBySeeds(
-  { best, config, heldout }: SeededState,
-  rewardsOf: (candidate: number) => readonly number[],
+  { best, heldout }: SeededState,
+  meansOf: (candidate: number) => readonly (number | null)[],
   compare: (winner: readonly number[], baseline: readonly number[]) => Comparison = comparePaired,
 ): SearchVerdict | null {
   if (best === null) return null;
-  const { repeats, evaluationSeeds } = config;
-  const meansOf = (candidate: number) => {
-    const rewards = rewardsOf(candidate);
-    return evaluationSeeds.map((_, index) => mean(rewards.slice(index * repeats, (index + 1) * repeats))!);
-  };
-  const { baseline, winner } = heldout ?? { baseline: meansOf(0), winner: meansOf(best.candidate) };
+  const { baseline, winner } = heldout ?? pairedMeans(meansOf(0), meansOf(best.candidate));
+  if (winner.length === 0) return null;
   return verdictOf(compare(winner, baseline), {
     basis: heldout ? 'heldout' : 'evaluation',
     seeds: winner.length,
     baseline: mean(baseline)!,
     winner: mean(winner)!,
   });
+}
+
+function pairedMeans(baseline: readonly (number | null)[], winner: readonly (number | null)[]) {
+  const pairs = baseline.flatMap((own, index) => {
+    const other = winner[index] ?? null;
+    return own === null || other === null ? [] : [[own, other] as const];
+  });
+  return { baseline: pairs.map(([own]) => own), winner: pairs.map(([, other]) => other) };
 }
 
 /** A comparison with its conclusion: a difference counts if the interval excludes 0. */

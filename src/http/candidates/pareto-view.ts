@@ -23,7 +23,7 @@ export async function readPareto(
   const { seeds } = evaluation;
   const ids = new Map(evaluated.map(({ id, leverVersion }) => [leverVersion, id]));
   const means = new Map<number, number>();
-  const scores = new Map<number, number[]>();
+  const known = new Map<number, ReadonlyMap<number, number>>();
   for (let from = 0; from < evaluated.length; from += atOnce) {
     const some = evaluated.slice(from, from + atOnce);
     const rewardsOf = await readEvaluatedRewards(
@@ -33,22 +33,27 @@ export async function readPareto(
       evaluation,
     );
     for (const { id, leverVersion, reward } of some) {
-      const known = seeds.flatMap((seed) => rewardsOf.get(id)?.get(seed) ?? []);
-      if (known.length < seeds.length || reward === null) continue;
-      scores.set(leverVersion, known);
+      const rewards = rewardsOf.get(id);
+      if (!rewards || reward === null) continue;
+      known.set(leverVersion, rewards);
       means.set(leverVersion, reward);
     }
   }
-  const front = paretoFront(scores);
-  const holders: string[][] = seeds.map(() => []);
+  // A seed without a reward of any candidate was never verified.
+  const verified = seeds.filter((seed) => [...known.values()].some((rewards) => rewards.has(seed)));
+  const front = paretoFront(
+    new Map([...known].map(([version, rewards]) => [version, verified.map((seed) => rewards.get(seed) ?? -Infinity)])),
+  );
+  const holdersOf = new Map(verified.map((seed): [number, string[]] => [seed, []]));
   for (const { candidate, seeds: held } of front.holders)
-    for (const index of held) holders[index]!.push(ids.get(candidate)!);
+    for (const index of held) holdersOf.get(verified[index]!)!.push(ids.get(candidate)!);
+  const best = new Map(verified.map((seed, index) => [seed, front.best[index]!]));
   return {
-    seeds: seeds.map((seed, index) => ({
+    seeds: seeds.map((seed) => ({
       seed,
-      best_reward: front.best[index] ?? null,
-      holders: holders[index]!.length,
-      candidate_ids: holders[index]!.slice(0, maxHolders),
+      best_reward: best.get(seed) ?? null,
+      holders: holdersOf.get(seed)?.length ?? 0,
+      candidate_ids: holdersOf.get(seed)?.slice(0, maxHolders) ?? [],
     })),
     front: removeDominated(front, (candidate) => means.get(candidate)!).map((holder) => ({
       candidate_id: ids.get(holder.candidate)!,

@@ -78,9 +78,11 @@ export async function readAnswers(
     status: string;
     reward: number | null;
     infrastructure: boolean | null;
+    unverified: boolean | null;
     cost: number | null;
   }>(
-    `select ordinal, status, reward, (error->>'infrastructure')::boolean as infrastructure, ${cost} as cost
+    `select ordinal, status, reward, (error->>'infrastructure')::boolean as infrastructure,
+            starts_with(error->>'code', 'judge') as unverified, ${cost} as cost
        from rollouts r where job_id = $1 and ordinal >= $2 and ordinal < $3 order by ordinal`,
     [jobId, from, to],
   );
@@ -89,6 +91,7 @@ export async function readAnswers(
     ordinal: r.ordinal,
     reward: r.status === 'succeeded' ? r.reward : null,
     infrastructure: r.infrastructure ?? false,
+    ...(r.unverified && { unverified: true as const }),
     ...(r.cost !== null && { cost: r.cost }),
   }));
 }

@@ -11,8 +11,14 @@ import type { Batch, Pair } from '../../search/batch.js';
 import { remainingRollouts, searchRollouts } from '../../search/budget.js';
 import { changeCandidate } from '../../search/candidates.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../../search/config.js';
-import { evaluationRewards, heldoutPairs, missingPairs, recordEvaluation } from '../../search/evaluation.js';
-import { ask, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
+import {
+  evaluationRewards,
+  heldoutPairs,
+  missingPairs,
+  recordEvaluation,
+  seedsEvaluated,
+} from '../../search/evaluation.js';
+import { ask, failWithoutBaseline, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
@@ -33,7 +39,8 @@ const evaluationInterval = 6;
 const maxEvaluationRollouts = 15_000;
 
 export function afterEvaluation(state: GepaState, candidate: number, decisions: Decision[]): GepaState {
-  return endGeneration(evaluated(state, candidate, decisions), decisions);
+  const after = evaluated(state, candidate, decisions);
+  return after.best === null ? failWithoutBaseline(after) : endGeneration(after, decisions);
 }
 
 export function afterMinibatch(state: GepaState, batch: Batch, decisions: Decision[]): GepaState {
@@ -97,9 +104,12 @@ export function afterTestRound(before: GepaState, phase: PhaseOf<GepaState, 'gat
   return merge(state, trials) ?? endGeneration(state, decisions);
 }
 
+/** Records an evaluation. A candidate without any verified output is no longer a possible parent. */
 function evaluated(before: GepaState, candidate: number, decisions: Decision[]): GepaState {
-  const rated = { candidate, reward: mean(evaluationRewards(before, candidate))! };
-  const state = recordEvaluation(before, rated, before.config.evaluationSeeds.length, decisions);
+  const reward = mean(evaluationRewards(before, candidate));
+  if (reward === null) return { ...before, pool: before.pool.filter((member) => member !== candidate) };
+  const rated = { candidate, reward };
+  const state = recordEvaluation(before, rated, seedsEvaluated(before, candidate), decisions);
   const { best, asked: evaluatedAt } = state;
   return { ...state, evaluatedAt, best: best === null || isBetter(state, rated, best) ? rated : best };
 }

@@ -1,5 +1,5 @@
 import { testsOf } from '../../search/acceptance-tests.js';
-import { evaluationRewards } from '../../search/evaluation.js';
+import { evaluationMeans } from '../../search/evaluation.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { SearchView } from '../../search/protocol.js';
 import { noiseView, searchView, verdictBySeeds } from '../../search/view.js';
@@ -17,7 +17,7 @@ export function viewGepa(state: GepaState): SearchView {
     estimate: best === null ? null : estimate(state),
     noise: noiseView(state.results),
     ...(phase.name === 'gate' && { tests: testsOf(state, phase.batch, phase.open) }),
-    verdict: () => verdictBySeeds(state, (candidate) => evaluationRewards(state, candidate)),
+    verdict: () => verdictBySeeds(state, (candidate) => evaluationMeans(state, candidate)),
   });
 }
 

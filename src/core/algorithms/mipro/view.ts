@@ -1,12 +1,12 @@
 import { compareIndependent, comparePaired, sampleOf } from '../../math/statistics.js';
 import { testsOf } from '../../search/acceptance-tests.js';
 import { rewardModelOf } from '../../search/model-cache.js';
+import { evaluationMeans } from '../../search/evaluation.js';
 import type { SearchView } from '../../search/protocol.js';
 import { measuredOn } from '../../search/results.js';
 import { noiseView, searchView, verdictBySeeds } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
 import { generationsOf } from './config.js';
-import { evaluationOf } from './evaluation.js';
 import { leaderOf } from './expected-reward.js';
 import type { MiproState } from './state.js';
 import { firstTrials } from './trials.js';
@@ -18,6 +18,7 @@ export function viewMipro(state: MiproState): SearchView {
     ? comparePaired
     : (winner: readonly number[], baseline: readonly number[]) =>
         compareIndependent(sampleOf(winner), sampleOf(baseline));
+  const meansOf = (candidate: number) => evaluationMeans(state, candidate, state.evaluatedAt[candidate]);
   return searchView(state, {
     totalGenerations: generationsOf(config),
     rolloutsAhead: rolloutsAhead(state),
@@ -26,7 +27,7 @@ export function viewMipro(state: MiproState): SearchView {
     noise: traffic === 'paired' ? noiseView(state.results) : null,
     ...(traffic === 'paired' &&
       phase.name === 'gate' && { tests: testsOf(state, phase.batch, firstTrials(state, phase)) }),
-    verdict: () => verdictBySeeds(state, (candidate) => evaluationOf(state, candidate), compare),
+    verdict: () => verdictBySeeds(state, meansOf, compare),
   });
 }
 

@@ -16,7 +16,7 @@ import type {
 
 /** Answers a search: rewards (null: failed), proposals, demonstrations. */
 export interface World {
-  rollout(request: RolloutRequest): number | null | 'infrastructure';
+  rollout(request: RolloutRequest): number | null | 'infrastructure' | 'unverified';
   propose(request: ProposalRequest): Omit<ProposalAnswer, 'candidate'>;
   findDemos?(request: DemoRequest): DemoAnswer;
   /** Cost of a rollout; absent: unknown. */
@@ -59,8 +59,10 @@ export function answer(work: SearchRequest, world: World): SearchResponse {
   if (work.kind === 'rollouts') {
     const answers = work.requests.map((request): RolloutAnswer => {
       const reward = world.rollout(request);
+      const failed = { ordinal: request.ordinal, reward: null, infrastructure: true };
+      if (reward === 'unverified') return { ...failed, unverified: true };
       return reward === 'infrastructure'
-        ? { ordinal: request.ordinal, reward: null, infrastructure: true }
+        ? failed
         : { ordinal: request.ordinal, reward, infrastructure: false, ...(world.cost && { cost: world.cost(request) }) };
     });
     return { kind: 'rollouts', answers };
