@@ -95,7 +95,8 @@ export class RolloutExchange<Conclusion> {
     const limit = concurrency.takeChange();
     const deadline = Date.now() + databasePatienceMs;
     const { spec } = runnable;
-    const runner = { token, leaseSeconds, rolloutSeconds: spec.rolloutTimeoutS };
+    const { rolloutTimeoutS: rolloutSeconds, maxFailureRate } = spec;
+    const runner = { token, leaseSeconds, rolloutSeconds, maxFailureRate };
     const hasCostBudget = 'budget' in spec && spec.budget.maxCostUsd != null;
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {

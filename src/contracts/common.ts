@@ -110,7 +110,9 @@ export const containerFields = {
     .min(0)
     .max(1)
     .default(0.5)
-    .describe('The job fails if a larger share of its rollouts failed, checked from the 20th outcome and at the end.'),
+    .describe(
+      'The job fails if a larger share of its rollouts failed, checked from the 20th outcome and at the end. A candidate on a seed counts once, by its last try.',
+    ),
 };
 export type ContainerFields = z.infer<z.ZodObject<typeof containerFields>>;
 

@@ -8,6 +8,8 @@ export interface OutcomeCounts {
   succeeded: number;
   failed: number;
   connectFailuresInARow: number;
+  /** The last outcomes of each candidate on each seed; absent: none was repeated, or few failed. */
+  distinct?: { succeeded: number; failed: number };
 }
 
 /** The end of a rollout; `connect_failed`: no connection was established. */
@@ -49,12 +51,18 @@ export function mustFail(counts: OutcomeCounts, maxFailureRate: number, finished
       retryable: true,
     };
   }
-  const outcomes = counts.succeeded + counts.failed;
+  const { succeeded, failed } = counts.distinct ?? counts;
+  const outcomes = succeeded + failed;
   const judged = finished || outcomes >= outcomesBeforeRate;
-  if (!judged || counts.failed <= maxFailureRate * outcomes) return null;
+  if (!judged || !exceedsRate({ succeeded, failed }, maxFailureRate)) return null;
   return {
     code: 'too_many_failures',
-    message: `${counts.failed} of ${outcomes} rollouts failed, more than max_failure_rate ${maxFailureRate} allows; read their errors, or raise max_failure_rate.`,
+    message: `${failed} of ${outcomes} rollouts failed, more than max_failure_rate ${maxFailureRate} allows; read their errors, or raise max_failure_rate.`,
     retryable: false,
   };
+}
+
+/** Whether more than the rate of the outcomes failed. */
+export function exceedsRate({ succeeded, failed }: Pick<OutcomeCounts, 'succeeded' | 'failed'>, rate: number): boolean {
+  return failed > rate * (succeeded + failed);
 }

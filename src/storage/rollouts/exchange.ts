@@ -1,4 +1,4 @@
-import { countOutcome, type OutcomeCounts } from '../../core/jobs/failures.js';
+import { countOutcome, exceedsRate, type OutcomeCounts } from '../../core/jobs/failures.js';
 import type { Tx } from '../db/db.js';
 import { lockJob, type ControlRow, type JobRef } from '../jobs/events.js';
 import { expireAwaiting, reportOutcomes, writeOutcomes, type Outcome } from './outcomes.js';
@@ -44,7 +44,7 @@ export interface SyncResult {
 export async function syncRollouts(
   tx: Tx,
   job: JobRef,
-  runner: { token: number; leaseSeconds: number; rolloutSeconds: number },
+  runner: { token: number; leaseSeconds: number; rolloutSeconds: number; maxFailureRate: number },
   { outcomes, started, returned }: CompletedRollouts,
   want: WantedSlots,
 ): Promise<SyncResult> {
@@ -67,6 +67,7 @@ export async function syncRollouts(
   for (const { status, error } of finished) {
     counts = countOutcome(counts, status === 'succeeded' ? status : error?.connect ? 'connect_failed' : 'failed');
   }
+  if (exceedsRate(counts, runner.maxFailureRate)) counts = { ...counts, distinct: await countDistinct(tx, job) };
   const awaiting = waiting.awaiting - expired.length;
   const now = row.control === 'run' ? Math.max(0, want.slots - awaiting) : 0;
   const ahead = row.control === 'run' ? want.ahead : 0;
@@ -75,6 +76,18 @@ export async function syncRollouts(
     renew(tx, job.jobId, runner, { counts, started, returned, now, ahead }),
   ]);
   return { held, control: row.control, claims, awaiting, counts };
+}
+
+/** Counts the last outcome of each candidate on each seed: another try replaces a failed one. */
+async function countDistinct(tx: Tx, job: JobRef): Promise<{ succeeded: number; failed: number }> {
+  const [row] = await tx.query<{ succeeded: number; failed: number }>(
+    `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed
+       from (select distinct on (candidate_id, seed) status from rollouts
+              where job_id = $1 and source = 'service' and status in ('succeeded', 'failed')
+              order by candidate_id, seed, ordinal desc) last`,
+    [job.jobId],
+  );
+  return row!;
 }
 
 async function countAwaiting(tx: Tx, job: JobRef): Promise<{ awaiting: number; overdue: number }> {

@@ -51,6 +51,15 @@ describe('too_many_failures', () => {
     expect(mustFail(after(...repeat(30, 'failed')), 1, true)).toBeNull();
   });
 
+  test('by the last try of each candidate on each seed', () => {
+    const counts = after(...repeat(8, 'succeeded'), ...repeat(12, 'failed'));
+    expect(mustFail({ ...counts, distinct: { succeeded: 8, failed: 4 } }, 0.5, true)).toBeNull();
+    expect(mustFail({ ...counts, distinct: { succeeded: 8, failed: 9 } }, 0.5, false)).toBeNull();
+    expect(mustFail({ ...counts, distinct: { succeeded: 8, failed: 9 } }, 0.5, true)).toMatchObject({
+      message: expect.stringContaining('9 of 17 rollouts failed'),
+    });
+  });
+
   test('not without outcomes', () => {
     expect(mustFail(noOutcomes, 0, true)).toBeNull();
   });

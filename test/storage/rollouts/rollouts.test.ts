@@ -43,7 +43,7 @@ const tell = (token: number, report: Partial<CompletedRollouts>, want: Partial<W
     syncRollouts(
       tx,
       job,
-      { token, leaseSeconds: 30, rolloutSeconds },
+      { token, leaseSeconds: 30, rolloutSeconds, maxFailureRate: 0.5 },
       { outcomes: [], started: [], returned: [], ...report },
       { slots: 0, ahead: 0, ...want },
     ),
@@ -106,6 +106,22 @@ describe('leases', () => {
 });
 
 describe('exchange', () => {
+  test('counts a candidate on a seed once, by its last try, where too many rollouts failed', async () => {
+    const failed = { code: 'judgement_unusable', message: 'no', infrastructure: true, connect: false };
+    const request = (ordinal: number, seed: number) => {
+      return { ordinal, candidate: 0, seed, stage: 'baseline' as const, generation: 0 };
+    };
+    const requests = [13, 13, 13, 12].map((seed, at) => request(3 + at, seed));
+    await db.org('default', (tx) => planRollouts(tx, job, requests, false));
+    const token = (await lease())!;
+    const { claims } = await swap(token, [], 7);
+    const outcomes = claims.map((claim) =>
+      outcome(claim, claim.ordinal < 2 || claim.ordinal === 6 ? {} : { status: 'failed', reward: null, error: failed }),
+    );
+    const { counts } = await swap(token, outcomes, 0);
+    expect(counts).toMatchObject({ succeeded: 3, failed: 4, distinct: { succeeded: 3, failed: 1 } });
+  });
+
   test('planning twice adds nothing', async () => {
     await db.org('default', (tx) =>
       planRollouts(tx, job, [{ ordinal: 2, candidate: 0, seed: 99, stage: 'evaluation', generation: 0 }], false),
