@@ -48,7 +48,6 @@ function projection(jobId: string, view: SearchView): SessionProjection {
     bestCandidateId: view.bestCandidate === null ? null : candidateId(jobId, view.bestCandidate),
     bestReward: view.bestReward,
     rolloutsPlanned: view.rolloutsPlanned,
-    rolloutsCompleted: view.rolloutsCompleted,
     maxRollouts: view.maxRollouts,
     history: view.history,
     baselineCandidateId: candidateId(jobId, 0),

@@ -149,6 +149,14 @@ export async function seedRollouts(http: TestHttp, jobId: string, rollouts: Seed
         ],
       );
     }
+    await tx.query(
+      `update job_controls c set rollouts_succeeded = n.succeeded, rollouts_failed = n.failed
+         from (select count(*) filter (where status = 'succeeded') as succeeded,
+                      count(*) filter (where status = 'failed') as failed
+                 from rollouts where job_id = $1) n
+        where c.job_id = $1`,
+      [jobId],
+    );
   });
 }
 

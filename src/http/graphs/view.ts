@@ -30,7 +30,7 @@ export function graphSummary(job: GraphJob, deps: HttpDeps): z.output<typeof gra
       generation: seen.generation ?? 0,
       total_generations: seen.totalGenerations ?? spec.search.generations,
       best_reward: bestReward,
-      rollouts_completed: seen.rolloutsCompleted ?? 0,
+      rollouts_completed: job.rolloutsCompleted,
       max_rollouts: spec.search.maxRollouts,
     },
     best_reward: bestReward,

@@ -44,7 +44,7 @@ export function sessionSummary(job: Session, deps: HttpDeps): z.output<typeof se
       generation: seen.generation ?? 0,
       total_generations: seen.totalGenerations ?? algorithmOf(spec.search).totalGenerations(spec.search),
       best_reward: bestReward,
-      rollouts_completed: seen.rolloutsCompleted ?? 0,
+      rollouts_completed: job.rolloutsCompleted,
       max_rollouts: spec.search.maxRollouts,
     },
     best_reward: bestReward,

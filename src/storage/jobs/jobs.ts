@@ -67,7 +67,6 @@ export interface SessionProjection {
   bestCandidateId?: string | null;
   bestReward?: number | null;
   rolloutsPlanned?: number;
-  rolloutsCompleted?: number;
   maxRollouts?: number | null;
   history?: { generation: number; bestReward: number }[];
   baselineCandidateId?: string | null;
@@ -106,6 +105,8 @@ export interface JobRow<Head = JobHead> {
   spec: Head;
   numSeeds: number;
   projection: SessionProjection;
+  /** Rollouts with an outcome, as the events count them. */
+  rolloutsCompleted: number;
   errorDetails: ErrorDetails | null;
   stoppedBy: string | null;
   createdAt: Date;
@@ -131,7 +132,9 @@ const head = spec.without(
 const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId",
   ${head} as spec,
-  coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection, error_details as "errorDetails",
+  coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,
+  (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted",
+  error_details as "errorDetails",
   stopped_by as "stoppedBy", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
 /** A job of the organization, or null; also for a malformed id. */

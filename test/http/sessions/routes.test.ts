@@ -104,7 +104,6 @@ describe('in the middle', () => {
       totalGenerations: 2,
       bestCandidateId: cand[2],
       bestReward: 0.75,
-      rolloutsCompleted: 4,
       history: [
         { generation: 0, bestReward: 0.25 },
         { generation: 1, bestReward: 0.75 },

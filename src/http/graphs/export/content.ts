@@ -47,7 +47,7 @@ export async function readExport(db: Db, job: GraphJob, version: string): Promis
       baseline_candidate_id: candidateId(jobId, 0),
       best_reward: projection.bestReward ?? null,
       stopped_by: job.stoppedBy,
-      rollouts: { completed: projection.rolloutsCompleted ?? 0, max: spec.search.maxRollouts },
+      rollouts: { completed: job.rolloutsCompleted, max: spec.search.maxRollouts },
       ...outcomeView(job),
       history: historyView(job),
       cost: costView(read.spending),
