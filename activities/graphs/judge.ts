@@ -17,7 +17,7 @@ const timeoutMs = 120_000;
 export type Judgement =
   { ok: true; verification: Verification } | { ok: false; code: string; message: string; infrastructure: boolean };
 
-/** The codes of all its failures begin with `judge`: `readAnswers` finds unverified outputs by it. */
+/** The codes of its failures begin with `judge`: `readAnswers` finds unverified outputs by that. */
 export async function judge(
   rollout: GraphRollout,
   { judge: policy, mode }: JudgedVerifier,

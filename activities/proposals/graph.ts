@@ -50,9 +50,10 @@ async function rewritePrompts(
   { request, parent, failures }: GraphProposal,
   signal: AbortSignal,
 ): Promise<NewGraph | NoProposal> {
+  const { traceDetail = 1 } = spec.search;
   const rewriting = {
     ...{ request, failures, parent: graphTexts(parent), names: instructionNames(parent) },
-    context: spec.description === null ? {} : { task: spec.description },
+    context: { traceDetail, ...(spec.description !== null && { task: spec.description }) },
     reader:
       (_: string, component: string): ProposerQuestion['read'] =>
       (answer) =>
@@ -83,6 +84,7 @@ async function editStructure(
     models: rules.models,
     maxEdits,
     attempts: { now: maxAttempts(parent), most: rules.maxAttempts },
+    ...(spec.search.traceDetail !== undefined && { traceDetail: spec.search.traceDetail }),
     ...(spec.description !== null && { task: spec.description }),
   });
   let graph = parent;

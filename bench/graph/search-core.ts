@@ -33,7 +33,8 @@ export async function searchGraphs(search: CoreGraphSearch): Promise<CoreGraphRe
   const world = openLookupWorld(kind, seed);
   const answers = new GraphsInProcess(world);
   const config = graphSearch({ tasks: lookupTasks, rolloutBudget, effort, rngSeed: seed });
-  let state: GepaState = createGepa({ ...config, editsStructure });
+  const generations = editsStructure ? config.generations : Math.min(config.generations, 249);
+  let state: GepaState = createGepa({ ...config, editsStructure, generations });
   const stages: CoreGraphResult['stages'] = {};
   const proposals = { edit: { asked: 0, accepted: 0 }, rewrite: { asked: 0, accepted: 0 } };
   const kinds = new Map<number, 'edit' | 'rewrite'>();

@@ -37,7 +37,8 @@ export const createGraphJobSchema = z
       ),
       proposer_effort: z
         .enum(['low', 'medium', 'high'], unlessMissing('must be "low", "medium" or "high"'))
-        .default('medium'),
+        .default('medium')
+        .describe('How many proposals the search may pay for, and how much of the traces they are shown.'),
       auto_start: z.boolean().default(true).describe('false: the job stays pending until it is started.'),
       // The graph is validated when it is parsed, not here.
       initial_graph: z.unknown().optional().describe('The initial graph. Default: one step with initial_prompt.'),

@@ -1,15 +1,21 @@
 /** The search configuration of a graph job: GEPA over tasks as seeds, within the rollout budget. */
-import { gepaDefaults, gepaLimits, maxRegressionSeeds } from '../algorithms/gepa/config.js';
+import { gepaDefaults, gepaLimits } from '../algorithms/gepa/config.js';
 import type { GepaSearch } from '../algorithms/index.js';
-import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../search/config.js';
 import { splitTasks } from './task-split.js';
 
-/** Per effort: proposals per generation, and the failures shown to each and then tested. */
+/**
+ * Per effort: the most generations by rollouts of the budget, and the factor on the lengths of the
+ * traces that a proposer is shown. Neither changes the path of a search before its end, so more
+ * effort never means fewer proposals.
+ */
 const efforts = {
-  low: { proposals: 1, shown: 2 },
-  medium: { proposals: 2, shown: 3 },
-  high: { proposals: 4, shown: 5 },
+  low: { generations: 1 / 2, traceDetail: 1 / 2 },
+  medium: { generations: 1, traceDetail: 1 },
+  high: { generations: 2, traceDetail: 4 },
 } as const;
+
+/** The most proposals of a generation, and the failures that each is shown and then tested on. */
+const proposals = { atOnce: 2, failures: 2 } as const;
 
 /** Maximum shares of the budget for evaluation and held-out comparison; at least `minTasks`. */
 const shares = { evaluation: 1 / 10, heldout: 1 / 20, minTasks: 3 } as const;
@@ -23,7 +29,7 @@ export interface GraphSearchRequest {
 
 /** The search for a data set; a seed is a task's index. `configProblems` checks the budget. */
 export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSearchRequest): GepaSearch {
-  const { proposals, shown } = efforts[effort];
+  const { generations, traceDetail } = efforts[effort];
   const share = (share: number) =>
     Math.min(gepaLimits.evaluationSeeds, Math.max(shares.minTasks, Math.floor(share * rolloutBudget)));
   const split = splitTasks(tasks, rngSeed, {
@@ -31,21 +37,19 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSear
     evaluation: share(shares.evaluation),
     heldout: share(shares.heldout),
   });
-  const config: GepaSearch = {
+  return {
     ...gepaDefaults,
     algorithm: 'gepa',
-    populationSize: proposals,
-    generations: 1,
-    minibatchSize: shown,
+    populationSize: proposals.atOnce,
+    // A tested proposal costs two rollouts, so this ends only a search whose proposals repeat.
+    generations: Math.min(gepaLimits.candidates - 1, Math.ceil(generations * rolloutBudget)),
+    minibatchSize: proposals.failures,
     trainSeeds: split.train,
     evaluationSeeds: split.evaluation,
     heldoutSeeds: split.heldout,
     editsStructure: true,
+    traceDetail,
     maxRollouts: rolloutBudget,
     rngSeed,
   };
-  const left = rolloutBudget - 2 * evaluationRollouts(config) - heldoutRollouts(config);
-  const generation = proposals * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
-  const most = Math.floor((gepaLimits.candidates - 1) / proposals);
-  return { ...config, generations: Math.min(most, Math.max(1, Math.floor(left / generation))) };
 }

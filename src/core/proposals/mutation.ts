@@ -6,6 +6,8 @@ export interface MutationConfig {
   componentSelection?: ComponentSelection;
   /** Candidates are graphs, whose structure can be edited. */
   editsStructure?: boolean;
+  /** Factor on the lengths of the traces shown to a proposer of graphs; absent: 1. */
+  traceDetail?: number;
 }
 
 /**

@@ -8,6 +8,7 @@
  * merge must only not lose: its parts have shown their gains. Requests follow from results alone.
  */
 import { mean, sum } from '../../math/rewards.js';
+import { mutationOf } from '../../proposals/mutation.js';
 import type { Pair } from '../../search/batch.js';
 import type { Posterior, RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
@@ -123,7 +124,10 @@ function regressionSeeds(
   const taught = removed.flatMap((ancestor) =>
     solved.filter((seed) => gainedOn(state.results, model, ancestor, seed)).slice(0, 2),
   );
-  const count = Math.min(maxRegressionSeeds(state.config), removed.length > 0 ? minibatchOf(state.config) : least);
+  // A change of the structure can break every seed at once.
+  const isEdit = mutationOf(candidate, state.config).kind === 'edit';
+  const additions = isEdit ? Math.max(1, least) : least;
+  const count = Math.min(maxRegressionSeeds(state.config), removed.length > 0 ? minibatchOf(state.config) : additions);
   return [...new Set([...taught, ...solved])].slice(
     0,
     Math.max(count, Math.min(taught.length, maxRegressionSeeds(state.config))),

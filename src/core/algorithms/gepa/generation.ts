@@ -104,7 +104,7 @@ export function afterTestRound(before: GepaState, phase: PhaseOf<GepaState, 'gat
   return merge(state, trials) ?? endGeneration(state, decisions);
 }
 
-/** Records an evaluation. A candidate without any verified output is no longer a possible parent. */
+/** Records an evaluation. A candidate without a verified output is no longer a possible parent. */
 function evaluated(before: GepaState, candidate: number, decisions: Decision[]): GepaState {
   const reward = mean(evaluationRewards(before, candidate));
   if (reward === null) return { ...before, pool: before.pool.filter((member) => member !== candidate) };

@@ -16,7 +16,7 @@ export function toConfig(request: PolicyOptimization): GepaConfig {
   };
 }
 
-export const requestPaths: RequestPaths<Omit<GepaConfig, 'editsStructure'>> = {
+export const requestPaths: RequestPaths<Omit<GepaConfig, 'editsStructure' | 'traceDetail'>> = {
   ...commonPaths('gepa'),
   populationSize: ['gepa', 'population_size'],
   generations: ['gepa', 'generations'],
