@@ -67,6 +67,14 @@ async function rewritePrompts(
   return { outcome: 'proposed', texts: graphTexts(graph), graph, components: rewritten.components };
 }
 
+/** The rules for the edits of a job's graphs. */
+export function editRules(spec: GraphSpec): EditRules {
+  return {
+    models: spec.policies.map(({ model }) => model),
+    maxAttempts: attemptsLimit(graphFromJson(initialGraphOf(spec))),
+  };
+}
+
 async function editStructure(
   deps: ActivityDeps,
   job: JobRef,
@@ -74,10 +82,7 @@ async function editStructure(
   { request: { candidate }, parent, failures }: GraphProposal,
   signal: AbortSignal,
 ): Promise<NewGraph | NoProposal> {
-  const rules: EditRules = {
-    models: spec.policies.map(({ model }) => model),
-    maxAttempts: attemptsLimit(graphFromJson(initialGraphOf(spec))),
-  };
+  const rules = editRules(spec);
   const question = buildEditProposal({
     graph: graphText(parent),
     failures,

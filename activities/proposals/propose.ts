@@ -1,7 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { mergeProposal, type MergeableCandidate } from '../../src/core/graphs/candidate.js';
-import { graphFromJson } from '../../src/core/graphs/json.js';
-import type { SearchSpec } from '../../src/core/jobs/spec.js';
+import { graphTexts } from '../../src/core/graphs/components.js';
+import { ablationsOf } from '../../src/core/graphs/edits/ablation.js';
+import { editToJson, graphFromJson } from '../../src/core/graphs/json.js';
+import type { GraphSpec, SearchSpec } from '../../src/core/jobs/spec.js';
 import { componentTexts } from '../../src/core/prompts/components.js';
 import { composeTexts } from '../../src/core/proposals/compose.js';
 import type { Composition, ProposalAnswer, ProposalRequest } from '../../src/core/search/protocol.js';
@@ -14,7 +16,7 @@ import type { ActivityDeps } from '../deps.js';
 import { withHeartbeat } from '../heartbeat.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 import { recordLost } from '../jobs/spec.js';
-import { proposeGraph } from './graph.js';
+import { editRules, proposeGraph } from './graph.js';
 import { reflect } from './reflect.js';
 import { storeProposals, type Proposal } from './store.js';
 
@@ -67,6 +69,8 @@ async function makeProposal(
       return merge(pool, request.merge!);
     case 'compose':
       return compose(deps, job, pool, request.compose!);
+    case 'ablate':
+      return ablate(spec as GraphSpec, pool, request);
     case 'rewrite':
     case 'edit': {
       const { messages, graph } = pool.get(request.parent)!;
@@ -88,6 +92,13 @@ function merge(pool: Pool, parents: readonly number[]): Proposal {
   if (!merged.ok) return { outcome: 'failed', reason: merged.reason };
   const { texts, graph } = merged;
   return { outcome: 'merged', texts, parents: merged.parents, ...(graph && { graph }) };
+}
+
+function ablate(spec: GraphSpec, pool: Pool, { parent, ablation }: ProposalRequest): Proposal {
+  const ablated = ablationsOf(graphFromJson(pool.get(parent)!.graph!), editRules(spec))[ablation!];
+  if (!ablated) return { outcome: 'failed', reason: 'no further step can be removed' };
+  const { graph, edit } = ablated;
+  return { outcome: 'ablated', texts: graphTexts(graph), graph, edits: [editToJson(edit)] };
 }
 
 async function compose(

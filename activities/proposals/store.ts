@@ -24,6 +24,7 @@ import { cutToBytes } from '../../src/util/text.js';
 export type Proposal = { shown?: number[] } & (
   | { outcome: 'proposed'; texts: Texts; graph?: Graph; components: string[]; edits?: EditJson[] }
   | { outcome: 'merged'; texts: Texts; graph?: Graph; parents: number[] }
+  | { outcome: 'ablated'; texts: Texts; graph: Graph; edits: EditJson[] }
   | { outcome: 'composed'; texts: Texts; demos: Demo[]; parents: number[] }
   | { outcome: 'unchanged' }
   | { outcome: 'failed'; reason: string }
@@ -111,6 +112,8 @@ function lineagesOf(pool: ReadonlyMap<number, PooledCandidate>): Map<number, Lin
 
 function detailOf(proposal: NewProposal): Record<string, unknown> {
   switch (proposal.outcome) {
+    case 'ablated':
+      return { ablation: { edits: proposal.edits } };
     case 'merged':
       return { merge: { parents: proposal.parents } };
     case 'composed':

@@ -1,6 +1,7 @@
 import { editsSchema } from '../../src/contracts/graphs/graph.js';
 import { candidateKey, mergeProposal, type MergeableCandidate } from '../../src/core/graphs/candidate.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../../src/core/graphs/components.js';
+import { ablationsOf } from '../../src/core/graphs/edits/ablation.js';
 import { attemptsLimit } from '../../src/core/graphs/edits/edits.js';
 import { buildEditProposal, editsForm, type FailedRun } from '../../src/core/graphs/edits/proposal.js';
 import { maxEdits, readGraphEdits, readGraphText } from '../../src/core/graphs/edits/read-proposal.js';
@@ -89,7 +90,13 @@ export class GraphsInProcess {
     return { ordinal, reward, infrastructure: false, cost: 2 * calls };
   }
 
-  private propose({ candidate, parent, kind, merge, ordinals, pick, ...request }: ProposalRequest): Outcome {
+  private propose({ candidate, parent, kind, merge, ablation, ordinals, pick, ...request }: ProposalRequest): Outcome {
+    if (ablation !== undefined) {
+      const rules = { models: ['m'], maxAttempts: attemptsLimit(this.first) };
+      const ablated = ablationsOf(this.graphOf(parent), rules)[ablation];
+      if (!ablated) return { outcome: 'failed', reason: 'no further step can be removed' };
+      return { outcome: this.keep(candidate, [parent], ablated.graph) ? 'proposed' : 'duplicate' };
+    }
     if (merge) {
       const merged = mergeProposal(this.members, merge);
       if (!merged.ok) return { outcome: 'failed', reason: merged.reason };

@@ -9,6 +9,8 @@ export interface PlannedProposal {
   candidate: number;
   parents: number[];
   offered: readonly { ordinal: number }[];
+  /** The candidate is its parent's graph without a step. */
+  ablation?: number;
 }
 
 /** The proposals of a generation, each for another cause; several parents make a merge. */
@@ -17,9 +19,10 @@ export function proposalRequest(
   generation: number,
   config: SearchConfig & MutationConfig,
 ): SearchRequest {
-  const requests = planned.map(({ candidate, parents, offered }, index): ProposalRequest => {
+  const requests = planned.map(({ candidate, parents, offered, ablation }, index): ProposalRequest => {
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
     if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
+    if (ablation !== undefined) return { ...request, kind: 'ablate', ablation };
     const share = Math.ceil(offered.length / planned.length);
     const pick = { size: Math.min(minibatchOf(config), share), index, of: planned.length };
     return { ...request, ...mutationOf(candidate, config), pick };

@@ -30,10 +30,11 @@ export interface RolloutAnswer {
 
 /**
  * `rewrite`: a model rewrites texts of the parent; `edit`: a model edits the parent's graph;
- * `merge` and `compose`: parts of known candidates are combined without a model.
+ * `merge` and `compose`: parts of known candidates are combined without a model; `ablate`: a step of
+ * the parent's graph is removed without a model.
  */
 export interface ProposalRequest {
-  kind: 'rewrite' | 'edit' | 'merge' | 'compose';
+  kind: 'rewrite' | 'edit' | 'merge' | 'compose' | 'ablate';
   candidate: number;
   parent: number;
   generation: number;
@@ -46,6 +47,8 @@ export interface ProposalRequest {
   rewrite?: Rewrite;
   merge?: number[];
   compose?: Composition;
+  /** `ablate`: which of the steps that can be removed. */
+  ablation?: number;
 }
 
 /** `size` failures with similar feedback: group `index` of `of` groups. */

@@ -53,6 +53,29 @@ describe('a graph job', () => {
     expect(seen.usage.total_tokens).toBe(recorded!.tokens);
   });
 
+  test('tries its winner without each step before it ends, and keeps the steps that are needed', async () => {
+    on.world.model.reply((request) => {
+      const text = request.body.messages.map(({ content }) => content).join('\n');
+      // Rewrites change nothing, so that rules come by steps.
+      const [, shown] = /```\n([\s\S]*?)\n```/.exec(text) ?? [];
+      return text.includes('Write a new instruction') ? { text: `\`\`\`\n${shown}\n\`\`\`` } : on.world.answer(request);
+    });
+    const id = await create(40, { rollout_budget: 300 });
+    const seen = await ended<GraphJob>(on.service, id);
+    expect(seen).toMatchObject({ status: 'completed', best_reward: 1 });
+    const ablated = await on.service.query<{ id: string; edits: object[]; status: string }>(
+      `select id, edits, status from candidates where job_id = $1 and detail ? 'ablation'`,
+      [id],
+    );
+    expect(ablated.length).toBeGreaterThan(0);
+    for (const { edits } of ablated) expect(edits).toEqual([expect.objectContaining({ edit: 'remove' })]);
+    for (const { id: candidate } of ablated.filter(({ status }) => status === 'rejected')) {
+      const path = `${pathOf(id)}/candidates/${candidate}`;
+      const detail = await on.service.api.call<{ edits: object[] }>('GET', path);
+      expect(detail).toMatchObject({ candidate_id: candidate, edits: [{ edit: 'remove' }] });
+    }
+  });
+
   test('has a trace of each task, with the usage of each step', async () => {
     const solve = llm('solve', `{{thought}} ${allRules}`, { thought: 'think.answer' });
     const initial_graph = graphOf([llm('think', allRules), { ...solve, samples: 3 }], 'solve');

@@ -12,7 +12,9 @@ import { mutationOf } from '../../proposals/mutation.js';
 import type { Pair } from '../../search/batch.js';
 import type { Posterior, RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
+import { ablationSeeds } from './ablation.js';
 import { maxRegressionSeeds } from './config.js';
+import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { measuredOn, type Results } from '../../search/results.js';
 import type { GepaState, Trial } from './state.js';
@@ -107,20 +109,11 @@ function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Tria
  * Seeds that the parent solves: those of removed text first, then the oldest. `least` of them, more
  * for a child that lacks text of its parent.
  */
-function regressionSeeds(
-  state: GepaState,
-  model: RewardModel,
-  { candidate, parents, removed }: Trial,
-  least: number,
-): number[] {
-  const [parent] = parents;
-  const solved = state.order
-    .map((seed) => ({ seed, posterior: model.posterior(parent!, seed) }))
-    .filter(({ seed, posterior }) => {
-      return posterior !== null && posterior.mean > 1e-9 && measuredOn(state.results, candidate, seed).length === 0;
-    })
-    .sort((left, right) => right.posterior!.mean - left.posterior!.mean || right.posterior!.age - left.posterior!.age)
-    .map(({ seed }) => seed);
+function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, least: number): number[] {
+  const { candidate, removed, ablation } = trial;
+  const solved = solvedSeeds(state, model, trial);
+  if (ablation !== undefined)
+    return solved.slice(0, Math.max(1, Math.min(ablationSeeds(state), searchRollouts(state))));
   const taught = removed.flatMap((ancestor) =>
     solved.filter((seed) => gainedOn(state.results, model, ancestor, seed)).slice(0, 2),
   );
@@ -132,6 +125,21 @@ function regressionSeeds(
     0,
     Math.max(count, Math.min(taught.length, maxRegressionSeeds(state.config))),
   );
+}
+
+/** Seeds that the parent solves and the child did not run, the best and oldest results first. */
+export function solvedSeeds(
+  { order, results }: GepaState,
+  model: RewardModel,
+  { candidate, parents }: Pick<Trial, 'candidate' | 'parents'>,
+): number[] {
+  return order
+    .map((seed) => ({ seed, posterior: model.posterior(parents[0]!, seed) }))
+    .filter(({ seed, posterior }) => {
+      return posterior !== null && posterior.mean > 1e-9 && measuredOn(results, candidate, seed).length === 0;
+    })
+    .sort((left, right) => right.posterior!.mean - left.posterior!.mean || right.posterior!.age - left.posterior!.age)
+    .map(({ seed }) => seed);
 }
 
 /** Whether a candidate scored more on a seed than its parents led to expect. */

@@ -6,6 +6,7 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import { addProposals } from '../../search/proposing.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
+import { countAblation } from './ablation.js';
 import { gainedOn } from './acceptance.js';
 import { maxProposalRollouts, rolloutsPerProposal } from './budget.js';
 import { gepaLimits } from './config.js';
@@ -79,9 +80,11 @@ export function addChildren(
 ): { state: GepaState; trials: Trial[] } {
   const answered = planned.map((trial, index) => withAnswer(trial, answers[index]!));
   const trials = answered.filter((_, index) => answers[index]!.outcome === 'proposed');
-  // No model writes a merge: its failure is not the proposer's.
+  // No model writes a merge or an ablation: its failure is not the proposer's.
   const isMerge = planned.every(({ parents }) => parents.length > 1);
-  const added = addProposals(before, trials, isMerge ? [] : answers, decisions);
+  const isAblation = planned.every(({ ablation }) => ablation !== undefined);
+  const added = addProposals(before, trials, isMerge || isAblation ? [] : answers, decisions);
+  if (isAblation) return { state: countAblation(added, planned[0]!, answers[0]!), trials };
   if (isMerge) return { state: added, trials };
   const shown = answered.flatMap((trial) => trial.offered.filter(({ seed }) => trial.shown.includes(seed)));
   return { state: { ...added, timesShown: countShown(before.timesShown, shown) }, trials };

@@ -7,6 +7,7 @@ import { inheritedSeeds, knownFailures, unevaluatedSeeds } from '../../search/fa
 import { ask } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
+import { ablationReserve } from './ablation.js';
 import { gainedOn } from './acceptance.js';
 import { rolloutsPerProposal } from './budget.js';
 import { maxRegressionSeeds, noiseProbes } from './config.js';
@@ -72,7 +73,8 @@ function runParent(state: GepaState, parent: number, seeds: readonly number[]): 
 
 /** The share of the budget for runs of a parent on further seeds. */
 function spareRollouts(state: GepaState): number {
-  const beyondProposal = searchRollouts(state) - minibatchOf(state.config);
+  const kept = ablationReserve(state, rewardModelOf(state));
+  const beyondProposal = searchRollouts(state) - kept - minibatchOf(state.config);
   // Always allow one rollout of the parent: without it the smallest budget buys no proposal.
   return Math.max(Math.min(1, beyondProposal), Math.floor(beyondProposal / 2), 0);
 }

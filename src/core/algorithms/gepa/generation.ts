@@ -23,6 +23,7 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { PhaseOf } from '../../search/state.js';
+import { ablate, ablationReserve } from './ablation.js';
 import { decideAcceptance, decideFromKnownResults } from './acceptance.js';
 import { canSpareEvaluation } from './budget.js';
 import { addChildren, merge, reflect } from './children.js';
@@ -120,6 +121,8 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const model = rewardModelOf(state);
   const incumbent = incumbentOf(state, model);
   const stop = whyStop(state, model, incumbent);
+  const ablation = stop === null ? null : ablate(state);
+  if (ablation !== null) return ablation;
   if (!isEvaluated(state, incumbent) && (stop !== null || isEvaluationDue(state, model, incumbent))) {
     const missing = missingPairs(state, incumbent, model.noise.variance > 0 || state.config.repeats > 1);
     if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
@@ -169,6 +172,7 @@ function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
 function whyStop(state: GepaState, model: RewardModel, incumbent: number): StoppedBy | null {
   const isFull = state.nextCandidate >= gepaLimits.candidates;
   if (state.generation >= state.config.generations || isFull) return 'generations';
-  if (searchRollouts(state) < 2 * minibatchOf(state.config)) return 'max_rollouts';
+  const left = searchRollouts(state) - ablationReserve(state, model);
+  if (left < 2 * minibatchOf(state.config)) return 'max_rollouts';
   return canImprove(state, model, incumbent) ? null : 'train_solved';
 }

@@ -17,6 +17,8 @@ export interface Trial {
   removed: number[];
   /** Completed test rounds. */
   rounds: number;
+  /** The child is its parent's graph without a step. */
+  ablation?: number;
 }
 
 /** The phase of the search; phases with a batch have the name of their `Stage`. */
@@ -37,6 +39,8 @@ export interface GepaState extends SeededState {
   pool: number[];
   /** The parent drawn for this generation; absent: the incumbent. */
   parent?: number | undefined;
+  /** By candidate: how many of its steps were tried to remove, see `ablation.ts`. */
+  ablated?: Readonly<Record<string, number>>;
   /** Requested rollouts at the time of the last evaluation. */
   evaluatedAt: number;
 }

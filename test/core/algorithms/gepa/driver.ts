@@ -113,9 +113,16 @@ export function driveSearch<State>(
 }
 
 /** A successful proposal that shows the first failures of the request. */
-export function proposed({ ordinals, pick, merge, compose }: ProposalRequest): Omit<ProposalAnswer, 'candidate'> {
+export function proposed({
+  ordinals,
+  pick,
+  merge,
+  compose,
+  ablation,
+}: ProposalRequest): Omit<ProposalAnswer, 'candidate'> {
   if (merge) return { outcome: 'proposed', parents: merge };
   if (compose) return { outcome: 'proposed' };
+  if (ablation !== undefined) return { outcome: 'failed', reason: 'no further step can be removed' };
   const { size, index, of } = pick!;
   const own = ordinals.filter((_, at) => at % of === index).slice(0, size);
   return { outcome: 'proposed', shown: own.length > 0 ? own : ordinals.slice(0, size), removed: [] };
