@@ -30,8 +30,8 @@ export interface RolloutAnswer {
 
 /**
  * `rewrite`: a model rewrites texts of the parent; `edit`: a model edits the parent's graph;
- * `merge` and `compose`: parts of known candidates are combined without a model; `ablate`: a step of
- * the parent's graph is removed without a model.
+ * without a model, `merge` and `compose` combine parts of known candidates, and `ablate` removes a
+ * step of the parent's graph.
  */
 export interface ProposalRequest {
   kind: 'rewrite' | 'edit' | 'merge' | 'compose' | 'ablate';

@@ -106,8 +106,8 @@ function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Tria
 }
 
 /**
- * Seeds that the parent solves: those of removed text first, then the oldest. `least` of them, more
- * for a child that lacks text of its parent.
+ * Seeds that the parent solves: those of removed text first, then the oldest; at least `least`,
+ * more for a child that lacks text of its parent.
  */
 function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, least: number): number[] {
   const { candidate, removed, ablation } = trial;
