@@ -112,7 +112,7 @@ describe('a graph job', () => {
       expect(said).toMatch(/at most [36] model calls, of the edited graph at most 72: /);
       return { text: `\`\`\`json\n${JSON.stringify(edits)}\n\`\`\`` };
     });
-    const job = on.world.job(12, { initial_graph, rollout_budget: 120 });
+    const job = on.world.job(12, { initial_graph, rollout_budget: 80, proposer_effort: 'low' });
     const dataset = job['dataset'] as { gold_outputs: { task_id: string; output: string }[] };
     // Failures of all runs are the material to learn from.
     const gold_outputs = dataset.gold_outputs.map((gold, at) => (at % 2 === 0 ? gold : { ...gold, output: 'rule-9' }));
