@@ -31,7 +31,7 @@ export function findDemosActivity(deps: ActivityDeps) {
           if (!baseline?.messages) throw recordLost(job);
           const prompt = componentTexts(baseline.messages);
           const marked = await readMarked(tx, job.jobId);
-          const query = { components: Object.keys(prompt), marked, ordinals: request.ordinals };
+          const query = { components: Object.keys(prompt), marked, ordinals: request.ordinals, open: request.open };
           const spec = await readSpec<SessionSpec>(tx, job.jobId);
           return { spec, prompt, slots: await usableDemos(tx, job.jobId, query) };
         });

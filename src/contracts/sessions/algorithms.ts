@@ -36,15 +36,19 @@ const gepaSchema = z.strictObject({
 const demosSchema = wholeNumber(0, 32).default(4);
 
 const miproSchema = z.strictObject({
-  num_candidates: count(50).describe('Instructions per component, including the original.'),
+  num_candidates: count(50).describe(
+    'Instructions per component, including the original, that combinations are chosen from at a time. With num_trials no more are written.',
+  ),
   num_trials: count(490)
     .optional()
     .describe(
-      "Tested combinations of instructions and demonstrations. Default: derived from num_candidates, as in DSPy's MIPROv2.",
+      "Tested instructions and combinations. Default: as many as budget.max_rollouts and progress allow; without a budget of rollouts derived from num_candidates, as in DSPy's MIPROv2.",
     ),
   minibatch_size: count(1_000)
     .optional()
-    .describe('Evaluation seeds per trial. Default: an eighth of them, between 5 and 35.'),
+    .describe(
+      'Seeds per test of a combination: half of them at first. Default: an eighth of the evaluation seeds, between 5 and 35.',
+    ),
   max_bootstrapped_demos: demosSchema.describe(
     'Maximum demonstrations in a prompt from good answers of the model itself.',
   ),

@@ -105,14 +105,18 @@ export interface ProposalAnswer {
 
 export type StoppedBy = 'generations' | 'max_rollouts' | 'solved' | 'train_solved' | 'patience' | 'target_reward';
 
-/** Which of `ordinals` (best first) can be demonstrations; `describe`: those for the task. */
+/**
+ * Which of `ordinals` can be demonstrations, those first that cover most of the questions of
+ * `open`; `describe`: those for the task.
+ */
 export interface DemoRequest {
   generation: number;
   ordinals: number[];
+  open: number[];
   describe: number[];
 }
 
-/** The prompt's components, and the usable ordinals of each slot, in the order of the request. */
+/** The prompt's components, and the usable ordinals of each slot, in the order of coverage. */
 export interface DemoAnswer {
   components: string[];
   slots: DemoSlot[];

@@ -1,5 +1,6 @@
 /** Demonstrations from traces: rollouts that can be shown as a question and its answer. */
 import { componentNames } from '../../core/prompts/components.js';
+import { orderByCoverage } from '../../core/prompts/demo-coverage.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/jobs/spec.js';
 import { candidateId } from '../../core/jobs/ids.js';
@@ -86,29 +87,41 @@ const examples = `with asked as (
             from stripped) bounded`;
 
 /**
- * Usable rollouts in the given order, one slot per marked component, else one for the prompt.
- * Expected answers need a single slot: with several calls their target is ambiguous.
+ * Usable rollouts among `ordinals`, one slot per marked component, else one for the prompt; those
+ * first that cover most of the questions of the rollouts `open`. Expected answers need a single
+ * slot: with several calls their target is ambiguous.
  */
 export async function usableDemos(
   tx: Tx,
   jobId: string,
-  prompt: { components: readonly string[]; marked: boolean; ordinals: readonly number[] },
+  prompt: { components: readonly string[]; marked: boolean; ordinals: readonly number[]; open: readonly number[] },
 ): Promise<DemoSlot[]> {
-  const { components, marked, ordinals } = prompt;
-  type Row = { component: string | null; ordinal: number; shown: boolean; labeled: boolean };
+  const { components, marked, ordinals, open } = prompt;
+  type Row = {
+    component: string | null;
+    ordinal: number;
+    question: string | null;
+    output: string | null;
+    label: string | null;
+  };
   const rows = await tx.query<Row>(
-    `select component, ordinal, output is not null as shown, label is not null as labeled from (${examples}) e order by position`,
-    [jobId, ordinals, marked ? components : null],
+    `select component, ordinal, question, output, label from (${examples}) e order by position`,
+    [jobId, [...new Set([...ordinals, ...open])], marked ? components : null],
   );
-  const slots = (marked ? components.filter((name) => rows.some(({ component }) => component === name)) : [null]).map(
+  const wanted = new Set(ordinals);
+  const slots = (marked ? components.filter((name) => rows.some((row) => row.component === name)) : [null]).map(
     (component) => {
       const its = rows.filter((row) => row.component === component);
-      const ordinalsOf = (kept: Row[]) => kept.map(({ ordinal }) => ordinal);
-      return {
-        component,
-        bootstrapped: ordinalsOf(its.filter(({ shown }) => shown)),
-        labeled: ordinalsOf(its.filter(({ labeled }) => labeled)),
+      const questions = its.filter(({ ordinal }) => open.includes(ordinal)).flatMap(({ question }) => question ?? []);
+      const ordered = (answerOf: (row: Row) => string | null) => {
+        const usable = its.flatMap((row) => {
+          const output = answerOf(row);
+          const isUsable = wanted.has(row.ordinal) && row.question !== null && output !== null;
+          return isUsable ? [{ ordinal: row.ordinal, input: row.question!, output }] : [];
+        });
+        return orderByCoverage(usable, questions).map((index) => usable[index]!.ordinal);
       };
+      return { component, bootstrapped: ordered(({ output }) => output), labeled: ordered(({ label }) => label) };
     },
   );
   return slots.length === 1 ? slots : slots.map((slot) => ({ ...slot, labeled: [] }));

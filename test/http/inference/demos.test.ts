@@ -73,7 +73,7 @@ describe('demonstrations', () => {
     const calls = await proxy.calls(job);
     expect(calls.map(({ request }) => (request['messages'] as unknown[]).length)).toEqual([4, 4, 6]);
     // Inserted messages are not part of the question.
-    const wanted = { components: ['system'], marked: false, ordinals: [0, 1, 2] };
+    const wanted = { components: ['system'], marked: false, ordinals: [0, 1, 2], open: [] };
     expect(await org((tx) => usableDemos(tx, job.jobId, wanted))).toEqual([
       { component: null, bootstrapped: [0, 1, 2], labeled: [] },
     ]);

@@ -73,7 +73,12 @@ async function rollout(
 }
 const survey = (ordinals: number[], components: string[] | null = null) =>
   org((tx) =>
-    usableDemos(tx, job.jobId, { components: components ?? ['system'], marked: components !== null, ordinals }),
+    usableDemos(tx, job.jobId, {
+      components: components ?? ['system'],
+      marked: components !== null,
+      ordinals,
+      open: [],
+    }),
   );
 const build = (...wanted: Parameters<typeof buildDemos>[2]) => org((tx) => buildDemos(tx, job.jobId, wanted));
 
@@ -118,7 +123,12 @@ describe('a rollout usable as a demonstration', () => {
     for (const [ordinal, calls] of all.entries()) await rollout(ordinal, calls);
     const order = all.map((_, ordinal) => ordinal).reverse();
     const expected = shown.map((_, ordinal) => ordinal).reverse();
-    expect(await survey([...order, 999])).toEqual([{ component: null, bootstrapped: expected, labeled: [] }]);
+    const [slot] = await survey([...order, 999]);
+    expect({ ...slot, bootstrapped: slot!.bootstrapped.toSorted((left, right) => right - left) }).toEqual({
+      component: null,
+      bootstrapped: expected,
+      labeled: [],
+    });
     const demos = await build({ component: null, bootstrapped: [5, 1, 4], labeled: [] });
     expect(demos).toEqual([
       { component: null, seed: 15, ordinal: 5, input: 'q', output: 'yes' },
@@ -126,6 +136,18 @@ describe('a rollout usable as a demonstration', () => {
       { component: null, seed: 14, ordinal: 4, input: 'q', output: 'yes' },
     ]);
     await expect(build({ component: null, bootstrapped: [8], labeled: [] })).rejects.toThrow(/rollout 8 /);
+  });
+
+  test('comes first if it covers most of the open questions', async () => {
+    const questions = ['red apple', 'green pear', 'red pear', 'blue plum', 'a blue plum', 'the plum is blue'];
+    for (const [ordinal, question] of questions.entries()) await rollout(ordinal, [{ messages: [user(question)] }]);
+    const prompt = { components: ['system'], marked: false, ordinals: [0, 1, 2, 3] };
+    const first = async (open: number[]) => {
+      const [slot] = await org((tx) => usableDemos(tx, job.jobId, { ...prompt, open }));
+      return slot!.bootstrapped[0];
+    };
+    expect(await first([])).toBe(2);
+    expect(await first([4, 5])).toBe(3);
   });
 
   test('excludes the proxy’s inserted messages from its question', async () => {

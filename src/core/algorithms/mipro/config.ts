@@ -12,10 +12,13 @@ import {
 import type { SearchEstimate } from '../estimate.js';
 
 export interface MiproConfig extends SearchConfig {
-  /** Instructions per component, the original included; at first also the number of demo sets. */
+  /**
+   * Instructions per component among which the sampler chooses, the original included; the same for
+   * demo sets. With `numTrials` no more are written.
+   */
   numCandidates: number;
-  /** Combinations to try, each on one minibatch. */
-  numTrials: number;
+  /** Candidates to try; null: as many as `maxRollouts` and progress allow. */
+  numTrials: number | null;
   /** The most demonstrations in a prompt: scored well, and labeled by the container. */
   maxBootstrappedDemos: number;
   maxLabeledDemos: number;
@@ -29,15 +32,25 @@ export const miproLimits = {
   trialRollouts: 7_000,
   /** Rollouts of all evaluations before the end. */
   evaluationsOnTheWay: 7_000,
+  /** Rollouts in the demo sets of all slots together. */
+  demoRollouts: 30_000,
+  /** Rollouts beside evaluations: rewards are the largest part of the state. */
+  learningRollouts: 14_000,
 } as const;
 
-/** Simultaneous trials of a generation, between two evaluations (5 in DSPy's MIPROv2). */
+/** The most simultaneous trials of a generation (5 in DSPy's MIPROv2). */
 export const trialsAtOnce = 5;
 /** Repeated rollouts before the first trial, to measure the noise. */
 export const noiseProbes = 4;
 /** Good rollouts, and failures, that a proposal is shown. */
 export const goodShown = 3;
 export const failuresShown = 3;
+/** Generations in a row without a new candidate that end a search. */
+export const maxIdle = 6;
+/** The most instructions of a later generation. */
+export const maxLater = 3;
+/** Solved seeds on which a candidate is tested for losses. */
+export const regressionSeeds = 4;
 /** The most rollouts spent to find one that scores well. */
 const maxBootstrap = 6;
 /** Limits of a default minibatch (35 in DSPy's MIPROv2). */
@@ -68,10 +81,27 @@ export function trialSize({
   return Math.min(minibatchSize, evaluationSeeds.length);
 }
 
-export function generationsOf({ numTrials }: Pick<MiproConfig, 'numTrials'>): number {
-  return Math.ceil(numTrials / trialsAtOnce);
+/** The most trials: `numTrials`, or the number that the limits and the budget allow. */
+export function trialLimit(config: MiproConfig): number {
+  if (config.numTrials !== null) return config.numTrials;
+  const least = 2 * evaluationRollouts(config) + heldoutRollouts(config);
+  const affordable = Math.max(1, (config.maxRollouts ?? Infinity) - least);
+  return Math.min(affordable, miproLimits.candidates, Math.floor(miproLimits.trialRollouts / trialSize(config)));
 }
 
+/** The most instructions to request for a component. */
+export function instructionLimit({ numCandidates, numTrials }: MiproConfig): number {
+  return numTrials === null ? miproLimits.candidates : numCandidates - 1;
+}
+
+/** The most generations; without `numTrials`, as many as the budget is likely to allow. */
+export function generationsOf({ numTrials, maxRollouts }: Pick<MiproConfig, 'numTrials' | 'maxRollouts'>): number {
+  if (numTrials !== null) return Math.ceil(numTrials / trialsAtOnce);
+  return Math.min(miproLimits.candidates, Math.ceil((maxRollouts ?? Infinity) / rolloutsOfGeneration));
+}
+
+/** Rollouts that an open-ended generation is likely to take. */
+const rolloutsOfGeneration = 20;
 /** The most instructions before the first trial: the trials of two generations. */
 const maxInitial = 2 * trialsAtOnce;
 
@@ -110,12 +140,13 @@ export function minimumRollouts(config: MiproConfig, isLive = false): number {
 
 /** The estimate of a search that plans `maxRollouts`. */
 export function estimateSearch(config: MiproConfig, components: number, maxRollouts: number): SearchEstimate {
-  const rollouts = config.numTrials * trialSize(config);
+  const rollouts = trialLimit(config) * trialSize(config);
+  const written = config.numTrials === null ? 3 * generationsOf(config) : components * (config.numCandidates - 1);
   return {
     maxRollouts,
     generations: generationsOf(config),
     // One proposal describes the task.
-    proposals: 1 + components * (config.numCandidates - 1),
+    proposals: 1 + written,
     testRollouts: { low: rollouts, likely: rollouts, high: rollouts },
     shownRollouts: failuresShown + goodShown,
     maxDemos: Math.max(config.maxBootstrappedDemos, config.maxLabeledDemos),
@@ -135,25 +166,27 @@ export function configProblems(config: MiproConfig, isLive = false): ConfigProbl
     'numCandidates',
     'must be at least 2 where max_bootstrapped_demos and max_labeled_demos are 0: there is nothing to choose from',
   );
-  check(isCount(numTrials), 'numTrials', 'must be an integer of at least 1');
+  check(numTrials === null || isCount(numTrials), 'numTrials', 'must be an integer of at least 1');
+  check(numTrials !== null || maxRollouts !== null, 'numTrials', 'is required without max_rollouts');
   for (const [field, count] of Object.entries({ maxBootstrappedDemos, maxLabeledDemos })) {
     const isInRange = Number.isSafeInteger(count) && count >= 0 && count <= miproLimits.demos;
     check(isInRange, field as keyof MiproConfig, `must be an integer from 0 to ${miproLimits.demos}`);
   }
   checkSearch(config, check);
   if (problems.length > 0) return problems;
+  const candidates = numTrials === null ? 0 : numTrials + numCandidates;
   check(
-    numTrials + numCandidates < miproLimits.candidates,
+    candidates < miproLimits.candidates,
     'numTrials',
-    `and num_candidates may make ${miproLimits.candidates - 1} candidates together, and are ${numTrials + numCandidates}`,
+    `and num_candidates may make ${miproLimits.candidates - 1} candidates together, and are ${candidates}`,
   );
-  const rollouts = numTrials * trialSize(config);
+  const rollouts = trialLimit(config) * trialSize(config);
   check(
     rollouts <= miproLimits.trialRollouts,
     'numTrials',
     `times minibatch_size makes ${rollouts} rollouts; at most ${miproLimits.trialRollouts} are allowed`,
   );
-  const atOnce = Math.min(numTrials, trialsAtOnce) * trialSize(config);
+  const atOnce = Math.min(trialLimit(config), trialsAtOnce) * trialSize(config);
   check(
     atOnce <= miproLimits.minibatchRollouts * trialsAtOnce,
     'minibatchSize',

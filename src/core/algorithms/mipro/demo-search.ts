@@ -1,7 +1,10 @@
 /** The request for rollouts that can be demonstrations, and the demo sets that follow. */
+import { sum } from '../../math/rewards.js';
 import type { DemoAnswer } from '../../search/protocol.js';
-import { mayHaveDemos } from './config.js';
-import { addUsable, demoCandidates, firstSets, hardSet } from './demos.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import { mayHaveDemos, miproLimits } from './config.js';
+import { coveringSets, demoCandidates, firstSets, usableOf } from './demos.js';
+import { leaderOf } from './expected-reward.js';
 import type { MiproState } from './state.js';
 
 /** Requests demonstrations among new rollouts, at first also components; null: none are new. */
@@ -18,16 +21,18 @@ export function addDemos(before: MiproState, { components, slots }: DemoAnswer):
   const named = isFirst ? firstSlots : before.slots;
   const usable = named.map((component, slot) => {
     const found = slots.find((other) => other.component === component);
-    const known = before.usable[slot] ?? { bootstrapped: [], labeled: [] };
-    if (!found) return known;
+    if (!found) return before.usable[slot] ?? { bootstrapped: [], labeled: [] };
     // With several slots it is unknown which call a right answer belongs to.
-    return addUsable(known, named.length > 1 ? { ...found, labeled: [] } : found, before);
+    return usableOf(named.length > 1 ? { ...found, labeled: [] } : found, before);
   });
   const state: MiproState = { ...before, slots: named, usable, searchedForDemos: before.asked };
   if (isFirst) return withFirstSets(state, components);
+  const size = sum(state.demoSets.flat().map(({ bootstrapped, labeled }) => bootstrapped.length + labeled.length));
+  if (size >= miproLimits.demoRollouts) return state;
+  const own = state.choices[leaderOf(state, rewardModelOf(state))]!;
   const demoSets = state.demoSets.map((sets, slot) => {
-    const hard = hardSet(usable[slot]!, sets, state);
-    return hard ? [...sets, hard] : sets;
+    const chosen = sets[own[state.components.length + slot]!]!;
+    return [...sets, ...coveringSets(usable[slot]!, sets, chosen, state)];
   });
   return { ...state, demoSets };
 }

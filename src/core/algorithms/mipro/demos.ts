@@ -9,8 +9,6 @@ import type { DemoSet, MiproState } from './state.js';
 const maxRequested = { good: 100, other: 100 };
 /** The most rollouts for the description of the task. */
 const maxDescribed = 10;
-/** The most rollouts kept for a slot: the latest. */
-const maxUsable = 200;
 
 /** A completed rollout with its reward. */
 export interface RewardedRollout {
@@ -59,16 +57,27 @@ export function goodRollouts({ results, config }: MiproState): RewardedRollout[]
   return all.filter(({ reward, seed }) => reward >= limit && train.has(seed));
 }
 
-/** Rollouts on train seeds since the last request: good ones with the best first, then others. */
+/**
+ * The rollouts that may be demonstrations: of each train seed the earliest good rollout, the best
+ * first, then others that may have a labeled answer; empty: none is new since the last request.
+ */
 export function demoCandidates({ results, searchedForDemos, config }: MiproState): number[] {
   const all = rolloutsOf(results);
   const limit = goodRewardThreshold(all) - 1e-9;
   const train = new Set(config.trainSeeds);
-  const isFresh = ({ ordinal, seed }: RewardedRollout) => ordinal >= searchedForDemos && train.has(seed);
-  const fresh = all.filter(isFresh).sort((left, right) => right.reward - left.reward);
-  const good = fresh.filter(({ reward }) => reward >= limit).slice(0, maxRequested.good);
-  const others = config.maxLabeledDemos > 0 ? fresh.filter(({ reward }) => reward < limit) : [];
-  return [...good, ...others.slice(0, maxRequested.other)].map(({ ordinal }) => ordinal);
+  const known = all.filter(({ seed }) => train.has(seed));
+  const good = firstOfSeeds(known.filter(({ reward }) => reward >= limit));
+  const others = config.maxLabeledDemos > 0 ? firstOfSeeds(known.filter(({ reward }) => reward < limit)) : [];
+  if (![...good, ...others].some(({ ordinal }) => ordinal >= searchedForDemos)) return [];
+  return [
+    ...good.sort((left, right) => right.reward - left.reward).slice(0, maxRequested.good),
+    ...others.slice(0, maxRequested.other),
+  ].map(({ ordinal }) => ordinal);
+}
+
+function firstOfSeeds(rollouts: readonly RewardedRollout[]): RewardedRollout[] {
+  const seeds = new Set<number>();
+  return rollouts.filter(({ seed }) => !seeds.has(seed) && seeds.add(seed));
 }
 
 /** Rollouts for the description of the task; none after the first request. */
@@ -79,28 +88,20 @@ export function toDescribe({ results, components, config }: MiproState): number[
   return shown.slice(0, maxDescribed).map(({ ordinal }) => ordinal);
 }
 
-/** The usable rollouts of a slot with new ones; of each seed the earliest rollout. */
-export function addUsable(before: DemoSet, { bootstrapped, labeled }: DemoSlot, state: MiproState): DemoSet {
+/** The usable rollouts of a slot, in the order of the answer; each seed once. */
+export function usableOf({ bootstrapped, labeled }: DemoSlot, state: MiproState): DemoSet {
   const all = rolloutsOf(state.results);
   const limit = goodRewardThreshold(all) - 1e-9;
   const byOrdinal = new Map(all.map((rollout) => [rollout.ordinal, rollout]));
   const distinct = (ordinals: readonly number[]) => {
-    const seeds = new Set<number>();
-    return ordinals.filter((ordinal) => {
-      const seed = byOrdinal.get(ordinal)?.seed;
-      if (seed === undefined || seeds.has(seed)) return false;
-      seeds.add(seed);
-      return true;
-    });
+    const known = ordinals.flatMap((ordinal) => byOrdinal.get(ordinal) ?? []);
+    return firstOfSeeds(known).map(({ ordinal }) => ordinal);
   };
   const good = bootstrapped.filter((ordinal) => (byOrdinal.get(ordinal)?.reward ?? -Infinity) >= limit);
-  return {
-    bootstrapped: distinct([...before.bootstrapped, ...good]).slice(-maxUsable),
-    labeled: distinct([...before.labeled, ...labeled]).slice(-maxUsable),
-  };
+  return { bootstrapped: distinct(good), labeled: distinct(labeled) };
 }
 
-/** The first sets of a slot (as MIPROv2): empty, the best, labeled only, then random ones. */
+/** The first sets of a slot: empty, the most covering, half of these, labeled only, random ones. */
 export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets: DemoSet[], next: Rng] {
   const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled, numCandidates } = state.config;
   const seedOf = new Map(rolloutsOf(state.results).map(({ ordinal, seed }) => [ordinal, seed]));
@@ -121,6 +122,9 @@ export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets
   add(filled(usable.bootstrapped.slice(0, maxGood), usable.labeled));
   add({ bootstrapped: [], labeled: usable.labeled.slice(0, maxLabeled) });
   const most = Math.min(maxGood, usable.bootstrapped.length);
+  const half = Math.ceil(Math.max(maxGood, maxLabeled) / 2);
+  const few = filled(usable.bootstrapped.slice(0, Math.min(half, most)), usable.labeled);
+  add({ ...few, labeled: few.labeled.slice(0, half - few.bootstrapped.length) });
   for (let attempt = 0; attempt < 4 * numCandidates; attempt++) {
     const [good, afterGood] = shuffle(rng, usable.bootstrapped);
     const [labeled, afterLabeled] = shuffle(afterGood, usable.labeled);
@@ -131,27 +135,40 @@ export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets
   return [sets, rng];
 }
 
-/** The usable rollouts of the seeds with the lowest mean rewards; null: the set exists. */
-export function hardSet(usable: DemoSet, sets: readonly DemoSet[], state: MiproState): DemoSet | null {
+/**
+ * New sets for the leader's open failures: those that cover most of them alone, and half of these
+ * with half of the leader's own; without those that exist.
+ */
+export function coveringSets(usable: DemoSet, sets: readonly DemoSet[], own: DemoSet, state: MiproState): DemoSet[] {
   const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled } = state.config;
-  const all = rolloutsOf(state.results);
-  const seedOf = new Map(all.map(({ ordinal, seed }) => [ordinal, seed]));
-  const rewards = new Map<number, { sum: number; count: number }>();
-  for (const { seed, reward } of all) {
-    const { sum, count } = rewards.get(seed) ?? { sum: 0, count: 0 };
-    rewards.set(seed, { sum: sum + reward, count: count + 1 });
-  }
-  const ease = (ordinal: number) => {
-    const { sum, count } = rewards.get(seedOf.get(ordinal)!) ?? { sum: 0, count: 1 };
-    return sum / count;
+  const seedOf = new Map(rolloutsOf(state.results).map(({ ordinal, seed }) => [ordinal, seed]));
+  const most = Math.max(maxGood, maxLabeled);
+  const fill = (kept: DemoSet): DemoSet => {
+    const set = { bootstrapped: [...kept.bootstrapped], labeled: [...kept.labeled] };
+    const seeds = new Set([...set.bootstrapped, ...set.labeled].map((ordinal) => seedOf.get(ordinal)));
+    const add = (to: number[], from: readonly number[], count: () => number) => {
+      for (const ordinal of from) {
+        const seed = seedOf.get(ordinal);
+        if (count() <= 0 || seeds.has(seed)) continue;
+        to.push(ordinal);
+        seeds.add(seed);
+      }
+    };
+    const total = () => set.bootstrapped.length + set.labeled.length;
+    add(set.bootstrapped, usable.bootstrapped, () => Math.min(maxGood - set.bootstrapped.length, most - total()));
+    add(set.labeled, usable.labeled, () => maxLabeled - total());
+    return set;
   };
-  const hardest = (ordinals: readonly number[], most: number) =>
-    [...ordinals].sort((left, right) => ease(left) - ease(right) || left - right).slice(0, most);
-  const bootstrapped = hardest(usable.bootstrapped, maxGood);
-  const seeds = new Set(bootstrapped.map((ordinal) => seedOf.get(ordinal)));
-  const others = usable.labeled.filter((ordinal) => !seeds.has(seedOf.get(ordinal)));
-  const set = { bootstrapped, labeled: hardest(others, Math.max(0, maxLabeled - bootstrapped.length)) };
-  return sets.some((known) => keyOf(known) === keyOf(set)) ? null : set;
+  const half = Math.floor(most / 2);
+  const halfOwn = {
+    bootstrapped: own.bootstrapped.slice(0, half),
+    labeled: own.labeled.slice(0, Math.max(0, half - own.bootstrapped.length)),
+  };
+  const known = new Set(sets.map(keyOf));
+  return [fill({ bootstrapped: [], labeled: [] }), fill(own), fill(halfOwn)].filter((set) => {
+    const key = keyOf(set);
+    return !known.has(key) && known.add(key);
+  });
 }
 
 function keyOf({ bootstrapped, labeled }: DemoSet): string {

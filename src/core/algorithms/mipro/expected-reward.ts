@@ -1,38 +1,76 @@
-/** The expected reward of a combination, from results of itself and of its parents. */
+/** The expected reward of a candidate, from results of itself and of its parents. */
 import { exceeds, largestReward, mean } from '../../math/rewards.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { knownCombinations } from './space.js';
 import type { MiproState } from './state.js';
 
-/** The expected mean on the evaluation seeds; unpaired, the mean of all own rewards. */
+/** The expected means by reward model; several decisions of a step need them. */
+const lastMeans = new WeakMap<RewardModel, { choices: MiproState['choices']; means: ReadonlyMap<number, number> }>();
+
+/**
+ * The expected mean: on the same train seeds for all candidates, or on the evaluation seeds while
+ * no train seed was run; unpaired, the mean of all own rewards.
+ */
 export function expectedReward(state: MiproState, model: RewardModel, candidate: number): number {
-  if (state.traffic === 'paired') {
-    return model.means(state.candidates, state.config.evaluationSeeds).get(candidate) ?? 0;
+  if (state.traffic === 'unpaired') {
+    const own = Object.values(state.results[candidate] ?? {}).flat();
+    return mean(own.map(([, reward]) => reward)) ?? 0;
   }
-  const own = Object.values(state.results[candidate] ?? {}).flat();
-  return mean(own.map(([, reward]) => reward)) ?? 0;
+  return meansOf(state, model).get(candidate) ?? mean(rewardsOn(state, model, [candidate]).get(candidate)!) ?? 0;
+}
+
+function meansOf(state: MiproState, model: RewardModel): ReadonlyMap<number, number> {
+  const last = lastMeans.get(model);
+  if (last?.choices === state.choices) return last.means;
+  const tried = knownCombinations(state).filter(({ candidate }) => state.results[candidate] !== undefined);
+  const rewards = rewardsOn(state, model, [0, ...tried.map(({ candidate }) => candidate)]);
+  const means = new Map([...rewards].map(([candidate, own]) => [candidate, mean(own) ?? 0]));
+  lastMeans.set(model, { choices: state.choices, means });
+  return means;
+}
+
+/** The expected rewards on the seeds that candidates are compared on. */
+export function rewardsOn(
+  { order, config }: MiproState,
+  model: RewardModel,
+  candidates: readonly number[],
+): ReadonlyMap<number, readonly number[]> {
+  const rewards = model.comparable(candidates, order);
+  const isKnown = rewards.get(candidates[0]!)!.length > 0;
+  return isKnown ? rewards : model.comparable(candidates, config.evaluationSeeds);
 }
 
 /** The candidate with the greatest expected reward, evaluated or not; ties go to the earliest. */
 export function leaderOf(state: MiproState, model: RewardModel): number {
+  const isRejected = rejectedOf(state);
   let leader = { candidate: 0, expected: -largestReward };
   for (const { candidate } of knownCombinations(state)) {
-    if (state.results[candidate] === undefined) continue;
+    if (state.results[candidate] === undefined || isRejected.has(candidate)) continue;
     const expected = expectedReward(state, model, candidate);
     if (exceeds(expected, leader.expected)) leader = { candidate, expected };
   }
   return leader.candidate;
 }
 
-/** The first unevaluated candidate with the greatest expected reward above the best. */
+/** Rejected candidates; unpaired, a rejected candidate may still lead. */
+function rejectedOf({ candidates, traffic }: MiproState): ReadonlySet<number> {
+  if (traffic === 'unpaired') return new Set();
+  return new Set(candidates.filter(({ status }) => status === 'rejected').map(({ candidate }) => candidate));
+}
+
+/** The unevaluated candidate that promises most, if it promises more than the best. */
 export function mostPromising(state: MiproState): number | null {
   const model = rewardModelOf(state);
+  if (state.traffic === 'paired') {
+    const leader = leaderOf(state, model);
+    return state.candidates.find(({ candidate }) => candidate === leader)!.reward === null ? leader : null;
+  }
   let found: { candidate: number; expected: number } | null = null;
   for (const { candidate } of knownCombinations(state)) {
     const summary = state.candidates.find((known) => known.candidate === candidate);
     if (!summary || summary.reward !== null || state.results[candidate] === undefined) continue;
-    if (state.traffic === 'unpaired' && summary.status === 'rejected') continue;
+    if (summary.status === 'rejected') continue;
     const expected = expectedReward(state, model, candidate);
     if (exceeds(expected, found?.expected ?? state.best!.reward)) found = { candidate, expected };
   }

@@ -1,19 +1,19 @@
 /** Rollouts on train seeds that instructions and demonstrations are made from. */
 import type { Pair } from '../../search/batch.js';
-import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
+import { inheritedSeeds, knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { ask } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { spareRollouts } from './budget.js';
-import { bootstrapSeeds, mayHaveDemos, noiseProbes, trialSize, wantedGood } from './config.js';
+import { bootstrapSeeds, failuresShown, maxLater, mayHaveDemos, noiseProbes, trialSize, wantedGood } from './config.js';
 import { goodRollouts } from './demos.js';
 import { leaderOf } from './expected-reward.js';
 import { isAllRequested } from './space.js';
 import type { MiproState } from './state.js';
 
 /** Failures for a generation's instructions; with fewer the leader runs on further train seeds. */
-const enoughFailures = 3;
+const enoughFailures = failuresShown * maxLater;
 
 /** Runs the leader on train seeds at the beginning of a generation; null: enough is known. */
 export function explore(state: MiproState): MiproState | null {
@@ -21,15 +21,25 @@ export function explore(state: MiproState): MiproState | null {
   const model = rewardModelOf(state);
   const isFirst = state.generation === 1;
   const candidate = isFirst ? 0 : leaderOf(state, model);
-  const spare = Math.max(0, spareRollouts(state) - trialSize(config));
+  const spare = Math.max(0, spareRollouts(state) - testReserve(state));
   const seeds = isFirst ? firstSeeds(state, spare) : laterSeeds(state, model, candidate, spare);
   const measuresNoise = isFirst && state.traffic === 'paired' && config.repeats === 1;
   const probes = measuresNoise ? config.evaluationSeeds.slice(0, noiseProbes) : [];
   return runOn(state, candidate, [...seeds, ...probes.slice(0, Math.max(0, spare - seeds.length))]);
 }
 
-/** Runs the baseline on more train seeds; null: enough are good, or half the budget is used. */
+/** The rollouts of a test, or of a trial: without it, exploration finds nothing to use. */
+function testReserve({ traffic, config }: MiproState): number {
+  return traffic === 'paired' ? Math.min(failuresShown, trialSize(config)) : trialSize(config);
+}
+
+/** Continues on twice as many seeds; null: enough is known, or half the budget is used. */
 export function exploreFurther(state: MiproState, size: number): MiproState | null {
+  return state.generation === 1 ? bootstrapFurther(state, size) : failFurther(state, size);
+}
+
+/** Runs the baseline on more train seeds until enough are good. */
+function bootstrapFurther(state: MiproState, size: number): MiproState | null {
   const { config, results } = state;
   if (goodRollouts(state).length >= wantedGood(config)) return null;
   const own = new Set(bootstrapSeeds(config));
@@ -37,8 +47,18 @@ export function exploreFurther(state: MiproState, size: number): MiproState | nu
   const spent = own.size - unseen.length;
   const share = Math.floor((spareRollouts(state) + spent) / 2) - spent;
   // Keep the rollouts of a trial: it is worth more than further good rollouts.
-  const room = spareRollouts(state) - trialSize(config);
+  const room = spareRollouts(state) - testReserve(state);
   return runOn(state, 0, unseen.slice(0, Math.max(0, Math.min(size, share, room))));
+}
+
+/** Runs the leader on more train seeds until it fails where no proposal was shown. */
+function failFurther(state: MiproState, size: number): MiproState | null {
+  if (state.traffic === 'unpaired') return null;
+  const model = rewardModelOf(state);
+  const leader = leaderOf(state, model);
+  if (knownFailures(state, model, leader).some(({ shown }) => shown === 0)) return null;
+  const room = Math.max(0, Math.min(size, spareRollouts(state) - testReserve(state)));
+  return runOn(state, leader, seedsToRun(state, model, leader).slice(0, room));
 }
 
 function runOn(state: MiproState, candidate: number, seeds: readonly number[]): MiproState | null {
@@ -52,16 +72,31 @@ function firstSeeds({ config, results }: MiproState, spare: number): number[] {
   return seeds.slice(0, Math.min(wantedGood(config), Math.floor(spare / 2)));
 }
 
-/** Seeds without results of the candidate's lineage first, then seeds without own results. */
 function laterSeeds(state: MiproState, model: RewardModel, candidate: number, spare: number): number[] {
-  const { config, results, order } = state;
-  const hasDemos = mayHaveDemos(config);
-  if (isAllRequested(state) && !hasDemos) return [];
+  if (isAllRequested(state) && !mayHaveDemos(state.config)) return [];
   const neverShown = knownFailures(state, model, candidate).filter(({ shown }) => shown === 0).length;
+  if (state.traffic === 'unpaired') return unpairedSeeds(state, model, candidate, spare, neverShown);
+  const wanted = Math.max(0, enoughFailures - neverShown);
+  return seedsToRun(state, model, candidate).slice(0, Math.min(wanted, spare));
+}
+
+/** Seeds without results of the lineage; without any left, those whose results are inherited. */
+function seedsToRun(state: MiproState, model: RewardModel, candidate: number): number[] {
   const unseen = unevaluatedSeeds(state, model, candidate);
+  return unseen.length > 0 ? unseen : inheritedSeeds(state, model, candidate);
+}
+
+function unpairedSeeds(
+  { config, results, order }: MiproState,
+  model: RewardModel,
+  candidate: number,
+  spare: number,
+  neverShown: number,
+): number[] {
+  const unseen = unevaluatedSeeds({ order, timesShown: {} }, model, candidate);
   const isUnseen = new Set(unseen);
   const unrun = order.filter((seed) => !isUnseen.has(seed) && measuredOn(results, candidate, seed).length === 0);
-  const least = Math.max(enoughFailures - neverShown, hasDemos ? enoughFailures : 0);
+  const least = Math.max(failuresShown - neverShown, mayHaveDemos(config) ? failuresShown : 0);
   const wanted = unseen.length > 0 ? trialSize(config) : least;
   return [...unseen, ...unrun].slice(0, Math.max(0, Math.min(wanted, spare)));
 }

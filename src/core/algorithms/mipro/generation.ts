@@ -1,34 +1,36 @@
 /**
  * The loop of generations: MIPROv2's (arXiv 2406.11695 and DSPy). Demonstrations come from rollouts
- * that scored well; instructions are written with them; TPE chooses combinations for trials on
- * minibatches; the best of five trials is evaluated. Differences:
- * - Some instructions are written later, from failures of the most promising candidate; so are
- * demonstrations of hard instances.
- * - The trials of a generation run at the same time on the same seeds; the sampler counts running
- * trials as bad (constant liar).
- * - The value of a trial is the candidate's expected mean over all evaluation seeds
- * (`../../search/reward-model.ts`), not its minibatch mean.
- * - Only a candidate that promises more than the best is evaluated; no reward is measured twice.
+ * that scored well; instructions are written with them; TPE chooses combinations. Differences:
+ * - Instructions are written in every generation, from failures of the leader, the candidate with
+ * the best expected mean. Demonstrations are chosen for these failures.
+ * - A candidate takes a test on these failures (`tests.ts`) instead of a trial on a minibatch.
+ * - Tests run on train seeds; evaluation seeds are left for evaluations of the leader.
+ * - On live traffic without seeds, a generation has trials on the same calls (`trials.ts`).
  * Invariants: only a fully evaluated candidate can be the best, so `history` never falls; decisions
  * come in the order of the candidates' numbers.
  */
 import { isSolved } from '../../math/rewards.js';
 import { remainingRollouts } from '../../search/budget.js';
 import { heldoutRollouts } from '../../search/config.js';
+import { knownFailures } from '../../search/failure-pool.js';
 import { heldoutPairs } from '../../search/evaluation.js';
 import { ask, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
 import { addProposals } from '../../search/proposing.js';
+import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision, DemoAnswer, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
 import type { PhaseOf } from '../../search/state.js';
-import { affordableTrials, canSpare, evaluationCost } from './budget.js';
-import { generationsOf, mayHaveDemos, miproLimits } from './config.js';
+import { chooseCombinations, combinationTrials } from './combinations.js';
+import { affordableTrials, canSpare, evaluationCost, spareRollouts } from './budget.js';
+import { estimateOf } from './estimate.js';
+import { generationsOf, maxIdle, mayHaveDemos, miproLimits, trialLimit } from './config.js';
 import { addDemos, requestDemos } from './demo-search.js';
 import { concludeEvaluation, evaluated, evaluationOf, missingOf } from './evaluation.js';
-import { isNoisy, mostPromising } from './expected-reward.js';
+import { isNoisy, leaderOf, mostPromising } from './expected-reward.js';
 import { explore, exploreFurther } from './exploration.js';
-import { addInstructions, proposeInstructions } from './instructions.js';
+import { addInstructions, mergeInstructions, proposeInstructions } from './instructions.js';
 import { isAllRequested, knownCombinations, spaceOf } from './space.js';
-import type { MiproState } from './state.js';
+import type { MiproState, Tests } from './state.js';
+import { acceptedOf, judgeTests, mergeTrials, openTests } from './tests.js';
 import { chooseTrials, judgeTrials, trialPairs } from './trials.js';
 
 /** The evaluation of the baseline is generation 0. */
@@ -36,10 +38,9 @@ export function afterBaseline(state: MiproState, decisions: Decision[]): MiproSt
   return finishGeneration(evaluated(state, 0, decisions), null, decisions);
 }
 
-/** The first generation looks further for good rollouts, on twice as many seeds each time. */
+/** Looks further for good rollouts or failures, on twice as many seeds each time. */
 export function afterMinibatch(state: MiproState, explored: number, decisions: Decision[]): MiproState {
-  const further = state.generation === 1 ? exploreFurther(state, 2 * explored) : null;
-  return further ?? findDemos(state, decisions);
+  return exploreFurther(state, 2 * explored) ?? findDemos(state, decisions);
 }
 
 function findDemos(state: MiproState, decisions: Decision[]): MiproState {
@@ -60,13 +61,29 @@ export function afterInstructions(
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): MiproState {
-  const { state, written } = addInstructions(before, phase, answers, decisions);
+  const { state, written, trials } = addInstructions(before, phase, answers, decisions);
   if (state.phase.name === 'failed') return state;
-  // Instructions from failures are tried at once; among the first ones the sampler chooses.
-  return beginTrials(state, before.generation === 1 ? [] : written, decisions);
+  if (state.traffic === 'unpaired') {
+    // Instructions from failures are tried at once; among the first ones the sampler chooses.
+    return beginTrials(state, before.generation === 1 ? [] : written, decisions);
+  }
+  const [first] = phase.wanted;
+  if (first!.rewrite === null) {
+    return runTests(
+      state,
+      { step: 'merge', parent: first!.parents[0]!, trials: mergeTrials(state, trials) },
+      decisions,
+    );
+  }
+  return runTests(state, { step: 'instructions', parent: first!.parents[0]!, trials }, decisions);
 }
 
 function beginTrials(before: MiproState, first: readonly number[], decisions: Decision[]): MiproState {
+  if (before.traffic === 'paired') {
+    const { state, combinations } = chooseCombinations(before);
+    if (combinations.length === 0) return endGeneration(state, 0, decisions);
+    return { ...state, phase: { name: 'combinations', wanted: combinations, trying: [] } };
+  }
   const { state, combinations, trying } = chooseTrials(before, first);
   if (combinations.length > 0) return { ...state, phase: { name: 'combinations', wanted: combinations, trying } };
   return runTrials(state, trying, decisions);
@@ -83,9 +100,14 @@ export function afterCombinations(
     wanted.filter((combination) => !composed.includes(combination)).map(({ candidate }) => candidate),
   );
   const added = Object.fromEntries(composed.map(({ candidate, choices }) => [candidate, choices]));
-  const state = addProposals(before, composed, [], decisions);
+  const parent = leaderOf(before, rewardModelOf(before));
+  const state = { ...addProposals(before, composed, [], decisions), choices: { ...before.choices, ...added } };
+  if (state.traffic === 'paired') {
+    const candidates = composed.map(({ candidate }) => candidate);
+    return runTests(state, { step: 'combinations', parent, trials: combinationTrials(state, candidates) }, decisions);
+  }
   return runTrials(
-    { ...state, choices: { ...before.choices, ...added } },
+    state,
     trying.filter((candidate) => !dropped.has(candidate)),
     decisions,
   );
@@ -97,8 +119,25 @@ function runTrials(before: MiproState, trying: readonly number[], decisions: Dec
   return ask(state, pairs, (batch) => ({ name: 'gate', batch, trying: [...trying] }));
 }
 
+/** Runs the first round of the tests, as many as the budget allows. */
+function runTests(before: MiproState, wanted: Tests, decisions: Decision[]): MiproState {
+  const { state, tests, pairs } = openTests(before, wanted);
+  if (pairs.length === 0) return afterTests(state, { ...tests, trials: [] }, decisions);
+  const trying = tests.trials.map(({ candidate }) => candidate);
+  return ask(state, pairs, (batch) => ({ name: 'gate', batch, trying, tests }));
+}
+
 export function afterTrials(before: MiproState, phase: PhaseOf<MiproState, 'gate'>, decisions: Decision[]): MiproState {
-  return endGeneration(judgeTrials(before, phase, decisions), 0, decisions);
+  if (!phase.tests) return endGeneration(judgeTrials(before, phase, decisions), 0, decisions);
+  const { state, tests, pairs, open } = judgeTests(before, { ...phase, tests: phase.tests }, decisions);
+  if (open.length > 0) return ask(state, pairs, (batch) => ({ name: 'gate', batch, trying: open, tests }));
+  return afterTests(state, tests, decisions);
+}
+
+function afterTests(state: MiproState, { step, trials }: Tests, decisions: Decision[]): MiproState {
+  if (step === 'combinations') return endGeneration(state, 0, decisions);
+  const merging = step === 'instructions' ? mergeInstructions(state, acceptedOf(state, trials)) : null;
+  return merging ?? beginTrials(state, [], decisions);
 }
 
 export function afterEvaluation(
@@ -119,7 +158,9 @@ function endGeneration(state: MiproState, evaluations: number, decisions: Decisi
     const hasRoom = evaluationCost(state) * count < miproLimits.evaluationsOnTheWay;
     // One evaluation for each generation and one at the end: each more is a chance to win by luck.
     const mayRepeat = state.traffic === 'paired' && hasRoom && count <= state.generation;
-    const isAffordable = missing.length === 0 || (hasRoom && canSpare(state, missing.length));
+    const isAffordable =
+      missing.length === 0 ||
+      (hasRoom && (canSpare(state, missing.length) || mayReach(state, candidate, missing.length)));
     const isDue = evaluations === 0 ? stop !== null || isAffordable : stop !== null && mayRepeat;
     if (isDue && missing.length === 0) return endGeneration(evaluated(state, candidate, decisions), 1, decisions);
     if (isDue && missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
@@ -129,12 +170,19 @@ function endGeneration(state: MiproState, evaluations: number, decisions: Decisi
   return finishGeneration(state, stop, decisions);
 }
 
+/** Whether an evaluation of `rollouts` is affordable and likely to reach the target reward. */
+function mayReach(state: MiproState, candidate: number, rollouts: number): boolean {
+  const { targetReward } = state.config;
+  if (targetReward === null || state.traffic === 'unpaired' || rollouts > spareRollouts(state)) return false;
+  return estimateOf(state, rewardModelOf(state), candidate).mean >= targetReward;
+}
+
 function finishGeneration(before: MiproState, stop: StoppedBy | null, decisions: Decision[]): MiproState {
   const best = before.best!;
   const state = recordGeneration(before, best, before.quiet, decisions);
   const stoppedBy = stopReason(state, best.reward, stop ?? whyStop(state));
   if (stoppedBy !== null) return finish(state, stoppedBy, heldoutPairs(state, best.candidate));
-  const next = { ...state, generation: state.generation + 1, quiet: state.quiet + 1 };
+  const next = { ...state, generation: state.generation + 1, quiet: state.quiet + 1, idle: idleGenerations(state) };
   return explore(next) ?? findDemos(next, decisions);
 }
 
@@ -146,10 +194,29 @@ function isPatienceOver({ config: { patience }, quiet }: MiproState): boolean {
 function whyStop(state: MiproState): StoppedBy | null {
   const { config, best } = state;
   const isFull = state.nextCandidate >= miproLimits.candidates;
-  if (state.trials >= config.numTrials || state.generation >= generationsOf(config) || isFull) return 'generations';
+  const isOver = config.numTrials !== null && state.generation >= generationsOf(config);
+  if (state.trials >= trialLimit(config) || isOver || isFull) return 'generations';
   if (affordableTrials(state) === 0) return 'max_rollouts';
   if (state.traffic === 'paired' && evaluationOf(state, best!.candidate).every(isSolved)) return 'solved';
+  if (config.numTrials === null && !canLearn(state)) return 'train_solved';
+  if (idleGenerations(state) >= maxIdle) return 'generations';
   return isExhausted(state) ? 'generations' : null;
+}
+
+/** Generations in a row without a new candidate, the current one included. */
+function idleGenerations({ candidates, generation, idle }: MiproState): number {
+  return generation > 0 && candidates.at(-1)!.generation < generation ? idle + 1 : 0;
+}
+
+/** Whether the leader fails on a train seed, or has one without own results. */
+function canLearn(state: MiproState): boolean {
+  if (state.generation === 0 || state.traffic === 'unpaired') return true;
+  const model = rewardModelOf(state);
+  const leader = leaderOf(state, model);
+  return (
+    knownFailures(state, model, leader).length > 0 ||
+    state.order.some((seed) => model.posterior(leader, seed)?.age !== 0)
+  );
 }
 
 /** Whether all instructions are requested, all combinations tried, and none promises more. */

@@ -3,35 +3,31 @@ import { groupBy } from '../../../util/group.js';
 import { exceeds, sum } from '../../math/rewards.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
-import { countShown, knownFailures } from '../../search/failure-pool.js';
+import { countShown, knownFailures, type Failure } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { addProposals } from '../../search/proposing.js';
 import type { PhaseOf } from '../../search/state.js';
-import { generationsLeft } from './budget.js';
-import { goodShown, initialInstructions, miproLimits, trialsAtOnce } from './config.js';
-import { goodRollouts, type RewardedRollout } from './demos.js';
-import { expectedReward, leaderOf } from './expected-reward.js';
-import type { InstructionProposal, MiproState } from './state.js';
+import { generationsLeft, spareRollouts } from './budget.js';
+import { failuresShown, goodShown, initialInstructions, instructionLimit, maxLater, miproLimits } from './config.js';
+import { goodRollouts, rolloutsOf, type RewardedRollout } from './demos.js';
+import { expectedReward, isNoisy, leaderOf } from './expected-reward.js';
+import type { InstructionProposal, MiproState, Trial } from './state.js';
 import { tipFor } from './tips.js';
 
-/** The most instructions of a later generation; the sampler chooses its other trials. */
-const maxLater = Math.ceil(trialsAtOnce / 2);
 /** Failures that the rewrites of a generation choose from. */
 const maxOffered = 60;
 
 /** Requests this generation's instructions; null: there are none to write. */
 export function proposeInstructions(state: MiproState): MiproState | null {
-  const { generation, config } = state;
+  const { generation, config, traffic } = state;
   const isFirst = generation === 1;
   const model = rewardModelOf(state);
   const parent = isFirst ? 0 : leaderOf(state, model);
-  const failures = knownFailures(state, model, parent).slice(0, maxOffered);
-  const offered = failures.map(({ ordinal, seed }) => ({ ordinal, seed }));
-  // A failed proposal keeps its number.
-  const room = miproLimits.candidates - state.nextCandidate - (config.numTrials - state.trials);
-  const open = state.requested.map((count) => config.numCandidates - 1 - count);
+  const offered = failuresToShow(state, model, parent).map(({ ordinal, seed }) => ({ ordinal, seed }));
+  const room = roomFor(state);
+  const open = state.requested.map((count) => instructionLimit(config) - count);
   const wanted: InstructionProposal[] = [];
-  const gained = isFirst ? [] : gainersOf(state, model);
+  const gained = isFirst || traffic === 'paired' ? [] : gainersOf(state, model);
   const merge: InstructionProposal = { candidate: state.nextCandidate, parents: gained, rewrite: null };
   if (gained.length > 1 && room > 0) {
     // A merge of changes to the same component counts as an instruction of it.
@@ -41,24 +37,62 @@ export function proposeInstructions(state: MiproState): MiproState | null {
       for (const component of changed) open[component]! -= 1;
     }
   }
-  const good = goodRollouts(state).reverse();
+  const good = examplesOf(state);
+  const affordable = traffic === 'paired' ? Math.floor(spareRollouts(state) / failuresShown) : Infinity;
   const rewritten = isFirst
     ? firstComponents(open, initialInstructions(config))
     : laterComponents(open, offered.length, state);
-  for (const [index, component] of rewritten.slice(0, Math.max(0, room - wanted.length)).entries()) {
+  const count = Math.max(0, Math.min(room - wanted.length, Math.max(1, affordable)));
+  for (const [index, component] of rewritten.slice(0, count).entries()) {
     const candidate = state.nextCandidate + wanted.length;
-    const examples = examplesFor(good, candidate);
+    const examples = examplesFor(good, traffic === 'paired' ? index : candidate);
     // Identical prompts yield identical proposals, so vary the tip.
     const tip = tipFor(isFirst ? Math.floor(index / state.components.length) : candidate);
     wanted.push({ candidate, parents: [parent], rewrite: { component, examples, tip } });
   }
-  if (wanted.length === 0) return null;
+  return wanted.length === 0 ? null : request(state, wanted, offered);
+}
+
+/** Requests the merge of a generation's accepted instructions; null: there are fewer than two. */
+export function mergeInstructions(state: MiproState, accepted: readonly number[]): MiproState | null {
+  if (accepted.length < 2 || roomFor(state) < 1) return null;
+  const merge: InstructionProposal = { candidate: state.nextCandidate, parents: [...accepted], rewrite: null };
+  const isOpen = changedBy(state, merge).every((component) => {
+    return state.requested[component]! < instructionLimit(state.config);
+  });
+  return isOpen ? request(state, [merge], []) : null;
+}
+
+function request(
+  state: MiproState,
+  wanted: InstructionProposal[],
+  offered: PhaseOf<MiproState, 'instructions'>['offered'],
+): MiproState {
   const added = wanted.flatMap((proposal) => changedBy(state, proposal));
   const requested = state.requested.map(
     (count, component) => count + added.filter((other) => other === component).length,
   );
   const phase = { name: 'instructions' as const, wanted, offered };
   return { ...state, nextCandidate: state.nextCandidate + wanted.length, requested, phase };
+}
+
+/** Candidate numbers that are left; a failed proposal keeps its number. */
+function roomFor({ nextCandidate, config: { numTrials }, trials }: MiproState): number {
+  return miproLimits.candidates - nextCandidate - (numTrials === null ? 0 : numTrials - trials);
+}
+
+/**
+ * With noise all failures of the parent; without, those that no proposal was shown. Without any,
+ * the same question would get the same answer, so one, two or more failures take turns.
+ */
+function failuresToShow(state: MiproState, model: RewardModel, parent: number): Failure[] {
+  const failures = knownFailures(state, model, parent);
+  if (isNoisy(state)) return failures.slice(0, maxOffered);
+  const unshown = failures.filter(({ shown }) => shown === 0);
+  if (unshown.length > 0) return unshown.slice(0, maxOffered);
+  const count = 1 + (state.generation % (failuresShown * maxLater));
+  const from = state.generation % Math.max(1, failures.length);
+  return [...failures.slice(from), ...failures.slice(0, from)].slice(0, count);
 }
 
 /** The components of the first instructions, in turn. */
@@ -100,9 +134,17 @@ function isRewrite({ instructions }: MiproState, candidate: number): boolean {
   return candidate > 0 && instructions.some((own) => own.includes(candidate));
 }
 
-/** Good rollouts on train seeds, others for each candidate, the latest first. */
-function examplesFor(good: readonly RewardedRollout[], candidate: number): number[] {
-  const from = (candidate * goodShown) % Math.max(1, good.length);
+/** Good rollouts on train seeds, those first that no proposal was shown, then the latest. */
+function examplesOf(state: MiproState): RewardedRollout[] {
+  if (state.traffic === 'unpaired') return goodRollouts(state).reverse();
+  const latest = new Map(goodRollouts(state).map((rollout) => [rollout.seed, rollout]));
+  const shown = ({ ordinal }: RewardedRollout) => state.timesShown[ordinal] ?? 0;
+  return [...latest.values()].sort((left, right) => shown(left) - shown(right) || right.ordinal - left.ordinal);
+}
+
+/** Other examples for each proposal. */
+function examplesFor(good: readonly RewardedRollout[], index: number): number[] {
+  const from = (index * goodShown) % Math.max(1, good.length);
   return [...good.slice(from), ...good.slice(0, from)].slice(0, goodShown).map(({ ordinal }) => ordinal);
 }
 
@@ -112,7 +154,7 @@ export function addInstructions(
   { wanted, offered }: PhaseOf<MiproState, 'instructions'>,
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
-): { state: MiproState; written: number[] } {
+): { state: MiproState; written: number[]; trials: Trial[] } {
   const proposed = wanted.flatMap((proposal, index) => {
     const { outcome, parents = proposal.parents } = answers[index]!;
     return outcome === 'proposed' ? [{ ...proposal, parents }] : [];
@@ -120,6 +162,8 @@ export function addInstructions(
   // No model writes a merge: its failure is not the proposer's.
   const rewrites = answers.filter((_, index) => wanted[index]!.rewrite !== null);
   const shown = new Set(rewrites.flatMap((answer) => answer.shown ?? []));
+  const examples = new Set(wanted.flatMap(({ rewrite }) => rewrite?.examples ?? []));
+  const good = rolloutsOf(before.results).filter(({ ordinal }) => examples.has(ordinal));
   const instructions = before.instructions.map((own, component) => [
     ...own,
     ...proposed.filter((proposal) => changedBy(before, proposal).includes(component)).map(({ candidate }) => candidate),
@@ -133,14 +177,17 @@ export function addInstructions(
   }
   const state: MiproState = {
     ...addProposals(before, proposed, rewrites, decisions),
-    timesShown: countShown(
-      before.timesShown,
-      offered.filter(({ ordinal }) => shown.has(ordinal)),
-    ),
+    timesShown: countShown(before.timesShown, [...offered.filter(({ ordinal }) => shown.has(ordinal)), ...good]),
     instructions,
     choices,
   };
-  return { state, written: proposed.map(({ candidate }) => candidate) };
+  const seedOf = new Map(offered.map(({ ordinal, seed }) => [ordinal, seed]));
+  const trials = wanted.flatMap(({ candidate }, index): Trial[] => {
+    const { outcome, shown: own = [], removed = [] } = answers[index]!;
+    const seeds = own.map((ordinal) => seedOf.get(ordinal)!);
+    return outcome === 'proposed' ? [{ candidate, shown: seeds, removed: removed.length, rounds: 0 }] : [];
+  });
+  return { state, written: proposed.map(({ candidate }) => candidate), trials };
 }
 
 /** The components with a new text; a merge combines those that several parents changed. */

@@ -13,7 +13,9 @@ export function toConfig(request: PolicyOptimization): MiproConfig {
     maxLabeledDemos: mipro.max_labeled_demos,
   };
   const components = Math.max(1, request.initial_prompt?.messages.length ?? 1);
-  return { ...config, numTrials: mipro.num_trials ?? defaultTrials(config, components) };
+  // A budget of rollouts ends the search, so that it is used.
+  const trials = config.maxRollouts === null ? defaultTrials(config, components) : null;
+  return { ...config, numTrials: mipro.num_trials ?? trials };
 }
 
 export const requestPaths: RequestPaths<MiproConfig> = {

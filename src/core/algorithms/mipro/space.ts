@@ -1,5 +1,6 @@
 /** The search space: an instruction for each component, then a demo set for each slot. */
 import type { Composition } from '../../search/protocol.js';
+import { instructionLimit } from './config.js';
 import type { MiproState } from './state.js';
 import type { Space } from './parzen.js';
 
@@ -38,5 +39,5 @@ export function knownCombinations({ choices }: MiproState): { candidate: number;
 
 /** Whether all allowed instructions of every component are requested. */
 export function isAllRequested({ requested, config }: MiproState): boolean {
-  return requested.every((count) => count >= config.numCandidates - 1);
+  return requested.every((count) => count >= instructionLimit(config));
 }

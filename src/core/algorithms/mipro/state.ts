@@ -25,6 +25,24 @@ export interface NewCombination {
   choices: number[];
 }
 
+/**
+ * A candidate under test: first on `shown`, seeds on which the leader fails; `removed`: ancestors
+ * whose text it lacks.
+ */
+export interface Trial {
+  candidate: number;
+  shown: number[];
+  removed: number;
+  rounds: number;
+}
+
+/** The tests of new instructions, of their merge, or of combinations, against the leader. */
+export interface Tests {
+  step: 'instructions' | 'merge' | 'combinations';
+  parent: number;
+  trials: Trial[];
+}
+
 /** The phase of the search; phases with a batch have the name of their `Stage`. */
 export type Phase =
   | CommonPhase
@@ -35,7 +53,8 @@ export type Phase =
   | { name: 'instructions'; wanted: InstructionProposal[]; offered: { ordinal: number; seed: number }[] }
   /** `trying`: all candidates of the generation's trials. */
   | { name: 'combinations'; wanted: NewCombination[]; trying: number[] }
-  | { name: 'gate'; batch: Batch; trying: number[] }
+  /** Paired, `trying` are the candidates whose test is open. */
+  | { name: 'gate'; batch: Batch; trying: number[]; tests?: Tests }
   /** Unpaired, the best runs beside the candidate. */
   | { name: 'evaluation'; batch: Batch; candidate: number };
 
@@ -62,10 +81,14 @@ export interface MiproState extends SeededState {
   searchedForDemos: number;
   /** By candidate: its choice for each component, then for each slot. */
   choices: Record<string, number[]>;
+  /** Generations in a row without a new candidate, before the current one. */
+  idle: number;
   /** Trials so far, dropped ones included. */
   trials: number;
   /** By evaluated candidate: the requested rollouts at the end of its evaluation. */
   evaluatedAt: Record<string, number>;
+  /** By accepted candidate: the requested rollouts at the end of its test. */
+  acceptedAt: Record<string, number>;
   /** Evaluation seeds in the order in which minibatches take them cyclically. */
   evaluationOrder: number[];
   /** Seeds that minibatches have taken from `evaluationOrder`. */
@@ -88,8 +111,10 @@ export function createMipro(config: MiproConfig): MiproState {
     usable: [],
     searchedForDemos: 0,
     choices: {},
+    idle: 0,
     trials: 0,
     evaluatedAt: {},
+    acceptedAt: {},
     evaluationOrder,
     evaluationOffset: 0,
   };

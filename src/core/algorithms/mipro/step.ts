@@ -1,7 +1,9 @@
 /** MIPRO (Opsahl-Ong et al., arXiv 2406.11695); `generation.ts` lists the differences. */
 import { matchProposals } from '../../proposals/proposer-failures.js';
 import { addRewards, afterHeldout, defineSearch } from '../../search/lifecycle.js';
-import type { ProposalRequest, SearchAlgorithm, SearchRequest } from '../../search/protocol.js';
+import { knownFailures } from '../../search/failure-pool.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import type { DemoRequest, ProposalRequest, SearchAlgorithm, SearchRequest } from '../../search/protocol.js';
 import type { PhaseOf } from '../../search/state.js';
 import { failuresShown } from './config.js';
 import { toDescribe } from './demos.js';
@@ -14,6 +16,7 @@ import {
   afterMinibatch,
   afterTrials,
 } from './generation.js';
+import { leaderOf } from './expected-reward.js';
 import { compositionOf } from './space.js';
 import type { MiproState } from './state.js';
 import { viewMipro } from './view.js';
@@ -23,7 +26,7 @@ export const mipro: SearchAlgorithm<MiproState> = defineSearch<MiproState>({
     const { phase, generation } = state;
     switch (phase.name) {
       case 'demos':
-        return { kind: 'demos', request: { generation, ordinals: phase.ordinals, describe: toDescribe(state) } };
+        return { kind: 'demos', request: demoRequest(state, phase.ordinals) };
       case 'instructions':
         return { kind: 'proposals', requests: instructionRequests(phase, generation) };
       case 'combinations':
@@ -62,6 +65,17 @@ export const mipro: SearchAlgorithm<MiproState> = defineSearch<MiproState>({
 
   view: viewMipro,
 });
+
+/** The most failures that demonstrations are chosen for. */
+const maxOpen = 60;
+
+function demoRequest(state: MiproState, ordinals: number[]): DemoRequest {
+  const model = rewardModelOf(state);
+  const leader = state.components.length === 0 ? 0 : leaderOf(state, model);
+  const open = ordinals.length === 0 ? [] : knownFailures(state, model, leader).slice(0, maxOpen);
+  const { generation } = state;
+  return { generation, ordinals, open: open.map(({ ordinal }) => ordinal), describe: toDescribe(state) };
+}
 
 function instructionRequests(
   { wanted, offered }: PhaseOf<MiproState, 'instructions'>,

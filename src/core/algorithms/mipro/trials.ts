@@ -1,4 +1,4 @@
-/** The trials of a generation: which combinations run on its minibatch, and their verdicts. */
+/** The trials of a generation on live traffic without seeds, and their verdicts. */
 import { exceeds, sum } from '../../math/rewards.js';
 import type { Pair } from '../../search/batch.js';
 import { changeCandidate } from '../../search/candidates.js';
@@ -7,9 +7,9 @@ import type { Decision } from '../../search/protocol.js';
 import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { PhaseOf } from '../../search/state.js';
-import { affordableTrials, spareRollouts } from './budget.js';
+import { affordableTrials } from './budget.js';
 import { miproLimits, trialSize } from './config.js';
-import { expectedReward, isNoisy, leaderOf } from './expected-reward.js';
+import { expectedReward } from './expected-reward.js';
 import { candidateOf, knownCombinations, parentsOf, spaceOf } from './space.js';
 import type { MiproState, NewCombination } from './state.js';
 import { suggest } from './tpe.js';
@@ -24,7 +24,6 @@ export function chooseTrials(
   const known = knownCombinations(before)
     .filter(({ candidate }) => before.results[candidate] !== undefined)
     .map(({ candidate, choices }) => ({ choices, value: expectedReward(before, model, candidate) }));
-  const leader = leaderOf(before, model);
   const count = affordableTrials(before);
   const trying = first.slice(0, count);
   const pending = trying.map((candidate) => before.choices[candidate]!);
@@ -36,9 +35,7 @@ export function chooseTrials(
     const candidate = candidateOf(state, choices);
     state = { ...state, rng };
     if (candidate !== undefined) {
-      // Without noise a repetition tells nothing; with noise it pays only for a possible best.
-      const isOpen = isNoisy(state) || candidate === leader || state.results[candidate] === undefined;
-      if (isOpen && !trying.includes(candidate)) trying.push(candidate);
+      if (!trying.includes(candidate)) trying.push(candidate);
       continue;
     }
     if (combinations.some((combination) => combination.choices.join() === choices.join())) continue;
@@ -49,10 +46,7 @@ export function chooseTrials(
   return { state: { ...state, trials: state.trials + trying.length }, combinations, trying };
 }
 
-/**
- * The missing rollouts on the generation's minibatch. The leader runs too, as control: most new
- * candidates are made from it.
- */
+/** The rollouts of the trials. */
 export function trialPairs(before: MiproState, trying: readonly number[]): { state: MiproState; pairs: Pair[] } {
   const { config, evaluationOrder, evaluationOffset } = before;
   const size = Math.min(trialSize(config), evaluationOrder.length);
@@ -61,22 +55,7 @@ export function trialPairs(before: MiproState, trying: readonly number[]): { sta
     (_, index) => evaluationOrder[(evaluationOffset + index) % evaluationOrder.length]!,
   );
   const state = { ...before, evaluationOffset: evaluationOffset + seeds.length };
-  const repeats = isNoisy(state);
-  const pairsOf = (candidate: number) =>
-    seeds
-      .filter((seed) => repeats || measuredOn(state.results, candidate, seed).length === 0)
-      .map((seed): Pair => [candidate, seed]);
-  const pairs = trying.flatMap(pairsOf);
-  const leader = leaderOf(state, rewardModelOf(state));
-  const control = trying.length === 0 || trying.includes(leader) || state.traffic === 'unpaired' ? [] : pairsOf(leader);
-  const isAffordable = pairs.length + control.length <= spareRollouts(state);
-  return { state, pairs: isAffordable ? [...pairs, ...control] : pairs };
-}
-
-/** The candidates without a verdict whose first trial is running. */
-export function firstTrials({ candidates, results }: MiproState, { trying }: PhaseOf<MiproState, 'gate'>): number[] {
-  const undecided = new Set(candidates.filter(({ status }) => status === 'proposed').map(({ candidate }) => candidate));
-  return trying.filter((candidate) => candidate !== 0 && undecided.has(candidate) && results[candidate] === undefined);
+  return { state, pairs: trying.flatMap((candidate) => seeds.map((seed): Pair => [candidate, seed])) };
 }
 
 /** Accepts or rejects each candidate after its first trial: it must promise more than the best. */

@@ -3,13 +3,12 @@ import { testsOf } from '../../search/acceptance-tests.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { evaluationMeans } from '../../search/evaluation.js';
 import type { SearchView } from '../../search/protocol.js';
-import { measuredOn } from '../../search/results.js';
 import { noiseView, searchView, verdictBySeeds } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
 import { generationsOf } from './config.js';
+import { estimateOf } from './estimate.js';
 import { leaderOf } from './expected-reward.js';
 import type { MiproState } from './state.js';
-import { firstTrials } from './trials.js';
 
 export function viewMipro(state: MiproState): SearchView {
   const { best, config, phase, traffic } = state;
@@ -20,26 +19,22 @@ export function viewMipro(state: MiproState): SearchView {
         compareIndependent(sampleOf(winner), sampleOf(baseline));
   const meansOf = (candidate: number) => evaluationMeans(state, candidate, state.evaluatedAt[candidate]);
   return searchView(state, {
-    totalGenerations: generationsOf(config),
+    // Without a number of trials it is a guess.
+    totalGenerations: Math.max(state.generation, generationsOf(config)),
     rolloutsAhead: rolloutsAhead(state),
     best,
     estimate: best === null ? null : estimate(state),
     noise: traffic === 'paired' ? noiseView(state.results) : null,
-    ...(traffic === 'paired' &&
-      phase.name === 'gate' && { tests: testsOf(state, phase.batch, firstTrials(state, phase)) }),
+    ...(traffic === 'paired' && phase.name === 'gate' && { tests: testsOf(state, phase.batch, phase.trying) }),
     verdict: () => verdictBySeeds(state, meansOf, compare),
   });
 }
 
-/** The leader's expected mean; seeds without own results widen the interval. */
+/** The leader's expected mean. */
 function estimate(state: MiproState): NonNullable<SearchView['estimate']> | null {
   if (state.traffic === 'unpaired') return null;
   const model = rewardModelOf(state);
   const candidate = leaderOf(state, model);
-  const { evaluationSeeds } = state.config;
-  const expected = model.mean(candidate, evaluationSeeds);
-  if (expected === null) return null;
-  const own = evaluationSeeds.filter((seed) => measuredOn(state.results, candidate, seed).length > 0).length;
-  const reach = 1.96 * expected.error * Math.sqrt(1 - own / evaluationSeeds.length);
-  return { candidate, reward: expected.mean, low: expected.mean - reach, high: expected.mean + reach };
+  const { mean, low, high } = estimateOf(state, model, candidate);
+  return { candidate, reward: mean, low, high };
 }

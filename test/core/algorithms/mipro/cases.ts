@@ -22,7 +22,7 @@ export interface Case extends Answering {
 export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case> {
   const shapes = fc.record({
     numCandidates: fc.integer({ min: 1, max: 8 }),
-    numTrials: fc.integer({ min: 1, max: 32 }),
+    numTrials: fc.oneof(fc.constant(null), fc.integer({ min: 1, max: 32 })),
     minibatchSize: fc.integer({ min: 1, max: 8 }),
     maxBootstrappedDemos: fc.integer({ min: 0, max: 3 }),
     maxLabeledDemos: fc.integer({ min: 0, max: 3 }),
@@ -63,7 +63,8 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
       maxRollouts: null,
     } as unknown as MiproConfig;
     const maxRollouts = spare === null ? null : minimumRollouts(unlimited) + spare;
-    return { config: { ...unlimited, maxRollouts }, ...prompt, ...world };
+    const numTrials = shape.numTrials ?? (maxRollouts === null ? 15 : null);
+    return { config: { ...unlimited, numTrials, maxRollouts }, ...prompt, ...world };
   });
 }
 

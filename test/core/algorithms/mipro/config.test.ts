@@ -9,7 +9,9 @@ import {
   miproLimits,
   type MiproConfig,
 } from '../../../../src/core/algorithms/mipro/config.js';
+import { toConfig } from '../../../../src/core/algorithms/mipro/request.js';
 import { createMipro } from '../../../../src/core/algorithms/mipro/state.js';
+import { policyOptimizationSchema } from '../../../../src/contracts/sessions/create.js';
 import { config, drive, scoring, unpaired } from './driver.js';
 
 const seeds = (count: number) => Array.from({ length: count }, (_, seed) => seed + 10);
@@ -21,6 +23,7 @@ describe('configProblems', () => {
     [{ numCandidates: miproLimits.numCandidates + 1 }, 'numCandidates'],
     [{ numTrials: 0 }, 'numTrials'],
     [{ numTrials: 2.5 }, 'numTrials'],
+    [{ numTrials: null }, 'numTrials'],
     [{ numTrials: miproLimits.candidates - 4 }, 'numTrials'],
     [{ numTrials: 400, minibatchSize: 38, evaluationSeeds: seeds(38) }, 'numTrials'],
     [{ numTrials: 5, minibatchSize: 1_000, evaluationSeeds: seeds(1_000), repeats: 11 }, 'repeats'],
@@ -46,6 +49,7 @@ describe('configProblems', () => {
     { numCandidates: 2, numTrials: 1, maxBootstrappedDemos: 0, maxLabeledDemos: 0 },
     { numCandidates: miproLimits.numCandidates, numTrials: miproLimits.candidates - miproLimits.numCandidates - 1 },
     { maxBootstrappedDemos: miproLimits.demos, maxLabeledDemos: miproLimits.demos },
+    { numTrials: null, maxRollouts: 15 },
     { minibatchSize: 10_000 },
     { numTrials: 175, minibatchSize: 40, evaluationSeeds: seeds(40) },
     { maxRollouts: 15 },
@@ -86,6 +90,16 @@ test('the default number of trials is that of DSPy', () => {
   expect(defaultTrials(config({ numCandidates: 12, ...none }), 1)).toBe(18);
 });
 
+test.each<[string, object, number | null]>([
+  ['with max_rollouts there is no default number of trials', { budget: { max_rollouts: 100 } }, null],
+  ['without max_rollouts the default number of trials is that of DSPy', { budget: { max_minutes: 5 } }, 11],
+])('%s', (_, more, expected) => {
+  const mipro = { num_candidates: 6, evaluation: { seeds: [1, 2, 3] } };
+  const policy = { provider: 'openai', model: 'any' };
+  const request = { algorithm: 'mipro', container_url: 'http://localhost', policy, mipro, ...more };
+  expect(toConfig(policyOptimizationSchema.parse(request)).numTrials).toBe(expected);
+});
+
 test('the default number of trials is valid', () => {
   for (const numCandidates of [2, 20, 50]) {
     for (const seeds of [5, 35, 140, 1_000]) {
@@ -118,7 +132,7 @@ test('live traffic needs budget for rollouts of the incumbent beside the winner'
 });
 
 test('half of the instructions precede the first trial; all do in a single generation', () => {
-  expect([1, 5, 6, 15].map((numTrials) => generationsOf({ numTrials }))).toEqual([1, 1, 2, 3]);
+  expect([1, 5, 6, 15].map((numTrials) => generationsOf({ numTrials, maxRollouts: null }))).toEqual([1, 1, 2, 3]);
   expect(initialInstructions(config({ numCandidates: 8, numTrials: 15 }))).toBe(4);
   expect(initialInstructions(config({ numCandidates: 8, numTrials: 5 }))).toBe(7);
   expect(initialInstructions(config({ numCandidates: 1 }))).toBe(0);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  addUsable,
+  coveringSets,
   firstSets,
   goodRewardThreshold,
-  hardSet,
+  usableOf,
   rolloutsOf,
   toDescribe,
   demoCandidates,
@@ -54,8 +54,11 @@ describe('findDemos requests', () => {
     expect(demoCandidates(stateOf(rollouts, { maxLabeledDemos: 0 }))).toEqual([3, 2]);
   });
 
-  test('list no rollout twice', () => {
-    expect(demoCandidates({ ...stateOf(rollouts), searchedForDemos: 3 })).toEqual([3, 4]);
+  test('list each seed once, good and other rollouts apart, and nothing if none is new', () => {
+    const state = stateOf([...rollouts, [2, 2, 1], [2, 1, 0]]);
+    expect(demoCandidates(state)).toEqual([3, 2, 0, 4, 6]);
+    expect(demoCandidates({ ...state, searchedForDemos: 6 })).toEqual([3, 2, 0, 4, 6]);
+    expect(demoCandidates({ ...state, searchedForDemos: 7 })).toEqual([]);
   });
 
   test('list at most ten rollouts to describe the task, and only once', () => {
@@ -65,7 +68,12 @@ describe('findDemos requests', () => {
   });
 
   test('list at most a hundred good and a hundred other rollouts', () => {
-    const many = stateOf(Array.from({ length: 500 }, (_, at): Rollout => [at, 0, at % 2]));
+    const many = stateOf(
+      Array.from({ length: 500 }, (_, at): Rollout => [0, at, at % 2]),
+      {
+        trainSeeds: Array.from({ length: 500 }, (_, at) => at),
+      },
+    );
     const candidates = demoCandidates(many);
     expect(candidates).toHaveLength(200);
     expect(candidates.slice(0, 100).every((ordinal) => ordinal % 2 === 1)).toBe(true);
@@ -82,23 +90,10 @@ describe('usable demonstrations', () => {
     [1, 2, 1],
   ]);
 
-  test('use the earliest rollout of a seed, and bootstrap only good rewards', () => {
-    const all = [0, 1, 2, 3, 4];
-    const found = addUsable(none, { component: null, bootstrapped: all, labeled: all }, state);
-    expect(found).toEqual({ bootstrapped: [0, 3, 4], labeled: [0, 1, 4] });
-  });
-
-  test('keep their rollouts if a later search finds the same seeds', () => {
-    const before = { bootstrapped: [0], labeled: [1] };
-    const found = addUsable(before, { component: null, bootstrapped: [2, 3], labeled: [2, 3] }, state);
-    expect(found).toEqual({ bootstrapped: [0, 3], labeled: [1, 2] });
-  });
-
-  test('keep the latest two hundred seeds', () => {
-    const many = stateOf(Array.from({ length: 300 }, (_, at): Rollout => [0, at, 1]));
-    const all = Array.from({ length: 300 }, (_, at) => at);
-    const found = addUsable(none, { component: null, bootstrapped: all, labeled: [] }, many);
-    expect(found.bootstrapped).toEqual(all.slice(100));
+  test('keep the order of the answer and the first rollout of a seed, and bootstrap only good rewards', () => {
+    const all = [4, 3, 2, 1, 0];
+    const found = usableOf({ component: null, bootstrapped: all, labeled: all }, state);
+    expect(found).toEqual({ bootstrapped: [4, 3, 2], labeled: [4, 3, 2] });
   });
 });
 
@@ -109,15 +104,16 @@ describe('the initial demonstration sets', () => {
   );
   const usable = { bootstrapped: [0, 1, 2, 3, 4], labeled: [5, 6, 7, 8, 9] };
 
-  test('are empty, best, labeled only, then random, all different', () => {
+  test('are empty, the most covering, half of these, labeled only, then random, all different', () => {
     const [sets] = firstSets(usable, many, seedRng(1));
     expect(sets).toHaveLength(6);
-    expect(sets.slice(0, 3)).toEqual([
+    expect(sets.slice(0, 4)).toEqual([
       none,
       { bootstrapped: [0, 1], labeled: [5, 6] },
       { bootstrapped: [], labeled: [5, 6, 7, 8] },
+      { bootstrapped: [0, 1], labeled: [] },
     ]);
-    for (const [bootstrapped, labeled] of sizes(sets.slice(3))) {
+    for (const [bootstrapped, labeled] of sizes(sets.slice(4))) {
       expect([1, 2]).toContain(bootstrapped);
       expect(labeled).toBe(4 - bootstrapped!);
     }
@@ -151,33 +147,42 @@ describe('the initial demonstration sets', () => {
     ]);
     const [sets] = firstSets({ bootstrapped: [1], labeled: [0, 2] }, twice, seedRng(1));
     for (const { bootstrapped, labeled } of sets) {
-      if (bootstrapped.includes(1)) expect(labeled).toEqual([2]);
+      if (bootstrapped.includes(1)) expect(labeled).not.toContain(0);
     }
   });
 });
 
-describe('the set of hard instances', () => {
-  const state = stateOf([
-    [0, 0, 1],
-    [0, 1, 1],
-    [0, 2, 1],
-    [0, 3, 0],
-    [1, 0, 1],
-    [1, 1, 0],
-    [1, 2, 0.5],
-  ]);
+describe('the sets that cover open failures', () => {
+  const state = stateOf(
+    Array.from({ length: 8 }, (_, at): Rollout => [0, at, 1]),
+    { maxBootstrappedDemos: 4, maxLabeledDemos: 0, trainSeeds: [0, 1, 2, 3, 4, 5, 6, 7] },
+  );
+  const usable = { bootstrapped: [7, 6, 5, 4, 3, 2, 1, 0], labeled: [] };
+  const bootstrapped = (sets: DemoSet[]) => sets.map((set) => set.bootstrapped);
 
-  test('contains the seeds with the lowest rewards that have a good rollout or a known answer', () => {
-    const usable = { bootstrapped: [0, 1, 2], labeled: [0, 1, 2, 3] };
-    expect(hardSet(usable, [none], state)).toEqual({ bootstrapped: [1, 2], labeled: [] });
-    const more = { ...state, config: { ...state.config, maxLabeledDemos: 4 } };
-    expect(hardSet(usable, [none], more)).toEqual({ bootstrapped: [1, 2], labeled: [3, 0] });
+  test('are the most covering rollouts, alone and beside half of the leader’s own', () => {
+    const own = { bootstrapped: [0, 1, 2, 3], labeled: [] };
+    const sets = coveringSets(usable, [none, own], own, state);
+    expect(bootstrapped(sets)).toEqual([
+      [7, 6, 5, 4],
+      [0, 1, 7, 6],
+    ]);
   });
 
-  test('is null if the set exists already or nothing is usable', () => {
-    const usable = { bootstrapped: [0, 1, 2], labeled: [] };
-    expect(hardSet(usable, [none, { bootstrapped: [1, 2], labeled: [] }], state)).toBeNull();
-    expect(hardSet(none, [none], state)).toBeNull();
+  test('fill the leader’s own up to the maximum', () => {
+    const own = { bootstrapped: [0, 1, 2], labeled: [] };
+    expect(bootstrapped(coveringSets(usable, [none, own], own, state))).toContainEqual([0, 1, 2, 7]);
+  });
+
+  test('have labeled rollouts of other seeds after the bootstrapped ones, within both maxima', () => {
+    const labels = { ...state, config: { ...state.config, maxBootstrappedDemos: 2, maxLabeledDemos: 3 } };
+    const sets = coveringSets({ bootstrapped: [7, 6, 5], labeled: [7, 4, 3] }, [none], none, labels);
+    expect(sets).toEqual([{ bootstrapped: [7, 6], labeled: [4] }]);
+  });
+
+  test('are new', () => {
+    expect(coveringSets(usable, [none, { bootstrapped: [7, 6, 5, 4], labeled: [] }], none, state)).toEqual([]);
+    expect(coveringSets(none, [none], none, state)).toEqual([]);
   });
 });
 

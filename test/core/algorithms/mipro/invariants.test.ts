@@ -11,7 +11,7 @@
  *  6. without noise no candidate runs twice on a seed, except in evaluations with repeats and four
  *     noise probes of the baseline;
  *  7. candidate numbers ascend; combinations are in the space, and a component has at most
- *     `numCandidates` texts;
+ *     `numCandidates` texts if `numTrials` is given;
  *  8. demonstrations are of train seeds, at most one per seed and set, within the maxima;
  *     bootstrapped ones have good rewards;
  *  9. a candidate is proposed once, and accepted and rejected at most once each;
@@ -23,12 +23,21 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { testCommonInvariants } from '../common-invariants.js';
-import { generationsOf, mayHaveDemos } from '../../../../src/core/algorithms/mipro/config.js';
+import {
+  generationsOf,
+  instructionLimit,
+  maxIdle,
+  mayHaveDemos,
+  miproLimits,
+  trialLimit,
+} from '../../../../src/core/algorithms/mipro/config.js';
 import { goodRewardThreshold, rolloutsOf } from '../../../../src/core/algorithms/mipro/demos.js';
+import { leaderOf } from '../../../../src/core/algorithms/mipro/expected-reward.js';
 import { spaceOf } from '../../../../src/core/algorithms/mipro/space.js';
 import type { MiproState } from '../../../../src/core/algorithms/mipro/state.js';
 import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
-import { mean, sum } from '../../../../src/core/math/rewards.js';
+import { isSolved, mean, sum } from '../../../../src/core/math/rewards.js';
+import { rewardModelOf } from '../../../../src/core/search/model-cache.js';
 import { endRollouts } from '../../../../src/core/search/budget.js';
 import { evaluationRollouts, heldoutRollouts } from '../../../../src/core/search/config.js';
 import { addPairs, judgeTest, openTest } from '../../../../src/core/math/sequential-test.js';
@@ -57,6 +66,21 @@ function isAllTried(state: MiproState): boolean {
   return tried.length === spaceOf(state).reduce((product, count) => product * count, 1);
 }
 
+/** Whether the leader solves every train seed by its own results. */
+function isTrainSolved(state: MiproState): boolean {
+  const model = rewardModelOf(state);
+  const leader = leaderOf(state, model);
+  return state.order.every((seed) => {
+    const posterior = model.posterior(leader, seed);
+    return posterior?.age === 0 && (isSolved(posterior.mean) || isSolved(posterior.latest));
+  });
+}
+
+/** Whether the last generations have no new candidate. */
+function isIdle({ candidates, generation }: MiproState): boolean {
+  return generation - candidates.at(-1)!.generation >= maxIdle;
+}
+
 describe('a MIPRO search', () => {
   testCommonInvariants(
     mipro,
@@ -77,15 +101,15 @@ describe('a MIPRO search', () => {
         expect(limit - after.asked).toBeGreaterThanOrEqual(heldoutRollouts(config));
       }
       if (name === 'evaluation' && before.phase.name !== 'evaluation' && infrastructure === 0) {
-        const isEnd = after.trials >= config.numTrials;
+        const isEnd = after.trials >= trialLimit(config);
         const needed = isEnd ? heldoutRollouts(config) : 0;
         expect(limit - after.asked).toBeGreaterThanOrEqual(needed);
       }
     }
     expect(run.requests.length).toBe(run.state.asked);
     const { generation, history, best, trials } = run.state;
-    expect(trials).toBeLessThanOrEqual(config.numTrials);
-    expect(generation).toBeLessThanOrEqual(generationsOf(config));
+    expect(trials).toBeLessThanOrEqual(trialLimit(config));
+    if (config.numTrials !== null) expect(generation).toBeLessThanOrEqual(generationsOf(config));
     if (run.end.kind === 'failed') {
       expect(run.end).toMatchObject({ code: 'proposer_failed', message: expect.stringContaining('no closing fence') });
       expect(best).not.toBeNull();
@@ -104,7 +128,13 @@ describe('a MIPRO search', () => {
     const isReached = typeof targetReward === 'number' && history.at(-1)! >= targetReward;
     switch (run.end.stoppedBy) {
       case 'generations':
-        expect(trials >= config.numTrials || generation === generationsOf(config) || isAllTried(run.state)).toBe(true);
+        expect(
+          trials >= trialLimit(config) ||
+            generation === generationsOf(config) ||
+            isAllTried(run.state) ||
+            isIdle(run.state) ||
+            run.state.nextCandidate >= miproLimits.candidates,
+        ).toBe(true);
         break;
       case 'max_rollouts':
         expect(config.maxRollouts).not.toBeNull();
@@ -119,7 +149,9 @@ describe('a MIPRO search', () => {
       case 'solved':
         break;
       case 'train_solved':
-        throw new Error('MIPRO ends by its evaluation seeds');
+        expect(config.numTrials).toBeNull();
+        expect(isTrainSolved(run.state)).toBe(true);
+        break;
     }
     expect(isReached).toBe(run.end.stoppedBy === 'target_reward');
     if (typeof patience === 'number') expect(quiet(patience + 1)).toBe(false);
@@ -211,7 +243,7 @@ describe('a MIPRO search', () => {
       const space = spaceOf(run.state);
       for (const texts of instructions) {
         expect(texts[0]).toBe(0);
-        expect(texts.length).toBeLessThanOrEqual(config.numCandidates);
+        expect(texts.length).toBeLessThanOrEqual(1 + instructionLimit(config));
         for (const text of texts) expect([0, ...numbers]).toContain(text);
       }
       if (components.length > 0) {
@@ -258,8 +290,9 @@ describe('a MIPRO search', () => {
         const found = after.usable[slot]!.bootstrapped.filter((ordinal) => !known.has(ordinal));
         for (const ordinal of found) expect(byOrdinal.get(ordinal)!.reward).toBeGreaterThanOrEqual(limit);
         const usable = new Set(after.usable[slot]!.bootstrapped);
+        const earlier = new Set((before.demoSets[slot] ?? []).flatMap(({ bootstrapped }) => bootstrapped));
         const fresh = sets.slice(before.demoSets[slot]?.length ?? 0).flatMap(({ bootstrapped }) => bootstrapped);
-        for (const ordinal of fresh) expect(usable.has(ordinal)).toBe(true);
+        for (const ordinal of fresh) expect(usable.has(ordinal) || earlier.has(ordinal)).toBe(true);
       }
     }
   });

@@ -127,8 +127,9 @@ describe('the budget', () => {
     for (const given of [config({ minibatchSize }), config({ minibatchSize, repeats: 2, heldoutSeeds: [90] })]) {
       const run = drive({ ...given, maxRollouts: minimumRollouts(given) }, improving);
       expect(run.end).toEqual({ kind: 'done', stoppedBy: 'max_rollouts' });
-      expect(run.state.trials).toBe(1);
-      expect(run.state.best!.candidate).toBe(run.requests.find(({ stage }) => stage === 'gate')!.candidate);
+      expect(run.state.trials).toBeGreaterThan(0);
+      const tried = run.requests.filter(({ stage }) => stage === 'gate').map(({ candidate }) => candidate);
+      expect(tried).toContain(run.state.best!.candidate);
       expect(run.requests.filter(({ stage }) => stage === 'heldout')).toHaveLength(
         4 * (given.heldoutSeeds?.length ?? 0),
       );
@@ -182,7 +183,7 @@ describe('instructions', () => {
       const parents = merge!.map((source) => run.state.candidates.find(({ candidate }) => candidate === source)!);
       expect(parents.length).toBeGreaterThan(1);
       for (const parent of parents) {
-        expect(parent.generation).toBe(generation - 1);
+        expect(parent.generation).toBe(generation);
         expect(parent.parents).toEqual(parents[0]!.parents);
       }
     }
@@ -263,10 +264,19 @@ describe('instructions', () => {
 });
 
 describe('demonstrations', () => {
-  test('of hard instances become an additional set', () => {
-    const run = drive(config({ numTrials: 30, numCandidates: 3, trainSeeds: range(10, 16) }), {
-      ...scoring(({ candidate, seed }) => (seed % 3 === candidate % 3 ? 1 : (seed % 10) / 20)),
-    });
+  test('that cover open failures become additional sets', () => {
+    // The answer puts the latest rollouts first.
+    const latestFirst: MiproWorld['findDemos'] = ({ ordinals }) => {
+      const reversed = [...ordinals].reverse();
+      return {
+        components: ['system'],
+        slots: [{ component: 'system', bootstrapped: reversed, labeled: reversed }],
+      };
+    };
+    const run = drive(
+      config({ numTrials: 30, numCandidates: 3, trainSeeds: range(10, 16) }),
+      scoring(({ candidate, seed }) => (seed % 3 === candidate % 3 ? 1 : (seed % 10) / 20), latestFirst),
+    );
     const grown = run.turns.filter(({ before, after, work }) => {
       return (
         work.kind === 'demos' && before.demoSets.length > 0 && after.demoSets[0]!.length > before.demoSets[0]!.length
@@ -274,8 +284,9 @@ describe('demonstrations', () => {
     });
     expect(grown.length).toBeGreaterThan(0);
     for (const { before, after } of grown) {
-      expect(after.demoSets[0]).toHaveLength(before.demoSets[0]!.length + 1);
-      expect(after.demoSets[0]!.slice(0, -1)).toEqual(before.demoSets[0]);
+      const [known, added] = [before.demoSets[0]!, after.demoSets[0]!.slice(before.demoSets[0]!.length)];
+      expect(after.demoSets[0]!.slice(0, known.length)).toEqual(known);
+      expect(added).toContainEqual({ bootstrapped: after.usable[0]!.bootstrapped.slice(0, 2), labeled: [] });
     }
   });
 
@@ -316,7 +327,7 @@ describe('evaluations', () => {
     const run = drive(config({ numTrials: 5 }), world);
     const evaluated = of(run, 'candidate_evaluated');
     expect(evaluated.length).toBeGreaterThan(1);
-    for (const { reward } of evaluated.slice(1)) expect(reward).toBe(0.5);
+    for (const { reward } of evaluated.slice(1)) expect(reward).toBe(0);
     expect(run.state.best).toEqual({ candidate: 0, reward: 0.6 });
   });
 

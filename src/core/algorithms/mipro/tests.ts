@@ -1,0 +1,188 @@
+/**
+ * The tests of new instructions and combinations, before an evaluation: first on failures of the
+ * leader, for an instruction those that it was written from; then, if the candidate gains, on seeds
+ * that the leader solves. With noise, leader and candidate repeat the failures for up to
+ * `maxRounds`.
+ * Invariants: a candidate is accepted only with a measured gain; a merge must only not lose, as its
+ * parts have shown their gains.
+ */
+import { mean, sum } from '../../math/rewards.js';
+import type { Pair } from '../../search/batch.js';
+import { changeCandidate } from '../../search/candidates.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import { knownFailures } from '../../search/failure-pool.js';
+import type { Decision } from '../../search/protocol.js';
+import { measuredOn } from '../../search/results.js';
+import type { RewardModel } from '../../search/reward-model.js';
+import type { PhaseOf } from '../../search/state.js';
+import { spareRollouts } from './budget.js';
+import { failuresShown, regressionSeeds, trialLimit, trialSize } from './config.js';
+import { estimateOf } from './estimate.js';
+import type { MiproState, Tests, Trial } from './state.js';
+
+/** Standard errors that a gain must exceed with noise, and the most rounds. */
+const requiredStandardErrors = 0.5;
+const maxRounds = 3;
+
+interface Verdict {
+  accepted: boolean;
+  parentSum: number;
+  childSum: number;
+  tested: number;
+}
+
+/** The shown failures, and others if fewer: good examples teach what these do not ask for. */
+function filled(shown: readonly number[], failures: readonly number[]): number[] {
+  return [...new Set([...shown, ...failures])].slice(0, Math.max(shown.length, failuresShown));
+}
+
+/**
+ * The tests with the pairs of their first round, as many as the budget allows. Without a failure
+ * to run, a candidate runs on a minibatch of the evaluation seeds.
+ */
+export function openTests(before: MiproState, { trials: wanted, ...tests }: Tests) {
+  const { config, evaluationOrder, evaluationOffset } = before;
+  const size = Math.min(trialSize(config), evaluationOrder.length);
+  const minibatch = Array.from(
+    { length: size },
+    (_, index) => evaluationOrder[(evaluationOffset + index) % evaluationOrder.length]!,
+  );
+  let left = spareRollouts(before);
+  const trials: Trial[] = [];
+  const room = trialLimit(config) - before.trials;
+  const failures = knownFailures(before, rewardModelOf(before), tests.parent).map(({ seed }) => seed);
+  for (const trial of wanted.slice(0, Math.max(0, room))) {
+    const chosen = tests.step === 'instructions' ? filled(trial.shown, failures) : trial.shown;
+    const shown = (chosen.length > 0 ? chosen : minibatch).slice(0, left);
+    if (shown.length === 0) continue;
+    left -= shown.length;
+    trials.push({ ...trial, shown });
+  }
+  const usesMinibatch = failures.length === 0;
+  const state: MiproState = {
+    ...before,
+    trials: before.trials + trials.length,
+    evaluationOffset: evaluationOffset + (usesMinibatch ? size : 0),
+  };
+  const pairs = trials.flatMap(({ candidate, shown }) => shown.map((seed): Pair => [candidate, seed]));
+  return { state, tests: { ...tests, trials }, pairs };
+}
+
+/** The candidates that passed their tests. */
+export function acceptedOf({ candidates }: MiproState, trials: readonly Trial[]): number[] {
+  const rejected = new Set(candidates.filter(({ status }) => status === 'rejected').map(({ candidate }) => candidate));
+  return trials.flatMap(({ candidate }) => (rejected.has(candidate) ? [] : [candidate]));
+}
+
+/** The test of a merge: a seed that each of its parents gained. */
+export function mergeTrials(state: MiproState, merges: readonly Trial[]): Trial[] {
+  const model = rewardModelOf(state);
+  return merges.map((trial) => {
+    const { parents } = state.candidates.find(({ candidate }) => candidate === trial.candidate)!;
+    const gained = parents.flatMap((parent) => {
+      const own = Object.keys(state.results[parent] ?? {}).map(Number);
+      const seed = own.find((seed) => {
+        return model.posterior(parent, seed)!.mean > (model.prior(parent, seed)?.mean ?? Infinity) + 1e-9;
+      });
+      return seed === undefined ? [] : [seed];
+    });
+    return { ...trial, shown: [...new Set(gained)] };
+  });
+}
+
+/** Continues the tests of a round, or records their verdicts; `open`: the pairs that follow. */
+export function judgeTests(
+  before: MiproState,
+  { tests, trying }: PhaseOf<MiproState, 'gate'> & { tests: Tests },
+  decisions: Decision[],
+): { state: MiproState; tests: Tests; pairs: Pair[]; open: number[] } {
+  const { generation } = before;
+  const model = rewardModelOf(before);
+  const pairs: Pair[] = [];
+  const open: number[] = [];
+  const trials = tests.trials.map((trial) =>
+    trying.includes(trial.candidate) ? { ...trial, rounds: trial.rounds + 1 } : trial,
+  );
+  let left = spareRollouts(before);
+  let state = before;
+  for (const trial of trials) {
+    const { candidate } = trial;
+    if (!trying.includes(candidate)) continue;
+    const verdict = verdictOf(before, model, tests, trial);
+    const ask = furtherPairs(before, model, tests, trial, verdict);
+    if (ask.length > 0 && ask.length <= left) {
+      left -= ask.length;
+      pairs.push(...ask);
+      open.push(candidate);
+      continue;
+    }
+    const { accepted, ...sums } = verdict;
+    if (accepted) {
+      state = { ...state, acceptedAt: { ...state.acceptedAt, [candidate]: before.asked } };
+      const estimate = estimateOf(before, model, candidate).mean;
+      decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate });
+      continue;
+    }
+    decisions.push({ type: 'candidate_rejected', candidate, generation, reason: 'not_better', ...sums });
+    state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
+  }
+  return { state, tests: { ...tests, trials }, pairs, open };
+}
+
+function verdictOf(state: MiproState, model: RewardModel, { parent, step }: Tests, { candidate }: Trial): Verdict {
+  const compared = Object.entries(state.results[candidate] ?? {}).flatMap(([key, measured]) => {
+    const seed = Number(key);
+    const expected = step === 'merge' ? model.prior(candidate, seed) : model.posterior(parent, seed);
+    if (expected === null) return [];
+    const own = mean(measured.map(([, reward]) => reward))!;
+    return [{ own, expected, variance: model.noise.variance / measured.length + expected.variance }];
+  });
+  const parentSum = sum(compared.map(({ expected }) => expected.mean));
+  const childSum = sum(compared.map(({ own }) => own));
+  const gain = childSum - parentSum;
+  const error = Math.sqrt(sum(compared.map(({ variance }) => variance)));
+  const slack = slackOf(parentSum);
+  const isGain = gain > slack && (model.noise.variance === 0 || gain >= requiredStandardErrors * error);
+  const accepted = step === 'merge' ? gain >= -Math.max(slack, error) : isGain;
+  return { accepted, parentSum, childSum, tested: compared.length };
+}
+
+/** The rollouts of the next round; empty: the verdict stands. */
+function furtherPairs(
+  state: MiproState,
+  model: RewardModel,
+  tests: Tests,
+  { candidate, shown, removed, rounds }: Trial,
+  { accepted, parentSum, childSum }: Verdict,
+): Pair[] {
+  if (tests.step === 'merge' || childSum - parentSum <= slackOf(parentSum)) return [];
+  const isNoisy = model.noise.variance > 0;
+  if (rounds === 1) {
+    // Without noise a later run of the leader shows any loss, so additions need no further test.
+    const isAddition = tests.step === 'instructions' && removed === 0;
+    const count = isAddition && !isNoisy ? 0 : Math.min(regressionSeeds, trialSize(state.config));
+    const seeds = solvedSeeds(state, model, tests.parent, candidate).slice(0, count);
+    if (seeds.length > 0) return seeds.map((seed): Pair => [candidate, seed]);
+  }
+  if (accepted || !isNoisy || rounds >= maxRounds) return [];
+  return shown.flatMap((seed): Pair[] => [
+    [tests.parent, seed],
+    [candidate, seed],
+  ]);
+}
+
+/** Seeds that the parent solves best, those measured the most edits ago first. */
+function solvedSeeds({ order, results }: MiproState, model: RewardModel, parent: number, candidate: number): number[] {
+  return order
+    .flatMap((seed) => {
+      const posterior = model.posterior(parent, seed);
+      const isOpen = posterior !== null && posterior.mean > 1e-9 && measuredOn(results, candidate, seed).length === 0;
+      return isOpen ? [{ seed, posterior }] : [];
+    })
+    .sort((left, right) => right.posterior.mean - left.posterior.mean || right.posterior.age - left.posterior.age)
+    .map(({ seed }) => seed);
+}
+
+function slackOf(expected: number): number {
+  return 1e-9 * Math.max(1, Math.abs(expected));
+}

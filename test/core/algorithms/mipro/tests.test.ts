@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+import { regressionSeeds } from '../../../../src/core/algorithms/mipro/config.js';
+import type { MiproState } from '../../../../src/core/algorithms/mipro/state.js';
+import type { RolloutRequest } from '../../../../src/core/search/protocol.js';
+import { proposed, type Turn } from '../gepa/driver.js';
+import { of } from '../gepa/cases.js';
+import { config, drive, scoring } from './driver.js';
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+const given = config({
+  numCandidates: 5,
+  numTrials: null,
+  maxRollouts: 200,
+  trainSeeds: range(0, 20),
+  evaluationSeeds: range(100, 110),
+});
+/** Candidate n solves the seeds below 2n, of every ten. */
+const growing = scoring(({ candidate, seed }) => Number(seed % 10 < 2 * candidate));
+
+function testsOf(turns: readonly Turn<MiproState>[], step: string) {
+  return turns.flatMap(({ before, work, decisions }) => {
+    const { phase } = before;
+    if (phase.name !== 'gate' || phase.tests?.step !== step || work.kind !== 'rollouts') return [];
+    return [{ before, decisions, tests: phase.tests, requests: work.requests }];
+  });
+}
+
+const seedsOf = (requests: readonly RolloutRequest[], wanted: number) =>
+  requests.flatMap(({ candidate, seed }) => (candidate === wanted ? [seed] : []));
+
+describe('a new instruction', () => {
+  test('runs on the failures that it was written from', () => {
+    const run = drive(given, growing);
+    const proposals = run.turns.flatMap(({ before, answers }) => {
+      return before.phase.name === 'instructions' && answers.kind === 'proposals' ? answers.answers : [];
+    });
+    const rounds = testsOf(run.turns, 'instructions');
+    expect(rounds.length).toBeGreaterThan(1);
+    for (const { requests, tests } of rounds) {
+      for (const { candidate, rounds: done } of tests.trials) {
+        if (done > 0) continue;
+        const { shown } = proposals.find((answer) => answer.candidate === candidate)!;
+        expect(shown!.length).toBeGreaterThan(0);
+        const seeds = shown!.map((ordinal) => run.requests[ordinal]!.seed);
+        expect(seedsOf(requests, candidate).slice(0, seeds.length)).toEqual(seeds);
+      }
+    }
+  });
+
+  test('without a gain is rejected, and its text is in no combination', () => {
+    // Only even candidates gain.
+    const run = drive(
+      given,
+      scoring(({ candidate, seed }) => Number(seed % 10 < (candidate % 2 === 0 ? candidate : 0))),
+    );
+    const rejected = new Set(of(run, 'candidate_rejected').map(({ candidate }) => candidate));
+    expect(rejected.size).toBeGreaterThan(0);
+    const composed = run.proposals.flatMap(({ compose }) => compose?.texts ?? []);
+    expect(composed.length).toBeGreaterThan(0);
+    for (const source of composed) expect(rejected.has(source)).toBe(false);
+  });
+
+  test('that passes is the parent of the next ones', () => {
+    const run = drive(given, growing);
+    const later = run.proposals.filter(({ rewrite, generation }) => rewrite && generation > 1);
+    expect(later.length).toBeGreaterThan(0);
+    for (const { parent, generation } of later) {
+      const accepted = of(run, 'candidate_accepted').filter((event) => event.generation < generation);
+      expect(accepted.map(({ candidate }) => candidate)).toContain(parent);
+      // The baseline solves nothing, and a later candidate solves no less.
+      expect(parent).toBeGreaterThanOrEqual(Math.min(5, Math.max(...accepted.map(({ candidate }) => candidate))) - 1);
+    }
+  });
+
+  test('that lacks text of an ancestor runs on seeds that its parent solves, and is rejected if it loses', () => {
+    // The first generation solves the even seeds; later ones lose these for the odd ones.
+    const generations = new Map([[0, 0]]);
+    const run = drive(given, {
+      ...scoring(({ candidate, seed }) => {
+        const generation = generations.get(candidate)!;
+        return generation === 0 ? 0 : Number((seed % 2 === 0) === (generation === 1));
+      }),
+      propose: (request) => {
+        generations.set(request.candidate, request.generation);
+        return { ...proposed(request), ...(request.rewrite && { removed: [0] }) };
+      },
+    });
+    const second = testsOf(run.turns, 'instructions').filter(({ before, tests }) => {
+      return before.generation > 1 && tests.trials.some(({ rounds }) => rounds === 1);
+    });
+    expect(second.length).toBeGreaterThan(0);
+    for (const { requests, decisions } of second) {
+      for (const { seed } of requests) expect(seed % 2).toBe(0);
+      for (const decision of decisions) expect(decision.type).not.toBe('candidate_accepted');
+    }
+  });
+});
+
+describe('a combination', () => {
+  test('runs on failures of the leader, and after a gain on seeds that it solves', () => {
+    // Demonstrations solve every seed of the leader's failures.
+    const composed = new Set<number>();
+    const world = scoring(({ candidate, seed }) =>
+      Number(seed % 3 === 0 || (composed.has(candidate) && seed % 3 === 1)),
+    );
+    const run = drive(given, {
+      ...world,
+      propose: (request) => {
+        if (request.compose && request.compose.demos[0]!.bootstrapped.length > 0) composed.add(request.candidate);
+        return { outcome: 'proposed', shown: request.ordinals.slice(0, 3) };
+      },
+    });
+    const rounds = testsOf(run.turns, 'combinations');
+    const first = rounds.filter(({ tests }) => tests.trials.every(({ rounds }) => rounds === 0));
+    const second = rounds.filter(({ tests }) => tests.trials.some(({ rounds }) => rounds > 0));
+    expect(first.length).toBeGreaterThan(0);
+    expect(second.length).toBeGreaterThan(0);
+    const [fresh] = first;
+    for (const { seed } of fresh!.requests) expect(seed % 3).not.toBe(0);
+    for (const { seed } of second[0]!.requests) expect(seed % 3).toBe(0);
+    expect(seedsOf(second[0]!.requests, second[0]!.requests[0]!.candidate).length).toBeLessThanOrEqual(regressionSeeds);
+    expect(composed.has(run.state.best!.candidate)).toBe(true);
+  });
+});
+
+test('learning runs train seeds only: evaluation seeds are left for evaluations', () => {
+  const run = drive(given, growing);
+  const train = new Set(given.trainSeeds);
+  for (const { stage, seed, candidate } of run.requests) {
+    // The baseline's noise is measured on seeds that it ran.
+    if (stage === 'gate' || (stage === 'minibatch' && candidate > 0)) expect(train.has(seed)).toBe(true);
+  }
+});
