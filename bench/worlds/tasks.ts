@@ -38,8 +38,9 @@ const shape = { topics: 18, most: 3 };
 /** Number of words to guess from; one is right. */
 const guesses = 4;
 
-export function openTaskWorld(kind: TaskKind, worldSeed: number): TaskWorld {
-  const { rules, about, feedbackOn } = drawTopics(worldSeed, { ...shape, shuffledFeedback: false });
+/** `most`: topics of an instance; with 1 a reward is 0 or 1. */
+export function openTaskWorld(kind: TaskKind, worldSeed: number, { most = shape.most } = {}): TaskWorld {
+  const { rules, about, feedbackOn } = drawTopics(worldSeed, { ...shape, most, shuffledFeedback: false });
   const guessable = drawGuesses(worldSeed, rules);
 
   const input = (seed: number) => writeInput(about(seed), seed);
