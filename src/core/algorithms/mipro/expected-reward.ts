@@ -31,7 +31,7 @@ function meansOf(state: MiproState, model: RewardModel): ReadonlyMap<number, num
 }
 
 /** The expected rewards on the seeds that candidates are compared on. */
-export function rewardsOn(
+function rewardsOn(
   { order, config }: MiproState,
   model: RewardModel,
   candidates: readonly number[],
