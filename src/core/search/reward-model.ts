@@ -203,7 +203,9 @@ export class RewardModel {
     if (before !== undefined) return before;
     const expected = this.prior(candidate, seed);
     const own = measured.get(candidate);
-    const posterior = own ? this.weigh(expected ?? { ...this.baselinePrior, age: 0, ordinal: 0, latest: 0 }, own) : expected;
+    const posterior = own
+      ? this.weigh(expected ?? { ...this.baselinePrior, age: 0, ordinal: 0, latest: 0 }, own)
+      : expected;
     known.set(candidate, posterior);
     return posterior;
   }
