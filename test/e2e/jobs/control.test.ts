@@ -255,8 +255,9 @@ describe('effects of commands', () => {
           generation: view.generation,
           bestReward: view.bestReward,
           bestCandidateId: view.bestCandidate,
-          rolloutsCompleted: view.rolloutsCompleted,
         });
+        const { progress } = await readJob<Session>(service, id);
+        expect(progress.rollouts_completed).toBe(view.rolloutsCompleted);
       }
     }
   });

@@ -28,6 +28,7 @@ export function reflect(state: GepaState): GepaState | null {
   const offered = failures
     .slice(0, Math.min(4 * size * config.populationSize, maxOffered))
     .map(({ ordinal, seed }) => ({ ordinal, seed }));
+  if (offered.length === 0) return null;
   const neverShown = Math.max(1, failures.filter(({ shown }) => shown === 0).length);
   const most = Math.min(config.populationSize, affordable, neverShown, gepaLimits.candidates - nextCandidate);
   const share = areProposalsScarce(state) ? Math.min(size, Math.ceil(offered.length / most)) : size;
@@ -48,10 +49,10 @@ function areProposalsScarce(state: GepaState): boolean {
 /** The parent's failures that no reflection was shown; all with noise or scarce proposals. */
 function failuresToShow(state: GepaState, model: RewardModel, parent: number, size: number): Failure[] {
   const failures = knownFailures(state, model, parent);
-  if (model.noise.variance > 0 || areProposalsScarce(state)) return failures;
+  if (model.noise.variance > 0) return failures;
   const chosen = isStalled(state, model)
     ? failuresInTurn(state, model, failures, size)
-    : failures.filter(({ shown }) => shown === 0);
+    : failures.filter(({ shown }) => shown === 0 || areProposalsScarce(state));
   return chosen.length > 0 ? chosen : failures;
 }
 
