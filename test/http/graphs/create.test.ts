@@ -35,7 +35,7 @@ describe('create graph job', () => {
       status: 'running',
       num_tasks: 12,
       max_rollouts: 60,
-      estimate: { rollouts: 42, cost_usd: { low: anyCost, likely: anyCost, high: anyCost } },
+      estimate: { rollouts: 60, cost_usd: { low: anyCost, likely: anyCost, high: anyCost } },
       workflow_id: `graph-${body.job_id}`,
       temporal_url: expect.stringContaining(body.job_id),
     });
