@@ -48,7 +48,7 @@ describe('create graph job', () => {
       spec: {
         kind: 'graph',
         policies: [{ model: 'gpt-4o-mini', provider: 'openai', params: {} }],
-        search: { algorithm: 'gepa', populationSize: 2, minibatchSize: 3, maxRollouts: 60 },
+        search: { algorithm: 'gepa', populationSize: 2, minibatchSize: 2, maxRollouts: 60 },
         budget: { maxMinutes: null, maxCostUsd: null },
       },
     });
