@@ -41,7 +41,7 @@ interface Kind {
 const evaluation = { seeds: range(0, 24) };
 const kinds: Kind[] = [
   {
-    ...{ model: 'gpt-4.1-nano', maxUsd: 0.06, killedAt: 0.15 },
+    ...{ model: 'gpt-4.1-nano', maxUsd: 0.03, killedAt: 0.3 },
     search: { algorithm: 'mipro', mipro: { num_candidates: 10, num_trials: 100, minibatch_size: 8, evaluation } },
   },
   {
