@@ -40,7 +40,7 @@ export function searchCore(search: Search, budgets: readonly number[], options: 
   return { ...search, rollouts, steps };
 }
 
-/** Runs a search to its end and records what it spent, and how its choices compare to the truth. */
+/** Runs a search to its end; records its spending, and its choices beside the truth. */
 function observe(start: GepaState, truth: World): { end: GepaState; step: Omit<CoreStep, 'rollouts'> } {
   const answers = new InProcess(truth);
   const rewards = new Map<number, number>();

@@ -55,7 +55,7 @@ function askedIn(said: string): Asked {
 interface Stand {
   is(asked: Asked): boolean | Promise<boolean>;
   at: Asker | null;
-  /** `gate` opens the blocked calls; `rest` all other calls, which nobody awaits by then. */
+  /** `gate` opens the blocked calls; `rest` opens all others, after their callers have gone. */
   gate: Gate;
   rest: Gate;
 }

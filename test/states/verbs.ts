@@ -46,7 +46,7 @@ export async function take(world: World, model: Model, job: Job, verb: Verb, rep
   move(job, due.state);
 }
 
-/** The workflow is gone and its row not yet closed: nobody can decide. */
+/** The workflow is gone, its row still open: no command can take effect. */
 function takeOfTerminated(job: Job, verb: Verb, reply: Reply): void {
   if (reply.code === 503) {
     assert.equal(reply.body['code'], 'workflow_gone');

@@ -38,13 +38,29 @@ export function unevaluatedSeeds(state: FailurePool, model: RewardModel, candida
   return state.order.filter((seed) => model.posterior(candidate, seed) === null);
 }
 
+/** Train seeds that a candidate can learn from: those without results, else those it inherits. */
+export function seedsToRun(state: FailurePool, model: RewardModel, candidate: number): number[] {
+  const unseen = unevaluatedSeeds(state, model, candidate);
+  return unseen.length > 0 ? unseen : inheritedSeeds(state, model, candidate);
+}
+
 /** Train seeds whose results the candidate inherits, the oldest first. */
-export function inheritedSeeds(state: FailurePool, model: RewardModel, candidate: number): number[] {
+function inheritedSeeds(state: FailurePool, model: RewardModel, candidate: number): number[] {
   const inherited = state.order.flatMap((seed) => {
     const age = model.posterior(candidate, seed)?.age ?? 0;
     return age > 0 ? [{ seed, age }] : [];
   });
   return inherited.sort((left, right) => right.age - left.age).map(({ seed }) => seed);
+}
+
+/** Whether a candidate has own results on every train seed. */
+export function hasRunAll({ order }: FailurePool, model: RewardModel, candidate: number): boolean {
+  return order.every((seed) => model.posterior(candidate, seed)?.age === 0);
+}
+
+/** Whether a candidate has known failures, or train seeds without own results. */
+export function canImprove(state: FailurePool, model: RewardModel, candidate: number): boolean {
+  return !hasRunAll(state, model, candidate) || knownFailures(state, model, candidate).length > 0;
 }
 
 export function countShown(

@@ -31,7 +31,6 @@ export class RewardModel {
   private readonly posteriors = new Map<number, Map<number, Posterior | null>>();
   private readonly bases = new Map<number, number | null>();
   private readonly baselinePrior: { mean: number; variance: number };
-  private lastMeans: { seeds: readonly number[]; byCandidate: ReadonlyMap<number, number> } | null = null;
   private measured: { seeds: readonly number[]; found: readonly number[] } | null = null;
   private readonly estimates = new Map<number, { seeds: readonly number[]; estimate: Estimate | null }>();
 
@@ -80,53 +79,6 @@ export class RewardModel {
   private firstOn(seed: number): number {
     const runs = [...this.bySeed.get(seed)!].map(([candidate, [first]]) => ({ candidate, ordinal: first![0] }));
     return runs.reduce((first, run) => (run.ordinal < first.ordinal ? run : first)).candidate;
-  }
-
-  /**
-   * The expected means of many candidates at once, much faster; those without a posterior are
-   * missing. The candidates ascend and include all their ancestors.
-   */
-  means(candidates: readonly { candidate: number }[], seeds: readonly number[]): ReadonlyMap<number, number> {
-    if (this.lastMeans?.seeds === seeds) return this.lastMeans.byCandidate;
-    const numbers = candidates.map(({ candidate }) => candidate);
-    const indexOf = new Map(numbers.map((candidate, index) => [candidate, index]));
-    const parents = numbers.map((candidate) => this.parentsOf(candidate).map((parent) => indexOf.get(parent)!));
-    const known: number[][] = numbers.map(() => []);
-    const current = numbers.map((): Posterior => ({ mean: 0, variance: 0, age: 0, ordinal: 0, latest: 0 }));
-    const isKnown = numbers.map(() => false);
-    const step = this.noise.variance > 0 ? drift : 0;
-    for (const seed of seeds) {
-      const measured = this.bySeed.get(seed);
-      if (!measured) continue;
-      for (const [index, candidate] of numbers.entries()) {
-        let from: Posterior | null = null;
-        for (const parent of parents[index]!) {
-          const posterior = current[parent]!;
-          if (isKnown[parent] && (from === null || isNearer(posterior, from))) from = posterior;
-        }
-        // Reused for the next seed: new objects would dominate the run time.
-        const posterior = current[index]!;
-        const own = measured.get(candidate);
-        isKnown[index] = from !== null || own !== undefined;
-        if (from !== null) {
-          posterior.mean = from.mean;
-          posterior.variance = from.variance + step;
-          posterior.age = from.age + 1;
-        }
-        if (own)
-          Object.assign(
-            posterior,
-            this.weigh(from === null ? { ...this.baselinePrior, age: 0, ordinal: 0, latest: 0 } : posterior, own),
-          );
-        if (isKnown[index]) known[index]!.push(posterior.mean);
-      }
-    }
-    const found = numbers.flatMap((candidate, index) => {
-      const own = mean(known[index]!);
-      return own === null ? [] : [[candidate, own] as const];
-    });
-    this.lastMeans = { seeds, byCandidate: new Map(found) };
-    return this.lastMeans.byCandidate;
   }
 
   /** The expected reward of a candidate on a seed without its own results there. */

@@ -1,6 +1,6 @@
 /**
  * The same session twice, with answers delayed at random. Invariant: the same answers give the same
- * path, whatever the order of their arrival, also if the writer answers an equal question anew.
+ * path in any order of arrival, even if the proposer answers the same question differently.
  */
 import { expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -8,7 +8,7 @@ import { isCheaper } from '../../search/costs.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { ProposalAnswer } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import { solvedSeeds } from './acceptance.js';
+import { solvedSeeds } from '../../search/targeted-test.js';
 import { gepaLimits } from './config.js';
 import { incumbentOf } from './pool.js';
 import type { GepaState, Trial } from './state.js';
@@ -25,7 +25,7 @@ export function ablate(state: GepaState): GepaState | null {
   if (!canAblate(state, incumbent) || searchRollouts(state) <= firstSeeds) return null;
   const { nextCandidate: candidate } = state;
   const ablation = ablationsOf(state, incumbent);
-  const shown = solvedSeeds(state, model, { candidate, parents: [incumbent] }).slice(0, firstSeeds);
+  const shown = solvedSeeds(state, model, incumbent, candidate).slice(0, firstSeeds);
   if (shown.length === 0) return null;
   const trial: Trial = { candidate, parents: [incumbent], offered: [], shown, removed: [], rounds: 0, ablation };
   return { ...state, nextCandidate: candidate + 1, phase: { name: 'proposals', trials: [trial] } };

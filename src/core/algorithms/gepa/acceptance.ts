@@ -17,11 +17,8 @@ import { maxRegressionSeeds } from './config.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { measuredOn, type Results } from '../../search/results.js';
+import { maxRounds, requiredStandardErrors, slackOf, solvedSeeds } from '../../search/targeted-test.js';
 import type { GepaState, Trial } from './state.js';
-
-/** Standard errors that a gain must exceed with noise, and the most test rounds. */
-const requiredStandardErrors = 0.5;
-const maxRounds = 3;
 
 /** `cheaper`: accepted for its cost alone. The sums are over the child's seeds. */
 export interface AcceptanceResult {
@@ -79,10 +76,6 @@ function isCheaperThanParent({ costs }: GepaState, { candidate, parents }: Trial
   return isCheaper(costs, candidate, parents[0]!);
 }
 
-function slackOf(expectedSum: number): number {
-  return 1e-9 * Math.max(1, Math.abs(expectedSum));
-}
-
 interface SeedComparison {
   seed: number;
   own: number;
@@ -110,8 +103,8 @@ function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Tria
  * more for a child that lacks text of its parent.
  */
 function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, least: number): number[] {
-  const { candidate, removed, ablation } = trial;
-  const solved = solvedSeeds(state, model, trial);
+  const { candidate, parents, removed, ablation } = trial;
+  const solved = solvedSeeds(state, model, parents[0]!, candidate);
   if (ablation !== undefined)
     return solved.slice(0, Math.max(1, Math.min(ablationSeeds(state), searchRollouts(state))));
   const taught = removed.flatMap((ancestor) =>
@@ -125,21 +118,6 @@ function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, lea
     0,
     Math.max(count, Math.min(taught.length, maxRegressionSeeds(state.config))),
   );
-}
-
-/** Seeds that the parent solves and the child did not run, the best and oldest results first. */
-export function solvedSeeds(
-  { order, results }: GepaState,
-  model: RewardModel,
-  { candidate, parents }: Pick<Trial, 'candidate' | 'parents'>,
-): number[] {
-  return order
-    .map((seed) => ({ seed, posterior: model.posterior(parents[0]!, seed) }))
-    .filter(({ seed, posterior }) => {
-      return posterior !== null && posterior.mean > 1e-9 && measuredOn(results, candidate, seed).length === 0;
-    })
-    .sort((left, right) => right.posterior!.mean - left.posterior!.mean || right.posterior!.age - left.posterior!.age)
-    .map(({ seed }) => seed);
 }
 
 /** Whether a candidate scored more on a seed than its parents led to expect. */

@@ -3,7 +3,7 @@ import { mean } from '../../math/rewards.js';
 import type { Batch, Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
-import { inheritedSeeds, knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
+import { knownFailures, seedsToRun, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { ask } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
@@ -48,12 +48,6 @@ export function exploreFurther(state: GepaState, { pairs }: Batch): GepaState | 
   if (pairs.some(([candidate]) => candidate !== parent)) return explore(state);
   const seeds = seedsToRun(state, model, parent);
   return runParent(state, parent, seeds.slice(0, Math.min(2 * pairs.length, spareRollouts(state))));
-}
-
-/** Seeds without results; without any left, those whose results are an ancestor's. */
-function seedsToRun(state: GepaState, model: RewardModel, parent: number): number[] {
-  const unseen = unevaluatedSeeds(state, model, parent);
-  return unseen.length > 0 ? unseen : inheritedSeeds(state, model, parent);
 }
 
 /** Failures that a child repairs: the mean over the latest children. */

@@ -19,6 +19,7 @@ import {
   seedsEvaluated,
 } from '../../search/evaluation.js';
 import { ask, failWithoutBaseline, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
+import { canImprove } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
@@ -31,7 +32,7 @@ import { gepaLimits } from './config.js';
 import { explore, exploreFurther } from './exploration.js';
 import { forecast } from './forecast.js';
 import { drawParent } from './parents.js';
-import { canImprove, incumbentOf, isBetter, trimPool } from './pool.js';
+import { incumbentOf, isBetter, trimPool } from './pool.js';
 import type { GepaState } from './state.js';
 
 /** Rollouts between two evaluations before the end, in full evaluations. */

@@ -1,9 +1,10 @@
 /** The parent of a generation's proposals. */
 import { weightedPick } from '../../math/random.js';
+import { canImprove } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { paretoFront, removeDominated } from '../../search/pareto-front.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import { canImprove, incumbentOf, meansOf } from './pool.js';
+import { incumbentOf, meansOf } from './pool.js';
 import { drawOtherLine, isStalled, parentDraws, tiedChildren } from './stall.js';
 import type { GepaState } from './state.js';
 
@@ -21,11 +22,11 @@ export function parentOf(state: GepaState, model: RewardModel): number {
 export function drawParent(state: GepaState): number | undefined {
   const { config, generation } = state;
   const model = rewardModelOf(state);
-  const incumbent = incumbentOf(state, model);
   if (config.parentSelection === 'pareto') return drawFromFront(state, model);
+  const incumbent = incumbentOf(state, model);
   const tied = tiedChildren(state, model, incumbent).findLast((child) => child.generation === generation - 1);
   if (tied && canImprove(state, model, tied.candidate)) return tied.candidate;
-  return isStalled(state, model) && generation % 2 === 0 ? drawOtherLine(state, model, incumbent) : undefined;
+  return generation % 2 === 0 && isStalled(state, model) ? drawOtherLine(state, model, incumbent) : undefined;
 }
 
 /**

@@ -1,7 +1,6 @@
 /** The pool of possible parents, compared over the same train seeds. */
 import { exceeds, largestReward, mean } from '../../math/rewards.js';
 import { isCheaper } from '../../search/costs.js';
-import { knownFailures } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { RatedCandidate } from '../../search/state.js';
@@ -26,12 +25,6 @@ export function meansOf({ pool, order }: GepaState, model: RewardModel): Readonl
 export function incumbentOf(state: GepaState, model: RewardModel): number {
   const rated = [...meansOf(state, model)].map(([candidate, reward]): RatedCandidate => ({ candidate, reward }));
   return rated.reduce((best, other) => (isBetter(state, other, best) ? other : best)).candidate;
-}
-
-/** Whether a candidate has known failures, or train seeds without own results. */
-export function canImprove(state: GepaState, model: RewardModel, candidate: number): boolean {
-  const failures = knownFailures(state, model, candidate).length;
-  return failures > 0 || state.order.some((seed) => model.posterior(candidate, seed)?.age !== 0);
 }
 
 /** More reward, or the same reward at less cost. */

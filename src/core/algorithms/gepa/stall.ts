@@ -4,7 +4,7 @@
  */
 import { seedRng, uniformInt, type Rng } from '../../math/random.js';
 import { mean } from '../../math/rewards.js';
-import { knownFailures, type Failure } from '../../search/failure-pool.js';
+import { hasRunAll, knownFailures, type Failure } from '../../search/failure-pool.js';
 import type { CandidateSummary } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { incumbentOf } from './pool.js';
@@ -18,8 +18,7 @@ export function parentDraws({ config, generation }: GepaState): Rng {
 
 export function isStalled(state: GepaState, model: RewardModel): boolean {
   const incumbent = incumbentOf(state, model);
-  if (state.order.some((seed) => model.posterior(incumbent, seed)?.age !== 0)) return false;
-  return knownFailures(state, model, incumbent).every(({ shown }) => shown > 0);
+  return hasRunAll(state, model, incumbent) && knownFailures(state, model, incumbent).every(({ shown }) => shown > 0);
 }
 
 /** Another candidate of the pool, or a tied child; all are as likely. */

@@ -1,6 +1,6 @@
 /** Rollouts on train seeds that instructions and demonstrations are made from. */
 import type { Pair } from '../../search/batch.js';
-import { inheritedSeeds, knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
+import { knownFailures, seedsToRun, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { ask } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { measuredOn } from '../../search/results.js';
@@ -78,12 +78,6 @@ function laterSeeds(state: MiproState, model: RewardModel, candidate: number, sp
   if (state.traffic === 'unpaired') return unpairedSeeds(state, model, candidate, spare, neverShown);
   const wanted = Math.max(0, enoughFailures - neverShown);
   return seedsToRun(state, model, candidate).slice(0, Math.min(wanted, spare));
-}
-
-/** Seeds without results of the lineage; without any left, those whose results are inherited. */
-function seedsToRun(state: MiproState, model: RewardModel, candidate: number): number[] {
-  const unseen = unevaluatedSeeds(state, model, candidate);
-  return unseen.length > 0 ? unseen : inheritedSeeds(state, model, candidate);
 }
 
 function unpairedSeeds(

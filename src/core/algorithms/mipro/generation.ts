@@ -12,7 +12,7 @@
 import { isSolved } from '../../math/rewards.js';
 import { remainingRollouts } from '../../search/budget.js';
 import { heldoutRollouts } from '../../search/config.js';
-import { knownFailures } from '../../search/failure-pool.js';
+import { canImprove } from '../../search/failure-pool.js';
 import { heldoutPairs } from '../../search/evaluation.js';
 import { ask, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
 import { addProposals } from '../../search/proposing.js';
@@ -212,11 +212,7 @@ function idleGenerations({ candidates, generation, idle }: MiproState): number {
 function canLearn(state: MiproState): boolean {
   if (state.generation === 0 || state.traffic === 'unpaired') return true;
   const model = rewardModelOf(state);
-  const leader = leaderOf(state, model);
-  return (
-    knownFailures(state, model, leader).length > 0 ||
-    state.order.some((seed) => model.posterior(leader, seed)?.age !== 0)
-  );
+  return canImprove(state, model, leaderOf(state, model));
 }
 
 /** Whether all instructions are requested, all combinations tried, and none promises more. */

@@ -12,17 +12,13 @@ import { changeCandidate } from '../../search/candidates.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Decision } from '../../search/protocol.js';
-import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { PhaseOf } from '../../search/state.js';
+import { maxRounds, requiredStandardErrors, slackOf, solvedSeeds } from '../../search/targeted-test.js';
 import { spareRollouts } from './budget.js';
 import { failuresShown, regressionSeeds, trialLimit, trialSize } from './config.js';
 import { estimateOf } from './estimate.js';
 import type { MiproState, Tests, Trial } from './state.js';
-
-/** Standard errors that a gain must exceed with noise, and the most rounds. */
-const requiredStandardErrors = 0.5;
-const maxRounds = 3;
 
 interface Verdict {
   accepted: boolean;
@@ -169,20 +165,4 @@ function furtherPairs(
     [tests.parent, seed],
     [candidate, seed],
   ]);
-}
-
-/** Seeds that the parent solves best, those measured the most edits ago first. */
-function solvedSeeds({ order, results }: MiproState, model: RewardModel, parent: number, candidate: number): number[] {
-  return order
-    .flatMap((seed) => {
-      const posterior = model.posterior(parent, seed);
-      const isOpen = posterior !== null && posterior.mean > 1e-9 && measuredOn(results, candidate, seed).length === 0;
-      return isOpen ? [{ seed, posterior }] : [];
-    })
-    .sort((left, right) => right.posterior.mean - left.posterior.mean || right.posterior.age - left.posterior.age)
-    .map(({ seed }) => seed);
-}
-
-function slackOf(expected: number): number {
-  return 1e-9 * Math.max(1, Math.abs(expected));
 }
