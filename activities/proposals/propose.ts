@@ -105,10 +105,10 @@ async function compose(
   { db }: ActivityDeps,
   job: JobRef,
   pool: Pool,
-  { texts: sources, demos: slots }: Composition,
+  { texts: sources, demos: slots, parents }: Composition,
 ): Promise<Proposal> {
   const textsFrom = (candidate: number) => componentTexts(pool.get(candidate)!.messages);
-  const { texts, parents } = composeTexts(Object.keys(textsFrom(0)), sources, textsFrom);
+  const texts = composeTexts(Object.keys(textsFrom(0)), sources, textsFrom);
   const demos = await db
     .org(job.orgId, (tx) => buildDemos(tx, job.jobId, slots))
     .catch((error: unknown) => {

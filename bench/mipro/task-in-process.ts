@@ -1,4 +1,4 @@
-import { orderByCoverage } from '../../src/core/prompts/demo-coverage.js';
+import { orderByCoverage, sharedAnswers } from '../../src/core/prompts/demo-coverage.js';
 import type { Demo } from '../../src/core/prompts/demos.js';
 import { demosForSeed, renderPrompt } from '../../src/core/prompts/demos.js';
 import {
@@ -100,7 +100,10 @@ export class TaskInProcess {
     const bootstrapped = orderByCoverage(known, questions).map((index) => ordinals[index]!);
     const right = known.map(({ input, seed }) => ({ input, output: this.world.expected(seed) }));
     const labeled = this.shows.labels ? orderByCoverage(right, questions).map((index) => ordinals[index]!) : [];
-    return { components: [component], slots: [{ component: null, bootstrapped, labeled }] };
+    const sameAnswer = sharedAnswers(this.shows.labels ? right.map(({ output }) => output) : []).map((indexes) =>
+      indexes.map((index) => ordinals[index]!),
+    );
+    return { components: [component], slots: [{ component: null, bootstrapped, labeled, sameAnswer }] };
   }
 
   /** Requests must come in order of candidates. */
@@ -125,8 +128,8 @@ export class TaskInProcess {
     return { outcome: 'proposed', shown, removed };
   }
 
-  private compose(candidate: number, { texts: sources, demos: slots }: Composition): Outcome {
-    const { texts, parents } = composeTexts([component], sources, (source) => this.candidates.get(source)!.texts);
+  private compose(candidate: number, { texts: sources, demos: slots, parents }: Composition): Outcome {
+    const texts = composeTexts([component], sources, (source) => this.candidates.get(source)!.texts);
     const demos = slots.flatMap(({ bootstrapped, labeled }) => [
       ...bootstrapped.map((ordinal) => this.demo(ordinal, (_, output) => output)),
       ...labeled.map((ordinal) => this.demo(ordinal, (seed) => this.world.expected(seed))),

@@ -33,7 +33,7 @@ const gepaSchema = z.strictObject({
     ),
 });
 
-const demosSchema = wholeNumber(0, 32).default(4);
+const demosSchema = wholeNumber(0, 32);
 
 const miproSchema = z.strictObject({
   num_candidates: count(50).describe(
@@ -47,14 +47,16 @@ const miproSchema = z.strictObject({
   minibatch_size: count(1_000)
     .optional()
     .describe(
-      'Seeds per test of a combination: half of them at first. Default: an eighth of the evaluation seeds, between 5 and 35.',
+      'Seeds per trial on live traffic, and per test while no failure is known. Default: an eighth of the evaluation seeds, between 5 and 35.',
     ),
-  max_bootstrapped_demos: demosSchema.describe(
-    'Maximum demonstrations in a prompt from good answers of the model itself.',
-  ),
-  max_labeled_demos: demosSchema.describe(
-    'Maximum demonstrations in a prompt with right answers from the container; includes bootstrapped ones.',
-  ),
+  max_bootstrapped_demos: demosSchema
+    .default(4)
+    .describe('Maximum demonstrations in a prompt from good answers of the model itself.'),
+  max_labeled_demos: demosSchema
+    .default(16)
+    .describe(
+      'Maximum demonstrations in a prompt with right answers from the container; includes bootstrapped ones. The search chooses their number.',
+    ),
   train_seeds: seedsSchema(10_000)
     .optional()
     .describe('Seeds for demonstrations and instructions. Default: the evaluation seeds.'),

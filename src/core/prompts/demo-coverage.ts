@@ -1,4 +1,5 @@
 /** The order of possible demonstrations in which each beginning covers most of the task. */
+import { groupBy } from '../../util/group.js';
 
 /** The text of a possible demonstration: its question and its answer. */
 export interface DemoText {
@@ -38,6 +39,12 @@ export function orderByCoverage(demos: readonly DemoText[], open: readonly strin
     for (const word of contents[index!]!) covered.add(word);
   }
   return order;
+}
+
+/** The indexes of answers that occur more than once, such as labels; one list for each answer. */
+export function sharedAnswers(answers: readonly string[]): number[][] {
+  const groups = groupBy([...answers.keys()], (index) => answers[index]!.trim());
+  return [...groups.values()].filter((indexes) => indexes.length > 1);
 }
 
 function weightsOf(demos: readonly DemoText[], open: readonly string[]): ReadonlyMap<string, number> {

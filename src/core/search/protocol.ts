@@ -74,10 +74,11 @@ export interface Rewrite {
   tip: string | null;
 }
 
-/** The candidate that gives each component's text, and demonstrations. */
+/** The candidate that gives each component's text, demonstrations, and the parents to record. */
 export interface Composition {
   texts: number[];
   demos: DemoSlot[];
+  parents: number[];
 }
 
 /**
@@ -116,10 +117,18 @@ export interface DemoRequest {
   describe: number[];
 }
 
-/** The prompt's components, and the usable ordinals of each slot, in the order of coverage. */
+/**
+ * The usable ordinals of a slot, in the order of coverage. `sameAnswer`: ordinals by answer, of
+ * answers that several labeled rollouts share, such as labels.
+ */
+export interface UsableSlot extends DemoSlot {
+  sameAnswer: number[][];
+}
+
+/** The prompt's components, and the usable ordinals of each slot. */
 export interface DemoAnswer {
   components: string[];
-  slots: DemoSlot[];
+  slots: UsableSlot[];
 }
 
 export type SearchRequest =

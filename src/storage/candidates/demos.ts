@@ -1,20 +1,11 @@
 /** Demonstrations from traces: rollouts that can be shown as a question and its answer. */
 import { componentNames } from '../../core/prompts/components.js';
-import { orderByCoverage } from '../../core/prompts/demo-coverage.js';
+import { orderByCoverage, sharedAnswers } from '../../core/prompts/demo-coverage.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/jobs/spec.js';
 import { candidateId } from '../../core/jobs/ids.js';
+import type { DemoSlot, UsableSlot } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
-
-/** The rollouts, by ordinal, that can fill a component's demonstrations. */
-export interface DemoSlot {
-  /** See `Demo.component`. */
-  component: string | null;
-  /** Shown with the answer that the model gave. */
-  bootstrapped: number[];
-  /** Shown with the expected answer, as reported by the container. */
-  labeled: number[];
-}
 
 /** A chosen rollout is no longer usable: the database was restored to an earlier state. */
 export class NothingToShow extends Error {}
@@ -95,7 +86,7 @@ export async function usableDemos(
   tx: Tx,
   jobId: string,
   prompt: { components: readonly string[]; marked: boolean; ordinals: readonly number[]; open: readonly number[] },
-): Promise<DemoSlot[]> {
+): Promise<UsableSlot[]> {
   const { components, marked, ordinals, open } = prompt;
   type Row = {
     component: string | null;
@@ -113,18 +104,25 @@ export async function usableDemos(
     (component) => {
       const its = rows.filter((row) => row.component === component);
       const questions = its.filter(({ ordinal }) => open.includes(ordinal)).flatMap(({ question }) => question ?? []);
-      const ordered = (answerOf: (row: Row) => string | null) => {
-        const usable = its.flatMap((row) => {
+      const answered = (answerOf: (row: Row) => string | null) =>
+        its.flatMap((row) => {
           const output = answerOf(row);
           const isUsable = wanted.has(row.ordinal) && row.question !== null && output !== null;
           return isUsable ? [{ ordinal: row.ordinal, input: row.question!, output }] : [];
         });
-        return orderByCoverage(usable, questions).map((index) => usable[index]!.ordinal);
+      const ordered = (usable: ReturnType<typeof answered>) =>
+        orderByCoverage(usable, questions).map((index) => usable[index]!.ordinal);
+      const labeled = answered(({ label }) => label);
+      const same = sharedAnswers(labeled.map(({ output }) => output));
+      return {
+        component,
+        bootstrapped: ordered(answered(({ output }) => output)),
+        labeled: ordered(labeled),
+        sameAnswer: same.map((indexes) => indexes.map((index) => labeled[index]!.ordinal)),
       };
-      return { component, bootstrapped: ordered(({ output }) => output), labeled: ordered(({ label }) => label) };
     },
   );
-  return slots.length === 1 ? slots : slots.map((slot) => ({ ...slot, labeled: [] }));
+  return slots.length === 1 ? slots : slots.map((slot) => ({ ...slot, labeled: [], sameAnswer: [] }));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { orderByCoverage } from '../../../src/core/prompts/demo-coverage.js';
+import { orderByCoverage, sharedAnswers } from '../../../src/core/prompts/demo-coverage.js';
 
 const demo = (input: string, output = 'answer') => ({ input, output });
 
@@ -42,4 +42,12 @@ describe('the order of possible demonstrations', () => {
     const demos = [demo('the 17 unique words here'), demo('the refund'), demo('the refund'), demo('the 18')];
     expect(orderByCoverage(demos, [])[0]).toBe(1);
   });
+});
+
+test('shared answers are those that occur more than once, but for spaces around them', () => {
+  expect(sharedAnswers(['late', 'lost', ' late', 'fee', 'lost', 'late'])).toEqual([
+    [0, 2, 5],
+    [1, 4],
+  ]);
+  expect(sharedAnswers(['a', 'b'])).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { createSession, ended, eventsOf, pathOf, resultsOf, type Session } from 
 import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 
-const on = serviceOfFile(() => startDemosWorld());
+const on = serviceOfFile(() => startDemosWorld({ labeled: true, topics: 12 }));
 
 const create = (mipro: object = {}, more: object = {}) =>
   createSession(on.service, {

@@ -128,6 +128,7 @@ describe('a rollout usable as a demonstration', () => {
       component: null,
       bootstrapped: expected,
       labeled: [],
+      sameAnswer: [],
     });
     const demos = await build({ component: null, bootstrapped: [5, 1, 4], labeled: [] });
     expect(demos).toEqual([
@@ -167,11 +168,24 @@ describe('a rollout usable as a demonstration', () => {
     );
     const roles = asked.map((message) => (message.role === 'assistant' ? user(message.content) : message));
     await rollout(5, [{ messages: [...demoMessages(own), ...roles] }], { candidate: 1 });
-    expect(await survey([1, 2, 3, 4, 5])).toEqual([{ component: null, bootstrapped: [1, 4], labeled: [] }]);
+    expect(await survey([1, 2, 3, 4, 5])).toEqual([
+      { component: null, bootstrapped: [1, 4], labeled: [], sameAnswer: [] },
+    ]);
     expect((await build({ component: null, bootstrapped: [1], labeled: [] }))[0]).toMatchObject({ input: 'q' });
     // Reflection does not take them for the question, either.
     const [example] = await org((tx) => readExamples(tx, job.jobId, [1]));
     expect(example).toMatchObject({ input: 'q' });
+  });
+
+  test('that share a right answer are named together', async () => {
+    for (const [ordinal, expected] of ['late', 'lost', 'late', 'fee', 'lost '].entries()) {
+      await rollout(ordinal, [{ answer: says('') }], { details: { expected } });
+    }
+    const [slot] = await survey([4, 3, 2, 1, 0]);
+    expect(slot!.sameAnswer.map((group) => [...group].sort())).toEqual([
+      [1, 4],
+      [0, 2],
+    ]);
   });
 
   test('has the right answer from its container, as a text or as JSON', async () => {
@@ -188,7 +202,7 @@ describe('a rollout usable as a demonstration', () => {
     for (const [ordinal, details] of given.entries()) await rollout(ordinal, [{ answer: says('') }], { details });
     await rollout(8, [{ messages: [user('a'), user('b')] }], { details: { expected: 'no' } });
     const [slot] = await survey([3, 2, 1, 0, 4, 5, 6, 7, 8]);
-    expect(slot).toEqual({ component: null, bootstrapped: [], labeled: [3, 2, 1, 0] });
+    expect(slot).toEqual({ component: null, bootstrapped: [], labeled: [3, 2, 1, 0], sameAnswer: [] });
     await rollout(9, [{}], { details: { expected: 'right' } });
     const demos = await build({ component: null, bootstrapped: [9], labeled: [2, 1, 9, 3] });
     expect(demos.map(({ ordinal, output }) => [ordinal, output])).toEqual([
@@ -223,8 +237,8 @@ describe('marked prompts', () => {
       details: { expected: 'x' },
     });
     expect(await survey([1, 0], names)).toEqual([
-      { component: 'plan', bootstrapped: [0], labeled: [] },
-      { component: 'act', bootstrapped: [1, 0], labeled: [] },
+      { component: 'plan', bootstrapped: [0], labeled: [], sameAnswer: [] },
+      { component: 'act', bootstrapped: [1, 0], labeled: [], sameAnswer: [] },
     ]);
     const demos = await build(
       { component: 'plan', bootstrapped: [0], labeled: [] },
@@ -235,8 +249,10 @@ describe('marked prompts', () => {
       ['act', '2'],
       ['act', '4'],
     ]);
-    expect(await survey([1], names)).toEqual([{ component: 'act', bootstrapped: [1], labeled: [1] }]);
-    expect(await survey([1], ['hint'])).toEqual([{ component: 'hint', bootstrapped: [1], labeled: [1] }]);
+    expect(await survey([1], names)).toEqual([{ component: 'act', bootstrapped: [1], labeled: [1], sameAnswer: [] }]);
+    expect(await survey([1], ['hint'])).toEqual([
+      { component: 'hint', bootstrapped: [1], labeled: [1], sameAnswer: [] },
+    ]);
     expect(await survey([], names)).toEqual([]);
   });
 
@@ -261,14 +277,16 @@ describe('marked prompts', () => {
       candidate: 1,
     });
     expect(await survey([0, 1, 2], names)).toEqual([
-      { component: 'plan', bootstrapped: [0], labeled: [] },
-      { component: 'act', bootstrapped: [1], labeled: [] },
+      { component: 'plan', bootstrapped: [0], labeled: [], sameAnswer: [] },
+      { component: 'act', bootstrapped: [1], labeled: [], sameAnswer: [] },
     ]);
     job = await insertJob(db);
     await add(0, [system('DO'), system('ACT', 'act')], []);
     for (const [ordinal, question] of ['DO: q', 'q'].entries())
       await rollout(ordinal, [{ messages: [user(question)], levers: marks('system') }]);
-    expect(await survey([0, 1], ['system', 'act'])).toEqual([{ component: 'system', bootstrapped: [1], labeled: [] }]);
+    expect(await survey([0, 1], ['system', 'act'])).toEqual([
+      { component: 'system', bootstrapped: [1], labeled: [], sameAnswer: [] },
+    ]);
   });
 });
 

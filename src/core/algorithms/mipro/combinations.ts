@@ -3,10 +3,12 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import { affordableTrials } from './budget.js';
-import { failuresShown, miproLimits, trialSize, trialsAtOnce } from './config.js';
+import type { CandidateSummary } from '../../search/protocol.js';
+import { failuresShown, maxLater, miproLimits, trialsAtOnce } from './config.js';
 import { expectedReward, leaderOf } from './expected-reward.js';
 import { knownCombinations, parentsOf } from './space.js';
 import type { MiproState, NewCombination, Trial } from './state.js';
+import { failuresOf } from './tests.js';
 import { suggest } from './tpe.js';
 
 /**
@@ -23,12 +25,15 @@ export function chooseCombinations(before: MiproState): { state: MiproState; com
   const live = liveChoices(before, model, leader);
   const space = live.map((choices) => choices.length);
   const isTaken = new Set(knownCombinations(before).map(({ choices }) => choices.join()));
+  const own = before.choices[leader]!;
   let state = before;
   const combinations: NewCombination[] = [];
   const add = (choices: number[]) => {
     if (combinations.length >= count || isTaken.has(choices.join())) return;
     isTaken.add(choices.join());
-    combinations.push({ candidate: state.nextCandidate, parents: parentsOf(state, choices), choices });
+    const hasOwnTexts = before.components.every((_, index) => choices[index] === own[index]);
+    const parents = hasOwnTexts ? [leader] : parentsOf(state, choices);
+    combinations.push({ candidate: state.nextCandidate, parents, choices });
     state = { ...state, nextCandidate: state.nextCandidate + 1 };
   };
   for (const choices of untriedSets(before, leader, live)) add(choices);
@@ -47,19 +52,50 @@ export function chooseCombinations(before: MiproState): { state: MiproState; com
   return { state, combinations };
 }
 
-/** One, as instructions gain more often; with `numTrials`, as many as a generation has left. */
-function wantedCombinations({ config, candidates, generation }: MiproState): number {
-  if (config.numTrials === null) return 1;
+/** Tests of an open-ended generation, and the generations whose tests count for their shares. */
+const testsAtOnce = 1 + maxLater;
+const recentGenerations = 3;
+/** The share of gains before any test, by two tests: feedback usually teaches more. */
+const priorGains = { instructions: 1.5, demos: 0.5, tests: 2 } as const;
+
+/** The combinations of an open-ended generation: by how often other demos gained of late. */
+export function combinationShare(state: MiproState): number {
+  const { candidates, generation, instructions, results } = state;
+  const isInstruction = new Set(instructions.flat());
+  const rateOf = (prior: number, counts: (summary: CandidateSummary) => boolean) => {
+    const tested = candidates.filter((summary) => {
+      const isRecent = summary.candidate > 0 && summary.generation >= generation - recentGenerations;
+      return isRecent && results[summary.candidate] !== undefined && counts(summary);
+    });
+    const gains = tested.filter(({ status }) => status !== 'rejected').length;
+    return (gains + prior) / (tested.length + priorGains.tests);
+  };
+  const written = rateOf(priorGains.instructions, ({ candidate }) => isInstruction.has(candidate));
+  const shown = rateOf(
+    priorGains.demos,
+    (summary) => !isInstruction.has(summary.candidate) && hasOtherDemos(state, summary),
+  );
+  return Math.min(maxLater, Math.max(1, Math.round((testsAtOnce * shown) / (shown + written))));
+}
+
+/** Whether a combination has its parent's texts. */
+function hasOtherDemos({ choices, components }: MiproState, { candidate, parents }: CandidateSummary): boolean {
+  const own = choices[candidate]!;
+  return components.every((_, index) => own[index] === choices[parents[0]!]![index]);
+}
+
+/** By their share; with `numTrials`, as many as a generation has left. */
+function wantedCombinations(state: MiproState): number {
+  const { config, candidates, generation } = state;
+  if (config.numTrials === null) return combinationShare(state);
   const tested = candidates.filter((summary) => summary.generation === generation).length;
   return Math.max(1, trialsAtOnce - tested);
 }
 
-/** The tests of combinations: on the leader's failures, half a minibatch or a few. */
+/** The tests of combinations: first on a few failures of the leader. */
 export function combinationTrials(state: MiproState, candidates: readonly number[]): Trial[] {
   const model = rewardModelOf(state);
-  const failures = knownFailures(state, model, leaderOf(state, model));
-  const count = Math.max(failuresShown, Math.ceil(trialSize(state.config) / 2));
-  const shown = failures.slice(0, count).map(({ seed }) => seed);
+  const shown = failuresOf(state, model, leaderOf(state, model)).slice(0, failuresShown);
   return candidates.map((candidate) => ({ candidate, shown, removed: 0, rounds: 0 }));
 }
 

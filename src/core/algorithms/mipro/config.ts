@@ -119,15 +119,20 @@ export function mayHaveDemos({
 }
 
 /** Good rollouts for the first proposals: one and a half times a prompt's demonstrations. */
-export function wantedGood(config: MiproConfig): number {
-  return Math.max(goodShown, Math.ceil(1.5 * Math.max(config.maxBootstrappedDemos, config.maxLabeledDemos)));
+export function wantedGood({ maxBootstrappedDemos }: MiproConfig): number {
+  return Math.max(goodShown, Math.ceil(1.5 * maxBootstrappedDemos));
+}
+
+/** Rollouts with a right answer for the first proposals, if the container reports any. */
+export function wantedLabeled({ maxLabeledDemos }: MiproConfig): number {
+  return Math.ceil(1.5 * maxLabeledDemos);
 }
 
 /** Train seeds without a baseline evaluation, for the search for good rollouts. */
 export function bootstrapSeeds(config: MiproConfig): number[] {
   const known = new Set(config.evaluationSeeds);
   const others = [...new Set(config.trainSeeds)].filter((seed) => !known.has(seed));
-  return others.slice(0, maxBootstrap * wantedGood(config));
+  return others.slice(0, Math.max(maxBootstrap * wantedGood(config), wantedLabeled(config)));
 }
 
 /**

@@ -2,8 +2,9 @@
 import { sum } from '../../math/rewards.js';
 import type { DemoAnswer } from '../../search/protocol.js';
 import { rewardModelOf } from '../../search/model-cache.js';
+import { combinationShare } from './combinations.js';
 import { mayHaveDemos, miproLimits } from './config.js';
-import { coveringSets, demoCandidates, firstSets, usableOf } from './demos.js';
+import { coveringSets, demoCandidates, drawnSets, firstSets, usableOf } from './demos.js';
 import { leaderOf } from './expected-reward.js';
 import type { MiproState } from './state.js';
 
@@ -21,26 +22,33 @@ export function addDemos(before: MiproState, { components, slots }: DemoAnswer):
   const named = isFirst ? firstSlots : before.slots;
   const usable = named.map((component, slot) => {
     const found = slots.find((other) => other.component === component);
-    if (!found) return before.usable[slot] ?? { bootstrapped: [], labeled: [] };
+    if (!found) return before.usable[slot] ?? { bootstrapped: [], labeled: [], sameAnswer: [] };
     // With several slots it is unknown which call a right answer belongs to.
-    return usableOf(named.length > 1 ? { ...found, labeled: [] } : found, before);
+    return usableOf(named.length > 1 ? { ...found, labeled: [], sameAnswer: [] } : found, before);
   });
   const state: MiproState = { ...before, slots: named, usable, searchedForDemos: before.asked };
-  if (isFirst) return withFirstSets(state, components);
+  // Until the first test, more rollouts are found, and the sets are made anew.
+  if (before.trials === 0) return withFirstSets(state, isFirst ? components : before.components);
   const size = sum(state.demoSets.flat().map(({ bootstrapped, labeled }) => bootstrapped.length + labeled.length));
   if (size >= miproLimits.demoRollouts) return state;
   const own = state.choices[leaderOf(state, rewardModelOf(state))]!;
+  const wanted = combinationShare(state) - 1;
+  let { rng } = state;
   const demoSets = state.demoSets.map((sets, slot) => {
     const chosen = sets[own[state.components.length + slot]!]!;
-    return [...sets, ...coveringSets(usable[slot]!, sets, chosen, state)];
+    const [drawn, next] = drawnSets(usable[slot]!, sets, chosen, { ...state, rng }, wanted);
+    rng = next;
+    // The last ones are tested first.
+    return [...sets, ...drawn, ...coveringSets(usable[slot]!, [...sets, ...drawn], chosen, state)];
   });
-  return { ...state, demoSets };
+  return { ...state, demoSets, rng };
 }
 
 function withFirstSets(before: MiproState, components: string[]): MiproState {
   let state: MiproState = {
     ...before,
     components,
+    demoSets: [],
     instructions: components.map(() => [0]),
     requested: components.map(() => 0),
     choices: { 0: Array.from({ length: components.length + before.slots.length }, () => 0) },

@@ -1,14 +1,18 @@
 /** Selection of rollouts as demonstrations, and their sets. */
-import { shuffle, uniformInt, type Rng } from '../../math/random.js';
+import type { Rng } from '../../math/random.js';
 import { exceeds, solvedReward } from '../../math/rewards.js';
 import { readOwn, type Results } from '../../search/results.js';
-import type { DemoSlot } from '../../search/protocol.js';
-import type { DemoSet, MiproState } from './state.js';
+import type { UsableSlot } from '../../search/protocol.js';
+import { drawSet, type Draw } from './demo-draws.js';
+import type { DemoSet, MiproState, UsableDemos } from './state.js';
 
 /** The most rollouts of one demo request: good ones, and others that may have a labeled answer. */
 const maxRequested = { good: 100, other: 100 };
 /** The most rollouts for the description of the task. */
 const maxDescribed = 10;
+
+/** The kinds of draws, in turn. */
+const draws: readonly Draw[] = ['balanced', 'replaced', 'balanced', 'reordered'];
 
 /** A completed rollout with its reward. */
 export interface RewardedRollout {
@@ -89,7 +93,7 @@ export function toDescribe({ results, components, config }: MiproState): number[
 }
 
 /** The usable rollouts of a slot, in the order of the answer; each seed once. */
-export function usableOf({ bootstrapped, labeled }: DemoSlot, state: MiproState): DemoSet {
+export function usableOf({ bootstrapped, labeled, sameAnswer }: UsableSlot, state: MiproState): UsableDemos {
   const all = rolloutsOf(state.results);
   const limit = goodRewardThreshold(all) - 1e-9;
   const byOrdinal = new Map(all.map((rollout) => [rollout.ordinal, rollout]));
@@ -98,11 +102,11 @@ export function usableOf({ bootstrapped, labeled }: DemoSlot, state: MiproState)
     return firstOfSeeds(known).map(({ ordinal }) => ordinal);
   };
   const good = bootstrapped.filter((ordinal) => (byOrdinal.get(ordinal)?.reward ?? -Infinity) >= limit);
-  return { bootstrapped: distinct(good), labeled: distinct(labeled) };
+  return { bootstrapped: distinct(good), labeled: distinct(labeled), sameAnswer };
 }
 
-/** The first sets of a slot: empty, the most covering, half of these, labeled only, random ones. */
-export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets: DemoSet[], next: Rng] {
+/** The first sets of a slot: empty, the most covering, half of these, labeled only, drawn ones. */
+export function firstSets(usable: UsableDemos, state: MiproState, start: Rng): [sets: DemoSet[], next: Rng] {
   const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled, numCandidates } = state.config;
   const seedOf = new Map(rolloutsOf(state.results).map(({ ordinal, seed }) => [ordinal, seed]));
   const sets: DemoSet[] = [{ bootstrapped: [], labeled: [] }];
@@ -126,11 +130,9 @@ export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets
   const few = filled(usable.bootstrapped.slice(0, Math.min(half, most)), usable.labeled);
   add({ ...few, labeled: few.labeled.slice(0, half - few.bootstrapped.length) });
   for (let attempt = 0; attempt < 4 * numCandidates; attempt++) {
-    const [good, afterGood] = shuffle(rng, usable.bootstrapped);
-    const [labeled, afterLabeled] = shuffle(afterGood, usable.labeled);
-    const [size, next] = uniformInt(afterLabeled, Math.max(1, most));
+    const [set, next] = drawSet(state, usable, { bootstrapped: [], labeled: [] }, 'balanced', rng);
     rng = next;
-    add(filled(good.slice(0, most === 0 ? 0 : size + 1), labeled));
+    add(set);
   }
   return [sets, rng];
 }
@@ -139,7 +141,12 @@ export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets
  * New sets for the leader's open failures: those that cover most of them alone, and half of these
  * with half of the leader's own; without those that exist.
  */
-export function coveringSets(usable: DemoSet, sets: readonly DemoSet[], own: DemoSet, state: MiproState): DemoSet[] {
+export function coveringSets(
+  usable: UsableDemos,
+  sets: readonly DemoSet[],
+  own: DemoSet,
+  state: MiproState,
+): DemoSet[] {
   const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled } = state.config;
   const seedOf = new Map(rolloutsOf(state.results).map(({ ordinal, seed }) => [ordinal, seed]));
   const most = Math.max(maxGood, maxLabeled);
@@ -169,6 +176,32 @@ export function coveringSets(usable: DemoSet, sets: readonly DemoSet[], own: Dem
     const key = keyOf(set);
     return !known.has(key) && known.add(key);
   });
+}
+
+/** `count` drawn sets, none of which exists: new ones and changes to `own` in turn. */
+export function drawnSets(
+  usable: UsableDemos,
+  sets: readonly DemoSet[],
+  own: DemoSet,
+  state: MiproState,
+  count: number,
+): [drawn: DemoSet[], next: Rng] {
+  const known = new Set(sets.map(keyOf));
+  const drawn: DemoSet[] = [];
+  let { rng } = state;
+  for (let attempt = 0; drawn.length < count && attempt < 4 * count; attempt++) {
+    const draw =
+      own.bootstrapped.length + own.labeled.length > 1
+        ? draws[(state.generation + attempt) % draws.length]!
+        : 'balanced';
+    const [set, next] = drawSet(state, usable, own, draw, rng);
+    rng = next;
+    const key = keyOf(set);
+    if (known.has(key)) continue;
+    known.add(key);
+    drawn.push(set);
+  }
+  return [drawn, rng];
 }
 
 function keyOf({ bootstrapped, labeled }: DemoSet): string {

@@ -6,7 +6,16 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { spareRollouts } from './budget.js';
-import { bootstrapSeeds, failuresShown, maxLater, mayHaveDemos, noiseProbes, trialSize, wantedGood } from './config.js';
+import {
+  bootstrapSeeds,
+  failuresShown,
+  maxLater,
+  mayHaveDemos,
+  noiseProbes,
+  trialSize,
+  wantedGood,
+  wantedLabeled,
+} from './config.js';
 import { goodRollouts } from './demos.js';
 import { leaderOf } from './expected-reward.js';
 import { isAllRequested } from './space.js';
@@ -33,26 +42,30 @@ function testReserve({ traffic, config }: MiproState): number {
   return traffic === 'paired' ? Math.min(failuresShown, trialSize(config)) : trialSize(config);
 }
 
-/** Continues on twice as many seeds; null: enough is known, or half the budget is used. */
-export function exploreFurther(state: MiproState, size: number): MiproState | null {
-  return state.generation === 1 ? bootstrapFurther(state, size) : failFurther(state, size);
-}
-
-/** Runs the baseline on more train seeds until enough are good. */
-function bootstrapFurther(state: MiproState, size: number): MiproState | null {
+/** Runs the baseline on more train seeds; null: enough can be shown, or half the budget is used. */
+export function bootstrapFurther(state: MiproState): MiproState | null {
   const { config, results } = state;
-  if (goodRollouts(state).length >= wantedGood(config)) return null;
   const own = new Set(bootstrapSeeds(config));
   const unseen = [...own].filter((seed) => measuredOn(results, 0, seed).length === 0);
   const spent = own.size - unseen.length;
+  const size = seedsToBootstrap(state, spent);
+  if (size <= 0) return null;
   const share = Math.floor((spareRollouts(state) + spent) / 2) - spent;
   // Keep the rollouts of a trial: it is worth more than further good rollouts.
   const room = spareRollouts(state) - testReserve(state);
   return runOn(state, 0, unseen.slice(0, Math.max(0, Math.min(size, share, room))));
 }
 
+/** Until enough right answers are known, or, without any, enough good rollouts: twice as many. */
+function seedsToBootstrap(state: MiproState, spent: number): number {
+  const { config, usable } = state;
+  const labeled = usable.length === 0 ? 0 : Math.min(...usable.map((slot) => slot.labeled.length));
+  if (labeled > 0) return wantedLabeled(config) - labeled;
+  return goodRollouts(state).length >= wantedGood(config) ? 0 : spent + wantedGood(config);
+}
+
 /** Runs the leader on more train seeds until it fails where no proposal was shown. */
-function failFurther(state: MiproState, size: number): MiproState | null {
+export function failFurther(state: MiproState, size: number): MiproState | null {
   if (state.traffic === 'unpaired') return null;
   const model = rewardModelOf(state);
   const leader = leaderOf(state, model);

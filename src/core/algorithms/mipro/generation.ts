@@ -26,7 +26,7 @@ import { generationsOf, maxIdle, mayHaveDemos, miproLimits, trialLimit } from '.
 import { addDemos, requestDemos } from './demo-search.js';
 import { concludeEvaluation, evaluated, evaluationOf, missingOf } from './evaluation.js';
 import { isNoisy, leaderOf, mostPromising } from './expected-reward.js';
-import { explore, exploreFurther } from './exploration.js';
+import { bootstrapFurther, explore, failFurther } from './exploration.js';
 import { addInstructions, mergeInstructions, proposeInstructions } from './instructions.js';
 import { isAllRequested, knownCombinations, spaceOf } from './space.js';
 import type { MiproState, Tests } from './state.js';
@@ -38,17 +38,23 @@ export function afterBaseline(state: MiproState, decisions: Decision[]): MiproSt
   return finishGeneration(evaluated(state, 0, decisions), null, decisions);
 }
 
-/** Looks further for good rollouts or failures, on twice as many seeds each time. */
+/** Looks further for failures, on twice as many seeds each time. */
 export function afterMinibatch(state: MiproState, explored: number, decisions: Decision[]): MiproState {
-  return exploreFurther(state, 2 * explored) ?? findDemos(state, decisions);
+  const further = state.generation === 1 ? null : failFurther(state, 2 * explored);
+  return further ?? findDemos(state, decisions);
 }
 
 function findDemos(state: MiproState, decisions: Decision[]): MiproState {
-  return requestDemos(state) ?? writeInstructions(state, decisions);
+  return requestDemos(state) ?? useDemos(state, decisions);
 }
 
 export function afterDemos(state: MiproState, answer: DemoAnswer, decisions: Decision[]): MiproState {
-  return writeInstructions(addDemos(state, answer), decisions);
+  return useDemos(addDemos(state, answer), decisions);
+}
+
+function useDemos(state: MiproState, decisions: Decision[]): MiproState {
+  const further = state.generation === 1 ? bootstrapFurther(state) : null;
+  return further ?? writeInstructions(state, decisions);
 }
 
 function writeInstructions(state: MiproState, decisions: Decision[]): MiproState {

@@ -8,6 +8,7 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import { addProposals } from '../../search/proposing.js';
 import type { PhaseOf } from '../../search/state.js';
 import { generationsLeft, spareRollouts } from './budget.js';
+import { combinationShare } from './combinations.js';
 import { failuresShown, goodShown, initialInstructions, instructionLimit, maxLater, miproLimits } from './config.js';
 import { goodRollouts, rolloutsOf, type RewardedRollout } from './demos.js';
 import { expectedReward, isNoisy, leaderOf } from './expected-reward.js';
@@ -106,7 +107,8 @@ function firstComponents(open: readonly number[], perComponent: number): number[
 function laterComponents(open: readonly number[], failures: number, state: MiproState): number[] {
   if (failures === 0) return [];
   const left = [...open];
-  const count = Math.min(maxLater, Math.ceil(sum(left) / generationsLeft(state)));
+  const most = state.config.numTrials === null ? 1 + maxLater - combinationShare(state) : maxLater;
+  const count = Math.min(most, Math.ceil(sum(left) / generationsLeft(state)));
   const chosen: number[] = [];
   for (let turn = state.generation; chosen.length < count; turn++) {
     const component = turn % left.length;

@@ -1,7 +1,7 @@
 /** The search space: an instruction for each component, then a demo set for each slot. */
 import type { Composition } from '../../search/protocol.js';
 import { instructionLimit } from './config.js';
-import type { MiproState } from './state.js';
+import type { MiproState, NewCombination } from './state.js';
 import type { Space } from './parzen.js';
 
 /** The number of choices for each component, then for each slot. */
@@ -24,9 +24,10 @@ export function parentsOf({ instructions }: MiproState, choices: readonly number
 }
 
 /** The texts and demonstrations of a combination. */
-export function compositionOf(state: MiproState, choices: readonly number[]): Composition {
+export function compositionOf(state: MiproState, { choices, parents }: NewCombination): Composition {
   const { instructions, slots, demoSets } = state;
   return {
+    parents,
     texts: instructions.map((own, component) => own[choices[component]!]!),
     demos: slots.map((component, slot) => ({ component, ...demoSets[slot]![choices[instructions.length + slot]!]! })),
   };

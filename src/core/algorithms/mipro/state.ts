@@ -11,6 +11,11 @@ export interface DemoSet {
   labeled: number[];
 }
 
+/** The rollouts that can be shown; `sameAnswer`: those that share an answer. */
+export interface UsableDemos extends DemoSet {
+  sameAnswer: number[][];
+}
+
 /** The text of a new candidate. */
 export interface InstructionProposal {
   candidate: number;
@@ -75,8 +80,8 @@ export interface MiproState extends SeededState {
   slots: (string | null)[];
   /** By slot: its choices; the first is empty. */
   demoSets: DemoSet[][];
-  /** By slot: the rollouts that can be shown. */
-  usable: DemoSet[];
+  /** By slot. */
+  usable: UsableDemos[];
   /** Demonstrations were searched among the rollouts below this ordinal. */
   searchedForDemos: number;
   /** By candidate: its choice for each component, then for each slot. */

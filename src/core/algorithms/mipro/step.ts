@@ -90,8 +90,9 @@ function instructionRequests(
 }
 
 function combinationRequests(state: MiproState, { wanted }: PhaseOf<MiproState, 'combinations'>): ProposalRequest[] {
-  return wanted.map(({ candidate, parents, choices }) => {
-    const compose = compositionOf(state, choices);
+  return wanted.map((combination) => {
+    const { candidate, parents } = combination;
+    const compose = compositionOf(state, combination);
     return { kind: 'compose', candidate, parent: parents[0]!, generation: state.generation, ordinals: [], compose };
   });
 }

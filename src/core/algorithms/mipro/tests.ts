@@ -6,18 +6,21 @@
  * Invariants: a candidate is accepted only with a measured gain; a merge must only not lose, as its
  * parts have shown their gains.
  */
-import { mean, sum } from '../../math/rewards.js';
+import { isSolved, mean, solvedReward, sum } from '../../math/rewards.js';
+import { sampleOf } from '../../math/statistics.js';
 import type { Pair } from '../../search/batch.js';
 import { changeCandidate } from '../../search/candidates.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Decision } from '../../search/protocol.js';
+import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { PhaseOf } from '../../search/state.js';
 import { maxRounds, requiredStandardErrors, slackOf, solvedSeeds } from '../../search/targeted-test.js';
 import { spareRollouts } from './budget.js';
 import { failuresShown, regressionSeeds, trialLimit, trialSize } from './config.js';
 import { estimateOf } from './estimate.js';
+import { expectedReward } from './expected-reward.js';
 import type { MiproState, Tests, Trial } from './state.js';
 
 interface Verdict {
@@ -25,6 +28,8 @@ interface Verdict {
   parentSum: number;
   childSum: number;
   tested: number;
+  /** The standard error of the gain, by how much the gains on seeds differ. */
+  spread: number;
 }
 
 /** The shown failures, and others if fewer: good examples teach what these do not ask for. */
@@ -112,7 +117,8 @@ export function judgeTests(
       open.push(candidate);
       continue;
     }
-    const { accepted, ...sums } = verdict;
+    const { accepted, parentSum, childSum, tested } = verdict;
+    const sums = { parentSum, childSum, tested };
     if (accepted) {
       state = { ...state, acceptedAt: { ...state.acceptedAt, [candidate]: before.asked } };
       const estimate = estimateOf(before, model, candidate).mean;
@@ -131,7 +137,8 @@ function verdictOf(state: MiproState, model: RewardModel, { parent, step }: Test
     const expected = step === 'merge' ? model.prior(candidate, seed) : model.posterior(parent, seed);
     if (expected === null) return [];
     const own = mean(measured.map(([, reward]) => reward))!;
-    return [{ own, expected, variance: model.noise.variance / measured.length + expected.variance }];
+    const isFailure = !isSolved(expected.mean);
+    return [{ own, expected, isFailure, variance: model.noise.variance / measured.length + expected.variance }];
   });
   const parentSum = sum(compared.map(({ expected }) => expected.mean));
   const childSum = sum(compared.map(({ own }) => own));
@@ -140,7 +147,58 @@ function verdictOf(state: MiproState, model: RewardModel, { parent, step }: Test
   const slack = slackOf(parentSum);
   const isGain = gain > slack && (model.noise.variance === 0 || gain >= requiredStandardErrors * error);
   const accepted = step === 'merge' ? gain >= -Math.max(slack, error) : isGain;
-  return { accepted, parentSum, childSum, tested: compared.length };
+  // Failures and the others were chosen apart.
+  const spread = sum(
+    [true, false].map((wanted) => {
+      const gains = compared
+        .filter(({ isFailure }) => isFailure === wanted)
+        .map((pair) => pair.own - pair.expected.mean);
+      return gains.length * sampleOf(gains).variance;
+    }),
+  );
+  return { accepted, parentSum, childSum, tested: compared.length, spread: Math.sqrt(spread) };
+}
+
+/**
+ * The second round of a combination that gained: so that it ran on failures of the leader about as
+ * often as the leader fails.
+ */
+function secondRound(state: MiproState, model: RewardModel, leader: number, { candidate, shown }: Trial): number[] {
+  const missing = 1 - expectedReward(state, model, leader) / solvedReward;
+  const wanted = Math.round((failuresShown + regressionSeeds) * missing) - shown.length;
+  const count = Math.min(regressionSeeds - 1, Math.max(0, wanted));
+  const unshown = failuresOf(state, model, leader).filter((seed) => !shown.includes(seed));
+  const failures = unshown.slice(0, count);
+  const solved = solvedSeeds(state, model, leader, candidate).filter((seed) => !failures.includes(seed));
+  return [...failures, ...solved.slice(0, regressionSeeds - count)];
+}
+
+/** The leader's failures, its own results before inherited ones. */
+export function failuresOf(state: MiproState, model: RewardModel, leader: number): number[] {
+  return knownFailures(state, model, leader)
+    .sort((left, right) => left.age - right.age)
+    .map(({ seed }) => seed);
+}
+
+/** Seeds that a promising combination runs at a time until its gain is clear. */
+const furtherSeeds = 4;
+
+/** The leader's results that the candidate lacks, its own first: a mixture as in all of them. */
+function untestedSeeds(
+  { order, results }: MiproState,
+  model: RewardModel,
+  leader: number,
+  candidate: number,
+): number[] {
+  return order
+    .flatMap((seed) => {
+      const posterior = model.posterior(leader, seed);
+      return posterior === null || measuredOn(results, candidate, seed).length > 0
+        ? []
+        : [{ seed, age: posterior.age }];
+    })
+    .sort((left, right) => left.age - right.age)
+    .map(({ seed }) => seed);
 }
 
 /** The rollouts of the next round; empty: the verdict stands. */
@@ -148,14 +206,22 @@ function furtherPairs(
   state: MiproState,
   model: RewardModel,
   tests: Tests,
-  { candidate, shown, removed, rounds }: Trial,
-  { accepted, parentSum, childSum }: Verdict,
+  trial: Trial,
+  { accepted, parentSum, childSum, spread }: Verdict,
 ): Pair[] {
-  if (tests.step === 'merge' || childSum - parentSum <= slackOf(parentSum)) return [];
+  const { candidate, shown, removed, rounds } = trial;
+  const gain = childSum - parentSum;
+  if (tests.step === 'merge' || gain <= slackOf(parentSum)) return [];
   const isNoisy = model.noise.variance > 0;
-  if (rounds === 1) {
+  if (tests.step === 'combinations') {
+    const mixed = rounds === 1 ? secondRound(state, model, tests.parent, trial) : [];
+    const untested = gain < spread ? untestedSeeds(state, model, tests.parent, candidate).slice(0, furtherSeeds) : [];
+    const seeds = mixed.length > 0 ? mixed : untested;
+    if (seeds.length > 0) return seeds.map((seed): Pair => [candidate, seed]);
+  }
+  if (rounds === 1 && tests.step === 'instructions') {
     // Without noise a later run of the leader shows any loss, so additions need no further test.
-    const isAddition = tests.step === 'instructions' && removed === 0;
+    const isAddition = removed === 0;
     const count = isAddition && !isNoisy ? 0 : Math.min(regressionSeeds, trialSize(state.config));
     const seeds = solvedSeeds(state, model, tests.parent, candidate).slice(0, count);
     if (seeds.length > 0) return seeds.map((seed): Pair => [candidate, seed]);

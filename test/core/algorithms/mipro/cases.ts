@@ -88,11 +88,15 @@ export function miproWorldOf(given: Case): MiproWorld {
     },
     findDemos: ({ ordinals }) => ({
       components: Array.from({ length: components }, (_, index) => `c${index}`),
-      slots: slots.map((component, slot) => ({
-        component,
-        bootstrapped: ordinals.filter((ordinal) => isShown(2 * slot, ordinal)),
-        labeled: ordinals.filter((ordinal) => isShown(2 * slot + 1, ordinal)),
-      })),
+      slots: slots.map((component, slot) => {
+        const labeled = ordinals.filter((ordinal) => isShown(2 * slot + 1, ordinal));
+        return {
+          component,
+          bootstrapped: ordinals.filter((ordinal) => isShown(2 * slot, ordinal)),
+          labeled,
+          sameAnswer: [labeled.filter((ordinal) => ordinal % 2 === 0), labeled.filter((ordinal) => ordinal % 2 === 1)],
+        };
+      }),
     }),
   };
 }

@@ -45,7 +45,7 @@ export function unpaired(given: MiproConfig): MiproState {
 export function showsAll(components: string[] = ['system']): MiproWorld['findDemos'] {
   return ({ ordinals }) => ({
     components,
-    slots: [{ component: 'system', bootstrapped: ordinals, labeled: ordinals }],
+    slots: [{ component: 'system', bootstrapped: ordinals, labeled: ordinals, sameAnswer: [] }],
   });
 }
 

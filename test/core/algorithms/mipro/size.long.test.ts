@@ -37,7 +37,9 @@ test.each<[string, Partial<MiproConfig>]>([
     const components = Array.from({ length: 20 }, (_, index) => `c${index}`.padEnd(64, 'x'));
     const findDemos: MiproWorld['findDemos'] = ({ ordinals }) => ({
       components,
-      slots: components.map((component) => ({ component, bootstrapped: ordinals, labeled: ordinals })),
+      slots: components.map((component) => {
+        return { component, bootstrapped: ordinals, labeled: ordinals, sameAnswer: [ordinals] };
+      }),
     });
     const { turns, state } = drive(config({ ...limits, ...given }), scoring(growing, findDemos));
     expect(state.trials).toBeGreaterThanOrEqual(70);

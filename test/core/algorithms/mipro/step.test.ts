@@ -270,7 +270,7 @@ describe('demonstrations', () => {
       const reversed = [...ordinals].reverse();
       return {
         components: ['system'],
-        slots: [{ component: 'system', bootstrapped: reversed, labeled: reversed }],
+        slots: [{ component: 'system', bootstrapped: reversed, labeled: reversed, sameAnswer: [] }],
       };
     };
     const run = drive(

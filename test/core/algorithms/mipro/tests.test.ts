@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { combinationShare } from '../../../../src/core/algorithms/mipro/combinations.js';
 import { regressionSeeds } from '../../../../src/core/algorithms/mipro/config.js';
 import type { MiproState } from '../../../../src/core/algorithms/mipro/state.js';
-import type { RolloutRequest } from '../../../../src/core/search/protocol.js';
+import { seedRng, uniformInt } from '../../../../src/core/math/random.js';
+import type { ProposalRequest, RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { proposed, type Turn } from '../gepa/driver.js';
 import { of } from '../gepa/cases.js';
 import { config, drive, scoring } from './driver.js';
@@ -120,6 +122,42 @@ describe('a combination', () => {
     for (const { seed } of second[0]!.requests) expect(seed % 3).toBe(0);
     expect(seedsOf(second[0]!.requests, second[0]!.requests[0]!.candidate).length).toBeLessThanOrEqual(regressionSeeds);
     expect(composed.has(run.state.best!.candidate)).toBe(true);
+  });
+});
+
+describe('where other demonstrations change every answer', () => {
+  /** Demonstrations solve 60 % of the seeds by luck, none 30 %; instructions change nothing. */
+  const lucky = (salt: number) => {
+    const shows = new Map([[0, 0]]);
+    return {
+      ...scoring(({ candidate, seed }) => {
+        const source = shows.get(candidate)!;
+        const [drawn] = uniformInt(seedRng(salt, 1_000 * source + seed), 10);
+        return Number(drawn < (source > 0 ? 6 : 3));
+      }),
+      propose: ({ candidate, parent, compose, ordinals }: ProposalRequest) => {
+        const isEmpty = compose?.demos[0]!.bootstrapped.length === 0;
+        shows.set(candidate, compose ? (isEmpty ? 0 : candidate) : shows.get(parent)!);
+        return { outcome: 'proposed' as const, shown: ordinals.slice(0, 3) };
+      },
+    };
+  };
+  const runs = range(1, 9).map((salt) => drive({ ...given, rngSeed: salt }, lucky(salt)));
+
+  test('a combination is tested on further seeds while its gain is not clear, and a clear loser is not', () => {
+    const sizes = runs.flatMap((run) => {
+      return [...of(run, 'candidate_accepted'), ...of(run, 'candidate_rejected')]
+        .filter(({ candidate }) => run.proposals.some(({ compose, candidate: own }) => compose && own === candidate))
+        .map((decision) => ({ tested: decision.tested, gain: decision.childSum - decision.parentSum }));
+    });
+    expect(sizes.some(({ gain, tested }) => gain <= 0 && tested === 3)).toBe(true);
+    expect(Math.max(...sizes.map(({ tested }) => tested))).toBeGreaterThan(7);
+  });
+
+  test('combinations get more of the tests, and one where instructions gain', () => {
+    const sharesOf = (run: ReturnType<typeof drive>) => run.turns.map(({ before }) => combinationShare(before));
+    expect(Math.max(...runs.flatMap(sharesOf))).toBeGreaterThan(1);
+    expect(new Set(sharesOf(drive(given, growing)))).toEqual(new Set([1]));
   });
 });
 
