@@ -1,4 +1,5 @@
 import * as gepa from './gepa.js';
+import * as realModel from './real-model.js';
 import type { Line, Row } from './table.js';
 import type { World } from './world.js';
 import * as crowd from './rows/crowd.js';
@@ -41,8 +42,9 @@ export interface Comparison {
   seconds: number;
 }
 
-/** Comparisons below the rows; `onRequest`: only if named (ten minutes). */
+/** Comparisons below the rows; `onRequest`: only if named (ten minutes or more). */
 export const comparisons: readonly (Comparison & { onRequest?: true })[] = [
   { name: gepa.name, run: () => gepa.run(), seconds: 1_800 },
+  { name: realModel.name, run: () => realModel.run(), seconds: 7_200, onRequest: true },
   { name: size.name, run: () => size.run(), seconds: 3_900, onRequest: true },
 ];

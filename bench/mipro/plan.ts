@@ -1,7 +1,7 @@
 /** The searches of a run of the bench, and the columns of its tables. Pure. */
 import type { Column } from '../curve/summary.js';
 import type { Search, Trajectory } from '../curve/trajectory.js';
-import type { Auto } from '../peers/dspy/run.js';
+import type { Auto } from './search-dspy.js';
 import type { TaskSetup } from '../worlds/client.js';
 import { taskKinds } from '../worlds/tasks.js';
 import { dspyName } from './search-dspy.js';

@@ -1,10 +1,13 @@
-import { runDspy, type Auto, type Program } from '../peers/dspy/run.js';
+import { runDspy, type Program } from '../peers/dspy/run.js';
 import { dspyVersion } from '../peers/dspy/venv.js';
 import { trajectorySteps, type CurveStep } from '../curve/trajectory.js';
 import type { Worlds } from '../worlds/client.js';
 import { promptMessages } from '../worlds/task-texts.js';
 import { openTaskWorld, type TaskKind } from '../worlds/tasks.js';
 import { searchTask } from './task.js';
+
+/** MIPROv2's settings by name. */
+export type Auto = 'light' | 'heavy';
 
 /** DSPy's MIPROv2 as an optimizer. */
 export function dspyName(auto: Auto): string {
@@ -21,8 +24,16 @@ export async function searchDspy(
   { kind, world, labels, auto }: { kind: TaskKind; world: number; labels: boolean; auto: Auto },
 ): Promise<{ calls: number; steps: CurveStep[] }> {
   const run = await worlds.openTask({ kind, world, labels, feedback: false, rolloutMs: 0, proposerMs: 0 });
-  const { evaluated, best, calls } = await runDspy(python, worlds.proposerUrl, run, searchTask(world, labels), auto);
   const truth = openTaskWorld(kind, world);
+  const task = {
+    ...searchTask(world, labels),
+    containerUrl: run.containerUrl,
+    models: { url: worlds.proposerUrl, task: run.taskModel, proposer: run.model },
+    baseline: truth.baseline,
+    labels,
+    plain: false,
+  };
+  const { evaluated, best, calls } = await runDspy(python, task, { name: 'MIPROv2', options: { auto } });
   const trueReward = ({ instruction, demos }: Program) => truth.trueReward(promptMessages(instruction, demos));
   const validated = evaluated.map((program) => ({ texts: program, reward: program.score, rollouts: program.calls }));
   const steps = [

@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { MiproTask } from '../../mipro/task.js';
-import type { TaskRun } from '../../worlds/client.js';
 import type { Demonstration } from '../../worlds/task-texts.js';
-import { openTaskWorld } from '../../worlds/tasks.js';
 
 export type Auto = 'light' | 'heavy';
 
-/** MIPROv2's program: an instruction, and demonstrations before the input. */
+/** A program: an instruction, and demonstrations before the input. */
 export interface Program {
   instruction: string;
   demos: Demonstration[];
@@ -21,7 +19,7 @@ interface EvaluatedProgram extends Program {
   calls: number;
 }
 
-/** MIPROv2's report; `evaluated` in order, starting with the initial program. */
+/** The report; `evaluated` by MIPROv2 in order, starting with the initial program. */
 export interface DspyOutcome {
   evaluated: EvaluatedProgram[];
   best: Program;
@@ -30,29 +28,38 @@ export interface DspyOutcome {
 
 type Line = ({ kind: 'evaluated' } & EvaluatedProgram) | ({ kind: 'end'; calls: number } & Program);
 
-/** Runs the official MIPROv2 in `run`'s world, in its own Python; rejects with its errors. */
-export async function runDspy(
-  python: string,
-  modelsUrl: string,
-  run: TaskRun,
-  task: MiproTask,
-  auto: Auto,
-): Promise<DspyOutcome> {
-  const { kind, world, labels } = run.setup;
+/** An optimizer of DSPy with options of its constructor; those of `compile` apart. */
+export interface DspyOptimizer {
+  name: 'MIPROv2' | 'BootstrapFewShot' | 'BootstrapFewShotWithRandomSearch';
+  options: Record<string, unknown>;
+}
+
+/** A task for DSPy; `plain`: the task model gets messages without ChatAdapter's frame. */
+export interface DspyTask extends MiproTask {
+  containerUrl: string;
+  models: { url: string; task: string; proposer: string };
+  baseline: string;
+  labels: boolean;
+  plain: boolean;
+}
+
+/** Runs an official optimizer in its own Python; rejects with its errors. */
+export async function runDspy(python: string, task: DspyTask, optimizer: DspyOptimizer): Promise<DspyOutcome> {
   const child = spawn(python, [join(import.meta.dirname, 'optimize.py')], { stdio: ['pipe', 'pipe', 'pipe'] });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   child.stdin.end(
     JSON.stringify({
-      container_url: run.containerUrl,
-      models_url: modelsUrl,
-      task_model: run.taskModel,
-      proposer: run.model,
-      baseline: openTaskWorld(kind, world).baseline,
+      container_url: task.containerUrl,
+      models_url: task.models.url,
+      task_model: task.models.task,
+      proposer: task.models.proposer,
+      baseline: task.baseline,
       train_seeds: task.trainSeeds,
       evaluation_seeds: task.evaluationSeeds,
-      auto,
-      labels,
+      optimizer,
+      labels: task.labels,
+      plain: task.plain,
       max_bootstrapped_demos: task.maxBootstrappedDemos,
       max_labeled_demos: task.maxLabeledDemos,
       rng_seed: task.rngSeed,

@@ -72,20 +72,55 @@ export async function runGepaOnLookups(
 ): Promise<{ texts: Texts; reward: number; calls: number }[]> {
   const world = openLookupWorld(run.setup.kind, run.setup.world);
   const inputs = [...task.trainSeeds, ...task.evaluationSeeds].map((seed) => [seed, world.input(seed)]);
+  const { candidates } = await runGepaOnTask(
+    python,
+    {
+      ...task,
+      modelsUrl: proposerUrl,
+      taskModel: run.taskModel,
+      proposer: run.model,
+      scoreUrl: `${run.url}/score`,
+      inputs: Object.fromEntries(inputs) as Record<string, string>,
+      instruction: world.baseline,
+    },
+    env,
+  );
+  return candidates;
+}
+
+/** A task of a model alone: gepa calls it, and scores its answers at `scoreUrl`. */
+export interface ModelTask extends SearchTask {
+  modelsUrl: string;
+  taskModel: string;
+  proposer: string;
+  scoreUrl: string;
+  /** By seed. */
+  inputs: Record<string, string>;
+  instruction: string;
+}
+
+/** Runs it on one instruction; `candidates` by their calls of task model and proposer so far. */
+export async function runGepaOnTask(
+  python: string,
+  task: ModelTask,
+  env?: NodeJS.ProcessEnv,
+): Promise<{ winner: string; candidates: { texts: Texts; reward: number; calls: number }[] }> {
   const job = {
     ...jobOf(task),
-    proposer_url: proposerUrl,
-    model: run.model,
-    task_model: run.taskModel,
-    score_url: `${run.url}/score`,
-    inputs: Object.fromEntries(inputs) as Record<number, string>,
-    baseline: { instruction: world.baseline },
+    proposer_url: task.modelsUrl,
+    model: task.proposer,
+    task_model: task.taskModel,
+    score_url: task.scoreUrl,
+    inputs: task.inputs,
+    baseline: { instruction: task.instruction },
     use_merge: false,
   };
   const lines = await optimize(python, job, env);
-  return lines
+  const { texts } = lines.at(-1)! as Line & { kind: 'end' };
+  const candidates = lines
     .filter((line) => line.kind === 'candidate')
     .map(({ texts, reward, rollouts, proposals }) => ({ texts, reward, calls: rollouts + proposals }));
+  return { winner: texts.instruction!, candidates };
 }
 
 function jobOf(task: SearchTask) {
