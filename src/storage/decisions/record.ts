@@ -4,6 +4,7 @@ import type { AcceptanceDecision, CandidateSummary, CandidateTest } from '../../
 import type { Tx } from '../db/db.js';
 import type { NewEvent } from '../../core/events/event.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
+import { settleLost } from '../jobs/cost-budget.js';
 import { appendEvents, lockJob, type JobRef } from '../jobs/events.js';
 import type { SessionProjection } from '../jobs/jobs.js';
 import { toJsonb } from '../db/json.js';
@@ -176,8 +177,8 @@ export interface ClosedState {
 }
 
 /**
- * Closes a job: status, last events, commands, and a new fence against running runners. No effect
- * on a closed job. Returns whether this call closed it.
+ * Closes a job: status, last events, commands, reservations of lost calls, and a new fence against
+ * running runners. No effect on a closed job. Returns whether this call closed it.
  */
 export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<boolean> {
   const row = await lockJob(tx, job);
@@ -207,6 +208,7 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
       [job.jobId, end.status, end.stoppedBy, end.error && toJsonb(end.error), toJsonb(end.projection ?? {})],
     ),
     tx.query('delete from secrets where job_id = $1', [job.jobId]),
+    settleLost(tx, job),
     appendEvents(tx, job, end.events),
     tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),
   ]);

@@ -56,15 +56,10 @@ export async function reserveCost(tx: Tx, job: JobRef, call: CostReservation): P
     'reserve_cost',
   );
   if (fits.length > 0) return 'reserved';
-  const [left] = await tx.query<{ refused: boolean }>(
-    // Lock the row first: the following sums must be current.
-    `update job_budgets set reserved_usd = reserved_usd where job_id = $1
-      returning exhausted_at is not null or spent_usd + $2::numeric > max_usd as refused`,
-    [job.jobId, call.costUsd],
-  );
-  if (!left) throw new Error(`Job "${job.jobId}" has no budget row.`);
-  if (!left.refused) left.refused = await countLost(tx, job, call.costUsd);
-  if (!left.refused) return 'busy';
+  if (!(await isRefused(tx, job, call.costUsd))) {
+    await settleLost(tx, job);
+    if (!(await isRefused(tx, job, call.costUsd))) return 'busy';
+  }
   await tx.query(
     `with closed as (
        update job_budgets set exhausted_at = coalesce(exhausted_at, clock_timestamp()) where job_id = $1
@@ -77,28 +72,35 @@ export async function reserveCost(tx: Tx, job: JobRef, call: CostReservation): P
   return 'refused';
 }
 
-/**
- * Counts reservations of dead processes as spent in full: the provider may have answered. Returns
- * whether a call of `costUsd` no longer fits.
- */
-async function countLost(tx: Tx, job: JobRef, costUsd: number): Promise<boolean> {
-  const [row] = await tx.query<{ refused: boolean }>(
+/** Whether a call does not fit even without the calls in flight, or the budget is closed. */
+async function isRefused(tx: Tx, job: JobRef, costUsd: number): Promise<boolean> {
+  const [left] = await tx.query<{ refused: boolean }>(
+    // Lock the row first: the following sums must be current.
+    `update job_budgets set reserved_usd = reserved_usd where job_id = $1
+      returning exhausted_at is not null or spent_usd + $2::numeric > max_usd as refused`,
+    [job.jobId, costUsd],
+  );
+  if (!left) throw new Error(`Job "${job.jobId}" has no budget row.`);
+  return left.refused;
+}
+
+/** Counts reservations of dead processes as spent in full: the provider may have answered. */
+export async function settleLost(tx: Tx, job: JobRef): Promise<void> {
+  await tx.query(
     `with lost as (
        delete from cost_reservations r
         where job_id = $1 and not refused
-          and (created_at < clock_timestamp() - $3::interval
+          and (created_at < clock_timestamp() - $2::interval
                or not exists (select 1 from pg_locks
-                               where locktype = 'advisory' and classid = $4 and objid = r.presence::oid and objsubid = 2))
+                               where locktype = 'advisory' and classid = $3 and objid = r.presence::oid and objsubid = 2))
        returning amount_usd
      ), summed as (
-       select coalesce(sum(amount_usd), 0) as amount from lost
+       select sum(amount_usd) as amount from lost having count(*) > 0
      )
      update job_budgets set reserved_usd = reserved_usd - amount, spent_usd = spent_usd + amount
-       from summed where job_id = $1
-     returning spent_usd + $2::numeric > max_usd as refused`,
-    [job.jobId, costUsd, maxCallDuration, presenceLock],
+       from summed where job_id = $1`,
+    [job.jobId, maxCallDuration, presenceLock],
   );
-  return row!.refused;
 }
 
 /**

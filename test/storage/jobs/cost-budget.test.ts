@@ -13,6 +13,7 @@ import {
 } from '../../../src/storage/jobs/cost-budget.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
+import { finishJob } from '../../../src/storage/decisions/record.js';
 import { listen, type Notifications } from '../../../src/storage/db/notifications.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
@@ -107,6 +108,20 @@ test('reservations of a dead process count in full and block no call', async () 
   expect(await reserve(job, call(0.5, 'rol_b'))).toBe('refused');
   expect(await read(job)).toEqual({ maxUsd: 1, spentUsd: 0.7, reservedUsd: 0.2 });
 });
+
+test.each(['completed', 'failed', 'cancelled'] as const)(
+  'the end of a %s job counts reservations of a dead process in full and keeps those of calls in flight',
+  async (status) => {
+    const job = await newBudget(1);
+    const sent = call(0.2);
+    for (const each of [call(0.4, 'rol_a', randomInt(1, 2 ** 31)), sent]) await reserve(job, each);
+    const end = { status, stoppedBy: null, error: null, events: [], accepted: [] };
+    await db.org(job.orgId, (tx) => finishJob(tx, job, end));
+    expect(await read(job)).toEqual({ maxUsd: 1, spentUsd: 0.4, reservedUsd: 0.2 });
+    await settle(job, sent.id, 0.1);
+    expect(await read(job)).toEqual({ maxUsd: 1, spentUsd: 0.5, reservedUsd: 0 });
+  },
+);
 
 test('warns once at 80 %', async () => {
   const job = await newBudget(1);

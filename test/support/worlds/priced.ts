@@ -23,6 +23,7 @@ export interface PricedWorld {
 const prices = {
   'gpt-4o-mini': { prompt: 0.15e-6, answer: 0.6e-6 },
   'gpt-4.1-nano': { prompt: 0.1e-6, answer: 0.4e-6 },
+  'gpt-4.1-mini': { prompt: 0.4e-6, answer: 1.6e-6 },
 };
 export type PricedModel = keyof typeof prices;
 const rules = 6;
@@ -30,7 +31,7 @@ const policy = { provider: 'openai', model: 'gpt-4o-mini' } satisfies { provider
 export const pricedPolicy = { ...policy, max_tokens: 1_000 };
 
 export async function startPricedWorld(latencyMs = 20): Promise<PricedWorld> {
-  const answered = { 'gpt-4o-mini': 0, 'gpt-4.1-nano': 0 } satisfies Record<PricedModel, number>;
+  const answered = { 'gpt-4o-mini': 0, 'gpt-4.1-nano': 0, 'gpt-4.1-mini': 0 } satisfies Record<PricedModel, number>;
   // Also answers after a refused model call; that reward must not count.
   const ask: Behaviour = async (call, response) => {
     const { inference_url: url, inference_api_key: key } = call.body.policy.config;
