@@ -1,5 +1,6 @@
 /** The parent of a generation's proposals. */
 import { weightedPick } from '../../math/random.js';
+import { isCheaper } from '../../search/costs.js';
 import { canImprove } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { paretoFront, removeDominated } from '../../search/pareto-front.js';
@@ -16,15 +17,17 @@ export function parentOf(state: GepaState, model: RewardModel): number {
 
 /**
  * The parent of a generation, if it is not the incumbent: a tied child of the generation before, as
- * it may hold one of two changes that gain only together; with `pareto` a holder of the front; in
- * every other generation of a stalled search another line.
+ * it may hold one of two changes that gain only together, unless it costs more; with `pareto` a
+ * holder of the front; in every other generation of a stalled search another line.
  */
 export function drawParent(state: GepaState): number | undefined {
-  const { config, generation } = state;
+  const { config, generation, costs } = state;
   const model = rewardModelOf(state);
   if (config.parentSelection === 'pareto') return drawFromFront(state, model);
   const incumbent = incumbentOf(state, model);
-  const tied = tiedChildren(state, model, incumbent).findLast((child) => child.generation === generation - 1);
+  const tied = tiedChildren(state, model, incumbent).findLast(
+    (child) => child.generation === generation - 1 && !isCheaper(costs, incumbent, child.candidate),
+  );
   if (tied && canImprove(state, model, tied.candidate)) return tied.candidate;
   return generation % 2 === 0 && isStalled(state, model) ? drawOtherLine(state, model, incumbent) : undefined;
 }

@@ -46,6 +46,15 @@ describe('a search with costs', () => {
     expect(cheaper).toBeGreaterThan(0);
   });
 
+  test.each([
+    ['is the next parent if it costs the same', 1, [0, 1]],
+    ['is no parent if it costs more', 2, [0, 0]],
+  ])('a child that neither gains nor loses %s', (_, cost, parents) => {
+    const world: World = { rollout: () => 0, cost: ({ candidate }) => (candidate === 0 ? 1 : cost), propose: proposed };
+    const run = drive(config({ populationSize: 1, generations: 2, maxRollouts: 60 }), world);
+    expect(run.proposals.map(({ parent }) => parent)).toEqual(parents);
+  });
+
   test('the winner is the cheapest of equally good candidates', () => {
     // Every text solves all seeds but 0; a child costs half as much as its parent.
     const world: World = {
