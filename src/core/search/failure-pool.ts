@@ -1,31 +1,40 @@
 /** Failures to learn from: known results of a lineage, and the train seeds without any. */
-import type { RewardModel } from './reward-model.js';
 import { isSolved } from '../math/rewards.js';
+import { mutationOf, type MutationConfig } from '../proposals/mutation.js';
+import type { SearchConfig } from './config.js';
+import type { ProposalRequest } from './protocol.js';
+import type { RewardModel } from './reward-model.js';
 
 /** A seed on which a candidate fails, by the latest rollout of itself or an ancestor. */
 export interface Failure {
   seed: number;
   ordinal: number;
   age: number;
-  /** How often reflections were shown that rollout. */
+  /** How often proposals of the next candidate's kind were shown that rollout. */
   shown: number;
   reward: number;
 }
 
-/** `timesShown`: how often reflections were shown a rollout, by ordinal. */
-interface FailurePool {
+interface TrainSeeds {
   order: readonly number[];
+}
+
+interface FailurePool extends TrainSeeds {
+  /** How often proposals were shown a rollout, by `shownKey`. */
   timesShown: Readonly<Record<string, number>>;
+  nextCandidate: number;
+  config: SearchConfig & MutationConfig;
 }
 
 /** The candidate's failures on the train seeds, the most useful for a reflection first. */
 export function knownFailures(state: FailurePool, model: RewardModel, candidate: number): Failure[] {
+  const { kind } = mutationOf(state.nextCandidate, state.config);
   const failures: Failure[] = [];
   for (const seed of state.order) {
     const posterior = model.posterior(candidate, seed);
     if (posterior === null || isSolved(posterior.mean) || isSolved(posterior.latest)) continue;
     const { ordinal, age, mean: reward } = posterior;
-    failures.push({ seed, ordinal, age, shown: state.timesShown[ordinal] ?? 0, reward });
+    failures.push({ seed, ordinal, age, shown: state.timesShown[shownKey(ordinal, kind)] ?? 0, reward });
   }
   // Least shown first, then least edits ago: a later edit may have repaired an old failure.
   return failures.sort(
@@ -34,18 +43,18 @@ export function knownFailures(state: FailurePool, model: RewardModel, candidate:
 }
 
 /** Train seeds without results of the candidate's lineage, in their order. */
-export function unevaluatedSeeds(state: FailurePool, model: RewardModel, candidate: number): number[] {
+export function unevaluatedSeeds(state: TrainSeeds, model: RewardModel, candidate: number): number[] {
   return state.order.filter((seed) => model.posterior(candidate, seed) === null);
 }
 
 /** Train seeds that a candidate can learn from: those without results, else those it inherits. */
-export function seedsToRun(state: FailurePool, model: RewardModel, candidate: number): number[] {
+export function seedsToRun(state: TrainSeeds, model: RewardModel, candidate: number): number[] {
   const unseen = unevaluatedSeeds(state, model, candidate);
   return unseen.length > 0 ? unseen : inheritedSeeds(state, model, candidate);
 }
 
 /** Train seeds whose results the candidate inherits, the oldest first. */
-function inheritedSeeds(state: FailurePool, model: RewardModel, candidate: number): number[] {
+function inheritedSeeds(state: TrainSeeds, model: RewardModel, candidate: number): number[] {
   const inherited = state.order.flatMap((seed) => {
     const age = model.posterior(candidate, seed)?.age ?? 0;
     return age > 0 ? [{ seed, age }] : [];
@@ -54,7 +63,7 @@ function inheritedSeeds(state: FailurePool, model: RewardModel, candidate: numbe
 }
 
 /** Whether a candidate has own results on every train seed. */
-export function hasRunAll({ order }: FailurePool, model: RewardModel, candidate: number): boolean {
+export function hasRunAll({ order }: TrainSeeds, model: RewardModel, candidate: number): boolean {
   return order.every((seed) => model.posterior(candidate, seed)?.age === 0);
 }
 
@@ -63,11 +72,21 @@ export function canImprove(state: FailurePool, model: RewardModel, candidate: nu
   return !hasRunAll(state, model, candidate) || knownFailures(state, model, candidate).length > 0;
 }
 
+/** Counts rollouts as shown to a proposal of the kind. */
 export function countShown(
   timesShown: FailurePool['timesShown'],
   shown: readonly { ordinal: number }[],
+  kind: ProposalRequest['kind'] = 'rewrite',
 ): Record<string, number> {
   const after: Record<string, number> = { ...timesShown };
-  for (const { ordinal } of shown) after[ordinal] = (after[ordinal] ?? 0) + 1;
+  for (const { ordinal } of shown) {
+    const key = shownKey(ordinal, kind);
+    after[key] = (after[key] ?? 0) + 1;
+  }
   return after;
+}
+
+/** An edit of the structure is another question than a rewrite, so it is counted apart. */
+function shownKey(ordinal: number, kind: ProposalRequest['kind']): string {
+  return kind === 'edit' ? `edit ${ordinal}` : `${ordinal}`;
 }

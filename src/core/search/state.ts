@@ -56,7 +56,7 @@ export interface SearchState {
 /** A search whose seeds name the same instance each time, so that rewards compare seed by seed. */
 export interface SeededState extends SearchState {
   results: Results;
-  /** How often reflections were shown a rollout, by ordinal. */
+  /** How often proposals were shown a rollout, see `failure-pool.ts`. */
   timesShown: Record<string, number>;
   /** Train seeds in the order of their first rollouts. */
   order: number[];

@@ -110,9 +110,9 @@ function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, lea
   const taught = removed.flatMap((ancestor) =>
     solved.filter((seed) => gainedOn(state.results, model, ancestor, seed)).slice(0, 2),
   );
-  // A change of the structure can break every seed at once.
+  // Another structure can break every seed at once; an edit of prompts costs the same.
   const isEdit = mutationOf(candidate, state.config).kind === 'edit';
-  const additions = isEdit ? Math.max(1, least) : least;
+  const additions = isEdit && isCheaper(state.costs, parents[0]!, candidate) ? Math.max(1, least) : least;
   const count = Math.min(maxRegressionSeeds(state.config), removed.length > 0 ? minibatchOf(state.config) : additions);
   return [...new Set([...taught, ...solved])].slice(
     0,

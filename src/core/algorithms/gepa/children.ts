@@ -3,6 +3,7 @@ import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { countShown, knownFailures, type Failure } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
+import { mutationOf } from '../../proposals/mutation.js';
 import { addProposals } from '../../search/proposing.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
@@ -87,8 +88,12 @@ export function addChildren(
   const added = addProposals(before, trials, isMerge || isAblation ? [] : answers, decisions);
   if (isAblation) return { state: countAblation(added, planned[0]!, answers[0]!), trials };
   if (isMerge) return { state: added, trials };
-  const shown = answered.flatMap((trial) => trial.offered.filter(({ seed }) => trial.shown.includes(seed)));
-  return { state: { ...added, timesShown: countShown(before.timesShown, shown) }, trials };
+  let { timesShown } = before;
+  for (const { candidate, offered, shown } of answered) {
+    const rollouts = offered.filter(({ seed }) => shown.includes(seed));
+    timesShown = countShown(timesShown, rollouts, mutationOf(candidate, before.config).kind);
+  }
+  return { state: { ...added, timesShown }, trials };
 }
 
 function withAnswer(trial: Trial, { shown, removed = [], parents = trial.parents }: ProposalAnswer): Trial {

@@ -100,7 +100,7 @@ function unpairedSeeds(
   spare: number,
   neverShown: number,
 ): number[] {
-  const unseen = unevaluatedSeeds({ order, timesShown: {} }, model, candidate);
+  const unseen = unevaluatedSeeds({ order }, model, candidate);
   const isUnseen = new Set(unseen);
   const unrun = order.filter((seed) => !isUnseen.has(seed) && measuredOn(results, candidate, seed).length === 0);
   const least = Math.max(failuresShown - neverShown, mayHaveDemos(config) ? failuresShown : 0);

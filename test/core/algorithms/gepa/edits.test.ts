@@ -2,23 +2,41 @@ import { describe, expect, test } from '@jest/globals';
 import { config, drive, proposed, type World } from './driver.js';
 import { range } from '../../../support/range.js';
 
-/** Even seeds are solved; the others by candidates from `solver` on. */
-const world = (solver: number): World => ({
+/** Even seeds are solved; the others by candidates from `solver` on. A child costs `cost`. */
+const world = (solver: number, cost: number): World => ({
   rollout: ({ candidate, seed }) => (seed % 2 === 0 || candidate >= solver ? 1 : 0),
+  cost: ({ candidate }) => (candidate === 0 ? 1 : cost),
   propose: (request) => proposed(request),
 });
 const seeds = { trainSeeds: range(0, 12), evaluationSeeds: range(20, 4), minibatchSize: 2 };
 
 describe('a child that gains', () => {
   test.each([
-    ['an edit of the structure is tested on a seed that its parent solves', 2, 'edit', true],
-    ['a rewrite without noise is not', 1, 'rewrite', false],
-  ] as const)('%s', (_, solver, kind, isTested) => {
+    ['a dearer edit of the structure is tested on a seed that its parent solves', 2, 2, 'edit', true],
+    ['an edit that costs the same is not', 2, 1, 'edit', false],
+    ['a rewrite without noise is not', 1, 2, 'rewrite', false],
+  ] as const)('%s', (_, solver, cost, kind, isTested) => {
     const search = config({ ...seeds, editsStructure: true, populationSize: 1, generations: solver });
-    const { proposals, requests } = drive(search, world(solver));
+    const { proposals, requests } = drive(search, world(solver, cost));
     expect(proposals.find(({ candidate }) => candidate === solver)).toMatchObject({ kind });
     const tested = requests.filter(({ stage, candidate }) => stage === 'gate' && candidate === solver);
     expect(tested.length).toBeGreaterThan(0);
     expect(tested.some(({ seed }) => seed % 2 === 0)).toBe(isTested);
+  });
+});
+
+describe('a failure that a rejected rewrite was shown', () => {
+  test.each([
+    ['is shown to an edit of the structure without a further run of the parent', true],
+    ['is not shown to another rewrite while others can be found', false],
+  ])('%s', (_, editsStructure) => {
+    const limits = { populationSize: 1, generations: 30, maxRollouts: 60 };
+    const { proposals, requests } = drive(config({ ...seeds, ...limits, editsStructure }), world(99, 2));
+    const [first, second, third] = proposals.map(({ ordinals, pick }) => ordinals.slice(0, pick!.size));
+    const sharesFailures = second!.every((ordinal) => first!.includes(ordinal));
+    expect(sharesFailures).toBe(editsStructure);
+    expect(third!.some((ordinal) => first!.includes(ordinal))).toBe(false);
+    const explored = requests.filter(({ stage, generation }) => stage === 'minibatch' && generation === 2);
+    expect(explored.length > 0).toBe(!editsStructure);
   });
 });
