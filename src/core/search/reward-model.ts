@@ -32,7 +32,6 @@ export class RewardModel {
   private readonly bases = new Map<number, number | null>();
   private readonly baselinePrior: { mean: number; variance: number };
   private measured: { seeds: readonly number[]; found: readonly number[] } | null = null;
-  private readonly estimates = new Map<number, { seeds: readonly number[]; estimate: Estimate | null }>();
 
   constructor(results: Results, parentsOf: (candidate: number) => readonly number[]) {
     this.bySeed = bySeedOf(results);
@@ -51,15 +50,6 @@ export class RewardModel {
     const posterior = this.after(this.at((source - edits) / lineageLength, seed, measured, known), edits);
     if (edits >= longWay) known.set(candidate, posterior);
     return posterior;
-  }
-
-  /** The candidate's expected mean over the seeds with a posterior; null: there are none. */
-  mean(candidate: number, seeds: readonly number[]): Estimate | null {
-    const before = this.estimates.get(candidate);
-    if (before?.seeds === seeds) return before.estimate;
-    const estimate = this.estimate(candidate, seeds);
-    this.estimates.set(candidate, { seeds, estimate });
-    return estimate;
   }
 
   /**
@@ -191,17 +181,6 @@ export class RewardModel {
     }
     return this.measured.found;
   }
-
-  private estimate(candidate: number, seeds: readonly number[]): Estimate | null {
-    const known = this.measuredOf(seeds)
-      .map((seed) => this.posterior(candidate, seed))
-      .filter((posterior) => posterior !== null);
-    if (known.length === 0) return null;
-    const center = mean(known.map((posterior) => posterior.mean))!;
-    const spread = sum(known.map((posterior) => square(posterior.mean - center))) / Math.max(1, known.length - 1);
-    const variance = sum(known.map((posterior) => posterior.variance)) / known.length;
-    return { mean: center, error: Math.sqrt((spread + variance) / known.length) };
-  }
 }
 
 /** The latest measured parent is best informed; of equals the better: the merge has its edit. */
@@ -228,10 +207,4 @@ function priorOf(results: Results, noise: number): { mean: number; variance: num
   const center = mean(means) ?? 0;
   const spread = means.length < 2 ? 0 : sum(means.map((own) => square(own - center))) / (means.length - 1);
   return { mean: center, variance: Math.max(spread - noise, noise / 4) };
-}
-
-/** A mean and its standard error. */
-export interface Estimate {
-  mean: number;
-  error: number;
 }

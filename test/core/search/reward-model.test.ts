@@ -134,23 +134,3 @@ describe('with noise', () => {
     expect(modelOf(results).posterior(0, 1)!.ordinal).toBe(8);
   });
 });
-
-describe('over several seeds', () => {
-  test('averages known seeds, with the standard error', () => {
-    const model = modelOf({ 0: { 1: of(0), 2: of(1), 3: of(0.5) } }, { 1: [0] });
-    const { mean, error } = model.mean(1, [1, 2, 3, 99])!;
-    expect(mean).toBe(0.5);
-    expect(error).toBeCloseTo(Math.sqrt(0.25 / 3), 12);
-    expect(model.mean(1, [2])).toEqual({ mean: 1, error: 0 });
-    expect(model.mean(1, [99])).toBeNull();
-  });
-
-  test('noise increases the error', () => {
-    const steady = modelOf({ 0: { 1: of(0), 2: of(1) } }).mean(0, [1, 2])!;
-    const noisy = modelOf({ 0: { 1: of(0), 2: of(1), 3: of(0.2, 0.9) } }).mean(0, [1, 2])!;
-    expect(noisy.error).toBeGreaterThan(0);
-    expect(modelOf({ 0: { 1: of(0.5), 2: of(0.5), 3: of(0.2, 0.9) } }).mean(0, [1])!.error).toBeGreaterThan(0);
-    expect(modelOf({ 0: { 1: of(0.5) } }).mean(0, [1])!.error).toBe(0);
-    expect(steady.error).toBeCloseTo(0.5, 12);
-  });
-});
