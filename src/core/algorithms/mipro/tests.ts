@@ -22,6 +22,7 @@ import { failuresShown, regressionSeeds, trialLimit, trialSize } from './config.
 import { estimateOf } from './estimate.js';
 import { expectedReward } from './expected-reward.js';
 import type { MiproState, Tests, Trial } from './state.js';
+import { nextMinibatch } from './trials.js';
 
 interface Verdict {
   accepted: boolean;
@@ -42,15 +43,10 @@ function filled(shown: readonly number[], failures: readonly number[]): number[]
  * to run, a candidate runs on a minibatch of the evaluation seeds.
  */
 export function openTests(before: MiproState, { trials: wanted, ...tests }: Tests) {
-  const { config, evaluationOrder, evaluationOffset } = before;
-  const size = Math.min(trialSize(config), evaluationOrder.length);
-  const minibatch = Array.from(
-    { length: size },
-    (_, index) => evaluationOrder[(evaluationOffset + index) % evaluationOrder.length]!,
-  );
+  const minibatch = nextMinibatch(before);
   let left = spareRollouts(before);
   const trials: Trial[] = [];
-  const room = trialLimit(config) - before.trials;
+  const room = trialLimit(before.config) - before.trials;
   const failures = knownFailures(before, rewardModelOf(before), tests.parent).map(({ seed }) => seed);
   for (const trial of wanted.slice(0, Math.max(0, room))) {
     const chosen = tests.step === 'instructions' ? filled(trial.shown, failures) : trial.shown;
@@ -63,7 +59,7 @@ export function openTests(before: MiproState, { trials: wanted, ...tests }: Test
   const state: MiproState = {
     ...before,
     trials: before.trials + trials.length,
-    evaluationOffset: evaluationOffset + (usesMinibatch ? size : 0),
+    evaluationOffset: before.evaluationOffset + (usesMinibatch ? minibatch.length : 0),
   };
   const pairs = trials.flatMap(({ candidate, shown }) => shown.map((seed): Pair => [candidate, seed]));
   return { state, tests: { ...tests, trials }, pairs };

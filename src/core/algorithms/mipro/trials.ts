@@ -46,15 +46,19 @@ export function chooseTrials(
   return { state: { ...state, trials: state.trials + trying.length }, combinations, trying };
 }
 
-/** The rollouts of the trials. */
-export function trialPairs(before: MiproState, trying: readonly number[]): { state: MiproState; pairs: Pair[] } {
-  const { config, evaluationOrder, evaluationOffset } = before;
+/** The next evaluation seeds in turn, as many as a minibatch has. */
+export function nextMinibatch({ config, evaluationOrder, evaluationOffset }: MiproState): number[] {
   const size = Math.min(trialSize(config), evaluationOrder.length);
-  const seeds = Array.from(
+  return Array.from(
     { length: size },
     (_, index) => evaluationOrder[(evaluationOffset + index) % evaluationOrder.length]!,
   );
-  const state = { ...before, evaluationOffset: evaluationOffset + seeds.length };
+}
+
+/** The rollouts of the trials. */
+export function trialPairs(before: MiproState, trying: readonly number[]): { state: MiproState; pairs: Pair[] } {
+  const seeds = nextMinibatch(before);
+  const state = { ...before, evaluationOffset: before.evaluationOffset + seeds.length };
   return { state, pairs: trying.flatMap((candidate) => seeds.map((seed): Pair => [candidate, seed])) };
 }
 
