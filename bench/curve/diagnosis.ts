@@ -1,5 +1,6 @@
 /** What means hide: the worst worlds, and how searches in process spend their rollouts. Pure. */
 import type { Stage } from '../../src/core/search/protocol.js';
+import { accuracyOf } from '../estimates.js';
 import { mean } from '../stats.js';
 import { table } from './summary.js';
 import { rewardAt, type CoreStep, type CurveStep, type Trajectory } from './trajectory.js';
@@ -62,18 +63,15 @@ const spendingHead = [
 
 function spending(steps: readonly CoreStep[]): string[] {
   const average = (of: (step: CoreStep) => number, digits = 0) => mean(steps.map(of)).toFixed(digits);
-  const estimated = steps.filter(({ estimates }) => estimates.length > 0);
-  const bias = estimated.map(({ estimates }) => mean(estimates.map(({ mean: own, truth }) => own - truth)));
-  const covered = estimated.map(({ estimates }) =>
-    mean(estimates.map(({ low, high, truth }) => Number(low - 1e-9 <= truth && truth <= high + 1e-9))),
-  );
+  const worlds = steps.flatMap(({ estimates }) => (estimates.length > 0 ? [accuracyOf(estimates)] : []));
+  const covered = worlds.map((world) => world.covered);
   return [
     average(({ spent }) => spent),
     stages.map((stage) => average((step) => step.stages[stage] ?? 0)).join(' / '),
     average(({ proposals }) => proposals),
     average(({ proposerCalls }) => proposerCalls),
     `${(100 * mean(steps.map(({ strayParents, proposals }) => strayParents / Math.max(1, proposals)))).toFixed(0)} %`,
-    mean(bias).toFixed(3),
+    mean(worlds.map(({ bias }) => bias)).toFixed(3),
     `${mean(covered).toFixed(2)} (${Math.min(...covered).toFixed(2)})`,
   ];
 }

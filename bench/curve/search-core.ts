@@ -82,8 +82,8 @@ function observe(start: GepaState, truth: World): { end: GepaState; step: Omit<C
     const { state: after, decisions } = gepa.apply(state, answers.answer(request));
     for (const decision of decisions) {
       if (decision.type !== 'candidate_accepted') continue;
-      const { mean, low, high } = forecast(after, rewardModelOf(after), decision.candidate);
-      estimates.push({ mean, low, high, truth: trueReward(decision.candidate) });
+      const estimate = forecast(after, rewardModelOf(after), decision.candidate);
+      estimates.push({ ...estimate, truth: trueReward(decision.candidate) });
     }
     state = after;
   }

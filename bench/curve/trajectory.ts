@@ -1,4 +1,5 @@
 import type { Stage } from '../../src/core/search/protocol.js';
+import type { CheckedEstimate } from '../estimates.js';
 import type { Texts, WorldKind } from '../worlds/world.js';
 
 /** Proposals per generation in the service's searches; their tests share the slots. */
@@ -31,8 +32,8 @@ export interface CoreStep extends CurveStep {
   proposals: number;
   strayParents: number;
   proposerCalls: number;
-  /** The estimated reward of each accepted candidate, with its interval, beside the truth. */
-  estimates: { mean: number; low: number; high: number; truth: number }[];
+  /** Of each accepted candidate. */
+  estimates: CheckedEstimate[];
 }
 
 /** True reward of a search's returned candidate by rollouts. A line of the file of searches. */

@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { mean } from '../../src/core/math/rewards.js';
+import { accuracyOf } from '../estimates.js';
 import { taskKinds } from '../worlds/tasks.js';
 import { searchCore, type CoreResult } from './search-core.js';
 
@@ -47,9 +48,7 @@ function lineOf(results: readonly CoreResult[]): string {
   const stages = (['baseline', 'minibatch', 'gate', 'evaluation'] as const).map(
     (stage) => `${stage} ${meanOf((result) => result.stages[stage] ?? 0).toFixed(0)}`,
   );
-  const estimates = results.flatMap((result) => result.estimates);
-  const bias = mean(estimates.map((estimate) => estimate.mean - estimate.truth)) ?? 0;
-  const covered = estimates.filter(({ low, high, truth }) => low <= truth && truth <= high).length;
+  const { bias, covered } = accuracyOf(results.flatMap((result) => result.estimates));
   return [
     `true ${meanOf((result) => result.trueReward).toFixed(3)}`,
     `worst ${worst
@@ -59,7 +58,7 @@ function lineOf(results: readonly CoreResult[]): string {
     `unseen ${meanOf((result) => result.unseen).toFixed(3)}`,
     `gap ${meanOf((result) => result.gap).toFixed(3)}`,
     `rollouts ${meanOf((result) => result.rollouts).toFixed(0)} (${stages.join(', ')})`,
-    `estimates ${bias.toFixed(3)}, ${(covered / Math.max(1, estimates.length)).toFixed(2)} covered`,
+    `estimates ${bias.toFixed(3)}, ${covered.toFixed(2)} covered`,
     `proposer ${meanOf((result) => result.proposerCalls).toFixed(0)}`,
     `generations ${meanOf((result) => result.generations).toFixed(0)}`,
   ].join(' | ');

@@ -6,6 +6,7 @@ import { estimateOf } from '../../src/core/algorithms/mipro/estimate.js';
 import { mean } from '../../src/core/math/rewards.js';
 import { rewardModelOf } from '../../src/core/search/model-cache.js';
 import type { Stage } from '../../src/core/search/protocol.js';
+import type { CheckedEstimate } from '../estimates.js';
 import type { TaskSetup } from '../worlds/client.js';
 import { openTaskWorld } from '../worlds/tasks.js';
 import { searchTask } from './task.js';
@@ -30,8 +31,8 @@ export interface CoreResult {
   proposerCalls: number;
   generations: number;
   stoppedBy: string;
-  /** The estimates of accepted candidates, with their true rewards. */
-  estimates: { mean: number; low: number; high: number; truth: number }[];
+  /** Of each accepted candidate. */
+  estimates: CheckedEstimate[];
 }
 
 /** Runs the sessions' MIPRO search in process and without waits. */
@@ -73,8 +74,8 @@ export function searchCore(setup: CoreSetup): CoreResult {
     const { state: after, decisions } = mipro.apply(state, answers.answer(work));
     for (const decision of decisions) {
       if (decision.type !== 'candidate_accepted') continue;
-      const { mean, low, high } = estimateOf(after, rewardModelOf(after), decision.candidate);
-      estimates.push({ mean, low, high, truth: truth.trueReward(answers.promptOf(decision.candidate)) });
+      const estimate = estimateOf(after, rewardModelOf(after), decision.candidate);
+      estimates.push({ ...estimate, truth: truth.trueReward(answers.promptOf(decision.candidate)) });
     }
     state = after;
   }

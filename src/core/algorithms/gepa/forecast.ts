@@ -10,17 +10,11 @@
  */
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
 import { studentT95 } from '../../math/statistics.js';
+import type { RewardEstimate } from '../../search/reward-estimate.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { evaluationRollouts } from '../../search/config.js';
 import { measuredOn, readOwn } from '../../search/results.js';
 import type { GepaState } from './state.js';
-
-/** An expected mean with its 95 % interval. */
-export interface Forecast {
-  mean: number;
-  low: number;
-  high: number;
-}
 
 /** Prior of the transfer: the ratio of repair rates on other and on shown failures. */
 const transfer = { mean: 0.17, variance: square(0.2), drift: square(0.03) };
@@ -45,7 +39,7 @@ interface Filter {
 const lastRead = new WeakMap<RewardModel, TrainScores>();
 
 /** The forecast of a candidate; the measured mean if it is evaluated. */
-export function forecast(state: GepaState, model: RewardModel, candidate: number): Forecast {
+export function forecast(state: GepaState, model: RewardModel, candidate: number): RewardEstimate {
   const summaries = new Map(state.candidates.map((summary) => [summary.candidate, summary]));
   let scores = lastRead.get(model);
   if (!scores) lastRead.set(model, (scores = new TrainScores(state, model)));

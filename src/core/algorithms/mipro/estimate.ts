@@ -5,15 +5,9 @@
  */
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
 import { readOwn } from '../../search/results.js';
+import type { RewardEstimate } from '../../search/reward-estimate.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { MiproState } from './state.js';
-
-/** An expected mean with its 95 % interval. */
-export interface Estimate {
-  mean: number;
-  low: number;
-  high: number;
-}
 
 const shares = Array.from({ length: 24 }, (_, index) => (index + 1) / 40);
 /** Prior of the share: its mean, and its weight in observations. */
@@ -33,7 +27,7 @@ interface Observation {
 /** The weights of `shares` by reward model. Not part of any state. */
 const lastWeights = new WeakMap<RewardModel, readonly number[]>();
 
-export function estimateOf(state: MiproState, model: RewardModel, candidate: number): Estimate {
+export function estimateOf(state: MiproState, model: RewardModel, candidate: number): RewardEstimate {
   const { reward } = state.candidates.find((summary) => summary.candidate === candidate)!;
   if (reward !== null) return { mean: reward, low: reward, high: reward };
   const { evaluationSeeds } = state.config;
