@@ -34,10 +34,12 @@ describe('a judge that cannot judge some outputs', () => {
     const { seeds } = (await answer.json()) as { seeds: { best_reward: number | null }[] };
     const rewards = seeds.map(({ best_reward: reward }) => reward);
     expect(new Set(rewards)).toEqual(new Set([0.875, null]));
-    const rows = await on.service.query<{ reward: number | null }>(
-      `select reward from rollouts where job_id = $1 and status = 'failed'`,
+    const rows = await on.service.query<{ reward: number | null; stage: string; seed: number }>(
+      `select reward, stage, seed from rollouts where job_id = $1 and status = 'failed'`,
       [id],
     );
+    const unjudged = rows.flatMap(({ stage, seed }) => (stage === 'baseline' ? [seed] : []));
+    expect(unjudged).toHaveLength(3 * new Set(unjudged).size);
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.filter(({ reward }) => reward !== null)).toEqual([]);
     // Three rollouts of each such task, with three questions each.

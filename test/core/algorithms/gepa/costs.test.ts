@@ -80,12 +80,13 @@ test('compares mean costs of different numbers of rollouts', () => {
   expect([isCheaper(costs, 1, 0), isCheaper(costs, 0, 1), isCheaper(costs, 1, 2)]).toEqual([true, false, false]);
 });
 
-test('packed answers contain costs, and no field for them without costs', () => {
+test('packed answers contain costs and unverified outputs, and no field for costs without them', () => {
   const answers: RolloutAnswer[] = [
     { ordinal: 4, reward: 1, infrastructure: false, cost: 12.5 },
     { ordinal: 5, reward: null, infrastructure: true },
+    { ordinal: 6, reward: null, infrastructure: true, unverified: true },
   ];
   expect(unpackAnswers(packAnswers(answers))).toEqual(answers);
   const free = answers.map(({ cost: _, ...rest }) => rest);
-  expect(Object.keys(packAnswers(free))).toEqual(['from', 'rewards', 'infrastructure']);
+  expect(Object.keys(packAnswers(free))).toEqual(['from', 'rewards', 'infrastructure', 'unverified']);
 });
