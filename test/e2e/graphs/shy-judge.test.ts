@@ -61,10 +61,9 @@ describe('a judge that cannot judge some outputs', () => {
 
   test('fails the job when no output of the baseline has a reward', async () => {
     const id = await createShy(40, { max_failure_rate: 1 });
-    expect(await ended<GraphJob>(on.service, id)).toMatchObject({
-      status: 'failed',
-      error_details: { code: 'judgement_unusable' },
-    });
+    const seen = await ended<GraphJob>(on.service, id);
+    expect(seen).toMatchObject({ status: 'failed', error_details: { code: 'judgement_unusable' } });
+    expect(seen.progress.rollouts_completed).toBe(3 * 12);
   });
 });
 
