@@ -85,7 +85,7 @@ function summaryOf({ asked, generation }: MiproState, stages: CoreResult['stages
   return { rollouts: asked, stages, generations: generation };
 }
 
-export function configOf({ world, labels, maxRollouts, numCandidates, numTrials }: CoreSetup) {
+function configOf({ world, labels, maxRollouts, numCandidates, numTrials }: CoreSetup) {
   const { trainSeeds, evaluationSeeds, maxBootstrappedDemos, maxLabeledDemos, rngSeed } = searchTask(world, labels);
   return toConfig(
     policyOptimizationSchema.parse({

@@ -5,8 +5,6 @@ import { createInterface } from 'node:readline';
 import type { MiproTask } from '../../mipro/task.js';
 import type { Demonstration } from '../../worlds/task-texts.js';
 
-export type Auto = 'light' | 'heavy';
-
 /** A program: an instruction, and demonstrations before the input. */
 export interface Program {
   instruction: string;
