@@ -13,6 +13,15 @@ import { instruction, splitOf, type Split } from './task.js';
 /** Calls of the task model that each optimizer may make. */
 export const budget = 260;
 const demos = { maxBootstrappedDemos: 4, maxLabeledDemos: 16 } as const;
+const settings = {
+  mipro: {
+    num_candidates: 10,
+    max_bootstrapped_demos: demos.maxBootstrappedDemos,
+    max_labeled_demos: demos.maxLabeledDemos,
+  },
+  // The maximum, so that the budget ends the search.
+  gepa: { population_size: 1, generations: 499 },
+} as const;
 const venvs = join(import.meta.dirname, '..', '..', '.ratchet', 'bench-venv');
 
 export interface Setup {
@@ -98,10 +107,7 @@ async function searchRatchet(
       [algorithm]: {
         train_seeds: trainSeeds,
         evaluation: { seeds: evaluationSeeds },
-        ...(algorithm === 'mipro' && {
-          max_bootstrapped_demos: demos.maxBootstrappedDemos,
-          max_labeled_demos: demos.maxLabeledDemos,
-        }),
+        ...settings[algorithm],
       },
       budget: { max_rollouts: budget },
       rng_seed: split,
