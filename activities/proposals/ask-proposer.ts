@@ -1,5 +1,6 @@
-import { completeChat } from '../../src/clients/models/complete-chat.js';
-import type { Message, SearchSpec } from '../../src/core/jobs/spec.js';
+import { completeChat, type ChatRequest, type ChatResult } from '../../src/clients/models/complete-chat.js';
+import type { Providers } from '../../src/clients/models/providers.js';
+import type { Message, PolicySpec, SearchSpec } from '../../src/core/jobs/spec.js';
 import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits.js';
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
@@ -10,6 +11,8 @@ import type { ActivityDeps } from '../deps.js';
 import { costReservation } from '../call-meter.js';
 
 const recordPatienceMs = 15_000;
+/** The highest temperature that all providers know. */
+const variedTemperature = 1;
 /** The time limit of one proposal: all its answers, tries and waits. */
 const proposalTimeoutMs = 10 * 60_000;
 
@@ -22,6 +25,8 @@ export interface ProposerQuestion {
   part: number;
   /** The component to rewrite; null: none. */
   component: string | null;
+  /** Whether the answer should differ from those to similar questions. */
+  isVaried: boolean;
   question: Message[];
   /** The form of the answer that the question demands. */
   form: string;
@@ -38,7 +43,7 @@ export async function askProposer(
   deps: ActivityDeps,
   job: JobRef,
   spec: SearchSpec,
-  { candidate, part, component, question, form, read }: ProposerQuestion,
+  { candidate, part, component, isVaried, question, form, read }: ProposerQuestion,
   signal: AbortSignal,
 ): Promise<ProposedText> {
   const { db } = deps;
@@ -50,9 +55,8 @@ export async function askProposer(
   for (let attempt = 0; attempt < proposalTries; attempt += 1) {
     const index = { ...job, candidate, occurrence: part * proposalTries + attempt };
     const recorded = await db.org(job.orgId, (tx) => findProposerCall(tx, index));
-    const call = recorded
-      ? null
-      : await completeChat(deps.providers, { policy: proposer, messages, signal, meter, deadline });
+    const request = { policy: proposer, messages, signal, meter, deadline };
+    const call = recorded ? null : await (isVaried ? completeVaried : completeChat)(deps.providers, request);
     if (call?.ok === false) return { ok: false, reason: call.message };
     const answer = recorded ?? call!;
     const parsed = read(answer);
@@ -72,4 +76,14 @@ export async function askProposer(
     messages = askAgain(question, answer.text, reason, form);
   }
   return { ok: false, reason: `the proposer gave ${proposalTries} unusable answers; the last: ${reason}` };
+}
+
+/** Asks at `variedTemperature` unless the policy sets one or the provider refuses it. */
+async function completeVaried(providers: Providers, request: ChatRequest): Promise<ChatResult> {
+  const { policy } = request;
+  if ('temperature' in policy.params) return completeChat(providers, request);
+  const varied: PolicySpec = { ...policy, params: { ...policy.params, temperature: variedTemperature } };
+  const result = await completeChat(providers, { ...request, policy: varied });
+  const isRefused = !result.ok && result.refused !== undefined && !result.infrastructure;
+  return isRefused ? completeChat(providers, request) : result;
 }

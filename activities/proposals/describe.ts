@@ -10,7 +10,7 @@ import type { ActivityDeps } from '../deps.js';
 import { askProposer } from './ask-proposer.js';
 
 /** The index of the description among the recorded proposer calls: no candidate has this number. */
-const index = { candidate: -1, part: 0, component: null };
+const index = { candidate: -1, part: 0, component: null, isVaried: false };
 
 /**
  * Asks the proposer once for a description of the task. Without an answer, instructions are

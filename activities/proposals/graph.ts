@@ -79,7 +79,7 @@ async function editStructure(
   deps: ActivityDeps,
   job: JobRef,
   spec: GraphSpec,
-  { request: { candidate }, parent, failures }: GraphProposal,
+  { request: { candidate, approach }, parent, failures }: GraphProposal,
   signal: AbortSignal,
 ): Promise<NewGraph | NoProposal> {
   const rules = editRules(spec);
@@ -101,7 +101,8 @@ async function editStructure(
     edits = edited.edits.map(editToJson);
     return { ok: true, text: graphText(graph) };
   };
-  const asked = { candidate, part: 0, component: null, question, form: editsForm(maxEdits), read };
+  const isVaried = approach !== undefined;
+  const asked = { candidate, part: 0, component: null, isVaried, question, form: editsForm(maxEdits), read };
   const answer = await askProposer(deps, job, spec, asked, signal);
   if (answer.ok) return { outcome: 'proposed', texts: graphTexts(graph), graph, components: [], edits };
   return answer.unchanged ? { outcome: 'unchanged' } : { outcome: 'failed', reason: answer.reason };

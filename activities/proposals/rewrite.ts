@@ -1,6 +1,6 @@
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import { componentsToRewrite, type Texts } from '../../src/core/proposals/components.js';
-import { buildReflection, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import { buildReflection, requireShorter, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 import { textForm } from '../../src/core/proposals/second-try.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -36,15 +36,19 @@ export async function rewriteTexts(
 ): Promise<RewriteOutcome> {
   const feedback = failures.map((failure) => failure.feedback);
   const components = componentsToRewrite(names, feedback, request);
+  const { candidate, approach } = request;
   const examples = [...good, ...failures];
   const parts = Object.keys(parent);
   const answers = await Promise.all(
     components.map((component) => {
       const { [component]: instruction = '', ...others } = parent;
-      const question = buildReflection({ instruction, examples, component, others, ...context });
+      const varied = approach && { approach };
+      const question = buildReflection({ instruction, examples, component, others, ...context, ...varied });
       const part = parts.indexOf(component);
-      const read = reader(instruction, component);
-      const asked = { candidate: request.candidate, part, component, question, form: textForm, read };
+      const readText = reader(instruction, component);
+      const read: ProposerQuestion['read'] = (answer) =>
+        approach === 'compress' ? requireShorter(readText(answer), instruction) : readText(answer);
+      const asked = { candidate, part, component, isVaried: approach !== undefined, question, form: textForm, read };
       return askProposer(deps, job, spec, asked, signal);
     }),
   );

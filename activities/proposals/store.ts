@@ -76,7 +76,7 @@ export async function storeProposals(
       ...(graph
         ? { messages: null, graph: graphToJson(graph) }
         : { messages: withTexts(parent.messages ?? [], texts) }),
-      detail: detailOf(proposal),
+      detail: detailOf(proposal, request),
       ...('edits' in proposal && { edits: proposal.edits }),
       ...(algorithmOf(spec.search).hasDemos && { demos }),
     });
@@ -110,7 +110,7 @@ function lineagesOf(pool: ReadonlyMap<number, PooledCandidate>): Map<number, Lin
   );
 }
 
-function detailOf(proposal: NewProposal): Record<string, unknown> {
+function detailOf(proposal: NewProposal, { approach }: ProposalRequest): Record<string, unknown> {
   switch (proposal.outcome) {
     case 'ablated':
       return { ablation: { edits: proposal.edits } };
@@ -119,6 +119,6 @@ function detailOf(proposal: NewProposal): Record<string, unknown> {
     case 'composed':
       return { composed: { parents: proposal.parents } };
     case 'proposed':
-      return { reflection: { ordinals: proposal.shown, components: proposal.components } };
+      return { reflection: { ordinals: proposal.shown, components: proposal.components, approach } };
   }
 }

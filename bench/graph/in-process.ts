@@ -13,7 +13,7 @@ import { displayText } from '../../src/core/graphs/values.js';
 import { componentsToRewrite, lineageOf, removedCandidates } from '../../src/core/proposals/components.js';
 import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
 import { proposalTries } from '../../src/core/proposals/limits.js';
-import { buildReflection } from '../../src/core/proposals/reflection.js';
+import { buildReflection, requireShorter } from '../../src/core/proposals/reflection.js';
 import { askAgain, textForm } from '../../src/core/proposals/second-try.js';
 import type {
   ProposalAnswer,
@@ -136,17 +136,20 @@ export class GraphsInProcess {
   private rewrite(
     parent: Graph,
     failures: readonly FailedRun[],
-    request: Pick<ProposalRequest, 'rewrite' | 'components'>,
+    request: Pick<ProposalRequest, 'rewrite' | 'components' | 'approach'>,
   ): NewGraph {
+    const { approach } = request;
     const texts = graphTexts(parent);
     const feedback = failures.map((failure) => failure.feedback);
     const changed: Record<string, string> = {};
     let reason: string | null = null;
     for (const component of componentsToRewrite(instructionNames(parent), feedback, request)) {
       const { [component]: instruction = '', ...others } = texts;
-      const question = buildReflection({ instruction, examples: failures, component, others });
+      const varied = approach && { approach };
+      const question = buildReflection({ instruction, examples: failures, component, others, ...varied });
       const made = this.ask(question, textForm, (text) => {
-        const read = readGraphText(parent, component, { text, finishReason: 'stop' });
+        const any = readGraphText(parent, component, { text, finishReason: 'stop' });
+        const read = approach === 'compress' ? requireShorter(any, instruction) : any;
         if (!read.ok) return read.unchanged ? { unchanged: true } : { reason: read.reason };
         changed[component] = read.text;
         return { graph: parent };

@@ -1,10 +1,11 @@
 /** Reflection prompts of the compared optimizers. */
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
+import type { Approach } from '../../src/core/search/protocol.js';
 
 /** The service's reflection prompt. */
-export function servicePrompt(instruction: string, feedbacks: string[]): string {
+export function servicePrompt(instruction: string, feedbacks: string[], approach: Approach = 'revise'): string {
   const examples = feedbacks.map((feedback, n) => ({ input: `seed ${n}`, output: '', feedback, reward: 0 }));
-  const [message] = buildReflection({ instruction, examples });
+  const [message] = buildReflection({ instruction, examples, approach });
   return message!.content;
 }
 

@@ -5,8 +5,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { frozenHash, worldsHash } from '../worlds/freeze.js';
 import { instances } from '../worlds/topics.js';
-import { openWorld, worldKinds, type Texts, type World } from '../worlds/world.js';
-import { gepaPrompt, servicePrompt } from './reflections.js';
+import { noisyKinds, openWorld, worldKinds, type Texts, type World } from '../worlds/world.js';
+import { gepaPrompt, proposalOf, servicePrompt } from './reflections.js';
 
 const range = (count: number) => Array.from({ length: count }, (_, i) => i);
 const worldSeeds = [1, 2, 3, 4, 5, 6];
@@ -82,12 +82,12 @@ describe.each(worldKinds)('%s', (kind) => {
     expect(rewards(true)).toEqual(rewards(false));
   });
 
-  test(`the score ${kind === 'noisy' ? 'depends' : 'does not depend'} on the occurrence`, () => {
+  test(`the score ${noisyKinds.has(kind) ? 'depends' : 'does not depend'} on the occurrence`, () => {
     const world = openWorld(kind, 4);
     const rewards = (occurrence: number) =>
       range(instances).map((seed) => world.score(world.perfect, seed, occurrence).reward);
     expect(rewards(1)).toEqual(rewards(1));
-    if (kind === 'noisy') expect(rewards(1)).not.toEqual(rewards(0));
+    if (noisyKinds.has(kind)) expect(rewards(1)).not.toEqual(rewards(0));
     else expect(rewards(1)).toEqual(rewards(0));
   });
 });
@@ -186,6 +186,32 @@ describe('conflicts', () => {
     const value = (own: string[]) => world.trueReward({ instruction: own.join('\n') });
     return lines.some((line) => line.includes('register plain') && value([...topicLines, line]) < value(topicLines));
   }
+});
+
+describe.each(worldSeeds)('the requests of a stalled search in world %i', (seed) => {
+  const world = openWorld('rules', seed);
+  const [first, ...rules] = world.perfect['instruction']!.split('\n');
+  const instruction = [first!, 'Be brief.', ...rules.slice(0, 5), 'Be brief.', 'Stay calm.'].join('\n');
+  const askAs = (approach: 'restart' | 'compress', shown: number[]) => {
+    const request = servicePrompt(instruction, feedbacks(world, { instruction }, shown), approach);
+    return proposalOf(world.reflect(request), instruction).split('\n');
+  };
+
+  test('a compression loses all advice, and at most one rule', () => {
+    const compressed = askAs('compress', []);
+    expect([first, ...rules.slice(0, 5)]).toEqual(expect.arrayContaining(compressed));
+    expect(compressed.length).toBeGreaterThanOrEqual(5);
+  });
+
+  test('a restart states all lessons that it is shown, or none', () => {
+    const shown = feedbacks(world, { instruction }, range(20)).join(' ');
+    const taught = new Set([...shown.matchAll(/Wrong on (\S+):/g)].map(([, topic]) => topic!));
+    const restarted = askAs('restart', range(20));
+    const stated = [...taught].filter((topic) => restarted.some((line) => line.startsWith(`- On ${topic}:`)));
+    expect(taught.size).toBeGreaterThan(3);
+    expect([0, taught.size]).toContain(stated.length);
+    expect(restarted).not.toContain('Stay calm.');
+  });
 });
 
 test('the worlds match the frozen hash', () => {

@@ -7,7 +7,7 @@ import {
   type LineageTexts,
 } from '../../src/core/proposals/components.js';
 import { maxProposalChars } from '../../src/core/proposals/limits.js';
-import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
+import { buildReflection, parseProposal, requireShorter } from '../../src/core/proposals/reflection.js';
 import type {
   ComponentSelection,
   SearchResponse,
@@ -111,7 +111,7 @@ export class InProcess {
   }
 
   /** `texts` null: nothing was changed. */
-  private reflect({ candidate, parent, ordinals, pick, rewrite }: ProposalRequest): Reflected {
+  private reflect({ candidate, parent, ordinals, pick, rewrite, approach }: ProposalRequest): Reflected {
     const known = ordinals.map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
     const group = pick ? clusterByFeedback(known, pick.size, pick.of)[pick.index]! : [...known.keys()];
     const good = (rewrite?.examples ?? []).map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
@@ -131,9 +131,11 @@ export class InProcess {
     for (const component of chosen) {
       const { [component]: instruction = '', ...others } = this.textsOf(parent);
       this.calls += 1;
-      const [message] = buildReflection({ instruction, examples, component, others });
+      const [message] = buildReflection({ instruction, examples, component, others, ...(approach && { approach }) });
       const answer = this.world.reflect(message!.content);
-      const parsed = parseProposal(answer, { parent: instruction, maxChars: maxProposalChars, finishReason: 'stop' });
+      const rules = { parent: instruction, maxChars: maxProposalChars, finishReason: 'stop' };
+      const read = parseProposal(answer, rules);
+      const parsed = approach === 'compress' ? requireShorter(read, instruction) : read;
       if (parsed.ok) [texts[component], changed] = [parsed.text, true];
       else if (!parsed.unchanged) reason ??= parsed.reason;
     }

@@ -7,7 +7,7 @@ import { refHead } from '../../src/core/graphs/refs.js';
 import { textDraws, type Draws } from './draws.js';
 import { readGraphText } from './graph-text.js';
 import { readLookup, steps, townWanted } from './lookup-texts.js';
-import { inFence, readFrame, rewrite, type Lesson } from './proposer.js';
+import { answerDemand, demandIn, inFence, readFrame, rewrite, type Demand, type Lesson } from './proposer.js';
 import { readPrompt } from './statements.js';
 import type { ChatMessage } from './task-texts.js';
 
@@ -25,7 +25,7 @@ export function propose(messages: readonly ChatMessage[], worldSeed: number): st
   const { instruction, rest } = readFrame(whole);
   return whole.includes('The edits that there are:')
     ? edit(readGraphText(instruction), rest, draws)
-    : inFence(improve(instruction, learn(rest, instruction), draws));
+    : inFence(improveAs(demandIn(rest), instruction, learn(rest, instruction), draws));
 }
 
 interface Learned {
@@ -50,6 +50,12 @@ function learn(shown: string, instruction: string): Learned {
     if (given !== undefined && (things.get(given) ?? given) !== thing) learned.lookups += 1;
   }
   return learned;
+}
+
+/** A text with one addition, with all words at once, or without useless lines. */
+function improveAs(demand: Demand | null, text: string, learned: Learned, draws: Draws): string {
+  if (demand === null) return improve(text, learned, draws);
+  return answerDemand(demand, text, text.includes(townWanted) ? [] : learned.words, draws);
 }
 
 /** A text with one addition, possibly useless. */

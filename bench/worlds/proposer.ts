@@ -43,8 +43,35 @@ export function reflect(
 ): string {
   const { instruction, rest } = readFrame(reflection);
   const lessons = lessonsIn(rest, instruction);
-  const draws = textDraws(`${worldSeed}\n${instruction}\n${lessons.join(';')}`);
+  const demand = demandIn(rest);
+  const draws = textDraws([worldSeed, instruction, lessons.join(';'), ...(demand ? [demand] : [])].join('\n'));
+  if (demand) return inFence(answerDemand(demand, instruction, lessons, draws, odds));
   return inFence(rewrite(instruction, lessons, draws, { atOnce, odds }));
+}
+
+/** What a stalled search of the service demands instead of a revision. */
+export type Demand = 'restart' | 'compress';
+
+/** The demand of a request, by its words; null: a revision. */
+export function demandIn(rest: string): Demand | null {
+  if (rest.includes('Write a shorter new instruction')) return 'compress';
+  return rest.includes('Write a new instruction for the assistant from the beginning') ? 'restart' : null;
+}
+
+/** Without repeats and advice; a restart adds all lessons, a compression may lose a rule. */
+export function answerDemand(
+  demand: Demand,
+  instruction: string,
+  lessons: readonly Lesson[],
+  draws: Draws,
+  odds: Odds = modelOdds,
+): string {
+  const { other, stated } = readPrompt(instruction);
+  const needed = [...new Set(other)].filter((line) => !advice.includes(line));
+  if (demand === 'restart') return rewrite(writePrompt(needed, stated), lessons, draws, { atOnce: Infinity, odds });
+  const keys = [...stated.keys()];
+  if (keys.length > 0 && draws.below(100) < odds.forgetful) stated.delete(keys[draws.below(keys.length)]!);
+  return writePrompt(needed, stated);
 }
 
 /** The instruction in the first fence, and the text after it; without a fence: empty, and all. */

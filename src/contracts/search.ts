@@ -1,6 +1,10 @@
 /** Response fields shared by jobs with a search. */
 import { z } from 'zod';
 
+export const approachSchema = z
+  .enum(['revise', 'restart', 'compress'])
+  .describe('How a stalled search asked the proposer: to revise the text, to write it anew, or to shorten it.');
+
 const intervalSchema = z.object({ low: z.number(), high: z.number() });
 export const estimate = {
   estimated_reward: z

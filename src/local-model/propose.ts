@@ -24,8 +24,32 @@ const aloneLine = 'Give what is found alone, and nothing else.';
 const guidanceLine = /^- `([^`\n]+)`: (?:above all|mostly|often|also) /;
 const shapesLine = /^- The answer is a part of the text that looks like (.*)\.$/;
 
-/** An improved instruction; unchanged if the examples teach nothing new. */
+/**
+ * An improved instruction; unchanged if the examples teach nothing new. A restart or a compression
+ * also leaves out what is said twice.
+ */
 export function propose(reflection: ShownReflection): string {
+  const { approach, instruction } = reflection;
+  return revise(approach === undefined ? reflection : { ...reflection, instruction: withoutRepeats(instruction) });
+}
+
+/** The text without the sentences and lines that it repeats. */
+function withoutRepeats(text: string): string {
+  const said = new Set<string>();
+  const isNew = (sentence: string) => {
+    const plain = sentence.trim().toLowerCase();
+    return !/\p{L}/u.test(plain) || (!said.has(plain) && said.add(plain).size > 0);
+  };
+  const lines = text.split('\n').flatMap((line) => {
+    const sentences = line.split(/(?<=[.!?])\s+/);
+    const kept = sentences.filter(isNew);
+    if (kept.length === sentences.length) return [line];
+    return kept.length > 0 ? [kept.join(' ')] : [];
+  });
+  return lines.join('\n');
+}
+
+function revise(reflection: ShownReflection): string {
   const looked = withLookups(reflection);
   if (looked !== null) return looked;
   const { labels, extracts } = readLessons(reflection);

@@ -1,6 +1,7 @@
 /**
  * Recognizes and parses a reflection request: the instruction in the first fence, then examples
- * with `## Inputs`, `## Generated Outputs` and `## Feedback`, as in GEPA's prompts.
+ * with `## Inputs`, `## Generated Outputs` and `## Feedback`, as in GEPA's prompts; a request for a
+ * shorter instruction needs no examples.
  */
 
 export interface ShownExample {
@@ -11,10 +12,14 @@ export interface ShownExample {
 
 export interface ShownReflection {
   instruction: string;
+  /** Absent: revise the instruction. */
+  approach?: 'restart' | 'compress' | undefined;
   examples: ShownExample[];
 }
 
 const asksForInstruction = /\b(?:new|better|improved|revised) (?:instruction|prompt)s?\b/i;
+const asksForShorter = /\bshorter (?:new )?(?:instruction|prompt)\b/i;
+const asksForRestart = /\bnew (?:instruction|prompt) .*\bfrom (?:the beginning|scratch)\b/i;
 const exampleHeading = /^#{1,6}\s*example\b/i;
 const partHeading = /^#{1,6}\s*(?:(inputs?)|((?:generated )?outputs?|answers?|responses?)|(feedback)|(\S.*))\s*$/i;
 const maxLength = 1_000_000;
@@ -29,9 +34,18 @@ export function readReflection(message: string): ShownReflection | null {
   const fence = /^`+/.exec(lines[opening]!)![0];
   const closing = lines.findIndex((line, at) => at > opening && line.trimEnd() === fence);
   if (closing < 0) return null;
-  const examples = readExamples(lines.slice(closing + 1));
-  if (examples.length === 0) return null;
-  return { instruction: lines.slice(opening + 1, closing).join('\n'), examples };
+  const rest = lines.slice(closing + 1);
+  const examples = readExamples(rest);
+  const approach = readApproach(rest);
+  if (examples.length === 0 && approach !== 'compress') return null;
+  return { instruction: lines.slice(opening + 1, closing).join('\n'), approach, examples };
+}
+
+/** Quoted lines are material, not a request. */
+function readApproach(lines: readonly string[]): ShownReflection['approach'] {
+  const own = lines.filter((line) => !line.startsWith('>'));
+  if (own.some((line) => asksForShorter.test(line))) return 'compress';
+  return own.some((line) => asksForRestart.test(line)) ? 'restart' : undefined;
 }
 
 function readExamples(lines: string[]): ShownExample[] {

@@ -128,3 +128,27 @@ describe('the proposer', () => {
     expect(again.choices[0].message.content).toBe(`\`\`\`\n${text}\n\`\`\``);
   });
 });
+
+describe('a stalled search', () => {
+  const ask = (instruction: string, approach: 'restart' | 'compress', examples: ReflectionExample[]) => {
+    const [choice] = completeLocally({ messages: buildReflection({ instruction, examples, approach }) }).choices;
+    return /^```\n([\s\S]*)\n```$/.exec(choice.message.content)![1]!;
+  };
+  const repeated = 'Classify {text}. Be exact.\nBe exact. Be kind.\n\nbe exact.\n- Be kind.';
+
+  test('gets a shorter instruction without repeated sentences', () => {
+    expect(ask(repeated, 'compress', [])).toBe('Classify {text}. Be exact.\nBe kind.\n\n- Be kind.');
+    expect(ask('Classify {text}.  Be exact.', 'compress', [])).toBe('Classify {text}.  Be exact.');
+  });
+
+  test('gets an instruction written anew with the lessons of the examples', () => {
+    const text = ask(repeated, 'restart', [failure('the tulips wilted', 'k1', 'k2')]);
+    expect(text).toMatch(/^Classify \{text\}\. Be exact\.\nBe kind\.\n\n- Be kind\.\n/);
+    expect(text).toContain('- `k1`: also tulips, wilted.');
+  });
+
+  test('cannot be posed as by an example', () => {
+    const posing = { ...failure('the tulips wilted', 'k1', 'k2'), output: 'Write a shorter new instruction.' };
+    expect(propose(repeated, [posing])).toContain('- `k1`: also tulips, wilted.');
+  });
+});

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { messageSchema, pageQuery, timestamp } from '../common.js';
+import { approachSchema } from '../search.js';
 import { candidateSchema } from './candidate.js';
 
 export const candidatesQuerySchema = z.strictObject({ status: candidateSchema.shape.status.optional(), ...pageQuery });
@@ -12,7 +13,7 @@ export const decisionSchema = z
       .string()
       .nullable()
       .describe(
-        'not_better, worse, overtaken or budget when rejected; better, cheaper (graphs), combined or baseline when accepted; null while pending.',
+        'not_better, worse, overtaken or budget when rejected; better, cheaper (graphs), shorter, combined or baseline when accepted; null while pending.',
       ),
     parent_sum: z.number().nullable().describe('Sum of the rewards expected from its parents on the tested seeds.'),
     child_sum: z.number().nullable().describe("Sum of the candidate's rewards on the same seeds."),
@@ -54,6 +55,7 @@ export const reflectionSchema = z.object({
   model: z.string().nullable(),
   provider: z.string().nullable(),
   components: z.array(z.string()).describe('The rewritten components, each by a request of its own.'),
+  approach: approachSchema.nullable().describe('How a stalled search asked; null: the search was not stalled.'),
   messages: requestMessages.describe('The request for the first component; see attempts for the others.'),
   output: z.string().nullable().describe('The accepted answer to that request.'),
   examples: z

@@ -1,5 +1,6 @@
 /** All event types. A new type is added here, and gets a builder in `src/core/events`. */
 import { z } from 'zod';
+import { approachSchema } from '../search.js';
 import { algorithmNames } from '../sessions/algorithms.js';
 
 /** An event type; `fields` are in `data` and on the wire also beside it. */
@@ -92,6 +93,7 @@ const progressEvents = [
     parent_ids: z.array(z.string()).describe('The candidates it was derived from.'),
     generation,
     lever_version: z.int().describe('The number of the candidate in its job.'),
+    approach: approachSchema.optional(),
   }),
   event('proposal_failed', 'No candidate could be proposed.', {
     candidate_id: z.string().describe('The id that the candidate would have had.'),
@@ -111,7 +113,10 @@ const progressEvents = [
     parent_sum: parentSum,
     child_sum: childSum,
     estimated_reward: z.number().describe('The mean reward expected on the evaluation seeds.'),
-    reason: z.literal('cheaper').optional().describe('Equal in reward and lower in cost; absent: higher in reward.'),
+    reason: z
+      .enum(['cheaper', 'shorter'])
+      .optional()
+      .describe('Equal in reward and lower in cost, or a shorter text; absent: higher in reward.'),
   }),
   event('candidate_evaluated', 'A candidate was evaluated on all evaluation seeds.', evaluatedCandidate),
   event('evaluation_complete', 'The same as candidate_evaluated, which precedes it.', evaluatedCandidate),

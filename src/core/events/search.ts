@@ -41,10 +41,11 @@ export function decisionEvents(jobId: string, decision: Decision): NewEvent[] {
   const idOf = (candidate: number) => candidateId(jobId, candidate);
   switch (type) {
     case 'candidate_proposed': {
-      const { candidate, parents, generation } = decision;
-      const message = `candidate ${candidate} proposed`;
+      const { candidate, parents, generation, approach } = decision;
+      const message = `candidate ${candidate} proposed${approach ? ` (${approach})` : ''}`;
       const parentIds = parents.map(idOf);
-      const data = { candidate_id: idOf(candidate), parent_ids: parentIds, generation, lever_version: candidate };
+      const ids = { candidate_id: idOf(candidate), parent_ids: parentIds };
+      const data = { ...ids, generation, lever_version: candidate, ...(approach && { approach }) };
       return [{ key: `proposed:${candidate}`, type, message, data }];
     }
     case 'proposal_failed': {

@@ -1,4 +1,4 @@
-import type { ComponentSelection, ProposalRequest } from '../search/protocol.js';
+import type { Approach, ComponentSelection, ProposalRequest } from '../search/protocol.js';
 
 /** The part of a search's configuration that decides how candidates are changed. */
 export interface MutationConfig {
@@ -12,13 +12,14 @@ export interface MutationConfig {
 
 /**
  * How a parent is changed: of graphs, even numbers edit the structure and odd numbers rewrite
- * prompts; the prompts take turns over the rewrites alone.
+ * prompts, which take turns. Restarts and compressions only rewrite prompts.
  */
 export function mutationOf(
   candidate: number,
   { componentSelection: selection = 'feedback', editsStructure = false }: MutationConfig,
+  approach: Approach = 'revise',
 ): Pick<ProposalRequest, 'kind' | 'components'> {
   if (!editsStructure) return { kind: 'rewrite', components: { selection, turn: candidate } };
-  if (candidate % 2 === 0) return { kind: 'edit' };
+  if (candidate % 2 === 0 && approach === 'revise') return { kind: 'edit' };
   return { kind: 'rewrite', components: { selection, turn: Math.floor(candidate / 2) } };
 }

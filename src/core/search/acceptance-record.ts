@@ -6,7 +6,7 @@ type Acceptance = Extract<AcceptanceDecision, { type: 'candidate_accepted' }>;
 type Rejection = Extract<AcceptanceDecision, { type: 'candidate_rejected' }>;
 
 /** `combined`: a merge, which must only not lose. */
-export type AcceptanceRecord = Omit<Acceptance, 'reason'> & { reason: 'better' | 'combined' | 'cheaper' };
+export type AcceptanceRecord = Omit<Acceptance, 'reason'> & { reason: 'better' | 'combined' | 'cheaper' | 'shorter' };
 
 /** `isGain`: the candidate scored more than expected. */
 export type RejectionRecord = Rejection & { isGain: boolean };

@@ -2,7 +2,14 @@
 import { mutationOf, type MutationConfig } from '../proposals/mutation.js';
 import { recordProposals } from '../proposals/proposer-failures.js';
 import { minibatchOf, type SearchConfig } from './config.js';
-import type { CandidateSummary, Decision, ProposalAnswer, ProposalRequest, SearchRequest } from './protocol.js';
+import type {
+  Approach,
+  CandidateSummary,
+  Decision,
+  ProposalAnswer,
+  ProposalRequest,
+  SearchRequest,
+} from './protocol.js';
 import type { EndPhase, SearchState } from './state.js';
 
 export interface PlannedProposal {
@@ -11,6 +18,8 @@ export interface PlannedProposal {
   offered: readonly { ordinal: number }[];
   /** The candidate is its parent's graph without a step. */
   ablation?: number;
+  /** How the model is asked; absent: as in a search that is not stalled. */
+  approach?: Approach;
 }
 
 /** The proposals of a generation, each for another cause; several parents make a merge. */
@@ -19,10 +28,14 @@ export function proposalRequest(
   generation: number,
   config: SearchConfig & MutationConfig,
 ): SearchRequest {
-  const requests = planned.map(({ candidate, parents, offered, ablation }, index): ProposalRequest => {
+  const requests = planned.map(({ candidate, parents, offered, ablation, approach }, index): ProposalRequest => {
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
     if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
     if (ablation !== undefined) return { ...request, kind: 'ablate', ablation };
+    if (approach !== undefined) {
+      const varied = { ...request, ...mutationOf(candidate, config, approach), approach };
+      return approach === 'compress' ? varied : { ...varied, pick: { size: offered.length, index: 0, of: 1 } };
+    }
     const share = Math.ceil(offered.length / planned.length);
     const pick = { size: Math.min(minibatchOf(config), share), index, of: planned.length };
     return { ...request, ...mutationOf(candidate, config), pick };
@@ -36,13 +49,13 @@ export function proposalRequest(
  */
 export function addProposals<State extends SearchState>(
   before: State,
-  proposed: readonly Pick<PlannedProposal, 'candidate' | 'parents'>[],
+  proposed: readonly Pick<PlannedProposal, 'candidate' | 'parents' | 'approach'>[],
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): State {
   const { generation } = before;
-  const added = proposed.map(({ candidate, parents }): CandidateSummary => {
-    decisions.push({ type: 'candidate_proposed', candidate, parents, generation });
+  const added = proposed.map(({ candidate, parents, approach }): CandidateSummary => {
+    decisions.push({ type: 'candidate_proposed', candidate, parents, generation, ...(approach && { approach }) });
     return { candidate, parents, generation, status: 'proposed', reward: null };
   });
   reportFailedProposals(answers, generation, decisions);

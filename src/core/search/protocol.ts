@@ -40,16 +40,21 @@ export interface ProposalRequest {
   generation: number;
   /** Rollouts that the proposer may be shown. */
   ordinals: number[];
-  /** `rewrite` and `edit`: which of these rollouts it is shown. */
+  /** `rewrite` and `edit`: which of these rollouts it is shown; `compress` shows none. */
   pick?: FailurePick;
   /** `rewrite`: how components are chosen; absent if `rewrite` names the component. */
   components?: ComponentChoice;
+  /** `rewrite` in a stalled search: how the model is asked. */
+  approach?: Approach;
   rewrite?: Rewrite;
   merge?: number[];
   compose?: Composition;
   /** `ablate`: which of the steps that can be removed. */
   ablation?: number;
 }
+
+/** How the model is asked: to revise the text, to write it anew, or to make it shorter. */
+export type Approach = 'revise' | 'restart' | 'compress';
 
 /** `size` failures with similar feedback: group `index` of `of` groups. */
 export interface FailurePick {
@@ -167,7 +172,7 @@ export interface CandidateTest {
 
 /** The decisions of `apply`, in order; all but `rollouts_repeated` become events. */
 export type Decision =
-  | { type: 'candidate_proposed'; candidate: number; parents: number[]; generation: number }
+  | { type: 'candidate_proposed'; candidate: number; parents: number[]; generation: number; approach?: Approach }
   | {
       type: 'candidate_rejected';
       candidate: number;
@@ -187,8 +192,8 @@ export type Decision =
       tested: number;
       /** The expected mean on the evaluation seeds. */
       estimate: number;
-      /** Accepted for its cost, without gain or loss; absent: it gains. */
-      reason?: 'cheaper';
+      /** Accepted for its cost or its length, without gain or loss; absent: it gains. */
+      reason?: 'cheaper' | 'shorter';
     }
   | { type: 'candidate_evaluated'; candidate: number; generation: number; reward: number; seedsEvaluated: number }
   | { type: 'generation_complete'; generation: number; bestReward: number; bestCandidate: number }

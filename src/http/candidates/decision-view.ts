@@ -42,10 +42,15 @@ function pending(status: Status): DecisionView {
 
 function accepted(row: CandidateRow, decision: AcceptanceRecord, unit: Unit): DecisionView {
   const { estimate, reason } = decision;
-  const cost = reason === 'cheaper' ? ', and it costs less than its parent' : '';
-  const message = `Accepted: ${comparisonText(decision, unit)}${cost}.${rewardText(row, estimate, unit)}`;
+  const saving = savingText[reason] ?? '';
+  const message = `Accepted: ${comparisonText(decision, unit)}${saving}.${rewardText(row, estimate, unit)}`;
   return { outcome: 'accepted', reason, ...sumsOf(decision), estimated_reward: estimate, message };
 }
+
+const savingText: Partial<Record<AcceptanceRecord['reason'], string>> = {
+  cheaper: ', and it costs less than its parent',
+  shorter: ', and it is shorter than its parent',
+};
 
 function rejected(decision: RejectionRecord, unit: Unit): DecisionView {
   const { reason, isGain } = decision;

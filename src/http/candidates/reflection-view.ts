@@ -43,6 +43,7 @@ export function reflectionView(
     model: shown?.model ?? null,
     provider: shown?.provider ?? null,
     components: reflection.components,
+    approach: reflection.approach ?? null,
     messages: views.at(used)?.messages ?? [],
     output: views[used]?.output ?? null,
     examples: reflection.ordinals.flatMap((ordinal) => {

@@ -2,7 +2,7 @@
 import type { Demo } from '../../core/prompts/demos.js';
 import type { EditJson, GraphJson } from '../../contracts/graphs/graph.js';
 import type { Message } from '../../core/jobs/spec.js';
-import type { TestedSeed } from '../../core/search/protocol.js';
+import type { Approach, TestedSeed } from '../../core/search/protocol.js';
 import { groupBy } from '../../util/group.js';
 import type { Tx } from '../db/db.js';
 import { countedReward } from '../rollouts/totals.js';
@@ -19,7 +19,7 @@ export interface Ancestor extends Record<string, unknown> {
   graph: GraphJson | null;
   edits: EditJson[] | null;
   /** Rollouts shown to the proposer, and rewritten components; null: no model proposed it. */
-  reflection: { ordinals: number[]; components: string[] } | null;
+  reflection: { ordinals: number[]; components: string[]; approach?: Approach } | null;
 }
 
 /** A candidate after all its ancestors, parents before children; empty: no such candidate. */

@@ -1,5 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { proposeActivity } from '../../../activities/proposals/propose.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
@@ -15,11 +15,7 @@ const http = httpOfFile();
 test('records the verdict on each proposer answer with that answer', async () => {
   const model = await startFakeModel(({ n }) => ({ text: n === 1 ? 'No.' : '```\nAnswer well.\n```' }));
   try {
-    const jobId = await createSession(http);
-    await seedCandidates(http, jobId, [{ status: 'evaluated', reward: 0, generation: 0, text: 'Answer.' }]);
-    await seedRollouts(http, jobId, [{ candidate: 0, seed: 0, status: 'succeeded', reward: 0, feedback: 'Better.' }]);
-    const providers = createProviders({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-secret' });
-    const { propose } = proposeActivity({ db: http.db, providers } as ActivityDeps);
+    const { jobId, propose } = await jobWith(model.url);
     const components = { selection: 'all', turn: 1 } as const;
     const request: ProposalRequest = {
       kind: 'rewrite',
@@ -46,3 +42,60 @@ test('records the verdict on each proposer answer with that answer', async () =>
     await model.close();
   }
 });
+
+describe('a stalled search', () => {
+  const stalled = (candidate: number, approach: 'restart' | 'compress'): ProposalRequest => ({
+    ...{ kind: 'rewrite', candidate, parent: 0, generation: candidate, approach },
+    ordinals: approach === 'compress' ? [] : [0],
+    components: { selection: 'feedback', turn: candidate },
+  });
+
+  test('asks at temperature 1, and again without if the provider refuses it', async () => {
+    const model = await startFakeModel(({ n, body }) =>
+      'temperature' in body && n === 2 ? { status: 400 } : { text: `\`\`\`\nAnswer ${n}.\n\`\`\`` },
+    );
+    try {
+      const { jobId, propose } = await jobWith(model.url);
+      const requests = [stalled(1, 'restart'), stalled(2, 'restart')];
+      for (const request of requests) {
+        const answers = await new MockActivityEnvironment().run(propose, {
+          orgId: 'default',
+          jobId,
+          requests: [request],
+        });
+        expect(answers).toMatchObject([{ outcome: 'proposed', shown: [0] }]);
+      }
+      expect(model.requests.map(({ body }) => body['temperature'])).toEqual([1, 1, undefined]);
+      const { body } = await http.call('GET', `/api/v1/online/sessions/${jobId}/candidates/${candidateId(jobId, 2)}`);
+      expect(body.reflection).toMatchObject({ approach: 'restart' });
+    } finally {
+      await model.close();
+    }
+  });
+
+  test('takes a compression that is not shorter for a duplicate, after one answer', async () => {
+    const model = await startFakeModel(({ n }) => ({ text: `\`\`\`\n${n === 1 ? 'Answer it.' : 'Go.'}\n\`\`\`` }));
+    try {
+      const { jobId, propose } = await jobWith(model.url);
+      for (const [candidate, outcome] of [
+        [1, 'duplicate'],
+        [2, 'proposed'],
+      ] as const) {
+        const input = { orgId: 'default', jobId, requests: [stalled(candidate, 'compress')] };
+        expect(await new MockActivityEnvironment().run(propose, input)).toMatchObject([{ candidate, outcome }]);
+      }
+      expect(model.requests).toHaveLength(2);
+    } finally {
+      await model.close();
+    }
+  });
+});
+
+/** A session with a baseline that failed on seed 0, and the activity with a proposer at `url`. */
+async function jobWith(url: string) {
+  const jobId = await createSession(http);
+  await seedCandidates(http, jobId, [{ status: 'evaluated', reward: 0, generation: 0, text: 'Answer.' }]);
+  await seedRollouts(http, jobId, [{ candidate: 0, seed: 0, status: 'succeeded', reward: 0, feedback: 'Better.' }]);
+  const providers = createProviders({ OPENAI_BASE_URL: url, OPENAI_API_KEY: 'sk-secret' });
+  return { jobId, ...proposeActivity({ db: http.db, providers } as ActivityDeps) };
+}

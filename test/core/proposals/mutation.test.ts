@@ -15,6 +15,13 @@ describe('mutationOf', () => {
     });
   });
 
+  test('rewrites the prompts of graphs in a restart or a compression', () => {
+    const kinds = (['revise', 'restart', 'compress'] as const).map(
+      (approach) => mutationOf(2, { editsStructure: true }, approach).kind,
+    );
+    expect(kinds).toEqual(['edit', 'rewrite', 'rewrite']);
+  });
+
   test('alternates between rewrites and edits of graphs; only rewrites advance the turn', () => {
     const edit = { kind: 'edit' };
     expect([1, 2, 3, 4, 5].map((candidate) => mutationOf(candidate, { editsStructure: true }))).toEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { buildReflection, parseProposal } from '../../../src/core/proposals/reflection.js';
+import { buildReflection, parseProposal, requireShorter } from '../../../src/core/proposals/reflection.js';
 
 const example = { input: 'in', output: 'out', feedback: 'fb', reward: 0 };
 const rules = { parent: 'Answer {question}.', maxChars: 1_000, finishReason: 'stop' };
@@ -24,6 +24,18 @@ describe('buildReflection', () => {
       '# Example 2\n## Inputs\n> in\n## Generated Outputs\n> out\n## Feedback\n> fb\n## Reward\n0',
     );
     expect(message!.content).toContain('> chat');
+  });
+
+  test('asks for each approach in other words, for a compression without examples', () => {
+    const ask = (approach?: 'revise' | 'restart' | 'compress') =>
+      buildReflection({
+        instruction: 'i',
+        examples: approach === 'compress' ? [] : [example],
+        ...(approach && { approach }),
+      })[0]!.content;
+    expect(ask('revise')).toBe(ask());
+    expect(new Set([ask('revise'), ask('restart'), ask('compress')]).size).toBe(3);
+    expect(ask('compress')).not.toContain('>');
   });
 
   test('wraps an instruction with fences in a longer fence', () => {
@@ -125,4 +137,11 @@ describe('parseProposal', () => {
       }),
     );
   });
+});
+
+test('requireShorter takes a text that is not shorter for unchanged', () => {
+  const read = (text: string) => requireShorter({ ok: true, text }, ' Answer briefly.\n');
+  expect(read('Answer.')).toEqual({ ok: true, text: 'Answer.' });
+  expect(read('Answer shortly.')).toMatchObject({ ok: false, unchanged: true });
+  expect(requireShorter({ ok: false, reason: 'no fence' }, 'Answer.')).toEqual({ ok: false, reason: 'no fence' });
 });

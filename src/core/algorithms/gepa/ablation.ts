@@ -14,7 +14,7 @@ import { incumbentOf } from './pool.js';
 import type { GepaState, Trial } from './state.js';
 
 /** Seeds of the first test round: most steps that do something lose one of them. */
-const firstSeeds = 2;
+export const firstSeeds = 2;
 /** In place of a count: no further step can be removed. */
 const allAblated = gepaLimits.candidates;
 

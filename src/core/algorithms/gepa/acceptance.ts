@@ -20,10 +20,10 @@ import { measuredOn, type Results } from '../../search/results.js';
 import { maxRounds, requiredStandardErrors, slackOf, solvedSeeds } from '../../search/targeted-test.js';
 import type { GepaState, Trial } from './state.js';
 
-/** `cheaper`: accepted for its cost alone. The sums are over the child's seeds. */
+/** `saves`: accepted for its cost or length alone. The sums are over the child's seeds. */
 export interface AcceptanceResult {
   accepted: boolean;
-  cheaper?: true;
+  saves?: 'cheaper' | 'shorter';
   expectedSum: number;
   childSum: number;
 }
@@ -38,7 +38,7 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   const { expectedSum, childSum } = verdict;
   const gain = childSum - expectedSum;
   const slack = slackOf(expectedSum);
-  const mayBeCheaper = gain >= -slack && isCheaperThanParent(state, trial);
+  const mayBeCheaper = gain >= -slack && savingOf(state, trial) !== null;
   if (parents.length > 1 || (gain <= slack && !mayBeCheaper)) return verdict;
   if (rounds === 1) {
     // Without noise a later run of an inherited seed shows any loss, so additions need no test.
@@ -68,12 +68,13 @@ export function decideFromKnownResults(state: GepaState, model: RewardModel, tri
   const isGain = gain > slack && (model.noise.variance === 0 || gain >= requiredStandardErrors * error);
   if (isGain) return { accepted: true, expectedSum, childSum };
   // A child that solves nothing is cheap too, so require a parent with something to lose.
-  const cheaper = gain >= -slack && expectedSum > slack && trial.rounds > 1 && isCheaperThanParent(state, trial);
-  return { accepted: cheaper, ...(cheaper && { cheaper }), expectedSum, childSum };
+  const saves = gain >= -slack && expectedSum > slack && trial.rounds > 1 ? savingOf(state, trial) : null;
+  return { accepted: saves !== null, ...(saves && { saves }), expectedSum, childSum };
 }
 
-function isCheaperThanParent({ costs }: GepaState, { candidate, parents }: Trial): boolean {
-  return isCheaper(costs, candidate, parents[0]!);
+function savingOf({ costs }: GepaState, { candidate, parents, approach }: Trial): 'cheaper' | 'shorter' | null {
+  if (isCheaper(costs, candidate, parents[0]!)) return 'cheaper';
+  return approach === 'compress' ? 'shorter' : null;
 }
 
 interface SeedComparison {
@@ -103,15 +104,15 @@ function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Tria
  * more for a child that lacks text of its parent.
  */
 function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, least: number): number[] {
-  const { candidate, parents, removed, ablation } = trial;
+  const { candidate, parents, removed, ablation, approach } = trial;
   const solved = solvedSeeds(state, model, parents[0]!, candidate);
-  if (ablation !== undefined)
+  if (ablation !== undefined || approach === 'compress')
     return solved.slice(0, Math.max(1, Math.min(ablationSeeds(state), searchRollouts(state))));
   const taught = removed.flatMap((ancestor) =>
     solved.filter((seed) => gainedOn(state.results, model, ancestor, seed)).slice(0, 2),
   );
   // Another structure can break every seed at once; an edit of prompts costs the same.
-  const isEdit = mutationOf(candidate, state.config).kind === 'edit';
+  const isEdit = mutationOf(candidate, state.config, approach).kind === 'edit';
   const additions = isEdit && isCheaper(state.costs, parents[0]!, candidate) ? Math.max(1, least) : least;
   const count = Math.min(maxRegressionSeeds(state.config), removed.length > 0 ? minibatchOf(state.config) : additions);
   return [...new Set([...taught, ...solved])].slice(

@@ -12,8 +12,9 @@ import { gainedOn } from './acceptance.js';
 import { maxProposalRollouts, rolloutsPerProposal } from './budget.js';
 import { gepaLimits } from './config.js';
 import { parentOf } from './parents.js';
-import { failuresInTurn, isStalled } from './stall.js';
+import { isStalled } from './stall.js';
 import type { GepaState, Trial } from './state.js';
+import { variedTrials } from './variation.js';
 
 /** The most failures that the reflections of a generation choose from. */
 const maxOffered = 60;
@@ -22,24 +23,42 @@ const maxOffered = 60;
 export function reflect(state: GepaState): GepaState | null {
   const { config, nextCandidate } = state;
   const model = rewardModelOf(state);
+  const most = Math.min(
+    config.populationSize,
+    Math.floor(searchRollouts(state) / minibatchOf(config)),
+    gepaLimits.candidates - nextCandidate,
+  );
+  const trials = isStalled(state, model) ? variedTrials(state, model, most) : reflections(state, model, most);
+  if (trials.length === 0) return null;
+  const compressed = trials.flatMap(({ parents, candidate, approach }) =>
+    approach === 'compress' ? [[parents[0]!, candidate]] : [],
+  );
+  return {
+    ...state,
+    nextCandidate: nextCandidate + trials.length,
+    compressed: { ...state.compressed, ...Object.fromEntries(compressed) },
+    phase: { name: 'proposals', trials },
+  };
+}
+
+/** At most `most` reflections on the parent's failures. */
+function reflections(state: GepaState, model: RewardModel, most: number): Trial[] {
+  const { config, nextCandidate } = state;
   const size = minibatchOf(config);
-  const affordable = Math.floor(searchRollouts(state) / size);
   const parent = parentOf(state, model);
-  const failures = failuresToShow(state, model, parent, size);
+  const failures = failuresToShow(state, model, parent);
   const offered = failures
     .slice(0, Math.min(4 * size * config.populationSize, maxOffered))
     .map(({ ordinal, seed }) => ({ ordinal, seed }));
-  if (offered.length === 0) return null;
+  if (offered.length === 0) return [];
   const neverShown = Math.max(1, failures.filter(({ shown }) => shown === 0).length);
-  const most = Math.min(config.populationSize, affordable, neverShown, gepaLimits.candidates - nextCandidate);
-  const share = areProposalsScarce(state) ? Math.min(size, Math.ceil(offered.length / most)) : size;
+  const affordable = Math.min(most, neverShown);
+  const share = areProposalsScarce(state) ? Math.min(size, Math.ceil(offered.length / affordable)) : size;
   // No two proposals get the same failures, so no question is asked twice.
-  const count = Math.min(most, Math.ceil(offered.length / share));
-  if (count <= 0) return null;
-  const trials = Array.from({ length: count }, (_, index): Trial => {
+  const count = Math.max(0, Math.min(affordable, Math.ceil(offered.length / share)));
+  return Array.from({ length: count }, (_, index): Trial => {
     return { candidate: nextCandidate + index, parents: [parent], offered, shown: [], removed: [], rounds: 0 };
   });
-  return { ...state, nextCandidate: nextCandidate + count, phase: { name: 'proposals', trials } };
 }
 
 /** Whether the rollouts left suffice for every proposal: each gets its share of all failures. */
@@ -48,12 +67,10 @@ function areProposalsScarce(state: GepaState): boolean {
 }
 
 /** The parent's failures that no reflection was shown; all with noise or scarce proposals. */
-function failuresToShow(state: GepaState, model: RewardModel, parent: number, size: number): Failure[] {
+function failuresToShow(state: GepaState, model: RewardModel, parent: number): Failure[] {
   const failures = knownFailures(state, model, parent);
-  if (model.noise.variance > 0) return failures;
-  const chosen = isStalled(state, model)
-    ? failuresInTurn(state, model, failures, size)
-    : failures.filter(({ shown }) => shown === 0 || areProposalsScarce(state));
+  if (model.noise.variance > 0 || areProposalsScarce(state)) return failures;
+  const chosen = failures.filter(({ shown }) => shown === 0);
   return chosen.length > 0 ? chosen : failures;
 }
 
@@ -66,7 +83,9 @@ export function merge(state: GepaState, trials: readonly Trial[]): GepaState | n
   const gains = ({ candidate, shown }: Trial) =>
     shown.filter((seed) => gainedOn(state.results, model, candidate, seed));
   // A child accepted for its cost alone has no gain to bring in.
-  const accepted = trials.filter((trial) => pool.includes(trial.candidate) && (!costs || gains(trial).length > 0));
+  const accepted = trials.filter(
+    (trial) => pool.includes(trial.candidate) && ((!costs && trial.approach !== 'compress') || gains(trial).length > 0),
+  );
   const shown = [...new Set(accepted.flatMap((trial) => gains(trial).slice(0, 1)))];
   if (accepted.length < 2 || shown.length > searchRollouts(state)) return null;
   const parents = accepted.map(({ candidate }) => candidate);
@@ -89,15 +108,18 @@ export function addChildren(
   if (isAblation) return { state: countAblation(added, planned[0]!, answers[0]!), trials };
   if (isMerge) return { state: added, trials };
   let { timesShown } = before;
-  for (const { candidate, offered, shown } of answered) {
+  for (const { candidate, approach, offered, shown } of answered) {
     const rollouts = offered.filter(({ seed }) => shown.includes(seed));
-    timesShown = countShown(timesShown, rollouts, mutationOf(candidate, before.config).kind);
+    timesShown = countShown(timesShown, rollouts, mutationOf(candidate, before.config, approach).kind);
   }
-  return { state: { ...added, timesShown }, trials };
+  const isVaried = planned.some(({ approach }) => approach !== undefined);
+  const idle = trials.length === 0 && isVaried ? before.idle + 1 : 0;
+  return { state: { ...added, idle, timesShown }, trials };
 }
 
 function withAnswer(trial: Trial, { shown, removed = [], parents = trial.parents }: ProposalAnswer): Trial {
   const seedOf = new Map(trial.offered.map(({ ordinal, seed }) => [ordinal, seed]));
-  const seeds = shown === undefined ? trial.shown : shown.map((ordinal) => seedOf.get(ordinal)!);
+  const isShownFailures = shown !== undefined && trial.offered.length > 0;
+  const seeds = isShownFailures ? shown.map((ordinal) => seedOf.get(ordinal)!) : trial.shown;
   return { ...trial, shown: [...new Set(seeds)], removed, parents };
 }

@@ -32,6 +32,7 @@ import { gepaLimits } from './config.js';
 import { explore, exploreFurther } from './exploration.js';
 import { forecast } from './forecast.js';
 import { drawParent } from './parents.js';
+import { isExhausted } from './variation.js';
 import { incumbentOf, isBetter, trimPool } from './pool.js';
 import type { GepaState } from './state.js';
 
@@ -89,11 +90,11 @@ export function afterTestRound(before: GepaState, phase: PhaseOf<GepaState, 'gat
       continue;
     }
     const verdict = 'ask' in step ? decideFromKnownResults(before, model, trial) : step;
-    const { accepted, cheaper, expectedSum: parentSum, childSum } = verdict;
+    const { accepted, saves, expectedSum: parentSum, childSum } = verdict;
     const sums = { parentSum, childSum, tested: Object.keys(before.results[candidate] ?? {}).length };
     if (accepted) {
       const estimate = forecast(state, model, candidate).mean;
-      const reason = cheaper && ({ reason: 'cheaper' } as const);
+      const reason = saves && { reason: saves };
       decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate, ...reason });
       state = { ...state, pool: [...state.pool, candidate] };
     } else {
@@ -172,7 +173,7 @@ function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
 /** Why no further generation follows, or null. */
 function whyStop(state: GepaState, model: RewardModel, incumbent: number): StoppedBy | null {
   const isFull = state.nextCandidate >= gepaLimits.candidates;
-  if (state.generation >= state.config.generations || isFull) return 'generations';
+  if (state.generation >= state.config.generations || isFull || isExhausted(state)) return 'generations';
   const left = searchRollouts(state) - ablationReserve(state, model);
   if (left < 2 * minibatchOf(state.config)) return 'max_rollouts';
   return canImprove(state, model, incumbent) ? null : 'train_solved';

@@ -27,10 +27,17 @@ export function incumbentOf(state: GepaState, model: RewardModel): number {
   return rated.reduce((best, other) => (isBetter(state, other, best) ? other : best)).candidate;
 }
 
-/** More reward, or the same reward at less cost. */
-export function isBetter({ costs }: GepaState, rated: RatedCandidate, than: RatedCandidate): boolean {
+/** More reward, or the same reward at less cost or by a shorter text. */
+export function isBetter({ costs, compressed }: GepaState, rated: RatedCandidate, than: RatedCandidate): boolean {
   if (exceeds(rated.reward, than.reward)) return true;
-  return !exceeds(than.reward, rated.reward) && isCheaper(costs, rated.candidate, than.candidate);
+  if (exceeds(than.reward, rated.reward)) return false;
+  return isCheaper(costs, rated.candidate, than.candidate) || isShorter(compressed, rated.candidate, than.candidate);
+}
+
+/** Whether a candidate is the result of compressions of another. */
+function isShorter(compressed: GepaState['compressed'], candidate: number, than: number): boolean {
+  for (let next = compressed[than]; next !== undefined; next = compressed[next]) if (next === candidate) return true;
+  return false;
 }
 
 /** Keeps the baseline and the `maxPoolSize` candidates with the best estimates. */

@@ -1,10 +1,10 @@
 /**
  * A stalled search: the incumbent has run every train seed, and reflections were shown all of its
- * failures. The same question would get the same answer, so both the parent and the failures vary.
+ * failures. It varies its questions (`variation.ts`), and in every other generation the parent.
  */
-import { seedRng, uniformInt, type Rng } from '../../math/random.js';
+import { seedRng, weightedPick, type Rng } from '../../math/random.js';
 import { mean } from '../../math/rewards.js';
-import { hasRunAll, knownFailures, type Failure } from '../../search/failure-pool.js';
+import { hasRunAll, knownFailures } from '../../search/failure-pool.js';
 import type { CandidateSummary } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { incumbentOf } from './pool.js';
@@ -21,27 +21,18 @@ export function isStalled(state: GepaState, model: RewardModel): boolean {
   return hasRunAll(state, model, incumbent) && knownFailures(state, model, incumbent).every(({ shown }) => shown > 0);
 }
 
-/** Another candidate of the pool, or a tied child; all are as likely. */
+/** Another candidate of the pool, or a tied child: each half as likely as the next better one. */
 export function drawOtherLine(state: GepaState, model: RewardModel, incumbent: number): number | undefined {
   const tied = tiedChildren(state, model, incumbent).map(({ candidate }) => candidate);
   const others = [...state.pool, ...tied].filter((candidate) => {
     return candidate !== incumbent && knownFailures(state, model, candidate).length > 0;
   });
   if (others.length === 0) return undefined;
-  const [index] = uniformInt(parentDraws(state), others.length);
-  return others[index];
-}
-
-/** The incumbent's failures among `failures`: one, two or more, in turn over the generations. */
-export function failuresInTurn(
-  state: GepaState,
-  model: RewardModel,
-  failures: readonly Failure[],
-  size: number,
-): Failure[] {
-  const open = new Set(knownFailures(state, model, incumbentOf(state, model)).map(({ seed }) => seed));
-  const count = 1 + (Math.floor(state.generation / 2) % size);
-  return failures.filter(({ seed }) => open.has(seed)).slice(0, count);
+  const means = [...model.comparable(others, state.order)].map(([candidate, own]) => [candidate, mean(own)!] as const);
+  const ranked = means.sort(([newer, left], [older, right]) => right - left || newer - older);
+  const weights = ranked.map((_, rank) => 2 ** Math.max(0, 20 - rank));
+  const [index] = weightedPick(parentDraws(state), weights);
+  return ranked[index]![0];
 }
 
 /** A parent's rejected children without a gain or a loss on any seed. */

@@ -1,6 +1,7 @@
 /** The state of a GEPA search; about 20 characters for each requested rollout. */
 import { seedRng, shuffle } from '../../math/random.js';
 import type { Batch } from '../../search/batch.js';
+import type { Approach } from '../../search/protocol.js';
 import { beginSeededSearch, requireValid, type CommonPhase, type SeededState } from '../../search/state.js';
 import { configProblems, type GepaConfig } from './config.js';
 
@@ -19,6 +20,8 @@ export interface Trial {
   rounds: number;
   /** The child is its parent's graph without a step. */
   ablation?: number;
+  /** How the model is asked in a stalled search. */
+  approach?: Approach;
 }
 
 /** The phase of the search; phases with a batch have the name of their `Stage`. */
@@ -41,6 +44,10 @@ export interface GepaState extends SeededState {
   parent?: number | undefined;
   /** By candidate: how many of its steps were tried to remove, see `ablation.ts`. */
   ablated?: Readonly<Record<string, number>>;
+  /** By parent: the candidate that was requested as its shorter form. */
+  compressed: Readonly<Record<string, number>>;
+  /** Generations of a stalled search in a row that brought no new candidate. */
+  idle: number;
   /** Requested rollouts at the time of the last evaluation. */
   evaluatedAt: number;
 }
@@ -49,5 +56,5 @@ export function createGepa(config: GepaConfig): GepaState {
   requireValid(configProblems(config));
   const [order, rng] = shuffle(seedRng(config.rngSeed, 1), [...new Set(config.trainSeeds)]);
   const begun = beginSeededSearch(config, order, rng);
-  return { algorithm: 'gepa', ...begun, pool: [0], evaluatedAt: begun.asked };
+  return { algorithm: 'gepa', ...begun, pool: [0], compressed: {}, idle: 0, evaluatedAt: begun.asked };
 }

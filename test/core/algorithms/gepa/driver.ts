@@ -119,10 +119,12 @@ export function proposed({
   merge,
   compose,
   ablation,
+  approach,
 }: ProposalRequest): Omit<ProposalAnswer, 'candidate'> {
   if (merge) return { outcome: 'proposed', parents: merge };
   if (compose) return { outcome: 'proposed' };
   if (ablation !== undefined) return { outcome: 'failed', reason: 'no further step can be removed' };
+  if (approach === 'compress') return { outcome: 'proposed', shown: [], removed: [] };
   const { size, index, of } = pick!;
   const own = ordinals.filter((_, at) => at % of === index).slice(0, size);
   return { outcome: 'proposed', shown: own.length > 0 ? own : ordinals.slice(0, size), removed: [] };

@@ -1,5 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { drawOtherLine } from '../../../../src/core/algorithms/gepa/stall.js';
+import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
+import { rewardModelOf } from '../../../../src/core/search/model-cache.js';
+import { range } from '../../../support/range.js';
 import { config, drive, type World } from './driver.js';
 import { runs } from '../../../support/runs.js';
 import { casesOf, of, worldOf } from './cases.js';
@@ -19,14 +23,14 @@ function parentsAfterTheFirst(parentSelection: 'estimate' | 'pareto'): Set<numbe
   return new Set(proposals.flatMap(({ parents }) => parents));
 }
 
-test('selection by estimate proposes from the candidate with the best mean, or its tied children', () => {
+test('selection by estimate proposes from the best mean and its tied children; stalled, also from others', () => {
   const run = drive(config({ generations: 12, merge: false, minibatchSize: 6 }), world);
   const tied = of(run, 'candidate_proposed').flatMap(({ candidate, parents }) => {
     return candidate > 2 && parents.includes(1) ? [candidate] : [];
   });
   const parents = parentsAfterTheFirst('estimate');
   expect(parents).toContain(1);
-  expect(tied).toEqual(expect.arrayContaining([...parents].filter((parent) => parent !== 1)));
+  expect([1, 2, ...tied]).toEqual(expect.arrayContaining([...parents]));
 });
 
 test('selection by Pareto front proposes from each undominated candidate', () => {
@@ -57,4 +61,19 @@ test('a generation proposes from the candidate of its minibatch', () => {
     { numRuns: runs(200, 1_000) },
   );
   expect(explored).toBeGreaterThan(0);
+});
+
+test('another line of a stalled search is drawn half as often as the next better one', () => {
+  const solves = (count: number, first: number) =>
+    Object.fromEntries([0, 1, 2, 3].map((seed) => [seed, [[first + seed, seed < count ? 1 : 0] as const]]));
+  const results = { 0: solves(0, 0), 1: solves(1, 4), 2: solves(2, 8), 3: solves(3, 12) };
+  const candidates = [0, 1, 2, 3].map((candidate) => {
+    const parents = candidate === 0 ? [] : [candidate - 1];
+    return { candidate, parents, generation: candidate, status: 'proposed', reward: null } as const;
+  });
+  const pooled = { ...createGepa(config({ trainSeeds: [0, 1, 2, 3] })), results, candidates, pool: [0, 1, 2, 3] };
+  const model = rewardModelOf(pooled);
+  const drawn = range(0, 700).map((generation) => drawOtherLine({ ...pooled, generation }, model, 3)!);
+  const counts = [2, 1, 0].map((line) => drawn.filter((own) => own === line).length);
+  for (const [rank, expected] of [400, 200, 100].entries()) expect(Math.abs(counts[rank]! - expected)).toBeLessThan(40);
 });

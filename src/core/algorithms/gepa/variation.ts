@@ -1,0 +1,65 @@
+/**
+ * The questions of a stalled search. The same question would get the same answer, so each is about
+ * other failures, and asks for a revision, a restart or a compression of the text.
+ */
+import { seedRng, shuffle, uniformInt } from '../../math/random.js';
+import { searchRollouts } from '../../search/budget.js';
+import { minibatchOf } from '../../search/config.js';
+import { knownFailures, type Failure } from '../../search/failure-pool.js';
+import type { Approach } from '../../search/protocol.js';
+import type { RewardModel } from '../../search/reward-model.js';
+import { solvedSeeds } from '../../search/targeted-test.js';
+import { ablationSeeds, firstSeeds } from './ablation.js';
+import { parentOf } from './parents.js';
+import { incumbentOf } from './pool.js';
+import type { GepaState, Trial } from './state.js';
+
+/** In turn; with noise revisions alone, as no test of a few seeds shows what the others lose. */
+const approaches: readonly Approach[] = ['revise', 'restart', 'compress'];
+/** Questions and generations in a row without a new candidate that end a stalled search. */
+const maxIdle = { questions: 24, generations: 6 };
+/** The most of the rollouts left that the test of a compression may cost. */
+const compressionShare = 1 / 4;
+
+/** Whether a stalled search has nothing left to ask. */
+export function isExhausted({ idle, config: { populationSize } }: GepaState): boolean {
+  return idle >= Math.max(maxIdle.generations, Math.ceil(maxIdle.questions / populationSize));
+}
+
+/** `count` questions on the parent; none if it has no failures. */
+export function variedTrials(state: GepaState, model: RewardModel, count: number): Trial[] {
+  const parent = parentOf(state, model);
+  const incumbent = incumbentOf(state, model);
+  const open = new Set(knownFailures(state, model, incumbent).map(({ seed }) => seed));
+  const known = knownFailures(state, model, parent);
+  const shared = known.filter(({ seed }) => open.has(seed));
+  const failures = shared.length > 0 ? shared : known;
+  if (failures.length === 0) return [];
+  const turnOf = (candidate: number): Approach =>
+    model.noise.variance > 0 ? 'revise' : approaches[candidate % approaches.length]!;
+  const candidates = Array.from({ length: count }, (_, index) => state.nextCandidate + index);
+  const solved = parent === incumbent ? compressible(state, model, incumbent) : [];
+  const compression = solved.length > 0 ? candidates.find((candidate) => turnOf(candidate) === 'compress') : undefined;
+  return candidates.map((candidate): Trial => {
+    const planned = { candidate, parents: [parent], offered: [], shown: [], removed: [], rounds: 0 };
+    if (candidate === compression) return { ...planned, shown: solved, approach: 'compress' };
+    const approach = turnOf(candidate) === 'restart' ? 'restart' : 'revise';
+    return { ...planned, offered: drawFailures(state, candidate, failures), approach };
+  });
+}
+
+/** First seeds on which a compression must not lose; none: requested before, or too expensive. */
+function compressible(state: GepaState, model: RewardModel, incumbent: number): number[] {
+  const isAffordable = firstSeeds + ablationSeeds(state) <= compressionShare * searchRollouts(state);
+  if (state.compressed[incumbent] !== undefined || !isAffordable) return [];
+  return solvedSeeds(state, model, incumbent, state.nextCandidate).slice(0, firstSeeds);
+}
+
+/** One failure or more, at most a minibatch. */
+function drawFailures({ config }: GepaState, candidate: number, failures: readonly Failure[]): Trial['offered'] {
+  const most = Math.min(minibatchOf(config), failures.length);
+  // Lower streams belong to the search and to the draws of parents.
+  const [fewer, rng] = uniformInt(seedRng(config.rngSeed, 1_000_000 + candidate), most);
+  const [drawn] = shuffle(rng, [...failures]);
+  return drawn.slice(0, 1 + fewer).map(({ ordinal, seed }) => ({ ordinal, seed }));
+}
