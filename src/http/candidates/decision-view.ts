@@ -64,7 +64,7 @@ function whyRejected(reason: string, isGain: boolean, words: string): string {
   if (reason === 'overtaken')
     return `${words}, but it was superseded by a candidate accepted earlier in this generation`;
   if (reason !== 'budget') return isGain ? `${words}, a gain within the noise` : words;
-  if (isGain) return `${words}, but max_rollouts does not cover its evaluation`;
+  if (isGain) return `${words}, but max_rollouts does not cover the rest of its test`;
   return 'max_rollouts does not cover the rest of its test';
 }
 

@@ -55,6 +55,11 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   };
 }
 
+/** Whether a child lacks text of its parent, and no regression seed has shown what that loses. */
+export function isUntested(model: RewardModel, { rounds, removed }: Trial): boolean {
+  return model.noise.variance === 0 && rounds === 1 && removed.length > 0;
+}
+
 /** The verdict from the known results, if the budget does not cover further rollouts. */
 export function decideFromKnownResults(state: GepaState, model: RewardModel, trial: Trial): AcceptanceResult {
   const compared = comparedSeeds(state, model, trial);

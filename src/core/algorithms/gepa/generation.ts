@@ -25,7 +25,7 @@ import type { Decision, ProposalAnswer, StoppedBy } from '../../search/protocol.
 import type { RewardModel } from '../../search/reward-model.js';
 import type { PhaseOf } from '../../search/state.js';
 import { ablate, ablationReserve } from './ablation.js';
-import { decideAcceptance, decideFromKnownResults } from './acceptance.js';
+import { decideAcceptance, decideFromKnownResults, isUntested } from './acceptance.js';
 import { canSpareEvaluation } from './budget.js';
 import { addChildren, merge, reflect } from './children.js';
 import { gepaLimits } from './config.js';
@@ -90,7 +90,8 @@ export function afterTestRound(before: GepaState, phase: PhaseOf<GepaState, 'gat
       continue;
     }
     const verdict = 'ask' in step ? decideFromKnownResults(before, model, trial) : step;
-    const { accepted, saves, expectedSum: parentSum, childSum } = verdict;
+    const { saves, expectedSum: parentSum, childSum } = verdict;
+    const accepted = verdict.accepted && !('ask' in step && isUntested(model, trial));
     const sums = { parentSum, childSum, tested: Object.keys(before.results[candidate] ?? {}).length };
     if (accepted) {
       const estimate = forecast(state, model, candidate).mean;

@@ -48,6 +48,31 @@ describe('the budget', () => {
     }
   });
 
+  test('without room for regression seeds, rejects a child that lacks text of its parent', () => {
+    // Seed 0 is always solved, and each candidate solves one seed more.
+    const shown = new Map<number, number>();
+    const world: World = {
+      rollout: ({ candidate, seed }) => (candidate >= seed ? 1 : 0),
+      propose(request) {
+        const answered = { ...proposed(request), removed: [0] };
+        shown.set(request.candidate, new Set(answered.shown).size);
+        return answered;
+      },
+    };
+    const trainSeeds = Array.from({ length: 30 }, (_, seed) => seed);
+    const reasons = new Set<string>();
+    for (let spare = 0; spare < 60; spare++) {
+      const given = { ...base, minibatchSize: 1, trainSeeds };
+      const run = drive({ ...given, maxRollouts: minimumRollouts(given) + spare }, world);
+      for (const decision of run.decisions) {
+        if (decision.type === 'candidate_rejected') reasons.add(decision.reason);
+        if (decision.type === 'candidate_accepted')
+          expect(decision.tested).toBeGreaterThan(shown.get(decision.candidate)!);
+      }
+    }
+    expect(reasons).toContain('budget');
+  });
+
   test('below the minimum is rejected with field and number', () => {
     expect(() => createGepa({ ...base, maxRollouts: minimumRollouts(base) - 1 })).toThrow(
       'maxRollouts must be an integer of at least 16',
