@@ -78,8 +78,9 @@ export function decideFromKnownResults(state: GepaState, model: RewardModel, tri
 }
 
 function savingOf({ costs }: GepaState, { candidate, parents, approach }: Trial): 'cheaper' | 'shorter' | null {
-  if (isCheaper(costs, candidate, parents[0]!)) return 'cheaper';
-  return approach === 'compress' ? 'shorter' : null;
+  const [parent] = parents;
+  if (isCheaper(costs, candidate, parent!)) return 'cheaper';
+  return approach === 'compress' && !isCheaper(costs, parent!, candidate) ? 'shorter' : null;
 }
 
 interface SeedComparison {

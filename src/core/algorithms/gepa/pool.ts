@@ -31,7 +31,8 @@ export function incumbentOf(state: GepaState, model: RewardModel): number {
 export function isBetter({ costs, compressed }: GepaState, rated: RatedCandidate, than: RatedCandidate): boolean {
   if (exceeds(rated.reward, than.reward)) return true;
   if (exceeds(than.reward, rated.reward)) return false;
-  return isCheaper(costs, rated.candidate, than.candidate) || isShorter(compressed, rated.candidate, than.candidate);
+  if (isCheaper(costs, rated.candidate, than.candidate)) return true;
+  return !isCheaper(costs, than.candidate, rated.candidate) && isShorter(compressed, rated.candidate, than.candidate);
 }
 
 /** Whether a candidate is the result of compressions of another. */
