@@ -32,7 +32,7 @@ describe('a failure that a rejected rewrite was shown', () => {
   ])('%s', (_, editsStructure) => {
     const limits = { populationSize: 1, generations: 30, maxRollouts: 60 };
     const { proposals, requests } = drive(config({ ...seeds, ...limits, editsStructure }), world(99, 2));
-    const [first, second, third] = proposals.map(({ ordinals, pick }) => ordinals.slice(0, pick!.size));
+    const [first, second, third] = proposals.slice(0, 3).map(({ ordinals, pick }) => ordinals.slice(0, pick!.size));
     const sharesFailures = second!.every((ordinal) => first!.includes(ordinal));
     expect(sharesFailures).toBe(editsStructure);
     expect(third!.some((ordinal) => first!.includes(ordinal))).toBe(false);
