@@ -2,7 +2,7 @@
 import { sum } from '../../math/rewards.js';
 import type { DemoAnswer } from '../../search/protocol.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import { combinationShare } from './combinations.js';
+import { raceSize } from './combinations.js';
 import { mayHaveDemos, miproLimits } from './config.js';
 import { coveringSets, demoCandidates, drawnSets, firstSets, usableOf } from './demos.js';
 import { leaderOf } from './expected-reward.js';
@@ -32,7 +32,7 @@ export function addDemos(before: MiproState, { components, slots }: DemoAnswer):
   const size = sum(state.demoSets.flat().map(({ bootstrapped, labeled }) => bootstrapped.length + labeled.length));
   if (size >= miproLimits.demoRollouts) return state;
   const own = state.choices[leaderOf(state, rewardModelOf(state))]!;
-  const wanted = combinationShare(state) - 1;
+  const wanted = raceSize(state) - 1;
   let { rng } = state;
   const demoSets = state.demoSets.map((sets, slot) => {
     const chosen = sets[own[state.components.length + slot]!]!;
@@ -54,8 +54,11 @@ function withFirstSets(before: MiproState, components: string[]): MiproState {
     choices: { 0: Array.from({ length: components.length + before.slots.length }, () => 0) },
   };
   for (const usable of before.usable) {
-    const [sets, rng] = firstSets(usable, state, state.rng);
-    state = { ...state, demoSets: [...state.demoSets, sets], rng };
+    const [sets, afterSets] = firstSets(usable, state, state.rng);
+    // The first set is empty, and no candidate of a race has it.
+    const missing = Math.max(0, raceSize(state) + 1 - sets.length);
+    const [drawn, rng] = drawnSets(usable, sets, sets[0]!, { ...state, rng: afterSets }, missing);
+    state = { ...state, demoSets: [...state.demoSets, [...sets, ...drawn]], rng };
   }
   return state;
 }

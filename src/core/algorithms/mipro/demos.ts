@@ -92,7 +92,10 @@ export function toDescribe({ results, components, config }: MiproState): number[
   return shown.slice(0, maxDescribed).map(({ ordinal }) => ordinal);
 }
 
-/** The usable rollouts of a slot, in the order of the answer; each seed once. */
+/**
+ * The usable rollouts of a slot, in the order of the answer; each seed once. A rollout with a
+ * shared answer, such as a label, shows that answer rather than the model's words.
+ */
 export function usableOf({ bootstrapped, labeled, sameAnswer }: UsableSlot, state: MiproState): UsableDemos {
   const all = rolloutsOf(state.results);
   const limit = goodRewardThreshold(all) - 1e-9;
@@ -101,7 +104,10 @@ export function usableOf({ bootstrapped, labeled, sameAnswer }: UsableSlot, stat
     const known = ordinals.flatMap((ordinal) => byOrdinal.get(ordinal) ?? []);
     return firstOfSeeds(known).map(({ ordinal }) => ordinal);
   };
-  const good = bootstrapped.filter((ordinal) => (byOrdinal.get(ordinal)?.reward ?? -Infinity) >= limit);
+  const shared = new Set(sameAnswer.flat());
+  const good = bootstrapped.filter((ordinal) => {
+    return !shared.has(ordinal) && (byOrdinal.get(ordinal)?.reward ?? -Infinity) >= limit;
+  });
   return { bootstrapped: distinct(good), labeled: distinct(labeled), sameAnswer };
 }
 

@@ -100,13 +100,20 @@ export function judgeTests(
   const trials = tests.trials.map((trial) =>
     trying.includes(trial.candidate) ? { ...trial, rounds: trial.rounds + 1 } : trial,
   );
+  const judged = trials
+    .filter(({ candidate }) => trying.includes(candidate))
+    .map((trial) => ({ trial, verdict: verdictOf(before, model, tests, trial) }));
+  const isRace = tests.step === 'combinations' && tests.trials.length > 1;
+  const promising = isRace ? betterHalf(judged) : trying;
+  // A race ends between its last candidate and the leader.
+  const goesOn = isRace && promising.length > 1;
   let left = spareRollouts(before);
   let state = before;
-  for (const trial of trials) {
+  for (const { trial, verdict } of judged) {
     const { candidate } = trial;
-    if (!trying.includes(candidate)) continue;
-    const verdict = verdictOf(before, model, tests, trial);
-    const ask = furtherPairs(before, model, tests, trial, verdict);
+    const isPromising = promising.includes(candidate);
+    const further = goesOn ? runOf(candidate, mixedSeeds(before, model, tests.parent, candidate)) : null;
+    const ask = isPromising ? (further ?? furtherPairs(before, model, tests, trial, verdict)) : [];
     if (ask.length > 0 && ask.length <= left) {
       left -= ask.length;
       pairs.push(...ask);
@@ -115,7 +122,9 @@ export function judgeTests(
     }
     const { accepted, parentSum, childSum, tested } = verdict;
     const sums = { parentSum, childSum, tested };
-    if (accepted) {
+    // Without rollouts for the next round, a gain on failures alone shows little.
+    const isUnclear = ask.length > 0 && tests.step === 'combinations';
+    if (accepted && isPromising && !isUnclear) {
       state = { ...state, acceptedAt: { ...state.acceptedAt, [candidate]: before.asked } };
       const estimate = estimateOf(before, model, candidate).mean;
       decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate });
@@ -125,6 +134,13 @@ export function judgeTests(
     state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
   }
   return { state, tests: { ...tests, trials }, pairs, open };
+}
+
+/** Combinations run on the same seeds: after each round the better half goes on. */
+function betterHalf(judged: readonly { trial: Trial; verdict: Verdict }[]): number[] {
+  const gainOf = ({ verdict }: { verdict: Verdict }) => verdict.childSum - verdict.parentSum;
+  const ranked = [...judged].sort((left, right) => gainOf(right) - gainOf(left));
+  return ranked.slice(0, Math.ceil(judged.length / 2)).map(({ trial }) => trial.candidate);
 }
 
 function verdictOf(state: MiproState, model: RewardModel, { parent, step }: Tests, { candidate }: Trial): Verdict {
@@ -178,9 +194,11 @@ export function failuresOf(state: MiproState, model: RewardModel, leader: number
 
 /** Seeds that a promising combination runs at a time until its gain is clear. */
 const furtherSeeds = 4;
+/** Standard errors of a clear gain. */
+const clearGain = 1.5;
 
-/** The leader's results that the candidate lacks, its own first: a mixture as in all of them. */
-function untestedSeeds(
+/** The leader's seeds that the candidate lacks, own results first: failures as often as in all. */
+export function mixedSeeds(
   { order, results }: MiproState,
   model: RewardModel,
   leader: number,
@@ -194,7 +212,12 @@ function untestedSeeds(
         : [{ seed, age: posterior.age }];
     })
     .sort((left, right) => left.age - right.age)
+    .slice(0, furtherSeeds)
     .map(({ seed }) => seed);
+}
+
+function runOf(candidate: number, seeds: readonly number[]): Pair[] {
+  return seeds.map((seed) => [candidate, seed]);
 }
 
 /** The rollouts of the next round; empty: the verdict stands. */
@@ -210,15 +233,14 @@ function furtherPairs(
   if (tests.step === 'merge' || gain <= slackOf(parentSum)) return [];
   const isNoisy = model.noise.variance > 0;
   if (tests.step === 'combinations') {
-    const mixed = rounds === 1 ? secondRound(state, model, tests.parent, trial) : [];
-    const untested = gain < spread ? untestedSeeds(state, model, tests.parent, candidate).slice(0, furtherSeeds) : [];
-    const seeds = mixed.length > 0 ? mixed : untested;
-    if (seeds.length > 0) return seeds.map((seed): Pair => [candidate, seed]);
+    const second = rounds === 1 ? secondRound(state, model, tests.parent, trial) : [];
+    const isClear = gain >= clearGain * spread;
+    const seeds = second.length > 0 || isClear ? second : mixedSeeds(state, model, tests.parent, candidate);
+    if (seeds.length > 0) return runOf(candidate, seeds);
   }
   if (rounds === 1 && tests.step === 'instructions') {
     // Without noise a later run of the leader shows any loss, so additions need no further test.
-    const isAddition = removed === 0;
-    const count = isAddition && !isNoisy ? 0 : Math.min(regressionSeeds, trialSize(state.config));
+    const count = removed === 0 && !isNoisy ? 0 : Math.min(regressionSeeds, trialSize(state.config));
     const seeds = solvedSeeds(state, model, tests.parent, candidate).slice(0, count);
     if (seeds.length > 0) return seeds.map((seed): Pair => [candidate, seed]);
   }

@@ -98,8 +98,13 @@ describe('usable demonstrations', () => {
 
   test('keep the order of the answer and the first rollout of a seed, and bootstrap only good rewards', () => {
     const all = [4, 3, 2, 1, 0];
-    const found = usableOf({ component: null, bootstrapped: all, labeled: all, sameAnswer: [all] }, state);
-    expect(found).toEqual({ bootstrapped: [4, 3, 2], labeled: [4, 3, 2], sameAnswer: [all] });
+    const found = usableOf({ component: null, bootstrapped: all, labeled: all, sameAnswer: [] }, state);
+    expect(found).toEqual({ bootstrapped: [4, 3, 2], labeled: [4, 3, 2], sameAnswer: [] });
+  });
+
+  test('show a shared answer, not the model’s words', () => {
+    const slot = { component: null, bootstrapped: [4, 3, 2], labeled: [4, 3, 2], sameAnswer: [[4, 2]] };
+    expect(usableOf(slot, state)).toMatchObject({ bootstrapped: [3], labeled: [4, 3, 2] });
   });
 });
 

@@ -6,7 +6,7 @@ import { seedRng, uniformInt } from '../../../../src/core/math/random.js';
 import type { ProposalRequest, RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { proposed, type Turn } from '../gepa/driver.js';
 import { of } from '../gepa/cases.js';
-import { config, drive, scoring } from './driver.js';
+import { config, drive, scoring, type MiproWorld } from './driver.js';
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 const given = config({
@@ -108,8 +108,10 @@ describe('a combination', () => {
     const run = drive(given, {
       ...world,
       propose: (request) => {
-        if (request.compose && request.compose.demos[0]!.bootstrapped.length > 0) composed.add(request.candidate);
-        return { outcome: 'proposed', shown: request.ordinals.slice(0, 3) };
+        // Without rejected instructions, one combination is tested at a time.
+        if (!request.compose) return { outcome: 'duplicate' };
+        if (request.compose.demos[0]!.bootstrapped.length > 0) composed.add(request.candidate);
+        return { outcome: 'proposed' };
       },
     });
     const rounds = testsOf(run.turns, 'combinations');
@@ -152,6 +154,39 @@ describe('where other demonstrations change every answer', () => {
     });
     expect(sizes.some(({ gain, tested }) => gain <= 0 && tested === 3)).toBe(true);
     expect(Math.max(...sizes.map(({ tested }) => tested))).toBeGreaterThan(7);
+  });
+
+  test('with labels a race of many sets runs on the same seeds, and the better half goes on', () => {
+    const labeled: MiproWorld['findDemos'] = ({ ordinals }) => {
+      const sameAnswer = [0, 1].map((label) => ordinals.filter((ordinal) => ordinal % 2 === label));
+      return {
+        components: ['system'],
+        slots: [{ component: null, bootstrapped: ordinals, labeled: ordinals, sameAnswer }],
+      };
+    };
+    const propose = ({ candidate, compose, ordinals }: ProposalRequest) => {
+      if (compose) sources.set(candidate, candidate);
+      return { outcome: 'proposed' as const, shown: ordinals.slice(0, 3) };
+    };
+    const sources = new Map<number, number>();
+    const world = scoring(({ candidate, seed }) => {
+      const [drawn] = uniformInt(seedRng(1, 1_000 * (sources.get(candidate) ?? 0) + seed), 10);
+      return Number(drawn < (sources.has(candidate) ? 6 : 3));
+    });
+    const many = { ...given, trainSeeds: range(0, 60), maxLabeledDemos: 16 };
+    const run = drive(many, { ...world, propose, findDemos: labeled });
+    const [first, second] = testsOf(run.turns, 'combinations');
+    const entered = new Set(first!.requests.map(({ candidate }) => candidate));
+    const left = new Set(second!.requests.map(({ candidate }) => candidate));
+    expect(entered.size).toBeGreaterThan(4);
+    expect(left.size).toBe(Math.ceil(entered.size / 2));
+    const [one] = entered;
+    for (const candidate of entered) {
+      expect(seedsOf(first!.requests, candidate)).toEqual(seedsOf(first!.requests, one!));
+    }
+    // A race has one winner at most.
+    const accepted = of(run, 'candidate_accepted').filter(({ candidate }) => entered.has(candidate));
+    expect(accepted.length).toBeLessThanOrEqual(1);
   });
 
   test('combinations get more of the tests, and one where instructions gain', () => {
