@@ -46,7 +46,7 @@ const kinds: Kind[] = [
     search: { algorithm: 'mipro', mipro: { num_candidates: 10, num_trials: 100, minibatch_size: 8, evaluation } },
   },
   {
-    ...{ model: 'gpt-4o-mini', maxUsd: 0.08, killedAt: 0.4, stoppedBy: 'max_cost_usd' },
+    ...{ model: 'gpt-4o-mini', maxUsd: 0.04, killedAt: 0.4, stoppedBy: 'max_cost_usd' },
     search: {
       algorithm: 'gepa',
       gepa: { population_size: 4, generations: 100, minibatch_size: 4, evaluation },
