@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { runTypeScript } from '../../test/support/children.js';
+import { callJson, startJsonServer } from '../json-http.js';
 import type { ChatMessage } from '../worlds/task-texts.js';
 
 /** An optimizer's run on one split of the messages. */
@@ -25,12 +24,11 @@ export interface TextModel {
 
 /** Starts the language model in a separate process; fetches its files into `folder` if missing. */
 export async function startTextModel(folder: string): Promise<TextModel> {
-  const child = runTypeScript<{ url: string }>(join(import.meta.dirname, 'server.ts'), [folder]);
-  const { url } = await child.first;
+  const { url, close } = await startJsonServer(join(import.meta.dirname, 'server.ts'), [folder]);
   return {
     modelsUrl: `${url}/v1`,
     async open(split) {
-      const opened = await call<{ id: string; container_url: string }>(`${url}/runs`, { split });
+      const opened = await callJson<{ id: string; container_url: string }>(`${url}/runs`, { split });
       const { id, container_url: containerUrl } = opened;
       const own = `${url}/runs/${id}`;
       return {
@@ -38,20 +36,10 @@ export async function startTextModel(folder: string): Promise<TextModel> {
         url: own,
         taskModel: `task:${id}`,
         proposer: id,
-        calls: async () => (await call<{ calls: number }>(`${own}/calls`)).calls,
-        heldout: (messages) => call(`${own}/heldout`, { messages }),
+        calls: async () => (await callJson<{ calls: number }>(`${own}/calls`)).calls,
+        heldout: (messages) => callJson(`${own}/heldout`, { messages }),
       };
     },
-    async close() {
-      const { process: server } = child;
-      server.kill();
-      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
-    },
+    close,
   };
-}
-
-async function call<T>(url: string, body?: unknown): Promise<T> {
-  const response = await fetch(url, body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) });
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
 }

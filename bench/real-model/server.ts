@@ -2,12 +2,11 @@
  * The process of the language model, with the container of each run and its scores under /runs/ID.
  * Model names: `task:ID`, and `ID` for the proposer. Argument: a folder. Prints `{"url"}`.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { score } from '../../examples/intents/container.js';
 import { createContainer, type RunningContainer } from '../../src/container/index.js';
 import { propose } from './proposer.js';
+import { serveJson } from '../json-http.js';
 import type { ChatMessage } from '../worlds/task-texts.js';
 import { modelFiles } from './files.js';
 import { layOut } from './layout.js';
@@ -30,26 +29,14 @@ const [folder = ''] = process.argv.slice(2);
 const model = await loadModel(await modelFiles(folder), join(folder, 'answers.jsonl'));
 const runs = new Map<string, Run>();
 
-const server = createServer((request, response) => {
-  serve(request).then(
-    (answer) => reply(response, 200, answer),
-    (error: unknown) => reply(response, 500, { detail: String(error) }),
-  );
-});
-// Keep connections open during an optimizer's pauses.
-server.keepAliveTimeout = 60_000;
-server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })}\n`);
-});
+serveJson(serve);
 
-async function serve(request: IncomingMessage): Promise<unknown> {
-  const at = `${request.method} ${request.url?.split('?', 1)[0]}`;
-  const body = request.method === 'POST' ? await readJson(request) : null;
+async function serve(at: string, body: unknown): Promise<unknown> {
   if (at === 'POST /runs') return open((body as { split: number }).split);
   if (at === 'POST /v1/chat/completions') return complete(body as ChatBody);
   const [, method, id = '', route] = /^(\w+) \/runs\/([\w-]+)\/(\w+)$/.exec(at) ?? [];
   const run = runs.get(id);
-  if (!run) throw new Error(`${at} is not served here`);
+  if (!run) return null;
   switch (`${method} ${route}`) {
     case 'GET calls':
       return { calls: run.calls };
@@ -64,7 +51,7 @@ async function serve(request: IncomingMessage): Promise<unknown> {
     case 'POST heldout':
       return heldout(run, (body as { messages: ChatMessage[] }).messages);
     default:
-      throw new Error(`${at} is not served here`);
+      return null;
   }
 }
 
@@ -113,14 +100,4 @@ async function heldout({ split }: Run, before: readonly ChatMessage[]): Promise<
     right += score(task, answer, labels).reward;
   }
   return { right, of: split.heldoutSeeds.length };
-}
-
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return chunks.length === 0 ? null : (JSON.parse(Buffer.concat(chunks).toString()) as unknown);
-}
-
-function reply(response: ServerResponse, status: number, answer: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
 }

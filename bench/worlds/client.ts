@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { runTypeScript } from '../../test/support/children.js';
+import { callJson, startJsonServer } from '../json-http.js';
 import type { ChatMessage } from './task-texts.js';
 import type { LookupKind } from './lookups.js';
 import type { TaskKind } from './tasks.js';
@@ -86,52 +85,42 @@ export interface Worlds {
 
 /** Starts the worlds in a separate process. */
 export async function startWorlds(): Promise<Worlds> {
-  const child = runTypeScript<{ url: string }>(join(import.meta.dirname, 'server.ts'), []);
-  const { url } = await child.first;
+  const { url, close } = await startJsonServer(join(import.meta.dirname, 'server.ts'));
   return {
     proposerUrl: `${url}/v1`,
     async open(setup) {
-      const { id } = await call<{ id: string }>(`${url}/runs`, setup);
+      const { id } = await callJson<{ id: string }>(`${url}/runs`, setup);
       const containerUrl = `${url}/runs/${id}`;
       return {
         setup,
         containerUrl,
         model: id,
-        ledger: () => call<Entry[]>(`${containerUrl}/ledger`),
+        ledger: () => callJson<Entry[]>(`${containerUrl}/ledger`),
         async trueReward(prompt) {
           const body = typeof prompt === 'string' ? { prompt } : { texts: prompt };
-          return (await call<{ reward: number }>(`${containerUrl}/truth`, body)).reward;
+          return (await callJson<{ reward: number }>(`${containerUrl}/truth`, body)).reward;
         },
       };
     },
     async openTask(setup) {
-      const { id } = await call<{ id: string }>(`${url}/runs`, setup);
+      const { id } = await callJson<{ id: string }>(`${url}/runs`, setup);
       const containerUrl = `${url}/runs/${id}`;
       return {
         setup,
         containerUrl,
         model: id,
         taskModel: `task:${id}`,
-        ledger: () => call<Entry[]>(`${containerUrl}/ledger`),
-        lastMessages: async () => (await call<{ messages: ChatMessage[] }>(`${containerUrl}/last`)).messages,
-        trueReward: async (messages) => (await call<{ reward: number }>(`${containerUrl}/truth`, { messages })).reward,
+        ledger: () => callJson<Entry[]>(`${containerUrl}/ledger`),
+        lastMessages: async () => (await callJson<{ messages: ChatMessage[] }>(`${containerUrl}/last`)).messages,
+        trueReward: async (messages) =>
+          (await callJson<{ reward: number }>(`${containerUrl}/truth`, { messages })).reward,
       };
     },
     async openLookups(setup) {
-      const { id } = await call<{ id: string }>(`${url}/runs`, setup);
+      const { id } = await callJson<{ id: string }>(`${url}/runs`, setup);
       const own = `${url}/runs/${id}`;
-      return { setup, url: own, model: id, taskModel: `task:${id}`, ledger: () => call<Entry[]>(`${own}/ledger`) };
+      return { setup, url: own, model: id, taskModel: `task:${id}`, ledger: () => callJson<Entry[]>(`${own}/ledger`) };
     },
-    async close() {
-      const { process: server } = child;
-      server.kill();
-      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
-    },
+    close,
   };
-}
-
-async function call<T>(url: string, body?: unknown): Promise<T> {
-  const response = await fetch(url, body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) });
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
 }

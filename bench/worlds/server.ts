@@ -2,9 +2,8 @@
  * The process of the benchmark's worlds: container, proposer and ledger per run under /runs/ID;
  * model names ID and task:ID. Prints `{"url"}`; a repeated rollout id gets the same answer.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { serveJson } from '../json-http.js';
 import type { Entry, LookupSetup, RunSetup, TaskSetup } from './client.js';
 import { createLookupRun, isLookupSetup } from './lookup-run.js';
 import { createTaskRun, isTaskSetup, type ServedRun } from './task-run.js';
@@ -41,21 +40,9 @@ const taskRuns = new Map<string, ServedRun>();
 let completions = 0;
 const now = () => performance.timeOrigin + performance.now();
 
-const server = createServer((request, response) => {
-  serve(request).then(
-    (answer) => reply(response, answer === null ? 404 : 200, answer ?? { detail: 'not served here' }),
-    (error: unknown) => reply(response, 500, { detail: String(error) }),
-  );
-});
-// Keep connections open during an optimizer's pauses.
-server.keepAliveTimeout = 60_000;
-server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })}\n`);
-});
+serveJson(serve);
 
-async function serve(request: IncomingMessage): Promise<unknown> {
-  const at = `${request.method} ${request.url?.split('?', 1)[0]}`;
-  const body = request.method === 'POST' ? await readJson(request) : null;
+async function serve(at: string, body: unknown): Promise<unknown> {
   if (at === 'POST /runs') {
     const setup = body as RunSetup | TaskSetup | LookupSetup;
     const id = `run-${runs.size + taskRuns.size + 1}`;
@@ -152,16 +139,4 @@ async function propose(model: string, messages: readonly ChatMessage[]): Promise
   const content = run.world.reflect(messages.map((message) => message.content).join('\n'));
   run.ledger.push({ kind: 'proposal', startedAt, endedAt: now() });
   return content;
-}
-
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return JSON.parse(Buffer.concat(parts).toString());
-}
-
-function reply(response: ServerResponse, status: number, body: unknown): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-  response.end(text);
 }

@@ -184,7 +184,7 @@ export function coveringSets(
   });
 }
 
-/** `count` drawn sets, none of which exists: new ones and changes to `own` in turn. */
+/** Up to `count` new sets: drawn anew, or changes of `own`, in turn. */
 export function drawnSets(
   usable: UsableDemos,
   sets: readonly DemoSet[],

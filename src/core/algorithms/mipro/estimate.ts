@@ -47,7 +47,7 @@ export function estimateOf(state: MiproState, model: RewardModel, candidate: num
   return { mean: center, low: center - reach, high: center + reach };
 }
 
-/** The expected reward after `age` edits that each repair a share of what is open. */
+/** The expected reward after `age` edits, each of which repairs a `share` of what is missing. */
 function expected(before: number, age: number, share: number): number {
   return before >= solvedReward ? before : solvedReward - (solvedReward - before) * power(1 - share, age);
 }
