@@ -59,6 +59,7 @@ const spendingHead = [
   'parent not the best',
   'estimate - truth',
   'covered (worst world)',
+  'width',
 ];
 
 function spending(steps: readonly CoreStep[]): string[] {
@@ -73,6 +74,7 @@ function spending(steps: readonly CoreStep[]): string[] {
     `${(100 * mean(steps.map(({ strayParents, proposals }) => strayParents / Math.max(1, proposals)))).toFixed(0)} %`,
     mean(worlds.map(({ bias }) => bias)).toFixed(3),
     `${mean(covered).toFixed(2)} (${Math.min(...covered).toFixed(2)})`,
+    mean(worlds.map(({ width }) => width)).toFixed(2),
   ];
 }
 

@@ -5,7 +5,7 @@ import { gepa } from '../../src/core/algorithms/gepa/step.js';
 import { rewardModelOf } from '../../src/core/search/model-cache.js';
 import type { Stage } from '../../src/core/search/protocol.js';
 import { InProcess } from '../worlds/in-process.js';
-import { openWorld, type World } from '../worlds/world.js';
+import { measurableReward, openWorld, type World } from '../worlds/world.js';
 import { searchTask } from './task.js';
 import type { CoreStep, CurveStep, Search, Trajectory } from './trajectory.js';
 
@@ -83,7 +83,7 @@ function observe(start: GepaState, truth: World): { end: GepaState; step: Omit<C
     for (const decision of decisions) {
       if (decision.type !== 'candidate_accepted') continue;
       const estimate = forecast(after, rewardModelOf(after), decision.candidate);
-      estimates.push({ ...estimate, truth: trueReward(decision.candidate) });
+      estimates.push({ ...estimate, truth: measurableReward(truth, answers.textsOf(decision.candidate)) });
     }
     state = after;
   }

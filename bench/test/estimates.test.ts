@@ -1,13 +1,43 @@
+/**
+ * The accuracy of estimates, and that of GEPA searches: the interval holds the true reward in each
+ * world, with luck or without. Misses are persistent, so a mean over worlds would hide them.
+ */
 import { expect, test } from '@jest/globals';
+import { searchCore } from '../curve/search-core.js';
+import type { CoreStep } from '../curve/trajectory.js';
 import { accuracyOf } from '../estimates.js';
+import { measurableReward, openWorld, type WorldKind } from '../worlds/world.js';
 
-test('the accuracy of estimates is their mean error and the share of intervals with the truth', () => {
+test('the accuracy of estimates is mean error, share of intervals with the truth, and mean width', () => {
   const estimates = [
     { mean: 0.5, low: 0.4, high: 0.6, truth: 0.6 },
-    { mean: 0.5, low: 0.4, high: 0.6, truth: 0.3 },
+    { mean: 0.5, low: 0.3, high: 0.6, truth: 0.2 },
   ];
-  const { bias, covered } = accuracyOf(estimates);
-  expect(bias).toBeCloseTo(0.05, 12);
-  expect(covered).toBe(0.5);
-  expect(accuracyOf([])).toEqual({ bias: 0, covered: 0 });
+  const { bias, covered, width } = accuracyOf(estimates);
+  expect([bias, covered, width]).toEqual([expect.closeTo(0.1), 0.5, expect.closeTo(0.25)]);
+  expect(accuracyOf([])).toEqual({ bias: 0, covered: 0, width: 0 });
+});
+
+test.each<WorldKind>(['noisy', 'flips', 'strict'])('%s: the measurable reward is the mean of scores', (kind) => {
+  const world = openWorld(kind, 3);
+  for (const texts of [world.baseline, world.perfect]) {
+    const rewards = Array.from({ length: 6_000 }, (_, run) => world.score(texts, run % 600, run).reward);
+    const measured = rewards.reduce((total, reward) => total + reward, 0) / rewards.length;
+    expect(Math.abs(measured - measurableReward(world, texts))).toBeLessThan(0.02);
+  }
+});
+
+/** The worlds with the least coverage by a filter that takes an estimate near 1 for certain. */
+test.each<[WorldKind, readonly number[]]>([
+  ['strict', [5, 13, 15]],
+  ['single-48', [10]],
+  ['noisy', [17]],
+])('the interval holds the true reward in %s worlds without luck', (kind, worlds) => {
+  const accuracies = worlds.map((world) => {
+    const search = { optimizer: '', kind, world, shuffledFeedback: false, maxRollouts: 800, worlds: '' };
+    const { steps } = searchCore(search, [800], { populationSize: 1, parentSelection: 'estimate' });
+    return accuracyOf((steps.at(-1) as CoreStep).estimates);
+  });
+  expect(Math.min(...accuracies.map(({ covered }) => covered))).toBeGreaterThanOrEqual(0.93);
+  expect(accuracies.reduce((total, { width }) => total + width, 0) / worlds.length).toBeLessThan(0.8);
 });

@@ -53,6 +53,7 @@ export function componentsWorld(worldSeed: number, shuffledFeedback = false): Wo
         return [component, writePrompt([baseline[component]], new Map(own))];
       }),
     ),
+    flipped: 0,
     score(texts, seed) {
       const wanted = about(seed);
       const lacks = missing(texts);

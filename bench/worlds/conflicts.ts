@@ -41,6 +41,7 @@ export function conflictsWorld(worldSeed: number, shuffledFeedback = false): Wor
     components: [component],
     baseline: { [component]: baseline },
     perfect: { [component]: writePrompt([baseline], new Map([...rules, ...exceptions])) },
+    flipped: 0,
     score: (texts, seed) => judge(readPrompt(texts[component]!).stated, seed),
     trueReward(texts) {
       const { stated } = readPrompt(texts[component]!);

@@ -60,6 +60,7 @@ function worldOf({ kind, shape, reward, noisy }: Manner, worldSeed: number, shuf
     components: [component],
     baseline: { [component]: baseline },
     perfect: { [component]: writePrompt([baseline], rules) },
+    flipped: noisy ? flips / 100 : 0,
     score(texts, seed, occurrence) {
       const prompt = texts[component]!;
       const { stated } = readPrompt(prompt);

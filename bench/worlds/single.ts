@@ -46,6 +46,7 @@ function openSingle({ kind, rules: count, flips }: Shape, worldSeed: number, shu
     components: [component],
     baseline: { [component]: baseline },
     perfect: { [component]: writePrompt([baseline], rules) },
+    flipped: flips / 100,
     score(texts, seed, occurrence): Judgement {
       const prompt = texts[component]!;
       const isFlipped = flips > 0 && textDraws(`${worldSeed}\n${seed}\n${occurrence}\n${prompt}`).below(100) < flips;

@@ -36,6 +36,8 @@ export interface World {
   components: readonly string[];
   baseline: Texts;
   perfect: Texts;
+  /** The share of judgements that noise flips. */
+  flipped: number;
   /** Runs a prompt on an instance. `occurrence`: its earlier runs there; affects only noise. */
   score(texts: Texts, seed: number, occurrence: number): Judgement;
   /** The mean reward over all instances, without noise. */
@@ -47,6 +49,12 @@ export interface World {
 export interface WorldOptions {
   /** Shuffled feedback names wrong words, components and registers: it teaches nothing. */
   shuffledFeedback?: boolean;
+}
+
+/** The mean reward over all instances, with noise: what a search can measure. */
+export function measurableReward(world: World, texts: Texts): number {
+  const reward = world.trueReward(texts);
+  return reward + world.flipped * (1 - 2 * reward);
 }
 
 const makers: Record<WorldKind, (worldSeed: number, shuffledFeedback: boolean) => World> = {

@@ -16,14 +16,19 @@ import { evaluationRollouts } from '../../search/config.js';
 import { measuredOn, readOwn } from '../../search/results.js';
 import type { GepaState } from './state.js';
 
-/** Prior of the transfer: the ratio of repair rates on other and on shown failures. */
-const transfer = { mean: 0.17, variance: square(0.2), drift: square(0.03) };
+/** Prior of a session's transfer: the ratio of repair rates on other and on shown failures. */
+const transfer = { mean: 0.19, variance: square(0.11) };
 /** Prior of the share of solved reward that an edit breaks; `weight` in edits. */
 const regressionPrior = { share: 0.005, weight: 20 };
-/** Standard deviation of an edit's true gain around its expected gain. */
-const processNoise = 0.06;
+/**
+ * The variance of an edit's true gain around its expected gain. With noise a test accepts losses
+ * too: `noiseShare` of a reward's variance is added.
+ */
+const processNoise = { variance: square(0.065), noiseShare: 0.05 };
 /** Prior of the variance between seeds; `weight` in measurements. */
-const spread = { variance: 0.2, weight: 30 };
+const spread = { variance: 0.25, weight: 30 };
+/** Of the interval: all edits of a session share the errors of the priors above. */
+const freedom = 8;
 
 /** Mean on the evaluation seeds, transfer, ease of the train seeds. */
 type Vector = readonly [number, number, number];
@@ -44,7 +49,8 @@ export function forecast(state: GepaState, model: RewardModel, candidate: number
   let scores = lastRead.get(model);
   if (!scores) lastRead.set(model, (scores = new TrainScores(state, model)));
   const { scale, regressionRate } = scores;
-  const noise = model.noise.variance / scale.range / scale.range / evaluationRollouts(state.config);
+  const noise = model.noise.variance / scale.range / scale.range;
+  const evaluationNoise = noise / evaluationRollouts(state.config);
   const measured = summaries.get(candidate)!.reward;
   if (measured !== null) {
     const { variance, comparisons } = model.noise;
@@ -53,18 +59,19 @@ export function forecast(state: GepaState, model: RewardModel, candidate: number
   }
   const steps = lineage(candidate, (member) => summaries.get(member)!.parents);
   const between = spreadOf(steps.flatMap(([member]) => (member === 0 ? [] : scores.unseenScores(member))));
+  const processVariance = processNoise.variance + processNoise.noiseShare * noise;
   let filter: Filter = {
     at: [scale.to(summaries.get(0)!.reward!), transfer.mean, 0],
     covariance: [
-      [noise, 0, 0],
+      [evaluationNoise, 0, 0],
       [0, transfer.variance, 0],
       [0, 0, between / state.config.evaluationSeeds.length],
     ],
   };
   for (const [member, edits] of steps) {
-    for (const edit of edits) filter = afterEdit(filter, scores.repairRate(edit), regressionRate);
+    for (const edit of edits) filter = afterEdit(filter, scores.repairRate(edit), regressionRate, processVariance);
     const { reward } = summaries.get(member)!;
-    if (reward !== null) filter = afterObservation(filter, [1, 0, 0], scale.to(reward), noise);
+    if (reward !== null) filter = afterObservation(filter, [1, 0, 0], scale.to(reward), evaluationNoise);
     for (const score of scores.unseenScores(member)) filter = afterObservation(filter, [1, 0, 1], score, between);
   }
   const base = steps.findLast(([member]) => summaries.get(member)!.reward !== null)![0];
@@ -74,7 +81,7 @@ export function forecast(state: GepaState, model: RewardModel, candidate: number
   const { expected, open } = isDisjoint
     ? { expected: to, open: 1 }
     : onEvaluationSeeds(state, model, scale, { base, candidate, from, to });
-  const reach = 1.96 * Math.sqrt(Math.max(0, filter.covariance[0][0])) * open;
+  const reach = studentT95(freedom) * Math.sqrt(Math.max(0, filter.covariance[0][0])) * open;
   const [low, center, high] = [-reach, 0, reach].map((by) => scale.from(Math.min(1, Math.max(0, expected + by))));
   return { mean: center!, low: low!, high: high! };
 }
@@ -219,18 +226,19 @@ function spreadOf(scores: readonly number[]): number {
   return (spread.weight * spread.variance + squares) / (spread.weight + scores.length);
 }
 
-function afterEdit({ at, covariance }: Filter, repairRate: number, regressionRate: number): Filter {
+function afterEdit({ at, covariance }: Filter, repairRate: number, regressionRate: number, variance: number): Filter {
   const [center, share, ease] = at;
   // Late edits repair a larger share of the fewer failures that are left.
   const open = Math.sqrt(Math.max(0, 1 - center));
-  const slope = (share * repairRate) / 2 / Math.max(0.1, open);
+  // The slope at reward 0. Near 1 the true slope would make the estimate certain.
+  const slope = (share * repairRate) / 2;
   const row: Vector = [Math.max(0, 1 - slope - regressionRate), repairRate * open, 0];
   const [a, b, c] = times(covariance, row);
   return {
     at: [center + share * repairRate * open - regressionRate * center, share, ease],
     covariance: [
-      [row[0] * a + row[1] * b + square(processNoise), b, c],
-      [b, covariance[1][1] + transfer.drift, covariance[1][2]],
+      [row[0] * a + row[1] * b + variance, b, c],
+      [b, covariance[1][1], covariance[1][2]],
       [c, covariance[2][1], covariance[2][2]],
     ],
   };
