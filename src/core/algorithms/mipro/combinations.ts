@@ -9,7 +9,8 @@ import { failuresShown, maxLater, miproLimits, trialsAtOnce } from './config.js'
 import { expectedReward, leaderOf } from './expected-reward.js';
 import { knownCombinations, parentsOf } from './space.js';
 import type { MiproState, NewCombination, Trial } from './state.js';
-import { failuresOf, mixedSeeds } from './tests.js';
+import { hasLabels, raceSeeds } from './races.js';
+import { failuresOf } from './tests.js';
 import { suggest } from './tpe.js';
 
 /**
@@ -62,8 +63,8 @@ const recentGenerations = 3;
 /** Gains before any test, of two: shared answers, such as labels, are learned from examples. */
 const priorGains = { instructions: 1.5, demos: 0.5, labels: 1.5, tests: 2 } as const;
 /** The most sets of a race, and its rollouts for each set: half of them go on after each round. */
-const largestRace = 16;
-const rolloutsOfRacer = 10;
+const largestRace = 24;
+const rolloutsOfRacer = 12;
 /** Known results of the leader that a race is compared with. */
 const seedsOfRace = 16;
 
@@ -92,10 +93,6 @@ export function combinationShare(state: MiproState): number {
   };
   const share = Math.round((testsAtOnce * rates.demos) / (rates.demos + rates.instructions));
   return Math.min(maxLater, Math.max(1, share));
-}
-
-function hasLabels({ usable }: MiproState): boolean {
-  return usable.some(({ sameAnswer }) => sameAnswer.length > 0);
 }
 
 /** The combinations of an open-ended generation: few, or with labels a race. */
@@ -129,7 +126,7 @@ export function combinationTrials(state: MiproState, candidates: readonly number
   const leader = leaderOf(state, model);
   const shown =
     candidates.length > 1
-      ? mixedSeeds(state, model, leader, candidates[0]!)
+      ? raceSeeds(state, model, leader, candidates)
       : failuresOf(state, model, leader).slice(0, failuresShown);
   return candidates.map((candidate) => ({ candidate, shown, removed: 0, rounds: 0 }));
 }

@@ -20,7 +20,7 @@ export function drawSet(
   if (draw === 'reordered') return [setOf(state, usable, mixed), afterOwn];
   const kept = draw === 'replaced' ? mixed.slice(0, Math.ceil(mixed.length / 2)) : [];
   const [others, afterOthers] = drawBalanced(usable, kept, afterOwn);
-  const [fewer, afterSize] = uniformInt(afterOthers, Math.floor(most / 2) + 1);
+  const [fewer, afterSize] = draw === 'replaced' ? uniformInt(afterOthers, Math.floor(most / 2) + 1) : [0, afterOthers];
   const [ordinals, next] = shuffle(afterSize, [...kept, ...others].slice(0, Math.max(1, most - fewer)));
   return [setOf(state, usable, ordinals), next];
 }

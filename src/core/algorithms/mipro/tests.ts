@@ -13,7 +13,6 @@ import { changeCandidate } from '../../search/candidates.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Decision } from '../../search/protocol.js';
-import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { PhaseOf } from '../../search/state.js';
 import { maxRounds, requiredStandardErrors, slackOf, solvedSeeds } from '../../search/targeted-test.js';
@@ -21,6 +20,7 @@ import { spareRollouts } from './budget.js';
 import { failuresShown, regressionSeeds, trialLimit, trialSize } from './config.js';
 import { estimateOf } from './estimate.js';
 import { expectedReward } from './expected-reward.js';
+import { leaderPairs, mixedSeeds, racersOf, raceSeeds } from './races.js';
 import type { MiproState, Tests, Trial } from './state.js';
 import { nextMinibatch } from './trials.js';
 
@@ -61,8 +61,10 @@ export function openTests(before: MiproState, { trials: wanted, ...tests }: Test
     trials: before.trials + trials.length,
     evaluationOffset: before.evaluationOffset + (usesMinibatch ? minibatch.length : 0),
   };
-  const pairs = trials.flatMap(({ candidate, shown }) => shown.map((seed): Pair => [candidate, seed]));
-  return { state, tests: { ...tests, trials }, pairs };
+  const pairs = trials.flatMap(({ candidate, shown }) => runOf(candidate, shown));
+  const isRace = tests.step === 'combinations' && trials.length > 1;
+  const compared = isRace ? leaderPairs(before, tests.parent, trials[0]!.shown).slice(0, left) : [];
+  return { state, tests: { ...tests, trials }, pairs: [...compared, ...pairs] };
 }
 
 /** The candidates that passed their tests. */
@@ -104,16 +106,21 @@ export function judgeTests(
     .filter(({ candidate }) => trying.includes(candidate))
     .map((trial) => ({ trial, verdict: verdictOf(before, model, tests, trial) }));
   const isRace = tests.step === 'combinations' && tests.trials.length > 1;
-  const promising = isRace ? betterHalf(judged) : trying;
-  // A race ends between its last candidate and the leader.
-  const goesOn = isRace && promising.length > 1;
+  const racers = judged.map(({ trial: { candidate }, verdict }) => {
+    return { candidate, gain: verdict.childSum - verdict.parentSum };
+  });
   let left = spareRollouts(before);
+  const promising = isRace ? racersOf(racers, left) : trying;
+  // A race ends between its last candidate and the leader.
+  const seeds = isRace && promising.length > 1 ? raceSeeds(before, model, tests.parent, promising) : [];
+  pairs.push(...leaderPairs(before, tests.parent, seeds));
+  left -= pairs.length;
   let state = before;
   for (const { trial, verdict } of judged) {
     const { candidate } = trial;
     const isPromising = promising.includes(candidate);
-    const further = goesOn ? runOf(candidate, mixedSeeds(before, model, tests.parent, candidate)) : null;
-    const ask = isPromising ? (further ?? furtherPairs(before, model, tests, trial, verdict)) : [];
+    const further = seeds.length > 0 ? runOf(candidate, seeds) : furtherPairs(before, model, tests, trial, verdict);
+    const ask = isPromising ? further : [];
     if (ask.length > 0 && ask.length <= left) {
       left -= ask.length;
       pairs.push(...ask);
@@ -134,13 +141,6 @@ export function judgeTests(
     state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
   }
   return { state, tests: { ...tests, trials }, pairs, open };
-}
-
-/** Combinations run on the same seeds: after each round the better half goes on. */
-function betterHalf(judged: readonly { trial: Trial; verdict: Verdict }[]): number[] {
-  const gainOf = ({ verdict }: { verdict: Verdict }) => verdict.childSum - verdict.parentSum;
-  const ranked = [...judged].sort((left, right) => gainOf(right) - gainOf(left));
-  return ranked.slice(0, Math.ceil(judged.length / 2)).map(({ trial }) => trial.candidate);
 }
 
 function verdictOf(state: MiproState, model: RewardModel, { parent, step }: Tests, { candidate }: Trial): Verdict {
@@ -192,29 +192,8 @@ export function failuresOf(state: MiproState, model: RewardModel, leader: number
     .map(({ seed }) => seed);
 }
 
-/** Seeds that a promising combination runs at a time until its gain is clear. */
-const furtherSeeds = 4;
 /** Standard errors of a clear gain. */
 const clearGain = 1.5;
-
-/** The leader's seeds that the candidate lacks, own results first: failures as often as in all. */
-export function mixedSeeds(
-  { order, results }: MiproState,
-  model: RewardModel,
-  leader: number,
-  candidate: number,
-): number[] {
-  return order
-    .flatMap((seed) => {
-      const posterior = model.posterior(leader, seed);
-      return posterior === null || measuredOn(results, candidate, seed).length > 0
-        ? []
-        : [{ seed, age: posterior.age }];
-    })
-    .sort((left, right) => left.age - right.age)
-    .slice(0, furtherSeeds)
-    .map(({ seed }) => seed);
-}
 
 function runOf(candidate: number, seeds: readonly number[]): Pair[] {
   return seeds.map((seed) => [candidate, seed]);

@@ -52,8 +52,12 @@ test('a balanced set has every label about equally often', () => {
   }
 });
 
-test('balanced sets have different sizes, from half of the maximum on', () => {
-  const sizes = new Set(drawn('balanced', none).map((set) => membersOf(set).length));
+test('a balanced set is full; replaced ones have different sizes, from half of the maximum on', () => {
+  for (const seed of range(0, 60)) {
+    expect(membersOf(drawSet(state, once, none, 'balanced', seedRng(seed))[0]).length).toBe(8);
+  }
+  const own = { bootstrapped: [], labeled: [0, 1, 2, 4, 5, 6] };
+  const sizes = new Set(drawn('replaced', own).map((set) => membersOf(set).length));
   expect(sizes.size).toBeGreaterThan(2);
   expect(Math.max(...sizes)).toBe(8);
   expect(Math.min(...sizes)).toBeGreaterThanOrEqual(3);

@@ -156,7 +156,7 @@ describe('where other demonstrations change every answer', () => {
     expect(Math.max(...sizes.map(({ tested }) => tested))).toBeGreaterThan(7);
   });
 
-  test('with labels a race of many sets runs on the same seeds, and the better half goes on', () => {
+  describe('with labels', () => {
     const labeled: MiproWorld['findDemos'] = ({ ordinals }) => {
       const sameAnswer = [0, 1].map((label) => ordinals.filter((ordinal) => ordinal % 2 === label));
       return {
@@ -164,29 +164,72 @@ describe('where other demonstrations change every answer', () => {
         slots: [{ component: null, bootstrapped: ordinals, labeled: ordinals, sameAnswer }],
       };
     };
-    const propose = ({ candidate, compose, ordinals }: ProposalRequest) => {
-      if (compose) sources.set(candidate, candidate);
-      return { outcome: 'proposed' as const, shown: ordinals.slice(0, 3) };
+    /** Each set solves 60 % of the seeds by luck; instructions alone solve `without` tenths. */
+    const search = (without: number, maxRollouts: number) => {
+      const sources = new Map<number, number>();
+      const propose = ({ candidate, compose, ordinals }: ProposalRequest) => {
+        if (compose) sources.set(candidate, candidate);
+        return { outcome: 'proposed' as const, shown: ordinals.slice(0, 3) };
+      };
+      const world = scoring(({ candidate, seed }) => {
+        const [drawn] = uniformInt(seedRng(1, 1_000 * (sources.get(candidate) ?? 0) + seed), 10);
+        return Number(drawn < (sources.has(candidate) ? 6 : without));
+      });
+      const many = { ...given, maxRollouts, trainSeeds: range(0, 60), maxLabeledDemos: 16 };
+      return drive(many, { ...world, propose, findDemos: labeled });
     };
-    const sources = new Map<number, number>();
-    const world = scoring(({ candidate, seed }) => {
-      const [drawn] = uniformInt(seedRng(1, 1_000 * (sources.get(candidate) ?? 0) + seed), 10);
-      return Number(drawn < (sources.has(candidate) ? 6 : 3));
+
+    test('a race of many sets runs on the same seeds, and the better half goes on', () => {
+      const run = search(3, 200);
+      const [first, second] = testsOf(run.turns, 'combinations');
+      const entered = new Set(first!.requests.map(({ candidate }) => candidate));
+      const left = new Set(second!.requests.map(({ candidate }) => candidate));
+      expect(entered.size).toBeGreaterThan(4);
+      expect(left.size).toBe(Math.ceil(entered.size / 2));
+      const [one] = entered;
+      for (const candidate of entered) {
+        expect(seedsOf(first!.requests, candidate)).toEqual(seedsOf(first!.requests, one!));
+      }
+      // A race has one winner at most.
+      const accepted = of(run, 'candidate_accepted').filter(({ candidate }) => entered.has(candidate));
+      expect(accepted.length).toBeLessThanOrEqual(1);
     });
-    const many = { ...given, trainSeeds: range(0, 60), maxLabeledDemos: 16 };
-    const run = drive(many, { ...world, propose, findDemos: labeled });
-    const [first, second] = testsOf(run.turns, 'combinations');
-    const entered = new Set(first!.requests.map(({ candidate }) => candidate));
-    const left = new Set(second!.requests.map(({ candidate }) => candidate));
-    expect(entered.size).toBeGreaterThan(4);
-    expect(left.size).toBe(Math.ceil(entered.size / 2));
-    const [one] = entered;
-    for (const candidate of entered) {
-      expect(seedsOf(first!.requests, candidate)).toEqual(seedsOf(first!.requests, one!));
-    }
-    // A race has one winner at most.
-    const accepted = of(run, 'candidate_accepted').filter(({ candidate }) => entered.has(candidate));
-    expect(accepted.length).toBeLessThanOrEqual(1);
+
+    test('a race runs on seeds that no set shows, and the leader runs them too', () => {
+      const run = search(3, 200);
+      const rounds = testsOf(run.turns, 'combinations').slice(0, 3);
+      const shownBy = ({ before }: (typeof rounds)[number]) => {
+        const { demoSets, choices, components } = before;
+        const ordinals = Object.values(choices).flatMap((own) => {
+          const { bootstrapped, labeled } = demoSets[0]![own[components.length]!]!;
+          return [...bootstrapped, ...labeled];
+        });
+        return new Set(ordinals.map((ordinal) => run.requests[ordinal]!.seed));
+      };
+      for (const round of rounds) {
+        const { parent } = round.tests;
+        const shown = shownBy(round);
+        const [racer] = round.requests.map(({ candidate }) => candidate).filter((candidate) => candidate !== parent);
+        const seeds = seedsOf(round.requests, racer!);
+        expect(seeds.length).toBe(4);
+        expect(seeds.filter((seed) => shown.has(seed))).toEqual([]);
+        expect(seeds).toEqual(expect.arrayContaining(seedsOf(round.requests, parent)));
+        for (const seed of seeds) {
+          const isKnown = round.before.results[parent]?.[seed] !== undefined;
+          expect(isKnown || seedsOf(round.requests, parent).includes(seed)).toBe(true);
+        }
+      }
+    });
+
+    test('a race whose next round is not affordable ends with its best set, whatever the budget', () => {
+      for (let maxRollouts = 90; maxRollouts < 250; maxRollouts += 3) {
+        const run = search(0, maxRollouts);
+        const [first] = testsOf(run.turns, 'combinations');
+        const entered = new Set(first!.requests.map(({ candidate }) => candidate));
+        const accepted = of(run, 'candidate_accepted').filter(({ candidate }) => entered.has(candidate));
+        expect({ maxRollouts, accepted: accepted.length }).toEqual({ maxRollouts, accepted: 1 });
+      }
+    });
   });
 
   test('combinations get more of the tests, and one where instructions gain', () => {
