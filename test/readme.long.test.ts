@@ -19,7 +19,17 @@ import { startTree, type Tree } from './support/servers/tree.js';
 
 const root = join(import.meta.dirname, '..');
 const reference = [
-  ...['sessions', 'candidates', 'inference', 'live-traffic', 'prompts', 'evaluations', 'deployments', 'graphs'],
+  ...[
+    'sessions',
+    'candidates',
+    'inference',
+    'live-traffic',
+    'prompts',
+    'evaluations',
+    'deployments',
+    'datasets',
+    'graphs',
+  ],
   ...['jobs', 'events', 'containers', 'providers', 'errors-and-limits'],
 ];
 const pages = ['README.md', ...reference.map((name) => `docs/reference/${name}.md`)];

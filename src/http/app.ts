@@ -6,6 +6,7 @@ import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { registerAuth } from './server/auth.js';
 import { registerBodyParser } from './server/body.js';
+import { registerDatasets } from './datasets/routes.js';
 import { registerDeployments } from './deployments/routes.js';
 import type { App, HttpDeps } from './deps.js';
 import { registerDocs } from './server/docs.js';
@@ -91,6 +92,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerGraphs(app, deps);
   registerLineage(app, deps, graphLineage);
   registerDeployments(app, deps);
+  await registerDatasets(app, deps);
   deps.registerInference(app);
   await app.ready();
   return app;

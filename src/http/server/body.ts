@@ -1,5 +1,5 @@
 import type { App } from '../deps.js';
-import { ApiError, pointerOf, refuse } from './errors.js';
+import { ApiError, pointerOf, refuse, type FieldError } from './errors.js';
 
 const deepest = 64;
 const halfPair = /\p{Surrogate}/u;
@@ -29,31 +29,37 @@ function parseBody(text: string): unknown {
       cause,
     });
   }
-  checkValue(body, []);
+  const fault = faultOf(body);
+  if (fault) throw refuse.invalid([fault]);
   return body;
 }
 
+/** The first value that cannot be stored, by its pointer; null: none. */
+export function faultOf(value: unknown): FieldError | null {
+  return findFault(value, []);
+}
+
 /** `path` is one shared array: each level pushes and pops its name. */
-function checkValue(value: unknown, path: string[]): void {
-  if (typeof value === 'string') checkText(value, path);
-  else if (typeof value === 'number' && !Number.isFinite(value)) fault(path, 'must be a finite number');
-  else if (typeof value === 'object' && value !== null) {
-    if (path.length >= deepest) fault(path.slice(0, 8), `is nested more than ${deepest} levels deep`);
-    for (const [key, inner] of Object.entries(value)) {
-      path.push(key);
-      if (key === '__proto__') fault(path, 'is not accepted as a name');
-      checkText(key, path);
-      checkValue(inner, path);
-      path.pop();
-    }
+function findFault(value: unknown, path: string[]): FieldError | null {
+  if (typeof value === 'string') return textFault(value, path);
+  if (typeof value === 'number' && !Number.isFinite(value)) return fault(path, 'must be a finite number');
+  if (typeof value !== 'object' || value === null) return null;
+  if (path.length >= deepest) return fault(path.slice(0, 8), `is nested more than ${deepest} levels deep`);
+  for (const [key, inner] of Object.entries(value)) {
+    path.push(key);
+    const found =
+      key === '__proto__' ? fault(path, 'is not accepted as a name') : (textFault(key, path) ?? findFault(inner, path));
+    if (found) return found;
+    path.pop();
   }
+  return null;
 }
 
-function checkText(text: string, path: string[]): void {
-  if (text.includes('\0')) fault(path, 'must not contain the character NUL');
-  if (halfPair.test(text)) fault(path, 'must be valid Unicode, without lone surrogates');
+function textFault(text: string, path: string[]): FieldError | null {
+  if (text.includes('\0')) return fault(path, 'must not contain the character NUL');
+  return halfPair.test(text) ? fault(path, 'must be valid Unicode, without lone surrogates') : null;
 }
 
-function fault(path: string[], message: string): never {
-  throw refuse.invalid([{ pointer: pointerOf(path), message }]);
+function fault(path: string[], message: string): FieldError {
+  return { pointer: pointerOf(path), message };
 }

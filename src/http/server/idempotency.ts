@@ -20,9 +20,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * `create`: the handler commits the key with its row; other POSTs but inference claim it around
-     * the handler.
+     * the handler. `none`: the same content has the same result without a key.
      */
-    idempotency?: 'create';
+    idempotency?: 'create' | 'none';
   }
 }
 
@@ -38,7 +38,8 @@ export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
 
   app.addHook('preValidation', async (request) => {
     const key = request.headers['idempotency-key'];
-    const keeps = request.method === 'POST' && !request.is404 && request.routeOptions.config.access !== 'inference';
+    const { access, idempotency } = request.routeOptions.config;
+    const keeps = request.method === 'POST' && !request.is404 && access !== 'inference' && idempotency !== 'none';
     if (!keeps || key === undefined) return;
     request.idempotent = { orgId: request.caller.orgId, key: String(key), fingerprint: fingerprint(request) };
   });

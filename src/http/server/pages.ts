@@ -22,3 +22,30 @@ export function parseCursor(cursor: string | undefined): number {
   if (index === undefined) throw refuse.invalid([{ pointer: '/cursor', message: 'is not a next_cursor of this list' }]);
   return Number(index);
 }
+
+/** A page of rows from the newest on; `limit` + 1 rows mean that there are more. */
+export function timedPage<Row extends { position: string }, Item>(
+  rows: readonly Row[],
+  limit: number,
+  idOf: (row: Row) => string,
+  view: (row: Row) => Item,
+): { data: Item[]; next_cursor: string | null; has_more: boolean } {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit;
+  const cursor = hasMore && last ? Buffer.from(`${last.position} ${idOf(last)}`).toString('base64url') : null;
+  return { data: shown.map(view), next_cursor: cursor, has_more: hasMore };
+}
+
+/** The row before a page's first one; undefined for the first page. Refuses an invalid cursor. */
+export function parseTimeCursor(cursor: string | undefined): { createdAt: string; id: string } | undefined {
+  if (cursor === undefined) return undefined;
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, createdAt = '', id = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (\w+)$/.exec(text) ?? [];
+  const time = new Date(createdAt);
+  // `Date` turns an invalid day such as February 30 into a day of the next month.
+  if (Number.isNaN(time.getTime()) || !createdAt.startsWith(time.toISOString().slice(0, 19))) {
+    throw refuse.invalid([{ pointer: '/cursor', message: 'must be a next_cursor of this list' }]);
+  }
+  return { createdAt, id };
+}

@@ -150,7 +150,7 @@ export interface JobFilter {
   state?: Status | undefined;
   createdAfter?: string | undefined;
   createdBefore?: string | undefined;
-  after?: { createdAt: string; jobId: string } | undefined;
+  after?: { createdAt: string; id: string } | undefined;
   limit: number;
 }
 
@@ -173,7 +173,7 @@ export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow
       filter.createdAfter ?? null,
       filter.createdBefore ?? null,
       filter.after?.createdAt ?? null,
-      filter.after?.jobId ?? null,
+      filter.after?.id ?? null,
       filter.limit,
     ],
   );

@@ -5,6 +5,7 @@ import { paused } from '../../../src/core/events/jobs.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { writeCounters } from '../../../src/storage/deployments/counters.js';
 import { insertDeployment, setSnapshot, promote } from '../../../src/storage/deployments/deployments.js';
+import { putDataset } from '../../../src/storage/datasets/datasets.js';
 import { insertTasks } from '../../../src/storage/graphs/tasks.js';
 import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
@@ -42,6 +43,8 @@ const tables = [
   'deployments',
   'deployment_names',
   'deployment_counters',
+  'datasets',
+  'dataset_rows',
   'commands',
   'events',
   'idempotency_keys',
@@ -101,6 +104,15 @@ beforeAll(async () => {
       await insertDeployment(tx, job, 'name');
       await setSnapshot(tx, job.jobId, snapshot);
       await promote(tx, job);
+      const dataset = { id: `ds_${org}`, numRows: 1, columns: [], bytes: 2 };
+      await putDataset(
+        tx,
+        org,
+        dataset,
+        (async function* () {
+          yield await Promise.resolve(['{}']);
+        })(),
+      );
       await writeCounters(tx, org, [counterOf({ deploymentId: `dep_${org}` })]);
       await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     });

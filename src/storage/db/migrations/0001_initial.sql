@@ -528,6 +528,35 @@ create table deployment_counters (
 
 
 -- ---------------------------------------------------------------------------
+-- Data sets
+-- ---------------------------------------------------------------------------
+
+-- Immutable rows of an uploaded file; the id is a hash of the rows.
+create table datasets (
+  org_id text not null,
+  id text not null,
+  num_rows int not null,
+  -- the columns in their order, with what is known of their values
+  columns json not null,
+  -- size of the rows as JSON
+  bytes bigint not null,
+  created_at timestamptz not null default now(),
+  primary key (org_id, id)
+);
+create index datasets_newest on datasets (org_id, created_at desc, id desc);
+
+create table dataset_rows (
+  org_id text not null,
+  dataset_id text not null,
+  row_index int not null,
+  -- the columns keep their order
+  data json not null,
+  primary key (org_id, dataset_id, row_index),
+  foreign key (org_id, dataset_id) references datasets (org_id, id) on delete cascade
+);
+
+
+-- ---------------------------------------------------------------------------
 -- Access
 -- ---------------------------------------------------------------------------
 
@@ -542,7 +571,8 @@ grant select, insert, update, delete on
   job_budgets, cost_reservations,
   sensor_frames,
   graph_tasks,
-  deployments, deployment_names, deployment_counters
+  deployments, deployment_names, deployment_counters,
+  datasets, dataset_rows
 to ratchet_app;
 -- Append-only tables.
 grant select, insert on orgs, snapshots, secret_key_fingerprint to ratchet_app;
@@ -562,7 +592,8 @@ begin
     'job_budgets', 'cost_reservations',
     'sensor_frames',
     'graph_tasks',
-    'snapshots', 'deployments', 'deployment_names', 'deployment_counters'
+    'snapshots', 'deployments', 'deployment_names', 'deployment_counters',
+    'datasets', 'dataset_rows'
   ] loop
     execute format('alter table %I enable row level security', t);
     execute format('alter table %I force row level security', t);

@@ -1,0 +1,147 @@
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import { pageQuery, pageSchema } from '../../contracts/common.js';
+import { datasetRowSchema, datasetSchema, uploadLimits } from '../../contracts/datasets/dataset.js';
+import {
+  deleteDataset,
+  listDatasetRows,
+  listDatasets,
+  putDataset,
+  readDataset,
+  type Dataset,
+} from '../../storage/datasets/datasets.js';
+import type { App, HttpDeps } from '../deps.js';
+import { iso } from '../jobs/view.js';
+import { refuse } from '../server/errors.js';
+import { numberedPage, parseCursor, parseTimeCursor, timedPage } from '../server/pages.js';
+import { bodyProblems, problems } from '../server/schema.js';
+import type { Format } from './rows.js';
+import { tooLarge, withUpload } from './upload.js';
+
+const datasetsBase = '/api/v1/datasets';
+const tags = ['datasets'];
+const params = z.object({ dataset_id: z.string() });
+const query = z.strictObject(pageQuery);
+
+const formats: Record<string, Format> = {
+  'application/json': 'json',
+  'application/jsonl': 'jsonl',
+  'application/x-ndjson': 'jsonl',
+  'text/csv': 'csv',
+};
+const file = z.unknown().meta({ id: 'DatasetFile', description: 'The file, up to 100 MiB.' });
+
+/** Data sets: immutable rows, whose id is a hash of them. */
+export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void> {
+  const find = async (orgId: string, id: string): Promise<Dataset> => {
+    const isId = /^ds_[0-9a-f]{64}$/.test(id);
+    const dataset = isId ? await db.org(orgId, (tx) => readDataset(tx, id)) : null;
+    if (!dataset) throw refuse.notFound(`data set ${id.slice(0, 100)}`);
+    return dataset;
+  };
+
+  await app.register(async (scope: App) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(Object.keys(formats), (_request, stream, done) => done(null, stream));
+    scope.post(
+      datasetsBase,
+      {
+        schema: {
+          tags,
+          summary: 'Upload a data set',
+          description:
+            'A list of rows as JSON, a row a line (JSONL), or CSV with a header. Each row is an object with a value for each column. A file that exists already is answered with 200.',
+          consumes: Object.keys(formats),
+          body: file,
+          response: { 200: datasetSchema, 201: datasetSchema, ...bodyProblems() },
+        },
+        // The same content is the same data set.
+        config: { idempotency: 'none' },
+        bodyLimit: uploadLimits.bytes,
+      },
+      async (request, reply) => {
+        const { orgId } = request.caller;
+        const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+        if (Number(request.headers['content-length'] ?? 0) > uploadLimits.bytes) throw tooLarge();
+        const { dataset, isNew } = await withUpload(formats[type]!, request.body as Readable, (upload) =>
+          db.org(orgId, (tx) => putDataset(tx, orgId, upload.dataset, upload.batches())),
+        );
+        if (isNew) void reply.header('location', `${datasetsBase}/${dataset.id}`);
+        return reply.code(isNew ? 201 : 200).send(viewOf(dataset));
+      },
+    );
+    return Promise.resolve();
+  });
+
+  app.get(
+    datasetsBase,
+    {
+      schema: {
+        tags,
+        summary: 'List data sets, newest first',
+        querystring: query,
+        response: { 200: pageSchema(datasetSchema), ...problems(422) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const after = parseTimeCursor(cursor);
+      const rows = await db.org(request.caller.orgId, (tx) => listDatasets(tx, { after, limit: limit + 1 }));
+      return timedPage(rows, limit, ({ id }) => id, viewOf);
+    },
+  );
+
+  app.get(
+    `${datasetsBase}/:dataset_id`,
+    { schema: { tags, summary: 'A data set', params, response: { 200: datasetSchema, ...problems(404) } } },
+    async (request) => viewOf(await find(request.caller.orgId, request.params.dataset_id)),
+  );
+
+  app.get(
+    `${datasetsBase}/:dataset_id/rows`,
+    {
+      schema: {
+        tags,
+        summary: 'Rows of a data set',
+        params,
+        querystring: query,
+        response: { 200: pageSchema(datasetRowSchema), ...problems(404, 422) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const after = parseCursor(cursor);
+      const { orgId } = request.caller;
+      const { id } = await find(orgId, request.params.dataset_id);
+      const rows = await db.org(orgId, (tx) => listDatasetRows(tx, id, { after, limit: limit + 1 }));
+      return numberedPage(
+        rows,
+        limit,
+        ({ row }) => row,
+        (row) => row,
+      );
+    },
+  );
+
+  app.delete(
+    `${datasetsBase}/:dataset_id`,
+    {
+      schema: {
+        tags,
+        summary: 'Delete a data set',
+        params,
+        response: { 204: z.undefined().describe('Deleted.'), ...problems(404) },
+      },
+    },
+    async (request, reply) => {
+      const { orgId } = request.caller;
+      const { id } = await find(orgId, request.params.dataset_id);
+      await db.org(orgId, (tx) => deleteDataset(tx, id));
+      return reply.code(204).send();
+    },
+  );
+}
+
+function viewOf({ id, numRows, columns, bytes, createdAt }: Dataset): z.infer<typeof datasetSchema> {
+  return { dataset_id: id, num_rows: numRows, columns, bytes, created_at: iso(createdAt) };
+}

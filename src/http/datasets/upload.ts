@@ -1,0 +1,147 @@
+/** Checks an uploaded file row by row and keeps its rows in a temporary file. */
+import { createHash, randomUUID } from 'node:crypto';
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { uploadLimits, type DatasetColumn } from '../../contracts/datasets/dataset.js';
+import type { NewDataset } from '../../storage/datasets/datasets.js';
+import { isObject } from '../../util/json.js';
+import { ApiError, listed, refuse, type FieldError } from '../server/errors.js';
+import { faultOf } from '../server/body.js';
+import { readRows, type FileRow, type Format } from './rows.js';
+
+/** Characters of rows that are written, or inserted, at a time. */
+const batchChars = 1_000_000;
+
+export interface Upload {
+  dataset: NewDataset;
+  /** Its rows in their order, each as JSON. */
+  batches(): AsyncGenerator<string[]>;
+}
+
+/** Refuses a file with faulty rows, and names at most twenty. The rows are removed afterwards. */
+export async function withUpload<T>(
+  format: Format,
+  body: AsyncIterable<Uint8Array>,
+  use: (upload: Upload) => Promise<T>,
+): Promise<T> {
+  const path = join(tmpdir(), `ratchet-upload-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  try {
+    const dataset = await spool(file, readRows(format, limited(body)));
+    return await use({ dataset, batches: () => batchesOf(file) });
+  } finally {
+    await file.close();
+    await rm(path, { force: true });
+  }
+}
+
+async function* limited(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > uploadLimits.bytes) throw tooLarge();
+    yield chunk;
+  }
+}
+
+export function tooLarge(): ApiError {
+  const most = uploadLimits.bytes / 1024 / 1024;
+  return new ApiError(413, 'body_too_large', `The file is larger than ${most} MiB; upload it in parts.`);
+}
+
+async function spool(file: FileHandle, rows: AsyncIterable<FileRow>): Promise<NewDataset> {
+  const hash = createHash('sha256');
+  const columns = new Columns();
+  const errors: FieldError[] = [];
+  let pending: string[] = [];
+  let chars = 0;
+  let bytes = 0;
+  let numRows = 0;
+  const flush = async () => {
+    const text = pending.join('');
+    hash.update(text);
+    bytes += Buffer.byteLength(text);
+    await file.appendFile(text);
+    [pending, chars] = [[], 0];
+  };
+  for await (const row of rows) {
+    const fault = 'fault' in row ? row.fault : rowFault(row.value);
+    if (fault !== null) {
+      errors.push({ pointer: row.line === 0 ? '' : `/line ${row.line}`, message: fault });
+      if (errors.length >= listed) break;
+      continue;
+    }
+    if (numRows === uploadLimits.rows) throw tooManyRows();
+    const { value } = row as { value: Record<string, unknown> };
+    columns.add(value);
+    numRows += 1;
+    const text = `${JSON.stringify(value)}\n`;
+    pending.push(text);
+    chars += text.length;
+    if (chars >= batchChars) await flush();
+  }
+  if (errors.length > 0) throw refuse.invalid(errors, 'invalid_rows');
+  if (numRows === 0) throw refuse.invalid([{ pointer: '', message: 'has no rows' }], 'invalid_rows');
+  const names = columns.named.map(({ name }) => name);
+  if (names.length > uploadLimits.columns) {
+    const message = `has ${names.length} columns; at most ${uploadLimits.columns} are allowed`;
+    throw refuse.invalid([{ pointer: '', message }], 'invalid_rows');
+  }
+  await flush();
+  return { id: `ds_${hash.digest('hex')}`, numRows, columns: columns.named, bytes };
+}
+
+function tooManyRows(): ApiError {
+  const message = `has more than ${uploadLimits.rows.toLocaleString('en')} rows; upload it in parts`;
+  return refuse.invalid([{ pointer: '', message }], 'invalid_rows');
+}
+
+function rowFault(value: unknown): string | null {
+  if (!isObject(value)) return 'must be an object with a value for each column';
+  const names = Object.keys(value);
+  if (names.length === 0) return 'has no columns';
+  const { columnChars } = uploadLimits;
+  const unnamed = names.find((name) => name.trim() === '' || name.length > columnChars);
+  if (unnamed !== undefined) return `has a column whose name is blank or longer than ${columnChars} characters`;
+  const fault = faultOf(value);
+  return fault && `has a value at ${fault.pointer} that ${fault.message}`;
+}
+
+/** The rows of the file again, in batches. */
+async function* batchesOf(file: FileHandle): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  let chars = 0;
+  for await (const line of file.readLines({ start: 0, autoClose: false })) {
+    batch.push(line);
+    chars += line.length;
+    if (chars < batchChars) continue;
+    yield batch;
+    [batch, chars] = [[], 0];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** What is known of the columns, in the order of their first rows. */
+class Columns {
+  private readonly known = new Map<string, { values: number; distinct: Set<string> | null }>();
+
+  add(row: Record<string, unknown>): void {
+    for (const [name, value] of Object.entries(row)) {
+      let column = this.known.get(name);
+      if (!column) this.known.set(name, (column = { values: 0, distinct: new Set() }));
+      if (value === null || value === '') continue;
+      column.values += 1;
+      const text = JSON.stringify(value);
+      column.distinct?.add(text);
+      const isMany = text.length > uploadLimits.columnChars || (column.distinct?.size ?? 0) > uploadLimits.distinct;
+      if (isMany) column.distinct = null;
+    }
+  }
+
+  get named(): DatasetColumn[] {
+    return [...this.known].map(([name, { values, distinct }]) => {
+      return { name, num_values: values, num_distinct: distinct && distinct.size };
+    });
+  }
+}

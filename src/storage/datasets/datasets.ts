@@ -1,0 +1,85 @@
+import type { DatasetColumn } from '../../contracts/datasets/dataset.js';
+import type { Tx } from '../db/db.js';
+
+export interface Dataset {
+  id: string;
+  numRows: number;
+  columns: DatasetColumn[];
+  bytes: number;
+  createdAt: Date;
+}
+
+export type NewDataset = Omit<Dataset, 'createdAt'>;
+
+const columns = `id, num_rows as "numRows", columns, bytes, created_at as "createdAt"`;
+
+/** Stores a data set unless it exists. `batches`: its rows in their order, each row as JSON. */
+export async function putDataset(
+  tx: Tx,
+  orgId: string,
+  dataset: NewDataset,
+  batches: AsyncIterable<readonly string[]>,
+): Promise<{ dataset: Dataset; isNew: boolean }> {
+  const { id, numRows, columns: named, bytes } = dataset;
+  const [created] = await tx.query(
+    `insert into datasets (org_id, id, num_rows, columns, bytes) values ($1, $2, $3, $4, $5)
+     on conflict do nothing returning id`,
+    // Not toJsonb: HTTP has refused values that Postgres cannot store.
+    [orgId, id, numRows, JSON.stringify(named), bytes],
+  );
+  if (created) {
+    let from = 0;
+    for await (const rows of batches) {
+      await tx.query(
+        `insert into dataset_rows (org_id, dataset_id, row_index, data)
+         select $1, $2, $3 + position - 1, data from json_array_elements($4::json) with ordinality as t(data, position)`,
+        [orgId, id, from, `[${rows.join(',')}]`],
+        'insert_dataset_rows',
+      );
+      from += rows.length;
+    }
+  }
+  return { dataset: (await readDataset(tx, id))!, isNew: created !== undefined };
+}
+
+/** Null: the organization has no such data set. */
+export async function readDataset(tx: Tx, id: string): Promise<Dataset | null> {
+  const [row] = await tx.query<Dataset & Record<string, unknown>>(
+    `select ${columns} from datasets where id = $1`,
+    [id],
+    'read_dataset',
+  );
+  return row ?? null;
+}
+
+/** The newest data sets, after one of them. */
+export async function listDatasets(
+  tx: Tx,
+  { after, limit }: { after: { createdAt: string; id: string } | undefined; limit: number },
+): Promise<(Dataset & { position: string })[]> {
+  return tx.query<Dataset & { position: string } & Record<string, unknown>>(
+    `select ${columns}, to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as position
+       from datasets where $1::timestamptz is null or (created_at, id) < ($1, $2)
+      order by created_at desc, id desc limit $3`,
+    [after?.createdAt ?? null, after?.id ?? null, limit],
+  );
+}
+
+/** Rows with an index above `after`, in their order. */
+export async function listDatasetRows(
+  tx: Tx,
+  id: string,
+  { after, limit }: { after: number; limit: number },
+): Promise<{ row: number; data: Record<string, unknown> }[]> {
+  return tx.query(
+    `select row_index as row, data from dataset_rows where dataset_id = $1 and row_index > $2 order by row_index limit $3`,
+    [id, after, limit],
+    'list_dataset_rows',
+  );
+}
+
+/** Whether it existed. */
+export async function deleteDataset(tx: Tx, id: string): Promise<boolean> {
+  const deleted = await tx.query('delete from datasets where id = $1 returning id', [id]);
+  return deleted.length > 0;
+}

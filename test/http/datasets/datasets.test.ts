@@ -1,0 +1,160 @@
+import { describe, expect, test } from '@jest/globals';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { uploadLimits } from '../../../src/contracts/datasets/dataset.js';
+import { httpOfFile } from '../support.js';
+
+const base = '/api/v1/datasets';
+const http = httpOfFile();
+const types = { json: 'application/json', jsonl: 'application/jsonl', csv: 'text/csv' };
+const upload = (type: keyof typeof types, text: string, headers = {}) =>
+  http.call('POST', base, text, { 'content-type': types[type], ...headers });
+const rowsOf = async (id: string, query = '') => (await http.call('GET', `${base}/${id}/rows?${query}`)).body;
+
+const rows = [
+  { text: 'Where is my card?', label: 'delivery' },
+  { text: 'A "quoted", comma\nand line', label: 'cash' },
+  { text: 'ümläut 🦎', label: 'cash' },
+];
+const files = {
+  json: JSON.stringify(rows, null, 2),
+  jsonl: rows.map((row) => JSON.stringify(row)).join('\n'),
+  csv: 'text,label\nWhere is my card?,delivery\n"A ""quoted"", comma\nand line",cash\nümläut 🦎,cash\n',
+};
+
+describe.each(['json', 'jsonl', 'csv'] as const)('a file as %s', (type) => {
+  test('is stored row by row, in its order', async () => {
+    const { status, body } = await upload(type, files[type]);
+    expect([200, 201]).toContain(status);
+    expect(body).toMatchObject({
+      num_rows: 3,
+      columns: [
+        { name: 'text', num_values: 3, num_distinct: 3 },
+        { name: 'label', num_values: 3, num_distinct: 2 },
+      ],
+    });
+    const page = await rowsOf(body.dataset_id);
+    expect(page).toEqual({ data: rows.map((data, row) => ({ row, data })), next_cursor: null, has_more: false });
+    expect((await http.call('GET', `${base}/${body.dataset_id}`)).body).toEqual(body);
+  });
+});
+
+test('the same rows are the same data set, whatever the format; others are not', async () => {
+  const ids = await Promise.all((['json', 'jsonl', 'csv', 'jsonl'] as const).map((type) => upload(type, files[type])));
+  expect(new Set(ids.map(({ body }) => body.dataset_id)).size).toBe(1);
+  expect((await upload('jsonl', files.jsonl)).status).toBe(200);
+  const other = await upload('jsonl', `${files.jsonl}\n{"text":"x","label":"y"}`);
+  expect(other.status).toBe(201);
+  expect(other.headers['location']).toBe(`${base}/${other.body.dataset_id}`);
+  expect(other.body.dataset_id).not.toBe(ids[0]!.body.dataset_id);
+});
+
+test('empty values count as absent; columns may lack in rows', async () => {
+  const { body } = await upload('jsonl', '{"a":1,"b":null}\n\n{"a":2,"b":"","c":[3]}\r\n{"c":{"d":4}}\n');
+  expect(body.num_rows).toBe(3);
+  expect(body.columns).toEqual([
+    { name: 'a', num_values: 2, num_distinct: 2 },
+    { name: 'b', num_values: 0, num_distinct: 0 },
+    { name: 'c', num_values: 2, num_distinct: 2 },
+  ]);
+});
+
+describe('a faulty file', () => {
+  const cases: [name: string, type: keyof typeof types, text: string, faults: [pointer: string, message: RegExp][]][] =
+    [
+      [
+        'two lines that are not JSON',
+        'jsonl',
+        '{"a":1}\n{"a":\n{"a":2}\nx',
+        [
+          ['/line 2', /JSON/],
+          ['/line 4', /JSON/],
+        ],
+      ],
+      [
+        'a row that is no object',
+        'json',
+        '[{"a":1},\n3,\n[1]]',
+        [
+          ['/line 2', /object/],
+          ['/line 3', /object/],
+        ],
+      ],
+      ['an element that is missing', 'json', '[{"a":1},,{"a":2}]', [['/line 1', /JSON/]]],
+      ['an object instead of a list', 'json', '{"a":1}', [['', /list/]]],
+      ['a list that is cut', 'json', '[{"a":1},{"a"', [['', /middle/]]],
+      ['text after the list', 'json', '[{"a":1}] x', [['', /after/]]],
+      ['a row without columns', 'jsonl', '{}', [['/line 1', /column/]]],
+      ['a blank name', 'csv', 'a, \n1,2\n', [['/line 2', /blank/]]],
+      ['a name twice', 'csv', 'a,b,a\n1,2,3\n', [['/line 1', /"a"/]]],
+      ['a value too many', 'csv', 'a,b\n1,2\n1,2,3\n', [['/line 3', /3 values/]]],
+      ['an open quote', 'csv', 'a,b\n1,"2\n', [['/line 2', /CSV/]]],
+      ['no rows', 'csv', 'a,b\n', [['', /no rows/]]],
+      ['nothing', 'jsonl', '', [['', /no rows/]]],
+      ['NUL', 'jsonl', '{"a":"\\u0000"}', [['/line 1', /NUL/]]],
+      ['the name __proto__', 'json', '[{"a":{"__proto__":1}}]', [['/line 1', /__proto__/]]],
+      ['a row that is too long', 'jsonl', `{"a":"${'x'.repeat(uploadLimits.rowChars)}"}`, [['/line 1', /longer/]]],
+    ];
+  test.each(cases)('%s is refused by its line', async (_name, type, text, faults) => {
+    const { status, body } = await upload(type, text);
+    expect([status, body.code]).toEqual([422, 'invalid_rows']);
+    expect(body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(faults.map(([pointer]) => pointer));
+    for (const [index, [, message]] of faults.entries()) expect(body.errors[index].message).toMatch(message);
+  });
+
+  test('is refused with at most twenty faults, and stores nothing', async () => {
+    const before = (await http.call('GET', base)).body.data.length;
+    const { body } = await upload('jsonl', 'x\n'.repeat(1_000));
+    expect(body.errors).toHaveLength(20);
+    expect((await http.call('GET', base)).body.data).toHaveLength(before);
+  });
+
+  test('of another type is 415, of invalid UTF-8 422, above the limit 413', async () => {
+    expect((await http.call('POST', base, 'a', { 'content-type': 'text/plain' })).status).toBe(415);
+    const length = String(uploadLimits.bytes + 1);
+    expect((await upload('csv', 'a\n1', { 'content-length': length })).status).toBe(413);
+    const answer = await http.app.inject({
+      method: 'POST',
+      url: base,
+      headers: { authorization: `Bearer ${http.key}`, 'content-type': 'text/csv' },
+      payload: Buffer.from([0x61, 0x0a, 0xff, 0xfe, 0x0a]),
+    });
+    expect(answer.statusCode).toBe(422);
+  });
+});
+
+test('many rows are read by page, and leave no file behind', async () => {
+  const text = Array.from({ length: 12_345 }, (_, row) => JSON.stringify({ row, text: 'x'.repeat(300) })).join('\n');
+  const { body } = await upload('jsonl', text);
+  expect(body.num_rows).toBe(12_345);
+  const seen: number[] = [];
+  for (let cursor = ''; ;) {
+    const page = await rowsOf(body.dataset_id, `limit=1000${cursor}`);
+    for (const { row, data } of page.data) {
+      expect(data.row).toBe(row);
+      seen.push(row);
+    }
+    if (!page.has_more) break;
+    cursor = `&cursor=${page.next_cursor}`;
+  }
+  expect(seen).toEqual(Array.from({ length: 12_345 }, (_, row) => row));
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('ratchet-upload-'))).toEqual([]);
+});
+
+test('lists are newest first, by page; another organization sees and deletes nothing', async () => {
+  const ids: string[] = [];
+  for (let index = 0; index < 3; index += 1) ids.unshift((await upload('jsonl', `{"n":${index}}`)).body.dataset_id);
+  const first = (await http.call('GET', `${base}?limit=2`)).body;
+  expect(first.data.map(({ dataset_id }: { dataset_id: string }) => dataset_id)).toEqual(ids.slice(0, 2));
+  const second = (await http.call('GET', `${base}?limit=1&cursor=${first.next_cursor}`)).body;
+  expect(second.data[0].dataset_id).toBe(ids[2]);
+  const as = { authorization: `Bearer ${http.otherKey}` };
+  expect((await http.call('GET', base, undefined, as)).body.data).toEqual([]);
+  for (const path of [ids[0], `${ids[0]}/rows`]) {
+    expect((await http.call('GET', `${base}/${path}`, undefined, as)).status).toBe(404);
+  }
+  expect((await http.call('DELETE', `${base}/${ids[0]}`, undefined, as)).status).toBe(404);
+  expect((await http.call('DELETE', `${base}/${ids[0]}`)).status).toBe(204);
+  expect((await http.call('GET', `${base}/${ids[0]}`)).status).toBe(404);
+  expect((await http.call('DELETE', `${base}/${ids[0]}`)).status).toBe(404);
+});
