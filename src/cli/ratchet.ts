@@ -74,11 +74,25 @@ function explain(error: unknown): never {
   process.exit(1);
 }
 
+const examples = `
+Without a command, ratchet runs dev.
+
+Examples:
+  $ ratchet demo                                a session on the sample, without a key
+  $ PORT=9000 ratchet dev                       the whole service on another port
+  $ DATABASE_URL=postgres://… ratchet serve     the API beside your own Postgres
+
+Settings are environment variables: docs/settings.md. Exit codes: 1 failed, 2 wrong usage.`;
+
 const program = new Command('ratchet')
   .description('Finds better prompts for a task that can score them.')
-  .version(version);
+  .version(version)
+  .addHelpText('after', examples)
+  .showHelpAfterError('Run "ratchet --help" for the commands and examples.')
+  // Help and version end with 0.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 program
-  .command('dev', { isDefault: true })
+  .command('dev')
   .description('API, worker, embedded Temporal and Postgres in one process tree')
   .action(() => run({ serve: true, work: true }));
 program
@@ -96,4 +110,5 @@ program
   .option('--provider <name>', 'provider of model calls', 'local')
   .option('--model <name>', 'model name')
   .action(demo);
-program.parseAsync().catch(explain);
+const given = process.argv.slice(2);
+program.parseAsync(given.length > 0 ? given : ['dev'], { from: 'user' }).catch(explain);
