@@ -92,6 +92,7 @@ export const deploymentStatusSchema = z.enum(['pending', 'building', 'ready', 'f
 export type DeploymentStatus = z.infer<typeof deploymentStatusSchema>;
 
 export const deploymentQuerySchema = z.strictObject({
+  name: z.string().max(100).optional().describe('The versions of one name.'),
   status: deploymentStatusSchema.optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(50),
   offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),

@@ -34,7 +34,10 @@ import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { registerSnapshots } from './snapshots.js';
 
 const tags = ['deployments'];
-const params = z.object({ deployment_id: z.string() });
+const params = z.object({
+  deployment_id: z.string().describe('Its id, or its name: the deployment that serves it, else the newest of it.'),
+});
+const idParams = z.object({ deployment_id: z.string().describe('Its id.') });
 const path = `${base}/:deployment_id`;
 
 const createdSchema = z.object({
@@ -56,6 +59,14 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     const row = await db.org(orgId, (tx) => readDeployment(tx, id));
     if (!row) throw refuse.notFound(`deployment ${id.slice(0, 100)}`);
     return row;
+  };
+
+  /** Changes take an id: by name, a request that is sent twice would act on two deployments. */
+  const findById = async (orgId: string, id: string): Promise<DeploymentRow> => {
+    const row = await find(orgId, id);
+    if (row.id === id) return row;
+    const message = `must be an id here, such as that of ${row.name}: ${row.id}`;
+    throw refuse.invalid([{ pointer: '/deployment_id', message }], 'id_required');
   };
 
   app.post(
@@ -106,22 +117,27 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         response: { 200: deploymentListSchema, ...problems(422) },
       },
     },
-    async ({ caller: { orgId }, query: { status, limit, offset } }) => {
-      const rows = await db.org(orgId, (tx) => listDeployments(tx, { status, limit, offset }));
+    async ({ caller: { orgId }, query: { name, status, limit, offset } }) => {
+      const rows = await db.org(orgId, (tx) => listDeployments(tx, { name, status, limit, offset }));
       return { deployments: rows.map(deploymentSummary) };
     },
   );
 
-  app.get(
-    `${path}/status`,
-    { schema: { tags, summary: 'Status', params, response: { 200: deploymentSchema, ...problems(404) } } },
-    async (request) => {
-      const row = await find(request.caller.orgId, request.params.deployment_id);
-      const isJudged = row.status === 'building' && row.spec.gate !== null;
-      const evaluation = isJudged ? await db.org(row.orgId, (tx) => readOpenEvaluation(tx, row.id)) : null;
-      return deploymentView(row, evaluation, deps);
-    },
-  );
+  for (const [url, summary] of [
+    [path, 'A deployment'],
+    [`${path}/status`, 'The same: its status'],
+  ] as const) {
+    app.get(
+      url,
+      { schema: { tags, summary, params, response: { 200: deploymentSchema, ...problems(404) } } },
+      async (request) => {
+        const row = await find(request.caller.orgId, request.params.deployment_id);
+        const isJudged = row.status === 'building' && row.spec.gate !== null;
+        const evaluation = isJudged ? await db.org(row.orgId, (tx) => readOpenEvaluation(tx, row.id)) : null;
+        return deploymentView(row, evaluation, deps);
+      },
+    );
+  }
 
   app.get(
     `${path}/stats`,
@@ -162,14 +178,14 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       schema: {
         tags,
         summary: 'Roll the name back to the previous deployment',
-        params,
+        params: idParams,
         headers: idempotencyHeader,
         body: commandBodySchema,
         response: { 200: rolledBackSchema, ...bodyProblems(404, 409) },
       },
     },
     async (request) => {
-      const row = await find(request.caller.orgId, request.params.deployment_id);
+      const row = await findById(request.caller.orgId, request.params.deployment_id);
       const result = await db.org(row.orgId, (tx) => rollBack(tx, row));
       if (result === 'not_live') throw notLive(row);
       if (result === 'none_before') throw noneBefore(row);
@@ -184,12 +200,12 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         tags,
         summary: 'Delete a deployment',
         description: 'Its snapshot stays. If it is live, its name serves nothing until another deployment takes it.',
-        params,
-        response: { 204: z.undefined().describe('Deleted.'), ...problems(404) },
+        params: idParams,
+        response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 422) },
       },
     },
     async (request, reply) => {
-      const row = await find(request.caller.orgId, request.params.deployment_id);
+      const row = await findById(request.caller.orgId, request.params.deployment_id);
       await db.org(row.orgId, (tx) => deleteDeployment(tx, row.id));
       if (row.status === 'pending' || row.status === 'building') await stopBuilding(deps, row);
       return reply.code(204).send();

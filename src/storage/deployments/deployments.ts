@@ -56,11 +56,16 @@ export async function insertDeployment(tx: Tx, job: JobRef, name: string): Promi
   await tx.query('insert into deployments (id, org_id, name) values ($1, $2, $3)', [job.jobId, job.orgId, name]);
 }
 
-/** A deployment of the organization, or null: unknown or deleted. */
-export async function readDeployment(tx: Tx, id: string): Promise<DeploymentRow | null> {
+/**
+ * The deployment with this id, serving this name, or the newest of this name; null: unknown or
+ * deleted.
+ */
+export async function readDeployment(tx: Tx, ref: string): Promise<DeploymentRow | null> {
   const [row] = await tx.query<DeploymentRow>(
-    `select ${columns} from ${tables} where d.id = $1 and d.deleted_at is null`,
-    [id],
+    `select ${columns} from ${tables}
+      where (d.id = $1 or d.name = $1) and d.deleted_at is null
+      order by n.deployment_id is not null desc, j.created_at desc, j.id desc limit 1`,
+    [ref],
   );
   return row ?? null;
 }
@@ -71,14 +76,15 @@ export type DeploymentHead = Pick<DeploymentRow, 'id' | 'name' | 'status' | 'liv
 /** The organization's deployments, newest first. */
 export async function listDeployments(
   tx: Tx,
-  page: { status: DeploymentStatus | undefined; limit: number; offset: number },
+  page: { name: string | undefined; status: DeploymentStatus | undefined; limit: number; offset: number },
 ): Promise<DeploymentHead[]> {
   return tx.query<DeploymentHead & Record<string, unknown>>(
     `select d.id, d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
             j.created_at as "createdAt" from ${tables}
-      where d.org_id = current_setting('app.org') and d.deleted_at is null and ($1::text is null or ${status} = $1)
-      order by j.created_at desc, j.id desc limit $2 offset $3`,
-    [page.status ?? null, page.limit, page.offset],
+      where d.org_id = current_setting('app.org') and d.deleted_at is null
+        and ($1::text is null or ${status} = $1) and ($2::text is null or d.name = $2)
+      order by j.created_at desc, j.id desc limit $3 offset $4`,
+    [page.status ?? null, page.name ?? null, page.limit, page.offset],
   );
 }
 

@@ -264,3 +264,55 @@ describe('a snapshot', () => {
     expect((await it.http.call('GET', `${base}/snapshots/${one.snapshot_id}/diff/snap_0`)).status).toBe(404);
   });
 });
+
+describe('a name', () => {
+  const get = (path: string) => it.http.call('GET', `${base}/${path}`);
+  const list = (query: string) => it.http.call('GET', `${base}?${query}`);
+
+  test('stands for the deployment that it serves, in every read', async () => {
+    await it.deploy('named', 'one');
+    const second = await it.deploy('named', 'two');
+    for (const path of ['named', 'named/status', second, `${second}/status`]) {
+      expect((await get(path)).body).toMatchObject({ id: second, name: 'named', live: true });
+    }
+    expect((await get('named/stats')).body.deployment_id).toBe(second);
+    expect((await get('named/events')).status).toBe(200);
+  });
+
+  test('is refused where a request that is sent twice would act on two deployments', async () => {
+    const id = await it.deploy('twice');
+    for (const [method, path] of [
+      ['POST', `${base}/twice/rollback`],
+      ['DELETE', `${base}/twice`],
+    ] as const) {
+      const { status, body } = await it.http.call(method, path);
+      expect([status, body.code]).toEqual([422, 'id_required']);
+      expect(body.detail).toContain(id);
+    }
+    expect((await get('twice')).body).toMatchObject({ id, live: true });
+  });
+
+  test('that serves nothing yet stands for its newest deployment', async () => {
+    it.held = true;
+    const { id } = (await it.create({ name: 'unborn', source })).body;
+    const { id: newer } = (await it.create({ name: 'unborn', source })).body;
+    expect((await get('unborn')).body).toMatchObject({ id: newer, status: 'pending' });
+    expect((await get('nobody')).status).toBe(404);
+    expect((await list('name=unborn')).body.deployments.map((item: { id: string }) => item.id)).toEqual([newer, id]);
+  });
+
+  test('filters the list: the versions of the name, newest first', async () => {
+    const ids: string[] = [];
+    for (const text of ['a', 'b', 'c']) ids.unshift(await it.deploy('versions', text));
+    const listed = (await list('name=versions')).body.deployments;
+    expect(listed.map(({ id, live }: { id: string; live: boolean }) => [id, live])).toEqual([
+      [ids[0], true],
+      [ids[1], false],
+      [ids[2], false],
+    ]);
+    expect((await list('name=versions&limit=1&offset=1')).body.deployments).toHaveLength(1);
+    expect((await list('name=nobody')).body.deployments).toEqual([]);
+    const as = { authorization: `Bearer ${it.http.otherKey}` };
+    expect((await it.http.call('GET', `${base}/versions`, undefined, as)).status).toBe(404);
+  });
+});

@@ -259,7 +259,9 @@ describe('names', () => {
    */
   async function listedAs(model: Model, names: string[]): Promise<void> {
     for (const org of orgs) {
-      const all = await db.org(org, (tx) => listDeployments(tx, { status: undefined, limit: 1_000, offset: 0 }));
+      const all = await db.org(org, (tx) =>
+        listDeployments(tx, { name: undefined, status: undefined, limit: 1_000, offset: 0 }),
+      );
       const listed = all.filter(({ name }) => names.includes(name));
       const kept = model.all.filter((known) => known.org === org && !known.deleted).map(({ id }) => id);
       expect(listed.map(({ id }) => id).sort()).toEqual(kept.sort());
