@@ -91,11 +91,17 @@ export function readRolloutAnswer(
   if (foreign) return foreign;
   if (json['status'] === 'pending') return { kind: 'pending' };
   const status = json['success_status'];
-  if (status !== undefined && status !== null && !(typeof status === 'string' && status.toLowerCase() === 'success')) {
+  if (status !== undefined && status !== null && !reportsSuccess(status)) {
     const detail = json['status_detail'] ?? json['error'] ?? '';
     return fault('rollout_failed', `The container reports success_status ${quote(status)}: ${quote(detail)}`);
   }
   return readReward(json);
+}
+
+const successWords = new Set(['success', 'succeeded', 'completed', 'ok']);
+
+function reportsSuccess(status: unknown): boolean {
+  return typeof status === 'string' && successWords.has(status.trim().toLowerCase());
 }
 
 /** The body as a JSON object, or the fault. */

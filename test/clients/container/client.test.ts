@@ -307,6 +307,19 @@ describe('failures', () => {
       failed('rollout_failed', { message: expect.stringContaining('model broke') as unknown }),
     ],
   ];
+  test.each(['success', 'succeeded', 'completed', 'ok', 'OK', ' Succeeded '])('success_status %j', async (status) => {
+    expect(await rollout(answers.json(() => ({ success_status: status, reward: 0.5 })))).toMatchObject({
+      kind: 'reward',
+      reward: 0.5,
+    });
+  });
+
+  test.each(['', 'partial', 'not ok', 'incomplete', true, 1, {}])('success_status %j fails', async (status) => {
+    expect(await rollout(answers.json(() => ({ success_status: status, reward: 1 })))).toEqual(
+      failed('rollout_failed'),
+    );
+  });
+
   test.each(once)('%s: fails without a retry', async (_name, behaviour, outcome) => {
     expect(await rollout(behaviour)).toEqual(outcome);
     expect(container.ledger).toHaveLength(1);
