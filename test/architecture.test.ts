@@ -24,7 +24,7 @@ const rules: Record<string, Rule> = {
   'src/contracts': {
     values: ['src/core/prompts', 'src/core/jobs/kinds', 'src/util'],
     types: ['src/core'],
-    packages: ['zod'],
+    packages: ['zod', 'fastest-levenshtein'],
   },
   'src/core': { values: ['src/util'], types: ['src/contracts'], packages: [] },
   'src/storage': { values: ['src/contracts', 'src/core', 'src/util'] },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { closestName, unknownField } from './close-names.js';
 import { runAlways, wholeNumber } from './validation.js';
 import { componentName, componentNames, maxComponents } from '../core/prompts/components.js';
 
@@ -89,6 +90,11 @@ export const policySchema = z
         path: [field],
         message: 'is not accepted; the service configures the target and key of model calls',
       });
+    }
+    const missing = ['model', 'provider'].filter((field) => !Object.hasOwn(policy, field));
+    for (const field of Object.keys(policy)) {
+      if (closestName(field, missing) !== null)
+        ctx.addIssue({ code: 'custom', path: [field], message: unknownField(field, missing) });
     }
   }, runAlways)
   .meta({ id: 'Policy', description: 'A model and its provider. All other fields are passed to the model unchanged.' });

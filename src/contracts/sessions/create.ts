@@ -8,7 +8,7 @@ import {
   policySchema,
   promptSchema,
 } from '../common.js';
-import { isObject } from '../../util/json.js';
+import { asObject, isObject } from '../../util/json.js';
 import { algorithmFields, algorithmNames } from './algorithms.js';
 import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 
@@ -140,3 +140,18 @@ export const createSessionSchema = z
     if (second) refuse(second.path, `duplicates ${first!.path.join('.')}; give only one`);
   }, runAlways);
 export type CreateSession = z.infer<typeof createSessionSchema>;
+
+/** The schema for a body; fields without their wrapper get one error that says where they go. */
+export function sessionSchemaFor(body: unknown): z.ZodType {
+  if (findOptimizations(body).length > 0) return createSessionSchema;
+  for (const holder of [[], ['config_body'], ['config']]) {
+    const fields = Object.keys(asObject(valueAt(body, ...holder)) ?? {}).filter((name) =>
+      Object.hasOwn(shape.shape, name),
+    );
+    if (fields.length === 0) continue;
+    const message = `is required; put ${fields.sort().join(', ')} inside it`;
+    const path = [...holder, 'policy_optimization'];
+    return z.unknown().superRefine((_, ctx) => ctx.addIssue({ code: 'custom', path, message }));
+  }
+  return createSessionSchema;
+}

@@ -6,7 +6,7 @@ import { limits, stepPrompt, type Graph } from '../../core/graphs/graph.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import { singleStepGraph } from '../../core/graphs/single-step.js';
 import { graphProblems, type Problem } from '../../core/graphs/validate.js';
-import { faultsIn } from '../server/errors.js';
+import { faultsIn } from '../server/faults.js';
 import type { Fault } from './specs.js';
 import { missing } from '../server/schema.js';
 
@@ -99,7 +99,7 @@ function requestedGraph(
 ): { graph: Graph | null; faults: Fault[] } {
   const parsed = graphSchema.safeParse(given, { error: missing });
   if (!parsed.success) {
-    const found = faultsIn(parsed.error.issues);
+    const found = faultsIn(parsed.error.issues, graphSchema);
     return { graph: null, faults: found.map(({ path, message }) => ({ path: ['initial_graph', ...path], message })) };
   }
   const graph = graphFromJson(parsed.data);

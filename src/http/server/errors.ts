@@ -138,30 +138,6 @@ function describeErrors(errors: FieldError[]): string {
   return shown.join('; ') + (errors.length > 3 ? `; and ${errors.length - 3} more` : '') + '.';
 }
 
-interface ValidationIssue {
-  code?: string;
-  path: PropertyKey[];
-  message: string;
-  keys?: string[];
-  params?: { code?: string } | undefined;
-}
-
-/** Field errors from zod's issues: one per field; unknown fields by name. */
-export function faultsIn(issues: readonly ValidationIssue[]): { path: PropertyKey[]; message: string }[] {
-  return issues.flatMap(({ code, path, message, keys }) =>
-    code === 'unrecognized_keys' && keys
-      ? keys.map((key) => ({ path: [...path, key], message: 'unknown field' }))
-      : [{ path, message }],
-  );
-}
-
-/** The 422 for zod's issues. */
-export function fromIssues(issues: readonly ValidationIssue[]): ApiError {
-  const errors = faultsIn(issues).map(({ path, message }) => ({ pointer: pointerOf(path), message }));
-  const code = issues.map((issue) => issue.params?.code).find((c) => c !== undefined);
-  return refuse.invalid(errors.slice(0, listed), code);
-}
-
 const known: Record<string, [status: number, code: string, detail: string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body_too_large', 'The body exceeds the limit of this path.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'unsupported_media_type', 'Send the body as application/json.'],
@@ -173,7 +149,7 @@ const known: Record<string, [status: number, code: string, detail: string]> = {
 /** Maps any error to a failure for the caller; internal errors show their text in the log only. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  const error = thrown as Partial<FastifyError> & { issues?: ValidationIssue[] };
+  const error = thrown as Partial<FastifyError>;
   const entry = known[error.code ?? ''];
   if (entry) return new ApiError(...entry, { cause: thrown });
   if (isTransient(thrown)) {

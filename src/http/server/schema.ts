@@ -1,7 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify';
 import { z } from 'zod';
 import { problemSchema } from '../../contracts/common.js';
-import { fromIssues } from './errors.js';
+import { fromIssues } from './faults.js';
 
 /** Message of a missing field, whatever its type. */
 export const missing = ({ code, input }: { code?: string; input?: unknown }) =>
@@ -12,7 +12,7 @@ export const validate: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   (data: unknown) => {
     const result = schema.safeParse(data, { error: missing });
-    return result.success ? { value: result.data } : { error: fromIssues(result.error.issues) };
+    return result.success ? { value: result.data } : { error: fromIssues(result.error.issues, schema) };
   };
 
 /** Validates a body with the schema that `choose` picks, for errors in terms of that form. */

@@ -9,7 +9,7 @@ import {
   sessionSchema,
   sessionSummarySchema,
 } from '../../contracts/sessions/session.js';
-import { createSessionSchema } from '../../contracts/sessions/create.js';
+import { createSessionSchema, sessionSchemaFor } from '../../contracts/sessions/create.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { resolveCall } from '../../storage/rollouts/calls.js';
@@ -25,7 +25,7 @@ import type { App, HttpDeps } from '../deps.js';
 import { registerJobRoutes } from '../jobs/routes.js';
 import { createWarnings, idFields } from '../jobs/view.js';
 import { listPage } from '../jobs/lists.js';
-import { bodyProblems, idempotencyHeader, problems, sessionParams } from '../server/schema.js';
+import { bodyProblems, idempotencyHeader, problems, sessionParams, validateForm } from '../server/schema.js';
 import { readTelemetry } from './sensors-view.js';
 import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, sessionView } from './view.js';
 import { sessionSpec, unwrapSession } from '../jobs/specs.js';
@@ -40,6 +40,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     base,
     {
       config: { idempotency: 'create' },
+      validatorCompiler: validateForm(sessionSchemaFor),
       schema: {
         tags,
         summary: 'Create a session',

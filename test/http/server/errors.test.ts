@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiError, fromIssues, openAiError, pointerOf, problem, toApiError } from '../../../src/http/server/errors.js';
+import { createSessionSchema } from '../../../src/contracts/sessions/create.js';
+import { ApiError, openAiError, pointerOf, problem, toApiError } from '../../../src/http/server/errors.js';
+import { fromIssues } from '../../../src/http/server/faults.js';
 import { startHttp, type TestHttp } from '../support.js';
 
 const sessions = '/api/v1/online/sessions';
@@ -83,10 +85,14 @@ describe('the format', () => {
   });
 
   test('lists at most twenty faults, and unknown fields by their own names', () => {
-    const many = fromIssues(Array.from({ length: 50 }, (_, i) => ({ path: ['seeds', i], message: 'bad' })));
+    const schema = createSessionSchema;
+    const many = fromIssues(
+      Array.from({ length: 50 }, (_, i) => ({ path: ['seeds', i], message: 'bad' })),
+      schema,
+    );
     expect(many.errors).toHaveLength(20);
     expect(many.message).toContain('and 17 more');
-    const unknown = fromIssues([{ code: 'unrecognized_keys', path: ['a'], message: '', keys: ['b', 'c'] }]);
+    const unknown = fromIssues([{ code: 'unrecognized_keys', path: ['a'], message: '', keys: ['b', 'c'] }], schema);
     expect(unknown.errors.map(({ pointer }) => pointer)).toEqual(['/a/b', '/a/c']);
     expect(problem(unknown, { url: '/x?y', id: 'r' })).toMatchObject({ instance: '/x', request_id: 'r', status: 422 });
   });

@@ -437,6 +437,42 @@ describe('bad input is 422 with the name of the field, before anything is stored
     expect(await pointersOf({ config: { x: 1 } })).toEqual(['/config/x', '/policy_optimization']);
   });
 
+  test.each<[string, change: object, errors: object]>([
+    ['gepa/generation', { gepa: { ...good.gepa, generation: 2 } }, { '/gepa/generation': 'generations' }],
+    ['maxConcurrent', { maxConcurrent: 2 }, { '/maxConcurrent': 'max_concurrent' }],
+    ['budget/max_rollout', { budget: { max_rollout: 9 } }, { '/budget/max_rollout': 'max_rollouts' }],
+    ['colour', { colour: 'red' }, { '/colour': null }],
+    [
+      'policy/provder',
+      { policy: { provder: 'local', model: 'm' } },
+      { '/policy/provder': 'provider', '/policy/provider': null },
+    ],
+  ])('suggests the known field that is close to %s', async (_name, change, errors) => {
+    const { status, body } = await create({ ...good, ...change });
+    const suggested = body.errors.map(({ pointer, message }: { pointer: string; message: string }) => [
+      pointer.replace('/policy_optimization', ''),
+      /did you mean `(\w+)`\?$/.exec(message)?.[1] ?? null,
+    ]);
+    expect([status, Object.fromEntries(suggested)]).toEqual([422, errors]);
+  });
+
+  test.each([[[]], [['config']], [['config_body']]])(
+    'says once where fields without their wrapper go: %j',
+    async (holder) => {
+      const { status, body } = await http.call('POST', url, holder.length > 0 ? { [holder[0]!]: good } : good);
+      const names = 'algorithm, container_url, gepa, policy';
+      expect([status, body.errors]).toEqual([
+        422,
+        [
+          {
+            pointer: `/${[...holder, 'policy_optimization'].join('/')}`,
+            message: `is required; put ${names} inside it`,
+          },
+        ],
+      ]);
+    },
+  );
+
   test('runs the checks across fields despite other faults', async () => {
     expect(
       await pointersOf({

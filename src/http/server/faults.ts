@@ -1,0 +1,60 @@
+/** Field errors from zod's issues. */
+import type { z } from 'zod';
+import { unknownField } from '../../contracts/close-names.js';
+import { listed, pointerOf, refuse, type ApiError } from './errors.js';
+
+type Path = readonly PropertyKey[];
+
+interface ValidationIssue {
+  code?: string;
+  path: PropertyKey[];
+  message: string;
+  keys?: string[];
+  params?: { code?: string } | undefined;
+}
+
+interface Fault {
+  path: PropertyKey[];
+  message: string;
+}
+
+/** The first faults: one per field; unknown fields by name, with the field that was meant. */
+export function faultsIn(issues: readonly ValidationIssue[], schema: z.ZodType): Fault[] {
+  const faults = issues.flatMap(({ code, path, message, keys }): (() => Fault)[] =>
+    code === 'unrecognized_keys' && keys
+      ? keys.map((key) => () => ({ path: [...path, key], message: unknownField(key, fieldsAt(schema, path)) }))
+      : [() => ({ path, message })],
+  );
+  // Suggest for listed faults only: a body can have many unknown fields.
+  return faults.slice(0, listed).map((fault) => fault());
+}
+
+/** The 422 for zod's issues. */
+export function fromIssues(issues: readonly ValidationIssue[], schema: z.ZodType): ApiError {
+  const errors = faultsIn(issues, schema).map(({ path, message }) => ({ pointer: pointerOf(path), message }));
+  const code = issues.map((issue) => issue.params?.code).find((c) => c !== undefined);
+  return refuse.invalid(errors, code);
+}
+
+/** The parts of a schema that hold other schemas. */
+interface Definition {
+  shape?: Record<string, z.ZodType>;
+  options?: z.ZodType[];
+  innerType?: z.ZodType;
+  in?: z.ZodType;
+  element?: z.ZodType;
+  valueType?: z.ZodType;
+}
+
+/** The fields of the object at a path, of all forms that it can have; none if it is no object. */
+export function fieldsAt(schema: z.ZodType, path: Path): string[] {
+  const { shape, options, innerType, in: input, element, valueType } = schema.def as Definition;
+  if (options) return options.flatMap((option) => fieldsAt(option, path));
+  const wrapped = innerType ?? input;
+  if (wrapped) return fieldsAt(wrapped, path);
+  if (path.length === 0) return Object.keys(shape ?? {});
+  const [first, ...rest] = path;
+  const field = shape && Object.hasOwn(shape, first!) ? shape[String(first)] : undefined;
+  const next = field ?? element ?? valueType;
+  return next ? fieldsAt(next, rest) : [];
+}
