@@ -1,6 +1,10 @@
 /** Building blocks of request validation. */
 import { z } from 'zod';
 
+/** Message of a missing field, whatever its type. */
+export const missing = ({ code, input }: { code?: string; input?: unknown }) =>
+  code?.startsWith('invalid_') && input === undefined ? 'is required' : undefined;
+
 /** The message for a malformed field; a missing field gets zod's "is required". */
 export function unlessMissing(message: string) {
   return { error: ({ input }: { input?: unknown }) => (input === undefined ? undefined : message) };
@@ -28,12 +32,4 @@ export function wholeNumber(minimum: number, maximum: number) {
       else if (value < minimum || value > maximum) ctx.addIssue(`must be ${minimum} to ${maximum}`);
     })
     .meta({ type: 'integer', minimum, maximum });
-}
-
-/** A list of 1 to `max` non-negative whole numbers, in the order they run. */
-export function seedsSchema(max: number) {
-  return z
-    .array(wholeNumber(0, Number.MAX_SAFE_INTEGER), unlessMissing('must be a list of whole numbers'))
-    .min(1, 'must hold at least one seed')
-    .max(max, `must hold at most ${max} seeds`);
 }

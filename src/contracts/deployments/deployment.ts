@@ -11,7 +11,8 @@ import {
   timestamp,
 } from '../common.js';
 import { isObject } from '../../util/json.js';
-import { runAlways, seedsSchema, unlessMissing, valueAt } from '../validation.js';
+import { seedsSchema } from '../seeds.js';
+import { runAlways, unlessMissing, valueAt } from '../validation.js';
 
 const name = z
   .string(unlessMissing('must be a string'))

@@ -14,7 +14,7 @@ import {
   timestamp,
   usageSchema,
 } from '../common.js';
-import { seedsSchema } from '../validation.js';
+import { seedsSchema } from '../seeds.js';
 
 const sevenDays = 7 * 24 * 3_600;
 

@@ -1,6 +1,7 @@
 /** The request fields of each search algorithm, in a session's body under the algorithm's name. */
 import { z } from 'zod';
-import { seedsSchema, wholeNumber } from '../validation.js';
+import { seedsSchema } from '../seeds.js';
+import { wholeNumber } from '../validation.js';
 
 const count = (max: number) => wholeNumber(1, max);
 

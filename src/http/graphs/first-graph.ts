@@ -8,7 +8,7 @@ import { singleStepGraph } from '../../core/graphs/single-step.js';
 import { graphProblems, type Problem } from '../../core/graphs/validate.js';
 import { faultsIn } from '../server/faults.js';
 import type { Fault } from './specs.js';
-import { missing } from '../server/schema.js';
+import { missing } from '../../contracts/validation.js';
 
 /** Default without graph, prompt and description. */
 const plainPrompt = 'Answer the question that the input asks. Give the answer alone.';

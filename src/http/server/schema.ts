@@ -1,11 +1,8 @@
 import type { FastifySchemaCompiler } from 'fastify';
 import { z } from 'zod';
 import { problemSchema } from '../../contracts/common.js';
+import { missing } from '../../contracts/validation.js';
 import { fromIssues } from './faults.js';
-
-/** Message of a missing field, whatever its type. */
-export const missing = ({ code, input }: { code?: string; input?: unknown }) =>
-  code?.startsWith('invalid_') && input === undefined ? 'is required' : undefined;
 
 /** Validates with zod; errors per field. */
 export const validate: FastifySchemaCompiler<z.ZodType> =

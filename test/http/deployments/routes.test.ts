@@ -36,6 +36,12 @@ describe('creating a deployment', () => {
     expect((await it.ask('new.one-1', { messages: [] })).status).toBe(404);
   });
 
+  test('reads a range of seeds of its gate', async () => {
+    it.held = true;
+    const { body } = await it.create({ name: 'ranged', source, gate: { ...gate, seeds: '3-12' } });
+    expect((await it.status(body.id)).body.gate).toMatchObject({ seeds: 10 });
+  });
+
   test('with the same Idempotency-Key returns the first deployment', async () => {
     const headers = { 'idempotency-key': 'deploy-once' };
     const [one, other] = [

@@ -45,6 +45,10 @@ describe('create evaluation', () => {
     expect(await specOf(body.job_id)).toMatchObject({ seeds: [3, 1, 3] });
     const many = await http.call('POST', url, { ...good, seeds: Array.from({ length: 10_000 }, (_, i) => i) });
     expect([many.status, many.body.estimate.rollouts]).toEqual([201, 10_000]);
+    const range = await http.call('POST', url, { ...good, seeds: '7-9' });
+    expect(await specOf(range.body.job_id)).toMatchObject({ seeds: [7, 8, 9] });
+    const more = await http.call('POST', url, { ...good, seeds: { from: 0, to: 10_000 } });
+    expect([more.status, more.body.errors.length, more.body.errors[0].pointer]).toEqual([422, 1, '/seeds']);
   });
 
   test('accepts the existing client’s wrapper, with its headers', async () => {

@@ -111,6 +111,21 @@ describe('/openapi.json', () => {
   });
 });
 
+test('seeds are a list or a range', () => {
+  const forms = document.paths['/api/v1/offline/jobs']!['post']!.requestBody!.content['application/json']!.schema;
+  const [flat] = forms['anyOf'] as { properties: { seeds: object }; required: string[] }[];
+  expect(flat!.required).toContain('seeds');
+  const seed = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+  expect(flat!.properties.seeds).toEqual({
+    description: expect.any(String) as unknown,
+    anyOf: [
+      { type: 'array', items: seed, minItems: 1, maxItems: 10_000 },
+      { type: 'string', pattern: '^\\d+-\\d+$' },
+      { type: 'object', properties: { from: seed, to: seed }, required: ['from', 'to'], additionalProperties: false },
+    ],
+  });
+});
+
 describe('events', () => {
   test('each type has its schema, and each field of its data a description', () => {
     const { anyOf } = document.components.schemas.Event;

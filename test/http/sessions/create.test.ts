@@ -21,6 +21,21 @@ async function countJobs(): Promise<number> {
 }
 
 describe('create session', () => {
+  test.each(['gepa', 'mipro'])('reads ranges of seeds as lists: %s', async (algorithm) => {
+    const evaluation = { seeds: { from: 4, to: 6 }, heldout_seeds: '7-8' };
+    const section = { population_size: 1, generations: 1, evaluation, train_seeds: '0-3' };
+    const { gepa: _, ...rest } = good;
+    const mipro = { num_candidates: 2, evaluation, train_seeds: '0-3' };
+    const { status, body } = await create({
+      ...{ ...rest, algorithm },
+      ...(algorithm === 'gepa' ? { gepa: section } : { mipro }),
+    });
+    expect(status).toBe(201);
+    expect((await stored(body.session_id))['spec']).toMatchObject({
+      search: { trainSeeds: [0, 1, 2, 3], evaluationSeeds: [4, 5, 6], heldoutSeeds: [7, 8] },
+    });
+  });
+
   test('driven by its caller needs no container, and allows rewards a week', async () => {
     const { container_url: _, ...rest } = good;
     const { status, body } = await create({ ...rest, rollouts: 'caller', rollout_timeout: 604_800 });
@@ -419,7 +434,8 @@ describe('bad input is 422 with the name of the field, before anything is stored
     ['gepa.population_size', 0, 'must be 1 to 500'],
     ['gepa.population_size', '2', 'must be a whole number'],
     ['gepa.population_size', undefined, 'is required'],
-    [seeds, 'all', 'must be a list of whole numbers'],
+    [seeds, 'all', expect.stringContaining('"0-99"') as never],
+    [seeds, '0-1000', 'must hold at most 1000 seeds; 0 to 1000 has 1001'],
     ['rng_seed', 2 ** 53, `must be ${-(2 ** 53 - 1)} to ${2 ** 53 - 1}`],
   ])('%s = %j: %s', async (field, value, message) => {
     const { body } = await create(at(field, value));
