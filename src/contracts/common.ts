@@ -160,6 +160,11 @@ export const errorDetailsSchema = z.object({ code: z.string(), message: z.string
 
 export const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC.' });
 
+/** Recorded with the job; a create without warnings has no such field. */
+export const warningsSchema = z
+  .array(z.string())
+  .describe('What is valid in the request, and probably not what was meant.');
+
 export const jobFields = {
   job_id: z.string(),
   status: statusSchema,
@@ -171,6 +176,7 @@ export const jobFields = {
   error: z.string().nullable().describe('Why the job failed; null otherwise.'),
   error_details: errorDetailsSchema.nullable(),
   stopped_by: z.string().nullable().describe('What ended the job.'),
+  warnings: warningsSchema,
 };
 
 export const concurrencySchema = z.object({

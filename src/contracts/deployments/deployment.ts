@@ -9,6 +9,7 @@ import {
   policySchema,
   promptMessagesSchema,
   timestamp,
+  warningsSchema,
 } from '../common.js';
 import { isObject } from '../../util/json.js';
 import { seedsSchema } from '../seeds.js';
@@ -155,6 +156,7 @@ export const deploymentSchema = z
     completed_at: timestamp.nullable(),
     error: z.string().nullable().describe('Why the deployment failed; null otherwise.'),
     error_details: errorDetailsSchema.nullable(),
+    warnings: warningsSchema,
     workflow_id: z.string().describe('The Temporal workflow that builds it.'),
     temporal_url: z.string().nullable(),
   })

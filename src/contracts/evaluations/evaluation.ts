@@ -13,6 +13,7 @@ import {
   statusSchema,
   timestamp,
   usageSchema,
+  warningsSchema,
 } from '../common.js';
 import { seedsSchema } from '../seeds.js';
 
@@ -70,7 +71,7 @@ export const evaluationCreatedSchema = z.object({
   job_id: z.string(),
   status: statusSchema,
   estimate: estimateSchema,
-  warnings: z.array(z.string()).optional(),
+  warnings: warningsSchema.optional(),
   workflow_id: z.string(),
   temporal_url: z.string().nullable(),
 });

@@ -8,6 +8,7 @@ import {
   policySchema,
   statusSchema,
   usageSchema,
+  warningsSchema,
 } from '../common.js';
 import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
@@ -95,6 +96,7 @@ export const graphJobCreatedSchema = z.object({
   num_tasks: z.int(),
   max_rollouts: z.int().describe('rollout_budget.'),
   estimate: estimateSchema,
+  warnings: warningsSchema.optional(),
   workflow_id: z.string(),
   temporal_url: z.string().nullable(),
 });

@@ -9,6 +9,7 @@ import {
   messageSchema,
   statusSchema,
   usageSchema,
+  warningsSchema,
 } from '../common.js';
 import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../search.js';
 import { sensorFields } from './sensors.js';
@@ -26,7 +27,7 @@ export const sessionCreatedSchema = z.object({
   correlation_id: z.string().optional(),
   ...urls,
   estimate: estimateSchema,
-  warnings: z.array(z.string()).optional(),
+  warnings: warningsSchema.optional(),
   workflow_id: z.string(),
   temporal_url: z.string().nullable(),
 });

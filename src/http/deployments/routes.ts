@@ -7,6 +7,7 @@ import {
   deploymentStatusSchema,
   rolledBackSchema,
 } from '../../contracts/deployments/deployment.js';
+import { warningsSchema } from '../../contracts/common.js';
 import { commandBodySchema } from '../../contracts/control.js';
 import { deploymentStatsSchema } from '../../contracts/deployments/stats.js';
 import type { DeploymentSpec } from '../../core/jobs/spec.js';
@@ -29,7 +30,6 @@ import { ApiError, refuse } from '../server/errors.js';
 import { createEventReader } from '../jobs/event-reader.js';
 import { events, eventsRoute } from '../jobs/events.js';
 import { findJob } from '../jobs/control.js';
-import { createWarnings } from '../jobs/view.js';
 import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { registerSnapshots } from './snapshots.js';
 
@@ -46,7 +46,7 @@ const createdSchema = z.object({
   status: deploymentStatusSchema,
   snapshot_id: z.null(),
   ...deploymentSchema.pick({ chat_completions_url: true, name_chat_completions_url: true }).shape,
-  warnings: z.array(z.string()).optional(),
+  warnings: warningsSchema.optional(),
   workflow_id: z.string(),
   temporal_url: z.string().nullable(),
 });
@@ -99,7 +99,6 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         answer: ({ jobId: id, workflowId }) => ({
           ...{ id, name, status: 'pending', snapshot_id: null },
           ...completionUrls({ id, name }, deps.publicUrl),
-          ...createWarnings(spec, deps.publicUrl),
           workflow_id: workflowId,
           temporal_url: deps.temporalUrl(workflowId),
         }),

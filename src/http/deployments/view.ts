@@ -36,6 +36,7 @@ export function deploymentView(
     completed_at: isoOrNull(row.completedAt),
     error: row.errorDetails?.message ?? null,
     error_details: row.errorDetails,
+    warnings: row.warnings,
     workflow_id: row.workflowId,
     temporal_url: temporalUrl(row.workflowId),
   };

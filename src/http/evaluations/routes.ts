@@ -21,7 +21,6 @@ import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { evaluationListItem, evaluationResults, evaluationView } from './view.js';
 import { registerJobRoutes } from '../jobs/routes.js';
-import { createWarnings } from '../jobs/view.js';
 import { listPage } from '../jobs/lists.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems, validateForm } from '../server/schema.js';
 import { checkEvaluation, evaluationSpec } from '../jobs/specs.js';
@@ -60,7 +59,6 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
           job_id: jobId,
           status: 'running',
           estimate: evaluationEstimate(spec),
-          ...createWarnings(spec, deps.publicUrl),
           workflow_id: workflowId,
           temporal_url: deps.temporalUrl(workflowId),
         }),

@@ -10,8 +10,9 @@ import type { CommandedJob } from '../../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { answerOf, replay } from '../server/idempotency.js';
 import { settleWithin } from '../server/in-time.js';
+import { createWarnings } from './warnings.js';
 
-/** A validated create request: the rows to store and the response. */
+/** A validated create request: the rows to store and the response, without `warnings`. */
 export interface Creation {
   kind: JobKind;
   spec: JobSpec | DeploymentSpec;
@@ -39,6 +40,7 @@ export async function create(
   const { orgId } = request.caller;
   const { kind, spec, algorithm, correlationId } = creation;
   const jobId = newJobId(kind);
+  const warnings = createWarnings(spec, deps.publicUrl);
   const job: NewJob = {
     orgId,
     jobId,
@@ -48,9 +50,10 @@ export async function create(
     correlationId,
     spec,
     pending: creation.pending ?? false,
+    warnings,
   };
   const headers = { location: creation.location(jobId) };
-  const body = creation.answer(job);
+  const body = { ...creation.answer(job), ...(warnings.length > 0 && { warnings }) };
 
   const { idempotent } = request;
   const earlier = await deps.db.org(orgId, async (tx) => {

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, usageSchema } from '../../contracts/common.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
-import type { RunSpec } from '../../core/jobs/spec.js';
 import type { readConcurrency } from '../../storage/jobs/concurrency.js';
 import type { Usage } from '../../storage/jobs/usage.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
@@ -27,6 +26,7 @@ export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUr
     error: job.errorDetails?.message ?? null,
     error_details: job.errorDetails,
     stopped_by: job.stoppedBy,
+    warnings: job.warnings,
   };
 }
 
@@ -56,21 +56,4 @@ export function idFields(jobId: string): { session_id?: string; graph_gen_job_id
     ...(idField && { [idField]: jobId }),
     job_id: jobId,
   };
-}
-
-/** Warnings for the creator: a remote container cannot call back to a loopback URL. */
-export function createWarnings({ container }: Pick<RunSpec, 'container'>, publicUrl: string): { warnings?: string[] } {
-  if (!container || isLoopback(container.url) || !isLoopback(publicUrl)) return {};
-  return {
-    warnings: [
-      `The container at ${new URL(container.url).host} probably cannot reach the inference URLs, which begin with ${publicUrl}. Set RATCHET_PUBLIC_URL to a reachable address of this service.`,
-    ],
-  };
-}
-
-const here = new Set(['localhost', '[::1]', '[::]', '0.0.0.0']);
-
-function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return here.has(hostname) || hostname.endsWith('.localhost') || hostname.startsWith('127.');
 }

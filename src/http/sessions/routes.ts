@@ -23,7 +23,7 @@ import { sessionEstimate } from '../jobs/cost-estimate.js';
 import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { registerJobRoutes } from '../jobs/routes.js';
-import { createWarnings, idFields } from '../jobs/view.js';
+import { idFields } from '../jobs/view.js';
 import { listPage } from '../jobs/lists.js';
 import { bodyProblems, idempotencyHeader, problems, sessionParams, validateForm } from '../server/schema.js';
 import { readTelemetry } from './sensors-view.js';
@@ -66,7 +66,6 @@ export function registerSessions(app: App, deps: HttpDeps): void {
           ...(correlationId === null ? {} : { correlation_id: correlationId }),
           ...proxyUrls(jobId, deps.publicUrl),
           estimate: sessionEstimate(spec),
-          ...createWarnings(spec, deps.publicUrl),
           workflow_id: workflowId,
           temporal_url: deps.temporalUrl(workflowId),
         }),

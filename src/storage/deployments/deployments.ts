@@ -29,6 +29,7 @@ export interface DeploymentRow extends Record<string, unknown> {
   startedAt: Date | null;
   completedAt: Date | null;
   errorDetails: ErrorDetails | null;
+  warnings: string[];
   workflowId: string;
 }
 
@@ -47,7 +48,7 @@ const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${
 
 const columns = `d.id, d.org_id as "orgId", d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
   j.spec, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
-  j.completed_at as "completedAt", ${error} as "errorDetails", j.workflow_id as "workflowId"`;
+  j.completed_at as "completedAt", ${error} as "errorDetails", j.warnings, j.workflow_id as "workflowId"`;
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
 

@@ -28,14 +28,16 @@ export interface NewJob {
   spec: JobSpec | DeploymentSpec;
   /** Pending until started; default: it runs at once. */
   pending?: boolean;
+  /** Default: none. */
+  warnings?: string[];
 }
 
 /** Stores a job and its control row. The reconciler starts its workflow if the start is lost. */
 export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
-       insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id, org_id
+       insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id, org_id
      )
      insert into job_controls (job_id, org_id) select id, org_id from job`,
     [
@@ -48,6 +50,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.correlationId,
       toJsonb(job.spec),
       toJsonb(('seeds' in job.spec ? { total: job.spec.seeds.length } : {}) satisfies EvaluationProjection),
+      job.warnings ?? [],
     ],
   );
   const maxUsd = 'budget' in job.spec ? job.spec.budget.maxCostUsd : null;
@@ -109,6 +112,7 @@ export interface JobRow<Head = JobHead> {
   rolloutsCompleted: number;
   errorDetails: ErrorDetails | null;
   stoppedBy: string | null;
+  warnings: string[];
   createdAt: Date;
   startedAt: Date | null;
   completedAt: Date | null;
@@ -135,7 +139,7 @@ const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as 
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,
   (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted",
   error_details as "errorDetails",
-  stopped_by as "stoppedBy", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
+  stopped_by as "stoppedBy", warnings, created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
 /** A job of the organization, or null; also for a malformed id. */
 export async function readJob<Head>(tx: Tx, jobId: string): Promise<JobRow<Head> | null> {

@@ -33,6 +33,7 @@ test('returns an evaluation without outcomes', async () => {
     error: null,
     error_details: null,
     stopped_by: null,
+    warnings: [],
     app_id: 'banking',
     env_name: 'train',
     container_url: 'http://127.0.0.1:18114',

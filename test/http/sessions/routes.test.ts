@@ -29,6 +29,7 @@ describe('before the first outcome', () => {
       error: null,
       error_details: null,
       stopped_by: null,
+      warnings: [expect.stringContaining('train_seeds')],
       algorithm: 'gepa',
       correlation_id: null,
       container_url: 'http://127.0.0.1:18114',

@@ -79,6 +79,8 @@ create table jobs (
   error_details jsonb,
   -- why the job ended
   stopped_by text,
+  -- what the creator should know about the request
+  warnings text[] not null default '{}',
   created_at timestamptz not null default now(),
   started_at timestamptz,
   completed_at timestamptz,

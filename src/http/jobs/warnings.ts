@@ -1,0 +1,81 @@
+/** Warnings of a create: what is valid, and probably not what was meant. */
+import { isDeepStrictEqual } from 'node:util';
+import { closestName } from '../../contracts/close-names.js';
+import type { ContainerSpec, DeploymentSpec, JobSpec, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
+
+const most = 20;
+/** Fields of a policy that are compared with known ones: a request can have very many. */
+const comparedFields = 200;
+
+/** The warnings of a new job, for its creator. */
+export function createWarnings(spec: JobSpec | DeploymentSpec, publicUrl: string): string[] {
+  const warnings = [
+    ...containerWarnings(spec.container, publicUrl),
+    ...(spec.kind === 'session' ? seedWarnings(spec) : []),
+    ...Object.entries(policiesOf(spec)).flatMap(([name, policy]) => policyWarnings(name, policy)),
+  ];
+  return warnings.slice(0, most);
+}
+
+/** A remote container cannot call back to a loopback URL. */
+function containerWarnings(container: ContainerSpec | null, publicUrl: string): string[] {
+  if (!container || isLoopback(container.url) || !isLoopback(publicUrl)) return [];
+  return [
+    `The container at ${new URL(container.url).host} probably cannot reach the inference URLs, which begin with ${publicUrl}. Set RATCHET_PUBLIC_URL to a reachable address of this service.`,
+  ];
+}
+
+const here = new Set(['localhost', '[::1]', '[::]', '0.0.0.0']);
+
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return here.has(hostname) || hostname.endsWith('.localhost') || hostname.startsWith('127.');
+}
+
+function seedWarnings({ search, rollouts }: SessionSpec): string[] {
+  if (rollouts === 'caller') return [];
+  const train = new Set(search.trainSeeds);
+  const evaluation = new Set(search.evaluationSeeds);
+  const shared = [...evaluation].filter((seed) => train.has(seed)).length;
+  if (shared === 0) return [];
+  const count = shared === evaluation.size ? `All ${shared}` : `${shared} of ${evaluation.size}`;
+  return [
+    `${count} evaluation seeds are also train seeds, so best_reward favours prompts that fit them. Give ${search.algorithm}.train_seeds and ${search.algorithm}.evaluation.seeds different seeds.`,
+  ];
+}
+
+function policiesOf(spec: JobSpec | DeploymentSpec): Record<string, PolicySpec> {
+  switch (spec.kind) {
+    case 'session':
+      return isDeepStrictEqual(spec.proposer, spec.policy)
+        ? { policy: spec.policy }
+        : { policy: spec.policy, proposer: spec.proposer };
+    case 'evaluation':
+      return { policy: spec.policy };
+    case 'graph':
+      return { proposer: spec.proposer };
+    case 'deployment':
+      return spec.source.kind === 'messages' ? { 'source.policy': spec.source.policy } : {};
+  }
+}
+
+function policyWarnings(name: string, { params }: PolicySpec): string[] {
+  const fields = Object.keys(params).slice(0, comparedFields);
+  return fields.flatMap((field) => {
+    const meant = closestName(field, knownFields);
+    if (meant === null) return [];
+    return [`${name}.${field} is not a known field and goes to the model as it is; did you mean \`${meant}\`?`];
+  });
+}
+
+/** The fields of chat completions at the providers, and those of a policy. */
+const knownFields = [
+  ...['model', 'provider', 'temperature', 'top_p', 'top_k', 'top_a', 'min_p', 'typical_p', 'seed', 'n', 'best_of'],
+  ...['max_tokens', 'min_tokens', 'max_completion_tokens', 'max_output_tokens', 'stop', 'stop_sequences', 'suffix'],
+  ...['presence_penalty', 'frequency_penalty', 'repetition_penalty', 'length_penalty', 'logit_bias', 'logprobs'],
+  ...['top_logprobs', 'response_format', 'reasoning', 'reasoning_effort', 'thinking', 'thinking_budget', 'verbosity'],
+  ...['tools', 'tool_choice', 'parallel_tool_calls', 'functions', 'function_call', 'stream', 'stream_options', 'user'],
+  ...['metadata', 'store', 'service_tier', 'prediction', 'modalities', 'audio', 'models', 'route', 'transforms'],
+  ...['plugins', 'usage', 'web_search_options', 'safety_settings', 'safe_prompt', 'random_seed', 'prompt_cache_key'],
+  ...['options', 'format', 'keep_alive', 'think', 'num_ctx', 'num_predict', 'extra_body'],
+];
