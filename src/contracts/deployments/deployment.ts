@@ -124,7 +124,7 @@ const gateView = z.object({
   min_reward: z.number().nullable(),
   min_improvement: z.number().nullable(),
   evaluation: z
-    .object({ job_id: z.string(), status: z.enum(['running', 'paused']) })
+    .object({ job_id: z.string(), status: z.enum(['running', 'paused']), seeds_left: z.int() })
     .nullable()
     .describe('The evaluation it waits for; a paused evaluation blocks until it is resumed or cancelled. null: none.'),
   candidate: measured.omit({ deployment_id: true }).nullable().describe('null until measured.'),

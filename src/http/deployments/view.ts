@@ -53,7 +53,9 @@ function gateView({ spec: { gate }, gate: found }: DeploymentRow, evaluation: Op
   const { candidate, incumbent, comparison } = found ?? { candidate: null, incumbent: null, comparison: null };
   return {
     ...{ seeds: gate.seeds.length, min_reward: gate.minReward, min_improvement: gate.minImprovement },
-    evaluation: evaluation && { job_id: evaluation.jobId, status: evaluation.status },
+    evaluation: evaluation && {
+      ...{ job_id: evaluation.jobId, status: evaluation.status, seeds_left: evaluation.seedsLeft },
+    },
     candidate: candidate && { job_id: candidate.jobId, reward: candidate.reward },
     incumbent: incumbent && {
       ...{ job_id: incumbent.jobId, deployment_id: incumbent.deploymentId, reward: incumbent.reward },

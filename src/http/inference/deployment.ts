@@ -4,12 +4,12 @@ import { jobKinds } from '../../core/jobs/kinds.js';
 import { resolveDeployment, type ServedDeployment } from '../../storage/deployments/deployments.js';
 import type { App } from '../deps.js';
 import { createMeter } from './deployment-meter.js';
-import { ApiError, refuse } from '../server/errors.js';
 import { frozenRequest } from './frozen-request.js';
 import { graphCall } from './graph-call.js';
 import type { ForwardedCall, ProxyDeps } from './call.js';
 import { createForward } from './forward.js';
 import type { Recorder } from './record.js';
+import { refusal } from './not-ready.js';
 import { readChatBody } from './request.js';
 import { inferenceSchema, unjudged } from './schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from './served-snapshots.js';
@@ -32,7 +32,7 @@ const schema: FastifySchema = inferenceSchema(
     description:
       'By a deployment\'s id, or by a name: whatever that is served by when the request comes. The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers, whatever `model` says; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as {"input": text}, and answers with its output. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known.',
   },
-  'The deployment is not ready or has failed; x-should-retry is false.',
+  'The deployment is not ready (retry after `retry-after`, if present), or has failed; otherwise x-should-retry is false.',
 );
 
 /** Registers the inference paths of deployments. */
@@ -49,9 +49,8 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     const { orgId } = request.caller;
     const body = readChatBody(request.body);
     const found = await resolved(`${orgId} ${ref}`, () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref)));
-    if (!found) throw refuse.notFound(`deployment ${ref.slice(0, 100)}`);
-    void reply.header('x-ratchet-deployment-id', found.id);
-    if (found.snapshotId === null) throw notReady(found);
+    if (found) void reply.header('x-ratchet-deployment-id', found.id);
+    if (!found || found.snapshotId === null) throw await refusal(db, orgId, ref);
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
     const served = await snapshots.get(orgId, found.snapshotId);
     await forward(
@@ -94,12 +93,4 @@ function counting(meter: ReturnType<typeof createMeter>): Recorder<DeploymentCal
     },
     takeBackUnlessDelivered: () => {},
   };
-}
-
-function notReady({ id, status }: ServedDeployment): ApiError {
-  const failed = status === 'failed';
-  const message = failed
-    ? `Deployment ${id} has failed; see its status.`
-    : `Deployment ${id} is ${status}; retry when its status is ready.`;
-  return new ApiError(409, 'deployment_not_ready', message, { headers: { 'x-should-retry': 'false' } });
 }

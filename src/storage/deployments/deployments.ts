@@ -71,6 +71,17 @@ export async function readDeployment(tx: Tx, ref: string): Promise<DeploymentRow
   return row ?? null;
 }
 
+/** The newest deployment of a name that is still being built; null: none. */
+export async function readUpcoming(tx: Tx, name: string): Promise<DeploymentRow | null> {
+  const [row] = await tx.query<DeploymentRow>(
+    `select ${columns} from ${tables}
+      where d.org_id = current_setting('app.org') and d.name = $1 and d.deleted_at is null
+        and j.status in ('pending', 'running', 'paused') order by j.created_at desc, j.id desc limit 1`,
+    [name],
+  );
+  return row ?? null;
+}
+
 /** A deployment in a list. */
 export type DeploymentHead = Pick<DeploymentRow, 'id' | 'name' | 'status' | 'live' | 'snapshotId' | 'createdAt'>;
 
@@ -92,15 +103,13 @@ export async function listDeployments(
 /** The deployment that answers a request; `snapshotId` null: not ready. */
 export interface ServedDeployment extends Record<string, unknown> {
   id: string;
-  status: DeploymentStatus;
   snapshotId: string | null;
 }
 
 /** The deployment with this id or serving this name; null: none. */
 export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDeployment | null> {
   const [row] = await tx.query<ServedDeployment>(
-    `select d.id, ${status} as status, case when d.live_at is not null then d.snapshot_id end as "snapshotId"
-       from deployments d join jobs j on j.id = d.id
+    `select d.id, case when d.live_at is not null then d.snapshot_id end as "snapshotId" from deployments d
       where d.deleted_at is null and d.id = coalesce(
         (select deployment_id from deployment_names where org_id = current_setting('app.org') and name = $1), $1)`,
     [ref],

@@ -2,6 +2,7 @@ import type { DeploymentSpec, EvaluationSpec } from '../../core/jobs/spec.js';
 import { policyFromSnapshot } from '../../contracts/deployments/snapshot.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Tx } from '../db/db.js';
+import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
 import { insertJob } from '../jobs/jobs.js';
 import { putSecret } from '../access/secrets.js';
@@ -14,6 +15,8 @@ export interface GateEvaluation {
   snapshotId: string | null;
 }
 
+const spec = jsonFields<EvaluationSpec>('j.spec');
+
 /** Timeout of a gate's evaluation, in seconds. */
 const timeoutS = 24 * 3_600;
 
@@ -23,18 +26,24 @@ export function gateJobId(deploymentId: string, number: number): string {
 }
 
 /** An evaluation that a gate waits for. */
-export interface OpenEvaluation extends Record<string, unknown> {
+export interface OpenEvaluation {
   jobId: string;
   status: 'running' | 'paused';
+  measures: 'candidate' | 'incumbent';
+  seedsLeft: number;
 }
 
 /** The evaluation that a deployment's gate waits for, or null. */
 export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<OpenEvaluation | null> {
-  const [row] = await tx.query<OpenEvaluation>(
-    `select id as "jobId", status from jobs where id between $1 and $2 and status in ('running', 'paused')`,
-    [gateJobId(deploymentId, 0), gateJobId(deploymentId, 0xffff)],
+  const ofCandidate = gateJobId(deploymentId, 0);
+  const [row] = await tx.query<Omit<OpenEvaluation, 'measures'> & Record<string, unknown>>(
+    `select j.id as "jobId", j.status,
+            jsonb_array_length(${spec.json('seeds')}) - c.rollouts_succeeded - c.rollouts_failed as "seedsLeft"
+       from jobs j join job_controls c on c.job_id = j.id
+      where j.id between $1 and $2 and j.status in ('running', 'paused')`,
+    [ofCandidate, gateJobId(deploymentId, 0xffff)],
   );
-  return row ?? null;
+  return row ? { ...row, measures: row.jobId === ofCandidate ? 'candidate' : 'incumbent' } : null;
 }
 
 /**
@@ -56,13 +65,13 @@ export async function insertGateEvaluation(
       ? (source as Extract<typeof source, { kind: 'messages' }>).policy
       : policyFromSnapshot(content.kind === 'graph' ? content.policies[0]! : content.policy);
   const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate } = gate!;
-  const spec: EvaluationSpec = {
+  const evaluationSpec: EvaluationSpec = {
     ...{ kind: 'evaluation', policy, container: container!, appId: name, seeds, timeoutS },
     ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate },
     candidate: content && gateCandidate(content, snapshotId!),
   };
   const nothing = { algorithm: null, correlationId: null };
-  await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec, ...nothing });
+  await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec: evaluationSpec, ...nothing });
   if (containerApiKey === null) return;
   const { origin } = new URL(container!.url);
   await putSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }, containerApiKey);

@@ -200,7 +200,7 @@ describe('the paused evaluation of a gate', () => {
     const id = await create(0.9, { min_reward: 0.1, max_concurrent: 2 });
     const evaluation = await asked(0.9);
     const shown = async () => (await readDeployment(on.service, id)).gate!.evaluation;
-    expect(await shown()).toEqual({ job_id: evaluation, status: 'running' });
+    expect(await shown()).toEqual({ job_id: evaluation, status: 'running', seeds_left: 6 });
     expect(await command(on.service, evaluation, 'pause')).toMatchObject({ status: 'paused' });
     release();
     await until('what was under way has ended', async () => {
@@ -210,8 +210,10 @@ describe('the paused evaluation of a gate', () => {
     expect(calls(0.9)).toBeLessThan(6);
     expect(await readDeployment(on.service, id)).toMatchObject({
       ...{ status: 'building', live: false },
-      gate: { passed: null, evaluation: { job_id: evaluation, status: 'paused' } },
+      gate: { passed: null, evaluation: { job_id: evaluation, status: 'paused', seeds_left: 6 - calls(0.9) } },
     });
+    const refused = await ask(on.service, id, { messages: [] });
+    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([409, 'false']);
     return { id, evaluation };
   };
 

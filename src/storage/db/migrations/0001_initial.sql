@@ -497,6 +497,9 @@ create table deployments (
   foreign key (org_id, snapshot_id) references snapshots (org_id, id)
 );
 
+-- The deployments of a name.
+create index deployments_by_name on deployments (org_id, name);
+
 -- The deployment that serves a name. If that deployment is deleted, the name serves nothing.
 create table deployment_names (
   org_id text not null,
