@@ -154,6 +154,7 @@ function idsOf(jobs: readonly string[]): Record<string, Ids> {
   return {
     ...{ session_id: ofPath, job_id: ofPath, deployment_id: ofPath },
     ...{ snapshot_id: snapshots, other: snapshots },
+    dataset_id: column('dataset_id'),
     candidate_id: column('candidate_id'),
     prompt_lever_id: column('lever_id'),
     version: column('version'),
@@ -163,11 +164,18 @@ function idsOf(jobs: readonly string[]): Record<string, Ids> {
 
 const walk = (jobs: readonly string[]) =>
   walkGetRoutes(on.service, idsOf(jobs), {
-    ...{ kind: 'optimization', system_id: 'any', system_name: 'any' },
+    ...{ kind: 'optimization', system_id: 'any', system_name: 'any', name: 'prompt' },
     correlation_id: traffic!.calls[0]!.correlationId,
   });
 
 test('every GET route answers for every kind of job', async () => {
+  const { url, apiKey } = on.service;
+  const uploaded = await fetch(`${url}/api/v1/datasets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/jsonl' },
+    body: '{"text":"one"}\n{"text":"two"}',
+  });
+  expect(uploaded.status).toBe(201);
   const jobs = await startJobs();
   const running = await walk(jobs);
   expect(running.wrong).toEqual([]);
