@@ -11,6 +11,7 @@ import type { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from '../deps.js';
 import { runGraph } from '../graphs/rollout.js';
 import { containerOf } from '../jobs/spec.js';
+import { rootCause } from './root-cause.js';
 
 /** The data of a job that its rollouts need. */
 export interface RunnableJob {
@@ -54,7 +55,7 @@ export async function executeRollout(
   return signal.aborted ? null : { outcome, latencyMs: performance.now() - startedAt };
 }
 
-function callContainer(
+async function callContainer(
   deps: ActivityDeps,
   job: JobRef,
   { spec, apiKey, prompts }: RunnableJob,
@@ -64,7 +65,7 @@ function callContainer(
   const { url, envName, envConfig } = containerOf(spec);
   const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
   const { messages, demos } = promptOf(claim, prompts);
-  return deps.container.rollout(
+  const outcome = await deps.container.rollout(
     {
       url,
       apiKey,
@@ -84,6 +85,7 @@ function callContainer(
     },
     signal,
   );
+  return rootCause(deps, job, claim.rolloutId, outcome);
 }
 
 function promptOf({ candidateId, seed }: Claim, prompts: RunnableJob['prompts']): StoredPrompt {

@@ -19,6 +19,8 @@ export interface InFlightContext {
   runnable: RunnableJob;
   signal: AbortSignal;
   concurrency: Concurrency;
+  /** Whether a rollout of the job has succeeded, as recorded. */
+  hasSucceeded(): boolean;
   /** A rollout has an outcome. */
   onOutcome(outcome: Outcome): void;
   /** A slot is free; the rollout had an outcome, or was stopped. */
@@ -27,8 +29,9 @@ export interface InFlightContext {
 
 /** The rollouts that a runner has started and that have not ended. */
 export class InFlightRollouts {
-  /** Set once the container or a provider refuses the job's key. */
+  /** Set once every further rollout would fail: a refused key, or a model that does not exist. */
   refusal: JobFault | null = null;
+  private hasSucceeded = false;
   private readonly running = new Map<string, Promise<void>>();
   private latency = { sumMs: 0, count: 0 };
   private readonly context: InFlightContext;
@@ -77,7 +80,13 @@ export class InFlightRollouts {
       this.refusal = { code: outcome.code, message: outcome.message, retryable: false };
       return null;
     }
-    if (outcome.kind === 'reward') concurrency.raise();
+    if (outcome.kind === 'failed' && outcome.systemic && !this.hasSucceeded && !this.context.hasSucceeded()) {
+      this.refusal ??= { code: outcome.code, message: outcome.message, retryable: false };
+    }
+    if (outcome.kind === 'reward') {
+      this.hasSucceeded = true;
+      concurrency.raise();
+    }
     return storedOutcome(claim, outcome, latencyMs);
   }
 }

@@ -50,6 +50,7 @@ export class Runner<Conclusion> {
     setMaxListeners(0, signal);
     this.inFlight = new InFlightRollouts({
       ...{ deps, job, runnable, signal, concurrency },
+      hasSucceeded: () => this.counts.succeeded > 0,
       onOutcome: (outcome) => this.exchange.add(outcome),
       onFreeSlot: () => {
         this.startClaimed();

@@ -8,8 +8,11 @@ export type RolloutOutcome =
   | { kind: 'reward'; reward: number; feedback: string | null; details: Record<string, unknown> | null }
   /** The reward comes later, by a POST to the service. */
   | { kind: 'pending' }
-  /** `infrastructure`: not the candidate's fault, can be repeated. `connect`: no connection. */
-  | { kind: 'failed'; code: string; message: string; infrastructure: boolean; connect: boolean }
+  /**
+   * `infrastructure`: not the candidate's fault, can be repeated. `connect`: no connection.
+   * `systemic`: every rollout would fail this way.
+   */
+  | { kind: 'failed'; code: string; message: string; infrastructure: boolean; connect: boolean; systemic?: boolean }
   /** The container, or a provider, refuses the key, for this rollout and so for all. */
   | { kind: 'refused_key'; code: string; message: string };
 

@@ -51,6 +51,11 @@ export function keySetting(provider: string): string {
   return `${prefixOf(provider)}_API_KEY`;
 }
 
+/** The setting with a provider's address. */
+export function urlSetting(provider: string): string {
+  return `${prefixOf(provider)}_BASE_URL`;
+}
+
 function prefixOf(provider: string): string {
   return provider.toUpperCase().replaceAll('-', '_');
 }

@@ -1,0 +1,67 @@
+import { providerRefusedKey } from './complete-chat.js';
+import { keySetting, urlSetting } from './providers.js';
+import { cutErrorText } from '../net/untrusted.js';
+
+/** A recorded model call without an answer; `code` and `message` are those of its error. */
+export interface FailedCall {
+  provider: string;
+  model: string;
+  status: number;
+  code: string | null;
+  message: string | null;
+}
+
+/** Why a rollout failed. `systemic`: every call to this model would fail. */
+export interface CallFailure {
+  code: string;
+  message: string;
+  infrastructure: boolean;
+  systemic: boolean;
+}
+
+/** Errors of the proxy for calls without an answer of the provider. */
+const noAnswer = new Set(['upstream_unreachable', 'upstream_connection_lost', 'upstream_timeout']);
+
+/** What a failed model call means for its rollout, and what to do. */
+export function callFailure({ provider, model, status, code, message }: FailedCall): CallFailure {
+  const call = `The call to model "${model}" of provider "${provider}" failed`;
+  const detail = message === null ? '' : `: ${cutErrorText(message)}`;
+  const infrastructure = true;
+  if (code === providerRefusedKey || code === 'provider_not_usable') {
+    const why = code === providerRefusedKey ? ' with 401: the provider refused the key' : detail;
+    const remedy = `Check ${keySetting(provider)} and restart the service.`;
+    return { code, message: `${call}${sentence(why)} ${remedy}`, infrastructure, systemic: true };
+  }
+  if (code !== null && noAnswer.has(code)) {
+    const remedy = `Check that the provider runs and that ${urlSetting(provider)} reaches it.`;
+    return { code, message: `${call}${sentence(detail)} ${remedy}`, infrastructure, systemic: false };
+  }
+  const { name, remedy } = meaningOf(status, provider);
+  return {
+    code: name,
+    message: `${call} with ${status}${sentence(detail)} ${remedy}`,
+    infrastructure: !faultsOfRequest.has(status),
+    systemic: status === 404,
+  };
+}
+
+/** Statuses for a request that the provider cannot accept; another prompt may work. */
+const faultsOfRequest = new Set([400, 413, 422]);
+
+function meaningOf(status: number, provider: string): { name: string; remedy: string } {
+  if (status === 403) {
+    return { name: 'provider_refused', remedy: `Check that the key in ${keySetting(provider)} may use this model.` };
+  }
+  if (status === 404) {
+    return { name: 'model_not_found', remedy: `Check policy.model, and ${urlSetting(provider)} if you set it.` };
+  }
+  if (status === 429) {
+    return { name: 'provider_busy', remedy: 'Lower max_concurrent, or raise your limit at the provider.' };
+  }
+  if (status < 500) return { name: 'provider_rejected', remedy: "Check the request in the rollout's trace." };
+  return { name: 'provider_error', remedy: 'Try again later, or use another provider.' };
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

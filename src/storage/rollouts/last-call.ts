@@ -1,0 +1,23 @@
+import type { Tx } from '../db/db.js';
+
+/** The last model call of a rollout; `code` and `message` of its error, if it failed. */
+export interface LastCall extends Record<string, unknown> {
+  provider: string;
+  model: string;
+  status: number;
+  code: string | null;
+  message: string | null;
+}
+
+/** The rollout's last recorded model call; null: it made none. */
+export async function readLastCall(tx: Tx, jobId: string, rolloutId: string): Promise<LastCall | null> {
+  const [row] = await tx.query<LastCall>(
+    `select provider, model, http_status as status, response->'error'->>'code' as code,
+            response->'error'->>'message' as message
+       from model_calls where job_id = $1 and rollout_id = $2 and purpose = 'rollout'
+      order by created_at desc, id desc limit 1`,
+    [jobId, rolloutId],
+    'read_last_call',
+  );
+  return row ?? null;
+}

@@ -1,0 +1,95 @@
+import { expect, test } from '@jest/globals';
+import { answers, modelSays, type Behaviour } from '../../support/fakes/container-answers.js';
+import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
+import { startFakeModel, type ModelReply } from '../../support/fakes/model.js';
+import { createEvaluation, ended, type Evaluation } from '../../support/jobs-over-http.js';
+import { range } from '../../support/range.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+
+const on = serviceOfFile(async () => {
+  const model = await startFakeModel();
+  const env = {
+    RATCHET_PROVIDERS: 'fake,gone',
+    FAKE_BASE_URL: model.url,
+    FAKE_API_KEY: 'sk-secret',
+    GONE_BASE_URL: 'http://127.0.0.1:9/v1',
+  };
+  return { model, env, close: () => model.close() };
+});
+const container = containersOfEachTest();
+
+/** Asks the model, and answers its failure as a framework does: with `hide`. */
+const asking =
+  (hide: Behaviour): Behaviour =>
+  async (call, response) => {
+    const { ok } = await modelSays(call, { system: 'the task', user: `seed ${call.seed}` });
+    await (ok ? answers.reward(1) : hide)(call, response);
+  };
+const hidden = answers.status(400, 'Bad Request');
+
+type Options = { provider?: string; seeds?: number; max_failure_rate?: number; max_concurrent?: number };
+
+async function evaluate(behave: Behaviour, { provider = 'fake', seeds = 3, ...more }: Options = {}) {
+  const box = await container({ behave: () => behave });
+  const policy = { provider, model: 'gpt-9' };
+  const id = await createEvaluation(on.service, { container_url: box.url, seeds: range(0, seeds), policy, ...more });
+  const job = await ended<Evaluation>(on.service, id);
+  const errors = (
+    await on.service.query<{ error: { code: string; message: string } }>(
+      `select error from rollouts where job_id = $1 and status = 'failed' order by ordinal`,
+      [id],
+    )
+  ).map(({ error }) => error);
+  return { job, errors, box };
+}
+
+const refusals: [string, ModelReply, Behaviour, string][] = [
+  ['403', { status: 403, raw: '{"error":{"message":"not here"}}' }, answers.refuseKey(403), 'provider_refused'],
+  ['429', { status: 429, raw: '{"error":{"message":"slow down"}}' }, hidden, 'provider_busy'],
+  ['400', { status: 400, raw: '{"error":{"message":"too long"}}' }, hidden, 'provider_rejected'],
+  ['500', { status: 500, raw: 'oops' }, hidden, 'provider_error'],
+];
+test.each(refusals)('a rollout whose model call got %s says so', async (status, reply, hide, code) => {
+  on.world.model.reply(() => reply);
+  const { job, errors } = await evaluate(asking(hide));
+  expect(job).toMatchObject({ status: 'failed', error_details: { code: 'too_many_failures' } });
+  expect(errors.map((error) => error.code)).toEqual([code, code, code]);
+  for (const part of ['"fake"', '"gpt-9"', status]) expect(errors[0]!.message).toContain(part);
+});
+
+test('a provider that cannot be reached is named', async () => {
+  const { errors } = await evaluate(asking(hidden), { provider: 'gone' });
+  expect(errors.map(({ code }) => code)).toEqual(Array(3).fill('upstream_unreachable'));
+  for (const part of ['"gone"', '"gpt-9"', 'GONE_BASE_URL']) expect(errors[0]!.message).toContain(part);
+});
+
+test.each([
+  [401, 'provider_refused_key', 'FAKE_API_KEY'],
+  [404, 'model_not_found', 'policy.model'],
+])('%d before any success fails the job at once', async (status, code, remedy) => {
+  on.world.model.reply(() => ({ status, raw: '{"error":{"message":"no sk-secret"}}' }));
+  const { job, box } = await evaluate(asking(answers.status(400)), { seeds: 30, max_failure_rate: 1 });
+  expect(job).toMatchObject({ status: 'failed', error_details: { code, retryable: false } });
+  for (const part of ['"fake"', '"gpt-9"', String(status), remedy]) expect(job.error).toContain(part);
+  expect(job.error).not.toContain('sk-secret');
+  expect(box.ledger.length).toBeLessThanOrEqual(10);
+});
+
+test('after a success, 401 fails the rollout only', async () => {
+  on.world.model.reply(({ body }) =>
+    body.messages.at(-1)!.content === 'seed 1' ? { status: 401, raw: '{"error":{"message":"no"}}' } : {},
+  );
+  const { job, errors } = await evaluate(asking(hidden), { max_concurrent: 1 });
+  expect(job).toMatchObject({ status: 'completed', results: { mean_reward: 1 } });
+  expect(errors).toMatchObject([{ code: 'provider_refused_key' }]);
+});
+
+test('a failure after a successful model call is the container’s own', async () => {
+  on.world.model.reply(() => ({}));
+  const box: Behaviour = async (call, response) => {
+    await modelSays(call, { system: 's', user: 'u' });
+    await hidden(call, response);
+  };
+  const { errors } = await evaluate(box);
+  expect(errors.map(({ code }) => code)).toEqual(Array(3).fill('container_rejected'));
+});
