@@ -1,4 +1,5 @@
 import { endEvents, evaluationResults, searchResults, type JobEnd } from '../../src/core/events/jobs.js';
+import { withCause } from '../../src/core/jobs/failures.js';
 import { jobKinds, type JobKind } from '../../src/core/jobs/kinds.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
 import type { SearchView } from '../../src/core/search/protocol.js';
@@ -6,6 +7,7 @@ import { finishJob, type ClosedState, type ErrorDetails } from '../../src/storag
 import type { Tx } from '../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
+import { readCommonestCause } from '../../src/storage/rollouts/failure-causes.js';
 import { readTotals } from '../../src/storage/rollouts/totals.js';
 import { searchState } from './search-update.js';
 
@@ -21,9 +23,12 @@ export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<vo
   // Take the lock first: a runner may still be recording outcomes.
   const { kind } = await lockJob(tx, job);
   const { status, stoppedBy } = result.ending;
+  const failure = result.ending.error;
+  const quoted = failure && withCause(failure, await readCommonestCause(tx, job.jobId));
+  const ended = { ...result, ending: { ...result.ending, error: quoted } };
   const { error, events } = jobKinds[kind].isSearch
-    ? searchEnd(job, kind, result)
-    : await evaluationEnd(tx, job, kind, result);
+    ? searchEnd(job, kind, ended)
+    : await evaluationEnd(tx, job, kind, ended);
   await finishJob(tx, job, {
     status,
     stoppedBy: stoppedBy === 'completed' ? null : stoppedBy,

@@ -27,6 +27,19 @@ export const costExhausted = 'max_cost_usd';
 
 export const noOutcomes: OutcomeCounts = { succeeded: 0, failed: 0, connectFailuresInARow: 0 };
 
+/** The failures whose message quotes the commonest error of the job's rollouts. */
+const causedByRollouts = new Set(['container_unreachable', 'too_many_failures', 'judgement_unusable']);
+
+/** The message of a failed job with the commonest cause of its failed rollouts. */
+export function withCause<Failure extends { code: string; message: string }>(
+  failure: Failure,
+  cause: { message: string; count: number; failed: number } | null,
+): Failure {
+  if (!cause || !causedByRollouts.has(failure.code)) return failure;
+  const { message, count, failed } = cause;
+  return { ...failure, message: `${failure.message} ${count} of ${failed} failed rollouts: ${message}` };
+}
+
 /** Minimum outcomes before the failure rate of a running job counts. */
 const outcomesBeforeRate = 20;
 
@@ -57,7 +70,7 @@ export function mustFail(counts: OutcomeCounts, maxFailureRate: number, finished
   if (!judged || !exceedsRate({ succeeded, failed }, maxFailureRate)) return null;
   return {
     code: 'too_many_failures',
-    message: `${failed} of ${outcomes} rollouts failed, more than max_failure_rate ${maxFailureRate} allows; read their errors, or raise max_failure_rate.`,
+    message: `${failed} of ${outcomes} rollouts failed, more than max_failure_rate ${maxFailureRate} allows; fix the cause, or raise max_failure_rate.`,
     retryable: false,
   };
 }

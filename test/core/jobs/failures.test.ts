@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { countOutcome, mustFail, noOutcomes, type Outcome } from '../../../src/core/jobs/failures.js';
+import { countOutcome, mustFail, noOutcomes, withCause, type Outcome } from '../../../src/core/jobs/failures.js';
 
 function after(...outcomes: Outcome[]) {
   return outcomes.reduce(countOutcome, noOutcomes);
@@ -62,5 +62,20 @@ describe('too_many_failures', () => {
 
   test('not without outcomes', () => {
     expect(mustFail(noOutcomes, 0, true)).toBeNull();
+  });
+});
+
+describe('withCause', () => {
+  const cause = { message: 'no reward', count: 18, failed: 20 };
+  test('quotes the commonest cause where rollouts failed the job', () => {
+    const { message } = withCause({ code: 'too_many_failures', message: 'Too many.' }, cause);
+    expect(message).toBe('Too many. 18 of 20 failed rollouts: no reward');
+  });
+
+  test('leaves other failures, and jobs without a failed rollout', () => {
+    const refused = { code: 'proposer_failed', message: 'x' };
+    expect(withCause(refused, cause)).toBe(refused);
+    const lost = { code: 'too_many_failures', message: 'x' };
+    expect(withCause(lost, null)).toBe(lost);
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { answers, modelSays, type Behaviour } from '../../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { startFakeModel, type ModelReply } from '../../support/fakes/model.js';
-import { createEvaluation, ended, type Evaluation } from '../../support/jobs-over-http.js';
+import { createEvaluation, ended, eventsOf, type Evaluation } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 
@@ -92,4 +92,19 @@ test('a failure after a successful model call is the container’s own', async (
   };
   const { errors } = await evaluate(box);
   expect(errors.map(({ code }) => code)).toEqual(Array(3).fill('container_rejected'));
+});
+
+test('the error of a job quotes the commonest cause, and how many rollouts had it', async () => {
+  const box: Behaviour = (call, response) =>
+    (call.seed < 2 ? answers.raw('{}') : call.seed < 5 ? answers.raw('{"reward": "1"}') : answers.reward(1))(
+      call,
+      response,
+    );
+  const { job } = await evaluate(box, { seeds: 6 });
+  expect(job).toMatchObject({ status: 'failed', error_details: { code: 'too_many_failures' } });
+  expect(job.error).toContain('5 of 6 rollouts failed');
+  expect(job.error).toContain('3 of 5 failed rollouts: The container\'s reward is "1"');
+  expect(job.error).not.toContain('gave no reward');
+  const last = (await eventsOf(on.service, job.job_id)).at(-1)!;
+  expect(last).toMatchObject({ type: 'eval.policy.job.failed', message: job.error, data: { error: job.error } });
 });
