@@ -1,7 +1,7 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import type { SessionLimits, SessionPlan } from '../../activities/index.js';
 import { algorithmOf, switchToUnpaired, searchOf, type SessionState } from '../../src/core/algorithms/index.js';
-import type { ProposalAnswer, SearchView } from '../../src/core/search/protocol.js';
+import type { ProposalAnswer, SearchRequest, SearchResponse, SearchView } from '../../src/core/search/protocol.js';
 import { recordSearch } from '../activities.js';
 import type { JobOutcome } from '../jobs/close.js';
 import { JobControl } from '../jobs/control.js';
@@ -42,6 +42,13 @@ export interface SearchDefinition {
   adoptBaseline?(job: JobInput): Promise<void>;
   /** Continues in a new run of the kind's workflow. */
   continueAsNew(input: SearchInput): Promise<never>;
+}
+
+/** Whether a rollout of the baseline succeeded: failed ones need not have shown its prompt. */
+function isMeasuredBaseline(request: SearchRequest, response: SearchResponse): boolean {
+  if (request.kind !== 'rollouts' || response.kind !== 'rollouts') return false;
+  const isBaseline = request.requests.some(({ stage }) => stage === 'baseline');
+  return isBaseline && response.answers.some(({ reward }) => reward !== null);
 }
 
 /** Runs a search: answers each request, applies the response, records the update. */
@@ -114,7 +121,7 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
       }
       const { response, traffic } = await answerRequest(context, request);
       if (traffic !== undefined) state = switchToUnpaired(state, traffic);
-      if (request.kind === 'rollouts' && request.requests.some(({ stage }) => stage === 'baseline')) {
+      if (isMeasuredBaseline(request, response)) {
         await definition.adoptBaseline?.(job);
       }
       const applied = searchOf(state).apply(state, response);

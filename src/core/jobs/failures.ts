@@ -28,7 +28,12 @@ export const costExhausted = 'max_cost_usd';
 export const noOutcomes: OutcomeCounts = { succeeded: 0, failed: 0, connectFailuresInARow: 0 };
 
 /** The failures whose message quotes the commonest error of the job's rollouts. */
-const causedByRollouts = new Set(['container_unreachable', 'too_many_failures', 'judgement_unusable']);
+const causedByRollouts = new Set([
+  'baseline_failed',
+  'container_unreachable',
+  'too_many_failures',
+  'judgement_unusable',
+]);
 
 /** The message of a failed job with the commonest cause of its failed rollouts. */
 export function withCause<Failure extends { code: string; message: string }>(

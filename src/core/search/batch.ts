@@ -19,6 +19,8 @@ export interface Batch {
   rewards: (number | null)[];
   /** How often outstanding pairs were requested again. */
   repeats: number;
+  /** The candidates with a successful rollout. */
+  measured: number[];
   /** Pairs that left the batch: no try was verified. Absent: none. */
   unverified?: Pair[];
 }
@@ -31,6 +33,7 @@ export function openBatch(pairs: Pair[], firstOrdinal: number): Batch {
     ordinals: pairs.map((_, index) => firstOrdinal + index),
     rewards: pairs.map(() => null),
     repeats: 0,
+    measured: [],
   };
 }
 
@@ -65,6 +68,7 @@ export function foldAnswers(
   let free = batch.repeats < maxRepeats ? repeatable : 0;
   let next = nextOrdinal;
   const unverified = new Set<number>();
+  const measured = new Set(batch.measured);
   for (const index of indexes) {
     const answer = byOrdinal.get(ordinals[index]!)!;
     if (answer.reward === null && answer.infrastructure && free > 0) {
@@ -74,10 +78,16 @@ export function foldAnswers(
       unverified.add(index);
     } else {
       rewards[index] = normalizeReward(answer.reward ?? 0);
+      if (answer.reward !== null) measured.add(batch.pairs[index]![0]);
     }
   }
-  const folded: Batch = { ...batch, ordinals, rewards, repeats: batch.repeats + 1 };
+  const folded: Batch = { ...batch, ordinals, rewards, repeats: batch.repeats + 1, measured: [...measured] };
   return { batch: unverified.size === 0 ? folded : withoutPairs(folded, unverified), nextOrdinal: next };
+}
+
+/** Whether a candidate has rollouts in the batch, and every one failed. */
+export function hasAllFailed({ pairs, measured }: Batch, candidate: number): boolean {
+  return !measured.includes(candidate) && pairs.some(([of]) => of === candidate);
 }
 
 function withoutPairs(batch: Batch, removed: ReadonlySet<number>): Batch {

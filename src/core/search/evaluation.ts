@@ -1,6 +1,6 @@
 /** Full evaluations, and the comparison of baseline and winner on held-out seeds. */
 import { mean } from '../math/rewards.js';
-import type { Pair } from './batch.js';
+import { hasAllFailed, type Batch, type Pair } from './batch.js';
 import { remainingRollouts, type BudgetState } from './budget.js';
 import { changeCandidate } from './candidates.js';
 import { heldoutRollouts, type SearchConfig } from './config.js';
@@ -36,6 +36,12 @@ export function evaluationMeans(state: SeededState, candidate: number, end = Inf
 /** The number of evaluation seeds with a reward. */
 export function seedsEvaluated(state: SeededState, candidate: number): number {
   return rewardsBySeed(state, candidate, Infinity).filter((rewards) => rewards.length > 0).length;
+}
+
+/** Whether an evaluation has no reward: it consists of this batch, and every rollout failed. */
+export function isFailedEvaluation(state: SeededState, batch: Batch, candidate: number): boolean {
+  const own = batch.pairs.filter(([of]) => of === candidate);
+  return hasAllFailed(batch, candidate) && evaluationRewards(state, candidate).length <= own.length;
 }
 
 function rewardsBySeed({ config, results }: SeededState, candidate: number, end: number): number[][] {

@@ -4,7 +4,7 @@
  * Invariants: the path follows from config and responses alone; `next` only reads; `apply` leaves
  * its argument unchanged and refuses responses that do not fit the request.
  */
-import { foldAnswers, openBatch, requestsOf, rewardsOf, type Batch, type Pair } from './batch.js';
+import { foldAnswers, hasAllFailed, openBatch, requestsOf, rewardsOf, type Batch, type Pair } from './batch.js';
 import { isBudgetLow, repeatableRollouts } from './budget.js';
 import { addCosts } from './costs.js';
 import { heldoutMeans } from './evaluation.js';
@@ -48,7 +48,9 @@ export function defineSearch<State extends SearchState>(steps: SearchSteps<State
       const after = foldRollouts(state, phase, response.answers, decisions);
       const waiting = after.phase as Extract<State['phase'], { batch: Batch }>;
       const rewards = rewardsOf(waiting.batch);
-      return rewards === null ? after : steps.advance(after, waiting, rewards, decisions);
+      if (rewards === null) return after;
+      if (phase.name === 'baseline' && hasAllFailed(waiting.batch, 0)) return failWithFailedBaseline(after, rewards);
+      return steps.advance(after, waiting, rewards, decisions);
     }
     const after = response.kind === 'rollouts' ? null : steps.respond(state, response, decisions);
     if (after !== null) return after;
@@ -159,6 +161,13 @@ export function failWithoutBaseline<State extends SearchState>(state: State): St
   return { ...state, phase };
 }
 
+/** Ends a search whose baseline has only failed rollouts; the job's error adds their cause. */
+function failWithFailedBaseline<State extends SearchState>(state: State, { length }: readonly number[]): State {
+  const message = `All ${length} rollouts of the baseline failed, so the search cannot begin; fix the cause.`;
+  const phase: EndPhase = { name: 'failed', code: 'baseline_failed', message };
+  return { ...state, phase };
+}
+
 /** Begins the held-out comparison; without pairs the search is done. */
 export function finish<State extends SearchState>(state: State, stoppedBy: StoppedBy, heldout: Pair[]): State {
   const phaseOf = (batch: Batch): CommonPhase => ({ name: 'heldout', batch, stoppedBy });
@@ -170,11 +179,15 @@ export function done<State extends SearchState>(state: State, stoppedBy: Stopped
   return { ...state, phase };
 }
 
-/** Stores the held-out rewards of `heldoutPairs` and ends the search. */
+/**
+ * Stores the held-out rewards of `heldoutPairs` and ends the search. There is no comparison if
+ * every rollout of one of the two failed.
+ */
 export function afterHeldout<State extends SeededState>(
   state: State,
   { batch, stoppedBy }: { batch: Batch; stoppedBy: StoppedBy },
   rewards: readonly number[],
 ): State {
+  if (batch.pairs.some(([candidate]) => hasAllFailed(batch, candidate))) return done(state, stoppedBy);
   return done({ ...state, heldout: heldoutMeans(state.config, batch.pairs, rewards) }, stoppedBy);
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.js';
 
-/** The commonest cause: `count` of the `failed` rollouts have the code; `message`: the usual one. */
+/** `count` of the `failed` rollouts have the same code; `message` is the usual one. */
 export interface FailureCause extends Record<string, unknown> {
   message: string;
   count: number;

@@ -1,8 +1,15 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { answers, modelSays, type Behaviour } from '../../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { startFakeModel, type ModelReply } from '../../support/fakes/model.js';
-import { createEvaluation, ended, eventsOf, type Evaluation } from '../../support/jobs-over-http.js';
+import {
+  createEvaluation,
+  createSession,
+  ended,
+  eventsOf,
+  type Evaluation,
+  type Session,
+} from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 
@@ -107,4 +114,26 @@ test('the error of a job quotes the commonest cause, and how many rollouts had i
   expect(job.error).not.toContain('gave no reward');
   const last = (await eventsOf(on.service, job.job_id)).at(-1)!;
   expect(last).toMatchObject({ type: 'eval.policy.job.failed', message: job.error, data: { error: job.error } });
+});
+
+describe.each(['gepa', 'mipro'])('a %s session of which the whole baseline failed', (algorithm) => {
+  test('ends as failed before any generation, without a reward, and says why', async () => {
+    const box = await container({ behave: () => answers.raw('{"reward": "1"}') });
+    const evaluation = { seeds: range(0, 4) };
+    const id = await createSession(on.service, {
+      ...{ algorithm, container_url: box.url, policy: { provider: 'fake', model: 'any' }, max_failure_rate: 1 },
+      ...(algorithm === 'gepa'
+        ? { gepa: { population_size: 2, generations: 3, evaluation } }
+        : { mipro: { num_candidates: 3, evaluation } }),
+    });
+    const job = await ended<Session>(on.service, id);
+    expect(job).toMatchObject({ status: 'failed', error_details: { code: 'baseline_failed' }, best_reward: null });
+    expect(job.error).toContain('4 of 4 failed rollouts: The container\'s reward is "1"');
+    expect(job.candidates.map(({ reward }) => reward)).toEqual([null]);
+    expect(box.ledger).toHaveLength(4);
+    const events = await eventsOf(on.service, id);
+    const decisions = events.filter(({ type }) => /evaluat|generation|proposed/.test(type));
+    expect(decisions).toEqual([]);
+    expect(events.at(-1)).toMatchObject({ type: 'job_failed', data: { best_reward: null } });
+  });
 });

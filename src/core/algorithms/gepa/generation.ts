@@ -14,6 +14,7 @@ import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../../search/c
 import {
   evaluationRewards,
   heldoutPairs,
+  isFailedEvaluation,
   missingPairs,
   recordEvaluation,
   seedsEvaluated,
@@ -41,8 +42,9 @@ const evaluationInterval = 6;
 /** Rollouts of all evaluations before the end: their rewards are the largest part of the state. */
 const maxEvaluationRollouts = 15_000;
 
-export function afterEvaluation(state: GepaState, candidate: number, decisions: Decision[]): GepaState {
-  const after = evaluated(state, candidate, decisions);
+export function afterEvaluation(state: GepaState, candidate: number, batch: Batch, decisions: Decision[]): GepaState {
+  const isFailed = isFailedEvaluation(state, batch, candidate);
+  const after = isFailed ? withoutReward(state, candidate) : evaluated(state, candidate, decisions);
   return after.best === null ? failWithoutBaseline(after) : endGeneration(after, decisions);
 }
 
@@ -108,10 +110,14 @@ export function afterTestRound(before: GepaState, phase: PhaseOf<GepaState, 'gat
   return merge(state, trials) ?? endGeneration(state, decisions);
 }
 
-/** Records an evaluation. A candidate without a verified output is no longer a possible parent. */
+/** A candidate whose evaluation has no reward is no longer a possible parent. */
+function withoutReward(state: GepaState, candidate: number): GepaState {
+  return { ...state, pool: state.pool.filter((member) => member !== candidate) };
+}
+
 function evaluated(before: GepaState, candidate: number, decisions: Decision[]): GepaState {
   const reward = mean(evaluationRewards(before, candidate));
-  if (reward === null) return { ...before, pool: before.pool.filter((member) => member !== candidate) };
+  if (reward === null) return withoutReward(before, candidate);
   const rated = { candidate, reward };
   const state = recordEvaluation(before, rated, seedsEvaluated(before, candidate), decisions);
   const { best, asked: evaluatedAt } = state;

@@ -27,13 +27,13 @@ export const gepa: SearchAlgorithm<GepaState> = defineSearch<GepaState>({
     const state = addRewards(before, phase.batch, rewards);
     switch (phase.name) {
       case 'baseline':
-        return afterEvaluation(state, 0, decisions);
+        return afterEvaluation(state, 0, phase.batch, decisions);
       case 'minibatch':
         return afterMinibatch(state, phase.batch, decisions);
       case 'gate':
         return afterTestRound(state, phase, decisions);
       case 'evaluation':
-        return afterEvaluation(state, phase.candidate, decisions);
+        return afterEvaluation(state, phase.candidate, phase.batch, decisions);
     }
   },
 

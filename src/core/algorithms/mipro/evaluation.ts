@@ -4,7 +4,7 @@ import { addPairs, judgeTest, openTest, type RewardPair } from '../../math/seque
 import { sampleOf } from '../../math/statistics.js';
 import type { Batch, Pair } from '../../search/batch.js';
 import { changeCandidate } from '../../search/candidates.js';
-import { evaluationRewards, missingPairs, recordEvaluation } from '../../search/evaluation.js';
+import { evaluationRewards, isFailedEvaluation, missingPairs, recordEvaluation } from '../../search/evaluation.js';
 import type { Decision } from '../../search/protocol.js';
 import { isNoisy } from './expected-reward.js';
 import type { MiproState } from './state.js';
@@ -40,6 +40,9 @@ export function concludeEvaluation(
   batch: Batch,
   decisions: Decision[],
 ): MiproState {
+  if (isFailedEvaluation(before, batch, candidate)) {
+    return { ...markEvaluated(before, candidate), candidates: reject(before, candidate) };
+  }
   if (before.traffic === 'paired' || isBetterThanBest(before, batch, candidate)) {
     return evaluated(before, candidate, decisions);
   }
@@ -47,8 +50,11 @@ export function concludeEvaluation(
   const own = rewardsIn(batch, candidate);
   const sums = { parentSum: sum(rewardsIn(batch, best!.candidate)), childSum: sum(own), tested: own.length };
   decisions.push({ type: 'candidate_rejected', candidate, generation, reason: 'not_better', ...sums });
-  const candidates = changeCandidate(before.candidates, candidate, { status: 'rejected' });
-  return { ...markEvaluated(before, candidate), candidates };
+  return { ...markEvaluated(before, candidate), candidates: reject(before, candidate) };
+}
+
+function reject({ candidates }: MiproState, candidate: number): MiproState['candidates'] {
+  return changeCandidate(candidates, candidate, { status: 'rejected' });
 }
 
 /** Whether the sequential test shows that a candidate is better than the best. */

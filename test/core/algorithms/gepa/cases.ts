@@ -68,7 +68,10 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
   });
 }
 
-/** A world whose answers depend on case and request only, not on their order. */
+/**
+ * A world whose answers depend on case and request only, not on their order. No evaluation fails
+ * as a whole: `failed-evaluations.test.ts` has these.
+ */
 export function worldOf({
   noisy,
   failing,
@@ -77,14 +80,17 @@ export function worldOf({
   duplicates,
   conflicts,
   answerSeed,
-}: Answering): World {
+  config: { evaluationSeeds, heldoutSeeds = [] },
+}: Answering & { config: Pick<GepaConfig, 'evaluationSeeds' | 'heldoutSeeds'> }): World {
+  const neverFails = new Set([evaluationSeeds[0], heldoutSeeds[0]]);
   const draw = (stream: number, below: number) => uniformInt(seedRng(answerSeed, stream), below)[0];
   const rewards = [0, 0, 0.1, 0.3, 0.4, 0.6, 0.7, 1, 1, 1];
   return {
     rollout({ ordinal, candidate, seed }) {
-      if (draw(ordinal * 4, 100) < infrastructure) return 'infrastructure';
+      const mayFail = !neverFails.has(seed);
+      if (mayFail && draw(ordinal * 4, 100) < infrastructure) return 'infrastructure';
       const equal = 1_000_000 + (candidate * 1_000 + seed + 50) * 4;
-      if (draw((noisy ? ordinal * 4 : equal) + 1, 100) < failing) return null;
+      if (draw((noisy ? ordinal * 4 : equal) + 1, 100) < failing && mayFail) return null;
       return rewards[draw((noisy ? ordinal * 4 : equal) + 2, rewards.length)]!;
     },
     propose(request) {

@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+import { gepa } from '../../../src/core/algorithms/gepa/step.js';
+import { mipro } from '../../../src/core/algorithms/mipro/step.js';
+import type { RolloutRequest } from '../../../src/core/search/protocol.js';
+import { config, drive, scoring, type World } from './gepa/driver.js';
+import * as miproDriver from './mipro/driver.js';
+
+type Rollout = World['rollout'];
+const searches = {
+  gepa: (rollout: Rollout, more: object = {}) => {
+    const run = drive(config(more), scoring(rollout));
+    return { ...run, view: gepa.view(run.state) };
+  },
+  mipro: (rollout: Rollout, more: object = {}) => {
+    const run = miproDriver.drive(miproDriver.config(more), miproDriver.scoring(rollout));
+    return { ...run, view: mipro.view(run.state) };
+  },
+};
+const inEvaluation = ({ candidate, stage }: RolloutRequest) => candidate > 0 && stage === 'evaluation';
+
+describe.each(['gepa', 'mipro'] as const)('%s', (name) => {
+  const search = searches[name];
+
+  test.each([null, 'infrastructure'] as const)('ends if every rollout of the baseline failed (%s)', (failed) => {
+    const { end, proposals, decisions, view, requests } = search(() => failed);
+    expect(end).toMatchObject({ kind: 'failed', code: 'baseline_failed' });
+    expect(proposals).toEqual([]);
+    expect(requests).toHaveLength(failed === null ? 6 : 18);
+    expect(decisions.filter(({ type }) => type !== 'rollouts_repeated')).toEqual([]);
+    expect(view).toMatchObject({ bestReward: null, bestCandidate: null, history: [] });
+    expect(view.candidates.map(({ reward }) => reward)).toEqual([null]);
+  });
+
+  test('goes on with one successful rollout of the baseline', () => {
+    const { decisions, end } = search(({ candidate, seed }) => (candidate > 0 || seed % 6 === 4 ? 0.5 : null));
+    expect(end.kind).toBe('done');
+    expect(decisions).toContainEqual(expect.objectContaining({ type: 'candidate_evaluated', reward: 0.5 / 6 }));
+  });
+
+  test('an evaluation without a successful rollout has no reward', () => {
+    const disjoint = { trainSeeds: [0, 1, 2, 3, 4, 5], evaluationSeeds: [10, 11, 12, 13, 14, 15], maxRollouts: 200 };
+    const { requests, decisions, view, end } = search(
+      (request) => (inEvaluation(request) ? null : request.candidate === 0 ? 0 : 1),
+      disjoint,
+    );
+    expect(requests.some(inEvaluation)).toBe(true);
+    expect(end.kind).toBe('done');
+    const rated = decisions.flatMap((decision) => (decision.type === 'candidate_evaluated' ? decision.candidate : []));
+    expect(rated).toEqual([0]);
+    expect(view).toMatchObject({ bestReward: 0, bestCandidate: 0 });
+  });
+
+  test('a held-out comparison needs a successful rollout of both', () => {
+    const { view } = search(
+      ({ candidate, stage }) => (stage === 'heldout' && candidate > 0 ? null : candidate === 0 ? 0.25 : 0.75),
+      { heldoutSeeds: [30, 31, 32] },
+    );
+    expect(view.bestCandidate).toBeGreaterThan(0);
+    expect(view.verdict?.basis).not.toBe('heldout');
+  });
+});
