@@ -29,13 +29,20 @@ export interface RolloutResult {
   latencyMs: number;
 }
 
+export interface RolloutControl {
+  signal: AbortSignal;
+  concurrency: Concurrency;
+  /** Called after each try at the container; false: no further try. */
+  mayRetry(timedOut: boolean): boolean;
+}
+
 /** Runs a claimed rollout with its retries; null: `signal` stopped it. */
 export async function executeRollout(
   deps: ActivityDeps,
   job: JobRef,
   runnable: RunnableJob,
   claim: Claim,
-  control: { signal: AbortSignal; concurrency: Concurrency },
+  control: RolloutControl,
 ): Promise<RolloutResult | null> {
   const startedAt = performance.now();
   const { spec, prompts } = runnable;
@@ -60,7 +67,7 @@ async function callContainer(
   job: JobRef,
   { spec, apiKey, prompts }: RunnableJob,
   claim: Claim,
-  { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
+  { signal, concurrency, mayRetry }: RolloutControl,
 ): Promise<RolloutOutcome> {
   const { url, envName, envConfig } = containerOf(spec);
   const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
@@ -81,6 +88,7 @@ async function callContainer(
       tryTimeoutMs,
       deadline: Date.now() + rolloutWindowMs(tryTimeoutMs),
       onPushback: (reason) => concurrency.lower(reason),
+      mayRetry,
       admit: (admitSignal) => concurrency.admit(admitSignal),
     },
     signal,

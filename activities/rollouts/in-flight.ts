@@ -1,3 +1,5 @@
+import type { RolloutOutcome } from '../../src/clients/container/client.js';
+import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
@@ -12,6 +14,8 @@ export interface JobFault {
   retryable: boolean;
 }
 
+type FailedOutcome = Extract<RolloutOutcome, { kind: 'failed' }>;
+
 /** The runner of the rollouts in flight, which receives the end of each. */
 export interface InFlightContext {
   deps: ActivityDeps;
@@ -19,8 +23,8 @@ export interface InFlightContext {
   runnable: RunnableJob;
   signal: AbortSignal;
   concurrency: Concurrency;
-  /** Whether a rollout of the job has succeeded, as recorded. */
-  hasSucceeded(): boolean;
+  /** The recorded outcomes of the job so far. */
+  counts(): OutcomeCounts;
   /** A rollout has an outcome. */
   onOutcome(outcome: Outcome): void;
   /** A slot is free; the rollout had an outcome, or was stopped. */
@@ -29,9 +33,11 @@ export interface InFlightContext {
 
 /** The rollouts that a runner has started and that have not ended. */
 export class InFlightRollouts {
-  /** Set once every further rollout would fail: a refused key, or a model that does not exist. */
+  /** Set once every further rollout would fail: a refused key, an unknown model, a hang. */
   refusal: JobFault | null = null;
   private hasSucceeded = false;
+  /** Whether a try ended otherwise than by a time-out. */
+  private hasAnswered = false;
   private readonly running = new Map<string, Promise<void>>();
   private latency = { sumMs: 0, count: 0 };
   private readonly context: InFlightContext;
@@ -72,7 +78,14 @@ export class InFlightRollouts {
   /** Null: the rollout was stopped, or the key was refused. */
   private async run(claim: Claim): Promise<Outcome | null> {
     const { deps, job, runnable, concurrency } = this.context;
-    const result = await executeRollout(deps, job, runnable, claim, this.context);
+    let timeouts = 0;
+    const mayRetry = (timedOut: boolean) => {
+      if (timedOut) timeouts += 1;
+      else this.hasAnswered = true;
+      return !this.isHanging(timeouts);
+    };
+    const { signal } = this.context;
+    const result = await executeRollout(deps, job, runnable, claim, { signal, concurrency, mayRetry });
     if (!result) return null;
     const { outcome, latencyMs } = result;
     this.latency = { sumMs: this.latency.sumMs + latencyMs, count: this.latency.count + 1 };
@@ -80,13 +93,27 @@ export class InFlightRollouts {
       this.refusal = { code: outcome.code, message: outcome.message, retryable: false };
       return null;
     }
-    if (outcome.kind === 'failed' && outcome.systemic && !this.hasSucceeded && !this.context.hasSucceeded()) {
-      this.refusal ??= { code: outcome.code, message: outcome.message, retryable: false };
-    }
+    if (outcome.kind === 'failed') this.refusal ??= this.faultOf(outcome, this.isHanging(timeouts));
     if (outcome.kind === 'reward') {
       this.hasSucceeded = true;
       concurrency.raise();
     }
     return storedOutcome(claim, outcome, latencyMs);
+  }
+
+  /** Whether two tries of a rollout timed out, and no try of the job was ever answered: a hang. */
+  private isHanging(timeouts: number): boolean {
+    const { succeeded, failed } = this.context.counts();
+    return timeouts >= 2 && !this.hasAnswered && succeeded + failed === 0;
+  }
+
+  /** The reason to fail the job with a failed rollout, or null. */
+  private faultOf({ code, message, systemic }: FailedOutcome, isHanging: boolean): JobFault | null {
+    if (isHanging) {
+      const hang = `No rollout was answered, and two tries of one timed out. ${message} Check the container, or raise rollout_timeout.`;
+      return { code, message: hang, retryable: true };
+    }
+    const isFirst = !this.hasSucceeded && this.context.counts().succeeded === 0;
+    return systemic && isFirst ? { code, message, retryable: false } : null;
   }
 }

@@ -50,7 +50,7 @@ export class Runner<Conclusion> {
     setMaxListeners(0, signal);
     this.inFlight = new InFlightRollouts({
       ...{ deps, job, runnable, signal, concurrency },
-      hasSucceeded: () => this.counts.succeeded > 0,
+      counts: () => this.counts,
       onOutcome: (outcome) => this.exchange.add(outcome),
       onFreeSlot: () => {
         this.startClaimed();

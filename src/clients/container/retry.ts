@@ -27,7 +27,7 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
   return async function call<T extends object>(
     read: (answer: Answer) => T | Fault,
     what: ExchangeRequest,
-    limits: Pick<RolloutRequest, 'tryTimeoutMs' | 'deadline' | 'onPushback' | 'admit'>,
+    limits: Pick<RolloutRequest, 'tryTimeoutMs' | 'deadline' | 'onPushback' | 'mayRetry' | 'admit'>,
     signal: AbortSignal,
   ): Promise<T | Fault> {
     let tries = 0;
@@ -42,11 +42,14 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
       const left = Math.max(1, deadline - Date.now());
       const answer = await exchange(dispatcher, what, Math.min(limits.tryTimeoutMs, left), signal).finally(release);
       const result = isFault(answer) ? answer : read(answer);
+      const timedOut = isFault(result) && result.failure.code === 'container_timeout';
+      const mayRetry = limits.mayRetry?.(timedOut) ?? true;
       if (!isFault(result) || result.retry === 'none') return result;
       // A try cut short by the deadline carries no new information: report the fault before it.
-      if (previous && left < limits.tryTimeoutMs && result.failure.code === 'container_timeout') return previous;
+      if (previous && left < limits.tryTimeoutMs && timedOut) return previous;
       previous = result;
-      if (result.failure.code === 'container_timeout') limits.onPushback?.('The container did not answer in time');
+      if (timedOut) limits.onPushback?.('The container did not answer in time');
+      if (!mayRetry) return result;
       let wait: number;
       if (result.retry === 'pushback') {
         limits.onPushback?.(/^The container answered \d+/.exec(result.failure.message)?.[0] ?? 'The container is busy');

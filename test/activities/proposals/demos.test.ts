@@ -55,6 +55,7 @@ test('gives each rollout of an evaluation the candidate’s demonstrations excep
     await executeRollout(recording, job, runnable, claim, {
       signal: new AbortController().signal,
       concurrency: {} as Concurrency,
+      mayRetry: () => true,
     });
   }
   expect(sent).toEqual([

@@ -77,7 +77,7 @@ describe('a container that sheds load', () => {
     ['503', answers.busySeconds(0, 503), 'The container answered 503'],
     ['no answer in time', answers.hang(), 'The container did not answer in time'],
   ])('%s lowers it, too', async (_name, behaviour, because) => {
-    container.behave(() => behaviour);
+    container.behave((call) => (call.seed === 0 ? answers.reward(1) : behaviour));
     const id = await create(20, { rollout_timeout: 1, max_failure_rate: 1 });
     const { concurrency } = await until('it is lowered', async () => {
       const job = await read(id);

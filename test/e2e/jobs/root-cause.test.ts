@@ -34,7 +34,13 @@ const asking =
   };
 const hidden = answers.status(400, 'Bad Request');
 
-type Options = { provider?: string; seeds?: number; max_failure_rate?: number; max_concurrent?: number };
+type Options = {
+  provider?: string;
+  seeds?: number;
+  max_failure_rate?: number;
+  max_concurrent?: number;
+  rollout_timeout?: number;
+};
 
 async function evaluate(behave: Behaviour, { provider = 'fake', seeds = 3, ...more }: Options = {}) {
   const box = await container({ behave: () => behave });
@@ -135,5 +141,34 @@ describe.each(['gepa', 'mipro'])('a %s session of which the whole baseline faile
     const decisions = events.filter(({ type }) => /evaluat|generation|proposed/.test(type));
     expect(decisions).toEqual([]);
     expect(events.at(-1)).toMatchObject({ type: 'job_failed', data: { best_reward: null } });
+  });
+});
+
+describe('a container that hangs', () => {
+  test.each([1, 4])('fails the job within 3 x rollout_timeout (max_concurrent %d)', async (max_concurrent) => {
+    const startedAt = performance.now();
+    const { job, box } = await evaluate(answers.hang(), {
+      ...{ seeds: 40, rollout_timeout: 2, max_concurrent, max_failure_rate: 1 },
+    });
+    expect(performance.now() - startedAt).toBeLessThan(3 * 2_000);
+    expect(job).toMatchObject({ status: 'failed', error_details: { code: 'container_timeout', retryable: true } });
+    expect(job.results).toBeUndefined();
+    expect(box.ledger.length).toBeLessThanOrEqual(2 * max_concurrent);
+  });
+
+  test('on some seeds only fails these rollouts', async () => {
+    const box: Behaviour = (call, response) => (call.seed === 1 ? answers.hang() : answers.reward(1))(call, response);
+    const { job, errors } = await evaluate(box, { rollout_timeout: 1, max_concurrent: 1 });
+    expect(job).toMatchObject({ status: 'completed', results: { mean_reward: 1 } });
+    expect(errors).toMatchObject([{ code: 'container_timeout' }]);
+  });
+
+  test('at first, or answers errors, is not given up', async () => {
+    const slow = answers.inTurn(answers.hang(), answers.reward(1));
+    expect((await evaluate(slow, { rollout_timeout: 1, seeds: 2 })).job).toMatchObject({ status: 'completed' });
+    const broken: Behaviour = (call, response) =>
+      (call.seed === 0 ? answers.hang() : answers.status(400))(call, response);
+    const { job } = await evaluate(broken, { rollout_timeout: 1, seeds: 2 });
+    expect(job).toMatchObject({ status: 'failed', error_details: { code: 'too_many_failures' } });
   });
 });
