@@ -10,7 +10,9 @@ const retryAfter = { build: '1', gate: '5' };
 /** Why no deployment answers for an id or a name: it is unknown, has failed, or is being built. */
 export async function refusal(db: Db, orgId: string, ref: string): Promise<ApiError> {
   const found = await db.org(orgId, async (tx) => {
-    const row = (await readDeployment(tx, ref)) ?? (await readUpcoming(tx, ref));
+    const known = await readDeployment(tx, ref);
+    // By name, a failed deployment stands for nothing.
+    const row = known?.id === ref ? known : await readUpcoming(tx, ref);
     return row && { row, evaluation: row.spec.gate && (await readOpenEvaluation(tx, row.id)) };
   });
   if (!found) return refuse.notFound(`deployment ${ref.slice(0, 100)}`);
