@@ -198,9 +198,10 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
   ],
   'a name answers once it is served, but while what answers is down or its model at fault': [
     (e) => (e.asks[0]!.status = 500),
-    (e) => (e.asks[0]!.status = 409),
+    (e) => (e.asks[0]!.status = 403),
     (e) => (e.asks[0]!.at = end),
     (e) => (e.asks[2]!.status = 404),
+    (e) => (e.asks[2]!.status = 409),
     (e) => (e.asks[2]!.at = 8_001),
     (e) => (e.asks[2]!.endedAt = 4_999),
     (e) => (e.kills[0]!.serving = false),
@@ -223,6 +224,12 @@ function planOf(evidence: Evidence, rolloutId: string, fault: string): void {
 
 test('sound evidence passes every rule', () => {
   expect(check(sound())).toEqual([]);
+});
+
+test('accepts 409 for a name whose first deployment is being built', () => {
+  const evidence = sound();
+  evidence.asks[0]!.status = 409;
+  expect(check(evidence)).toEqual([]);
 });
 
 test('accepts frames that contain each rollout once', () => {

@@ -51,7 +51,8 @@ export const clientRules: Rule[] = [
       const { n, at, endedAt, status } = asked;
       const { asks, kills } = evidence;
       const hasServed = asks.slice(0, n).some((earlier) => earlier.deploymentId !== null);
-      if (status === 404 && !hasServed && at < evidence.overAt) return [];
+      // Unknown, then being built.
+      if ((status === 404 || status === 409) && !hasServed && at < evidence.overAt) return [];
       const isDown = kills.some((kill) => kill.serving && kill.at <= endedAt && at <= kill.until);
       const mayBreak = status === 0 || status === 200 || status >= 500;
       if (isDown && mayBreak) return [];
