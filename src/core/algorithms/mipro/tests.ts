@@ -44,7 +44,10 @@ function filled(shown: readonly number[], failures: readonly number[]): number[]
  */
 export function openTests(before: MiproState, { trials: wanted, ...tests }: Tests) {
   const minibatch = nextMinibatch(before);
-  let left = spareRollouts(before);
+  const isRace = tests.step === 'combinations' && wanted.length > 1;
+  // A racer's rollout shows nothing on a seed that the leader did not run.
+  const compared = isRace ? leaderPairs(before, tests.parent, wanted[0]!.shown) : [];
+  let left = Math.max(0, spareRollouts(before) - compared.length);
   const trials: Trial[] = [];
   const room = trialLimit(before.config) - before.trials;
   const failures = knownFailures(before, rewardModelOf(before), tests.parent).map(({ seed }) => seed);
@@ -62,9 +65,7 @@ export function openTests(before: MiproState, { trials: wanted, ...tests }: Test
     evaluationOffset: before.evaluationOffset + (usesMinibatch ? minibatch.length : 0),
   };
   const pairs = trials.flatMap(({ candidate, shown }) => runOf(candidate, shown));
-  const isRace = tests.step === 'combinations' && trials.length > 1;
-  const compared = isRace ? leaderPairs(before, tests.parent, trials[0]!.shown).slice(0, left) : [];
-  return { state, tests: { ...tests, trials }, pairs: [...compared, ...pairs] };
+  return { state, tests: { ...tests, trials }, pairs: trials.length > 0 ? [...compared, ...pairs] : [] };
 }
 
 /** The candidates that passed their tests. */
