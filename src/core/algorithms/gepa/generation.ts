@@ -135,9 +135,9 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   if (!isEvaluated(state, incumbent) && (stop !== null || isEvaluationDue(state, model, incumbent))) {
     const missing = missingPairs(state, incumbent, model.noise.variance > 0 || state.config.repeats > 1);
     if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
-    // An evaluation can change the most promising candidate; the reserve pays for one evaluation.
-    if (missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
-      return ask(state, missing, (batch) => ({ name: 'evaluation', batch, candidate: incumbent }));
+    const counted = { ...state, evaluationsAsked: state.evaluationsAsked + missing.length };
+    if (isAffordable(counted, missing.length)) {
+      return ask(counted, missing, (batch) => ({ name: 'evaluation', batch, candidate: incumbent }));
     }
   }
   return finishGeneration(state, stop, decisions);
@@ -145,6 +145,16 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
 
 function isEvaluated({ candidates }: GepaState, candidate: number): boolean {
   return candidates.some((summary) => summary.candidate === candidate && summary.reward !== null);
+}
+
+/**
+ * Whether an evaluation is within the budget and the estimate, which counts one per generation.
+ * An evaluation can make another candidate the most promising, which is then evaluated too.
+ */
+function isAffordable(state: GepaState, rollouts: number): boolean {
+  const { config, generation, evaluationsAsked } = state;
+  if (evaluationsAsked > generation * evaluationRollouts(config)) return false;
+  return rollouts <= remainingRollouts(state) - heldoutRollouts(config);
 }
 
 /** Whether the incumbent is evaluated before the search ends. */

@@ -50,11 +50,14 @@ export interface GepaState extends SeededState {
   idle: number;
   /** Requested rollouts at the time of the last evaluation. */
   evaluatedAt: number;
+  /** Rollouts requested in evaluations after the baseline's. */
+  evaluationsAsked: number;
 }
 
 export function createGepa(config: GepaConfig): GepaState {
   requireValid(configProblems(config));
   const [order, rng] = shuffle(seedRng(config.rngSeed, 1), [...new Set(config.trainSeeds)]);
   const begun = beginSeededSearch(config, order, rng);
-  return { algorithm: 'gepa', ...begun, pool: [0], compressed: {}, idle: 0, evaluatedAt: begun.asked };
+  const counts = { idle: 0, evaluatedAt: begun.asked, evaluationsAsked: 0 };
+  return { algorithm: 'gepa', ...begun, pool: [0], compressed: {}, ...counts };
 }

@@ -44,14 +44,38 @@ function differ(measured: readonly Measured[]): boolean {
 const anyCases = casesOf(false);
 const steadyCases = casesOf(true);
 
-function check(name: string, property: (run: Run, given: Case) => void, cases = anyCases): void {
+function check(
+  name: string,
+  property: (run: Run, given: Case) => void,
+  cases = anyCases,
+  examples: readonly Case[] = [],
+): void {
   test(name, () => {
     fc.assert(
       fc.property(cases, (given) => property(drive(given.config, worldOf(given)), given)),
-      { numRuns: runs(50, 100) },
+      { numRuns: runs(50, 100), examples: examples.map((example) => [example]) },
     );
   });
 }
+
+/** Two children and their merge gain on train seeds, and lose in each evaluation. */
+const disappointing: Case = {
+  config: defaults({
+    generations: 1,
+    minibatchSize: 1,
+    repeats: 3,
+    trainSeeds: [-1, 2, -2, 0, 1],
+    evaluationSeeds: [1, 2, 3],
+    rngSeed: -1884710753450065,
+  }),
+  noisy: false,
+  failing: 20,
+  infrastructure: 0,
+  badProposals: 0,
+  duplicates: 0,
+  conflicts: 0,
+  answerSeed: 12,
+};
 
 describe('a GEPA search', () => {
   testCommonInvariants(gepa, anyCases, (given, between) => drive(given.config, worldOf(given), between), runs(50, 100));
@@ -182,6 +206,7 @@ describe('a GEPA search', () => {
       expect(run.requests.length).toBeLessThanOrEqual(estimateRollouts(config));
     },
     steadyCases,
+    [disappointing],
   );
 
   check('proposes only from candidates accepted before, and from children that tied', (run, { config }) => {
