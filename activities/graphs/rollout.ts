@@ -7,20 +7,19 @@ import { outcomeOf, stepValues, type Call, type Run } from '../../src/core/graph
 import { driveGraph, unusableAnswer } from '../../src/core/graphs/run/drive.js';
 import { graphFromJson } from '../../src/core/graphs/json.js';
 import { displayText, type Json } from '../../src/core/graphs/values.js';
-import { isJudged, score } from '../../src/core/verify/score.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
-import { readTasks, type GraphTask } from '../../src/storage/graphs/tasks.js';
+import { readTasks } from '../../src/storage/graphs/tasks.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import { readAnswers } from '../../src/storage/rollouts/answers.js';
-import { askModel, type ModelQuestion, type GraphRollout, type ModelResult } from './ask-model.js';
+import { askModel, type ModelQuestion, type ModelRollout, type ModelResult } from '../models/ask-model.js';
 import type { Concurrency } from '../rollouts/concurrency.js';
 import type { ActivityDeps } from '../deps.js';
 import { isCostSpent } from '../errors.js';
 import { recordLost } from '../jobs/spec.js';
-import { judge, type Judgement } from './judge.js';
+import { verify } from './verify.js';
 import { cutErrorText } from '../../src/clients/net/untrusted.js';
 import { cutToBytes } from '../../src/util/text.js';
 
@@ -45,7 +44,7 @@ export async function runGraph(
   const task = tasks.get(claim.seed);
   if (!task || !stored) throw recordLost(job);
   const onPushback = (reason: string) => concurrency.lower(reason);
-  const rollout: GraphRollout = { deps, job, spec, claim, recorded, onPushback };
+  const rollout: ModelRollout = { deps, job, budget: spec.budget, claim, recorded, onPushback };
   const timeoutMs = spec.rolloutTimeoutS * 1_000;
   /** Duration of the longest call that the timeout interrupted. */
   let interruptedMs = 0;
@@ -76,7 +75,7 @@ export async function runGraph(
       // A refused key is not the fault of a step.
       return failed(fault.code, fault.code === providerRefusedKey ? reason : message, fault.infrastructure);
     }
-    const verified = await verify(rollout, task, outcome.value, signal);
+    const verified = await verify(rollout, spec, task, outcome.value, signal);
     if (!verified.ok) return failed(verified.code, verified.message, verified.infrastructure);
     const { reward, feedback, criteria } = verified.verification;
     const details = {
@@ -96,12 +95,6 @@ export async function runGraph(
     if (isCostSpent(error)) return failed(costExhausted, (error as Error).message, true);
     throw error;
   }
-}
-
-async function verify(rollout: GraphRollout, task: GraphTask, output: Json, signal: AbortSignal): Promise<Judgement> {
-  const { verifier } = rollout.spec;
-  if (isJudged(verifier)) return judge(rollout, verifier, task, output, signal);
-  return { ok: true, verification: score(verifier, task.gold!.value, output) };
 }
 
 function stepsOf(run: Run): { step: string; value: string }[] {

@@ -1,5 +1,5 @@
 import { completeChat } from '../../src/clients/models/complete-chat.js';
-import type { GraphSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
+import type { BudgetSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
 import type { ModelReply } from '../../src/core/graphs/run/drive.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
@@ -8,11 +8,12 @@ import { answerId, recordAnswer, type ModelText } from '../../src/storage/rollou
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
 
-/** A graph's rollout in progress; `recorded`: model answers of its earlier attempts. */
-export interface GraphRollout {
+/** A rollout whose models the service calls; `recorded`: answers of its earlier attempts. */
+export interface ModelRollout {
   deps: ActivityDeps;
   job: JobRef;
-  spec: GraphSpec;
+  /** null: no budget. */
+  budget: BudgetSpec | null;
   claim: Claim;
   recorded: ReadonlyMap<string, ModelText>;
   onPushback(reason: string): void;
@@ -30,21 +31,21 @@ export interface ModelQuestion {
   timeoutMs: number;
 }
 
-/** A reply for the graph's driver, with the recorded answer. */
+/** The recorded answer, or the failure. */
 export type ModelResult = ({ ok: true } & ModelText) | Extract<ModelReply, { ok: false }>;
 
 /** Returns the recorded answer, or calls the model and records its answer before use. */
 export async function askModel(
-  rollout: GraphRollout,
+  rollout: ModelRollout,
   question: ModelQuestion,
   signal: AbortSignal,
 ): Promise<ModelResult> {
-  const { deps, job, spec, claim } = rollout;
+  const { deps, job, budget, claim } = rollout;
   const { rolloutId, candidateId, attempt } = claim;
   const { asker, key, tries, policy, messages, timeoutMs } = question;
   const known = rollout.recorded.get(answerId({ rolloutId, key, tries }));
   if (known) return { ok: true, ...known };
-  const meter = costReservation(deps, job, { budget: spec.budget, policy, rolloutId }, signal);
+  const meter = budget && costReservation(deps, job, { budget, policy, rolloutId }, signal);
   const { onPushback, onWait } = rollout;
   const call = {
     asker,

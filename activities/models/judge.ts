@@ -1,0 +1,43 @@
+import type { PolicySpec } from '../../src/core/jobs/spec.js';
+import { askAgain } from '../../src/core/proposals/second-try.js';
+import { buildJudgePrompt, judgementForm, type JudgementRequest } from '../../src/core/verify/judge.js';
+import { parseJudgement } from '../../src/core/verify/judgement.js';
+import type { Verification } from '../../src/core/verify/verification.js';
+import { askModel, type ModelRollout } from './ask-model.js';
+
+/** The judge is asked this often for a readable answer. */
+const maxTries = 3;
+const timeoutMs = 120_000;
+
+/** The result of scoring an output; `infrastructure`: not the candidate's fault. */
+export type Judgement =
+  { ok: true; verification: Verification } | { ok: false; code: string; message: string; infrastructure: boolean };
+
+/** A judge and its question; `key`: the name of its call, which must begin with `@`. */
+export interface JudgeQuestion extends JudgementRequest {
+  judge: PolicySpec;
+  key?: string;
+}
+
+/** The codes of its failures begin with `judge`: `readAnswers` finds unverified outputs by that. */
+export async function askJudge(
+  rollout: ModelRollout,
+  { judge: policy, key = '@judge', ...request }: JudgeQuestion,
+  signal: AbortSignal,
+): Promise<Judgement> {
+  const { criteria } = request;
+  const question = buildJudgePrompt(request);
+  let messages = question;
+  let reason = '';
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const answer = await askModel(rollout, { asker: 'judge', key, tries, policy, messages, timeoutMs }, signal);
+    if (!answer.ok) return answer;
+    const parsed = parseJudgement(answer.text, { criteria, finishReason: answer.finishReason });
+    if (parsed.ok) return parsed;
+    ({ reason } = parsed);
+    messages = askAgain(question, answer.text, reason, judgementForm);
+  }
+  const message = `the judge gave ${maxTries} unreadable answers; the last: ${reason}`;
+  // Not the candidate's fault: the search may repeat the rollout.
+  return { ok: false, code: 'judgement_unusable', message, infrastructure: true };
+}
