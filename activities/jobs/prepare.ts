@@ -21,7 +21,7 @@ import { adoptCalledPrompt } from './adopt-baseline.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
-import { containerKey, containerOf, lockOpenJob } from './spec.js';
+import { containerKey, lockOpenJob } from './spec.js';
 import { startEvents } from './start.js';
 
 /** The container errors that a later try may not meet. */
@@ -56,7 +56,7 @@ export function prepareActivities(deps: ActivityDeps) {
     });
     try {
       const { cancellationSignal } = Context.current();
-      if (!isLive(spec)) await container.health(containerOf(spec).url, key, cancellationSignal);
+      if (spec.container) await container.health(spec.container.url, key, cancellationSignal);
       return { spec, found: await ask(spec, key, cancellationSignal) };
     } catch (error) {
       if (error instanceof ContainerError) throw jobFailure(error.code, error.message, transientErrors.has(error.code));
@@ -78,8 +78,8 @@ export function prepareActivities(deps: ActivityDeps) {
     prepareSession: (job: JobRef): Promise<SessionPlan> =>
       withHeartbeat(async () => {
         const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
-          if (spec.initialPrompt || isLive(spec)) return spec.initialPrompt;
-          return componentsOf((await container.taskInfo(containerOf(spec).url, key, signal)).initialPrompt);
+          if (spec.initialPrompt || !spec.container) return spec.initialPrompt;
+          return componentsOf((await container.taskInfo(spec.container.url, key, signal)).initialPrompt);
         });
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, startEvents(spec, { baselineKnown: messages !== null }));

@@ -33,9 +33,9 @@ export function recordLost(job: JobRef): ApplicationFailure {
   );
 }
 
-/** The container that runs the job's rollouts. Only sessions of live traffic have none. */
+/** The container that runs the job's rollouts. Live traffic and jobs on data sets have none. */
 export function containerOf({ container }: JobSpec): ContainerSpec {
-  if (!container) throw jobFailure('internal', 'This job has no container: its rollouts are live traffic.');
+  if (!container) throw jobFailure('internal', 'This job has no container.');
   return container;
 }
 

@@ -1,6 +1,5 @@
-import { completeChat } from '../../src/clients/models/complete-chat.js';
+import { completeChat, type ChatResult } from '../../src/clients/models/complete-chat.js';
 import type { BudgetSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
-import type { ModelReply } from '../../src/core/graphs/run/drive.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
@@ -23,7 +22,7 @@ export interface ModelRollout {
 
 /** A model call; `key`: its name in the rollout, `tries`: its number of earlier tries. */
 export interface ModelQuestion {
-  asker: 'step' | 'judge';
+  asker: 'policy' | 'step' | 'judge';
   key: string;
   tries: number;
   policy: PolicySpec;
@@ -32,7 +31,7 @@ export interface ModelQuestion {
 }
 
 /** The recorded answer, or the failure. */
-export type ModelResult = ({ ok: true } & ModelText) | Extract<ModelReply, { ok: false }>;
+export type ModelResult = ({ ok: true } & ModelText) | Extract<ChatResult, { ok: false }>;
 
 /** Returns the recorded answer, or calls the model and records its answer before use. */
 export async function askModel(

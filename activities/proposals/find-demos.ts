@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { componentTexts } from '../../src/core/prompts/components.js';
+import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
 import type { DemoAnswer, DemoRequest } from '../../src/core/search/protocol.js';
 import { readPool, readMarked } from '../../src/storage/candidates/candidates.js';
@@ -39,7 +40,7 @@ export function findDemosActivity(deps: ActivityDeps) {
           const { cancellationSignal } = Context.current();
           await describeTask(deps, job, spec, { prompt, ordinals: request.describe }, cancellationSignal);
         }
-        return { components: Object.keys(prompt), slots };
+        return { components: rewritableNames(spec, prompt), slots };
       }),
   };
 }

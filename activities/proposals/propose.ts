@@ -3,8 +3,9 @@ import { mergeProposal, type MergeableCandidate } from '../../src/core/graphs/ca
 import { graphTexts } from '../../src/core/graphs/components.js';
 import { ablationsOf } from '../../src/core/graphs/edits/ablation.js';
 import { editToJson, graphFromJson } from '../../src/core/graphs/json.js';
-import type { GraphSpec, SearchSpec } from '../../src/core/jobs/spec.js';
+import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
 import { componentTexts } from '../../src/core/prompts/components.js';
+import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import { composeTexts } from '../../src/core/proposals/compose.js';
 import type { Composition, ProposalAnswer, ProposalRequest } from '../../src/core/search/protocol.js';
 import { candidateTexts, readPool, type PooledCandidate } from '../../src/storage/candidates/candidates.js';
@@ -68,7 +69,7 @@ async function makeProposal(
     case 'merge':
       return merge(pool, request.merge!);
     case 'compose':
-      return compose(deps, job, pool, request.compose!);
+      return compose(deps, job, spec as SessionSpec, pool, request.compose!);
     case 'ablate':
       return ablate(spec as GraphSpec, pool, request);
     case 'rewrite':
@@ -104,11 +105,13 @@ function ablate(spec: GraphSpec, pool: Pool, { parent, ablation }: ProposalReque
 async function compose(
   { db }: ActivityDeps,
   job: JobRef,
+  spec: SessionSpec,
   pool: Pool,
   { texts: sources, demos: slots, parents }: Composition,
 ): Promise<Proposal> {
   const textsFrom = (candidate: number) => componentTexts(pool.get(candidate)!.messages);
-  const texts = composeTexts(Object.keys(textsFrom(0)), sources, textsFrom);
+  const names = rewritableNames(spec, textsFrom(0));
+  const texts = { ...textsFrom(0), ...composeTexts(names, sources, textsFrom) };
   const demos = await db
     .org(job.orgId, (tx) => buildDemos(tx, job.jobId, slots))
     .catch((error: unknown) => {

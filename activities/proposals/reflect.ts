@@ -1,5 +1,6 @@
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
 import type { Texts } from '../../src/core/proposals/components.js';
+import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -30,7 +31,7 @@ export async function reflect(
   const failures = pickFailures(known, pick);
   const shown = failures.map(({ ordinal }) => ordinal);
   const context = { ...(task !== null && { task }), ...(rewrite?.tip != null && { tip: rewrite.tip }) };
-  const names = Object.keys(parent);
+  const names = rewritableNames(spec, parent);
   const rewriting = { request, parent, names, failures, good, context, reader: instructionReader };
   const rewritten = await rewriteTexts(deps, job, spec, rewriting, signal);
   if (rewritten.outcome !== 'proposed') return { ...rewritten, shown };

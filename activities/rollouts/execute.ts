@@ -10,6 +10,7 @@ import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
 import type { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from '../deps.js';
 import { runGraph } from '../graphs/rollout.js';
+import { runRow } from '../datasets/rollout.js';
 import { containerOf } from '../jobs/spec.js';
 import { rootCause } from './root-cause.js';
 
@@ -45,14 +46,10 @@ export async function executeRollout(
   control: RolloutControl,
 ): Promise<RolloutResult | null> {
   const startedAt = performance.now();
-  const { spec, prompts } = runnable;
   const { signal } = control;
   let outcome: RolloutOutcome;
   try {
-    outcome =
-      spec.kind === 'graph'
-        ? await runGraph(deps, job, spec, claim, promptOf(claim, prompts), control)
-        : await callContainer(deps, job, runnable, claim, control);
+    outcome = await run(deps, job, runnable, claim, control);
   } catch (error) {
     if (signal.aborted) return null;
     const message = error instanceof Error ? error.message : String(error);
@@ -60,6 +57,21 @@ export async function executeRollout(
     outcome = { kind: 'failed', code: 'internal', message, infrastructure: true, connect: false };
   }
   return signal.aborted ? null : { outcome, latencyMs: performance.now() - startedAt };
+}
+
+function run(
+  deps: ActivityDeps,
+  job: JobRef,
+  runnable: RunnableJob,
+  claim: Claim,
+  control: RolloutControl,
+): Promise<RolloutOutcome> {
+  const { spec, prompts } = runnable;
+  if (spec.kind === 'graph') return runGraph(deps, job, spec, claim, promptOf(claim, prompts), control);
+  const { rows, policy, rolloutTimeoutS } = spec;
+  if (!rows) return callContainer(deps, job, runnable, claim, control);
+  const budget = spec.kind === 'session' ? spec.budget : null;
+  return runRow(deps, job, { rows, policy, budget, rolloutTimeoutS }, claim, promptOf(claim, prompts), control);
 }
 
 async function callContainer(

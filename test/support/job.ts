@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { gepaDefaults } from '../../src/core/algorithms/gepa/config.js';
 import type { GepaSearch } from '../../src/core/algorithms/index.js';
-import type { BudgetSpec, EvaluationSpec } from '../../src/core/jobs/spec.js';
+import type { BudgetSpec, ContainerSpec, EvaluationSpec } from '../../src/core/jobs/spec.js';
 import type { Db } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 
 /** A spec for tests in which its values do not matter. */
-export const anySpec: EvaluationSpec = {
+export const anySpec: EvaluationSpec & { container: ContainerSpec } = {
   kind: 'evaluation',
   appId: 'test',
   seeds: [0, 1, 2],
@@ -36,7 +36,7 @@ export const anyGepa: GepaSearch = {
 };
 
 /** Inserts a running job into the tables, for tests below HTTP. */
-export async function insertJob(db: Db, orgId = 'default', spec = anySpec): Promise<JobRef> {
+export async function insertJob(db: Db, orgId = 'default', spec: EvaluationSpec = anySpec): Promise<JobRef> {
   const jobId = `evl_${randomUUID().replaceAll('-', '')}`;
   await db.org(orgId, async (tx) => {
     await tx.query('insert into orgs (id, name) values ($1, $1) on conflict do nothing', [orgId]);

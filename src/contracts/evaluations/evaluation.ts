@@ -15,7 +15,11 @@ import {
   usageSchema,
   warningsSchema,
 } from '../common.js';
+import { containerOnly, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
+import { scorerSchema } from '../scoring/scorer.js';
 import { seedsSchema } from '../seeds.js';
+import { isObject } from '../../util/json.js';
+import { runAlways, valueAt } from '../validation.js';
 
 const sevenDays = 7 * 24 * 3_600;
 
@@ -37,9 +41,17 @@ const candidateSchema = z
 export type CandidateChoice = z.infer<typeof candidateSchema>;
 
 const shape = {
-  container_url: containerUrlSchema,
-  env_name: envNameSchema,
-  seeds: seedsSchema(10_000).describe('Run in this order; a repeated seed runs again.'),
+  container_url: containerUrlSchema.optional().describe("URL of the caller's container. Required without dataset."),
+  env_name: envNameSchema
+    .optional()
+    .describe('Data set split or configuration, passed to the container. Required with container_url.'),
+  dataset: rowsSchema
+    .optional()
+    .describe('Rows in place of a container: the candidate is filled with each row, and scorer scores the answer.'),
+  scorer: scorerSchema.optional().describe('How answers to the rows of dataset are scored.'),
+  seeds: seedsSchema(10_000)
+    .optional()
+    .describe('Run in this order; a repeated seed runs again. Default with dataset: all rows.'),
   policy: policySchema,
   timeout: z.number().gt(0).max(sevenDays).default(600).describe('Seconds for the whole job, without pauses.'),
   candidate: candidateSchema
@@ -47,15 +59,31 @@ const shape = {
     .describe("The candidate whose texts every call gets. Default: the container's own prompt."),
   ...containerFields,
 };
+
+/** A container or rows, each with its own fields. */
+function checkSource(request: unknown, ctx: z.RefinementCtx): void {
+  if (!isObject(request)) return;
+  const at = (name: string) => valueAt(request, name);
+  const refuse = (name: string, message: string) => ctx.addIssue({ code: 'custom', path: [name], message });
+  const [needed, unused, why] =
+    at('dataset') === undefined
+      ? [['container_url', 'env_name', 'seeds'], ['scorer'], 'requires dataset; a container scores its own rollouts']
+      : [['scorer', 'candidate'], ['container_url', ...containerOnly], 'is not used with dataset: remove it'];
+  for (const name of needed) if (at(name) === undefined) refuse(name, 'is required');
+  for (const name of unused) if (at(name) !== undefined) refuse(name, why);
+}
+
 const appId = z.string().min(1).max(200).describe('Groups jobs.');
 
 const bodyRule = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
-export const flatEvaluationSchema = z.strictObject({ ...shape, app_id: appId }, bodyRule);
+export const flatEvaluationSchema = z
+  .strictObject({ ...shape, app_id: appId }, bodyRule)
+  .superRefine(checkSource, runAlways);
 
 /** Create request in the existing client's wrapper. */
 export const wrappedEvaluationSchema = z.strictObject({
-  config: z.strictObject({ ...shape, app_id: appId.default('default') }, bodyRule),
+  config: z.strictObject({ ...shape, app_id: appId.default('default') }, bodyRule).superRefine(checkSource, runAlways),
   ...envelope,
   correlation_id: correlationIdSchema.nullish().describe('Ignored.'),
 });
@@ -93,7 +121,8 @@ const listed = {
   ...jobFields,
   app_id: z.string(),
   env_name: z.string(),
-  container_url: z.string(),
+  container_url: z.string().nullable().describe('null: a job on a data set.'),
+  dataset: rowsViewSchema,
   policy: z.object({ model: z.string(), provider: z.string() }),
   num_seeds: z.int(),
 };

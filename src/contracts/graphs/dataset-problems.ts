@@ -1,7 +1,7 @@
 /** Cross-field validation of data sets. */
 import { valueAt } from '../validation.js';
 import { datasetLimits, taskDescription, taskInput } from './dataset.js';
-import { modes, maxFields } from './verifier.js';
+import { modes, maxFields } from '../scoring/verifier.js';
 import { isObject } from '../../util/json.js';
 
 /** A path within a data set. */

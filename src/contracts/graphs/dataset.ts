@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { promptSchema } from '../common.js';
 import { unlessMissing } from '../validation.js';
 import type { Message } from '../../core/jobs/spec.js';
-import { unionError, rubricSchema, verifierSchema } from './verifier.js';
+import { unionError, rubricSchema, verifierSchema } from '../scoring/verifier.js';
 
 export const datasetLimits = {
   tasks: 10_000,

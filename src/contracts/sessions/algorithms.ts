@@ -6,9 +6,11 @@ import { wholeNumber } from '../validation.js';
 const count = (max: number) => wholeNumber(1, max);
 
 const evaluationSchema = z.strictObject({
-  seeds: seedsSchema(1_000).describe(
-    'Seeds of full evaluations of the baseline and the most promising candidates; best_reward is their mean.',
-  ),
+  seeds: seedsSchema(1_000)
+    .optional()
+    .describe(
+      'Seeds of full evaluations of the baseline and the most promising candidates; best_reward is their mean. Required with a container.',
+    ),
   heldout_seeds: seedsSchema(1_000)
     .optional()
     .describe('Baseline and winner are compared on these after the search, which never uses them.'),
@@ -20,7 +22,7 @@ const gepaSchema = z.strictObject({
   generations: count(500),
   minibatch_size: count(1_000).default(3).describe('Seeds of the first comparison of a proposal with its parent.'),
   train_seeds: seedsSchema(10_000).optional().describe('Seeds to learn from. Default: the evaluation seeds.'),
-  evaluation: evaluationSchema,
+  evaluation: evaluationSchema.optional().describe('Required with a container.'),
   merge: z.boolean().default(true).describe('Whether to combine the changes of accepted proposals.'),
   component_selection: z
     .enum(['feedback', 'round_robin', 'all'])
@@ -61,7 +63,7 @@ const miproSchema = z.strictObject({
   train_seeds: seedsSchema(10_000)
     .optional()
     .describe('Seeds for demonstrations and instructions. Default: the evaluation seeds.'),
-  evaluation: evaluationSchema,
+  evaluation: evaluationSchema.optional().describe('Required with a container.'),
 });
 
 const algorithmSchemas = { gepa: gepaSchema, mipro: miproSchema };

@@ -8,6 +8,8 @@ import {
   policySchema,
   promptSchema,
 } from '../common.js';
+import { containerOnly, rowsSchema } from '../datasets/rows.js';
+import { scorerSchema } from '../scoring/scorer.js';
 import { asObject, isObject } from '../../util/json.js';
 import { algorithmFields, algorithmNames } from './algorithms.js';
 import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
@@ -39,15 +41,21 @@ const shape = z.strictObject({
   algorithm: z.enum(algorithmNames, unlessMissing(`must be ${algorithmNames.map((name) => `"${name}"`).join(' or ')}`)),
   container_url: containerUrlSchema
     .optional()
-    .describe("URL of the caller's container. Required unless rollouts is caller."),
+    .describe("URL of the caller's container. Required without dataset, unless rollouts is caller."),
   task_app_url: z.string().max(2_048).optional().describe('Alias of container_url.'),
   localapi_url: z.string().max(2_048).optional().describe('Alias of container_url.'),
+  dataset: rowsSchema
+    .optional()
+    .describe('Rows in place of a container: initial_prompt is filled with each row, and scorer scores the answer.'),
+  scorer: scorerSchema.optional().describe('How answers to the rows of dataset are scored.'),
   policy: policySchema,
   proposer: policySchema.optional().describe('The model that writes new prompts. Default: the policy.'),
   ...algorithmFields,
   initial_prompt: promptSchema
     .optional()
-    .describe("The baseline; each message is a component to optimize. Default: the container's own prompt."),
+    .describe(
+      "The baseline; each message is a component to optimize. Default: the container's own prompt. With dataset, {{column}} stands for a value of the row; without any, the row's input follows as a user message.",
+    ),
   rollouts: z
     .enum(['container', 'caller'])
     .default('container')
@@ -86,7 +94,8 @@ export const policyOptimizationSchema = shape
 
     const urls = new Set(urlAliases.map((name) => at(name)).filter((url) => url !== undefined));
     const live = at('rollouts') === 'caller';
-    if (urls.size === 0 && !live) refuse(['container_url'], 'is required');
+    const hasRows = at('dataset') !== undefined;
+    if (urls.size === 0 && !live && !hasRows) refuse(['container_url'], 'is required, or dataset with scorer');
     if (urls.size === 0 && at('container_api_key') !== undefined)
       refuse(['container_api_key'], 'requires container_url');
     if (urls.size > 1)
@@ -97,9 +106,29 @@ export const policyOptimizationSchema = shape
 
     const algorithm = algorithmNames.find((name) => name === at('algorithm')) ?? 'gepa';
     if (at(algorithm) === undefined) refuse([algorithm], `is required if algorithm is ${algorithm}`);
+    else if (!hasRows) {
+      const path = [algorithm, 'evaluation', ...(isObject(at(algorithm, 'evaluation')) ? ['seeds'] : [])];
+      if (at(...path) === undefined) refuse(path, 'is required');
+    }
     for (const other of algorithmNames)
       if (other !== algorithm && at(other) !== undefined)
         refuse([other], `is not used if algorithm is ${algorithm}: remove it`);
+    if (hasRows) {
+      for (const name of ['scorer', 'initial_prompt'])
+        if (at(name) === undefined) refuse([name], 'is required with dataset');
+      for (const name of [...urlAliases, ...containerOnly])
+        if (at(name) !== undefined) refuse([name], 'is not used with dataset: remove it');
+      if (live) refuse(['rollouts'], 'must not be caller with dataset');
+      const path = [algorithm, 'evaluation', 'seeds'];
+      const parts = [
+        [algorithm, 'train_seeds'],
+        [algorithm, 'evaluation', 'heldout_seeds'],
+      ];
+      if (at(...path) === undefined && parts.some((part) => at(...part) !== undefined))
+        refuse(path, 'is required with train_seeds or heldout_seeds; leave out all three for a split');
+    } else if (at('scorer') !== undefined) {
+      refuse(['scorer'], 'requires dataset; a container scores its own rollouts');
+    }
     if (!live && typeof at('rollout_timeout') === 'number' && (at('rollout_timeout') as number) > maxRolloutSeconds)
       refuse(['rollout_timeout'], `must be at most ${maxRolloutSeconds}; only live traffic allows more`);
   }, runAlways)

@@ -12,6 +12,7 @@ import {
   warningsSchema,
 } from '../common.js';
 import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../search.js';
+import { rowsViewSchema, splitSchema } from '../datasets/rows.js';
 import { sensorFields } from './sensors.js';
 
 const urls = {
@@ -27,6 +28,7 @@ export const sessionCreatedSchema = z.object({
   correlation_id: z.string().optional(),
   ...urls,
   estimate: estimateSchema,
+  split: splitSchema.optional(),
   warnings: warningsSchema.optional(),
   workflow_id: z.string(),
   temporal_url: z.string().nullable(),
@@ -37,7 +39,8 @@ const summary = {
   ...jobFields,
   algorithm: z.string(),
   correlation_id: z.string().nullable(),
-  container_url: z.string().nullable().describe('null if rollouts are live traffic.'),
+  container_url: z.string().nullable().describe('null: live traffic, or a job on a data set.'),
+  dataset: rowsViewSchema,
   policy: z.object({ model: z.string(), provider: z.string() }),
   ...searchFields,
 };
@@ -65,6 +68,7 @@ export const sessionSchema = z
       })
       .nullable()
       .describe('Only for sessions with rollouts: caller; null otherwise.'),
+    split: splitSchema.optional(),
     budget: budgetViewSchema,
     rollouts_resent: z.int().describe('Rollouts repeated after a crash; not counted against the budget.'),
   })

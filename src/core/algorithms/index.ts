@@ -5,6 +5,7 @@
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { ConfigProblem } from '../search/config.js';
 import type { SearchAlgorithm } from '../search/protocol.js';
+import type { SeedSplit } from '../search/split.js';
 import type { SearchEstimate } from './estimate.js';
 import * as gepaConfig from './gepa/config.js';
 import * as gepaRequest from './gepa/request.js';
@@ -33,7 +34,7 @@ export type SeedFields = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
 export type SessionState = GepaState | UnpairedState | MiproState;
 
 interface AlgorithmEntry<Settings> {
-  toConfig(request: PolicyOptimization): Omit<Settings, 'algorithm'>;
+  toConfig(request: PolicyOptimization, split: SeedSplit | null): Omit<Settings, 'algorithm'>;
   /** The path in a request of each field of the config. */
   requestPaths: Record<string, string[]>;
   /** The state of a search that is about to evaluate the baseline. */
@@ -81,10 +82,10 @@ export function algorithmOf({ algorithm }: Pick<SearchSettings, 'algorithm'>): A
   return algorithms[algorithm] as AlgorithmEntry<SearchSettings>;
 }
 
-/** The search that a request describes. */
-export function searchFromRequest(request: PolicyOptimization): SearchSettings {
+/** The search that a request describes; `split`: the seeds of a request that names none. */
+export function searchFromRequest(request: PolicyOptimization, split: SeedSplit | null = null): SearchSettings {
   const { algorithm } = request;
-  return { algorithm, ...algorithmOf({ algorithm }).toConfig(request) } as SearchSettings;
+  return { algorithm, ...algorithmOf({ algorithm }).toConfig(request, split) } as SearchSettings;
 }
 
 const steps = { gepa, unpaired, mipro };

@@ -2,7 +2,7 @@
 import { componentNames } from '../prompts/components.js';
 import { stepPrompt, withPrompt, type Graph } from './graph.js';
 import { graphIdentity } from './identity.js';
-import { placeholderNames } from './template.js';
+import { placeholderNames } from '../prompts/template.js';
 import { graphProblems, type Problem } from './validate.js';
 
 /**

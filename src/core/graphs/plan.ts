@@ -2,7 +2,7 @@
 import type { Graph, PromptMessage, Prompt, Ref, Step } from './graph.js';
 import { defaults, stepPrompt } from './graph.js';
 import { refHeads, parseRef } from './refs.js';
-import { parseTemplate, type TemplatePart } from './template.js';
+import { parseTemplate, type TemplatePart } from '../prompts/template.js';
 import { graphProblems } from './validate.js';
 
 /** A parsed ref. `from` is a step's index, the task's input or the map's item. */

@@ -1,7 +1,7 @@
 /** The search configuration of a graph job: GEPA over tasks as seeds, within the rollout budget. */
 import { gepaDefaults, gepaLimits } from '../algorithms/gepa/config.js';
 import type { GepaSearch } from '../algorithms/index.js';
-import { splitTasks } from './task-split.js';
+import { splitSeeds } from '../search/split.js';
 
 /**
  * Per effort: the most generations by rollouts of the budget, and the factor on the lengths of the
@@ -32,7 +32,7 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSear
   const { generations, traceDetail } = efforts[effort];
   const share = (share: number) =>
     Math.min(gepaLimits.evaluationSeeds, Math.max(shares.minTasks, Math.floor(share * rolloutBudget)));
-  const split = splitTasks(tasks, rngSeed, {
+  const split = splitSeeds(tasks, rngSeed, {
     train: gepaLimits.trainSeeds,
     evaluation: share(shares.evaluation),
     heldout: share(shares.heldout),

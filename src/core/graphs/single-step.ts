@@ -1,7 +1,7 @@
 /** The one-step graph of an initial prompt. */
 import { freeName } from './drafts.js';
 import type { Graph, PromptMessage } from './graph.js';
-import { placeholderNames } from './template.js';
+import { placeholderNames } from '../prompts/template.js';
 
 /**
  * A graph of one llm step with these messages. Its inputs are those with a placeholder:

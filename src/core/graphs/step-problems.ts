@@ -4,7 +4,7 @@ import { candidatesName, itemName, limits, namePattern } from './graph.js';
 import type { AnswerForm, Prompt, Step, TransformStep, VoteStep } from './graph.js';
 import { schemaProblems, type Problem } from './json-schema.js';
 import { parseRef } from './refs.js';
-import { brokenPlaceholders, placeholderNames } from './template.js';
+import { brokenPlaceholders, placeholderNames } from '../prompts/template.js';
 import { opSignatures } from './ops.js';
 import { cutAfter } from '../../util/text.js';
 

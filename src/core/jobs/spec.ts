@@ -2,7 +2,8 @@
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { GepaSearch, SearchSettings } from '../algorithms/index.js';
 import type { Demo } from '../prompts/demos.js';
-import type { VerifierSpec } from '../../contracts/graphs/verifier.js';
+import type { ScorerSpec } from '../../contracts/scoring/scorer.js';
+import type { VerifierSpec } from '../../contracts/scoring/verifier.js';
 
 export interface Message {
   role: 'system' | 'user' | 'assistant';
@@ -26,9 +27,20 @@ export interface ContainerSpec {
   hasApiKey: boolean;
 }
 
+/** Rows and a scorer in place of a container; a row's number is its seed. */
+export interface RowsSpec {
+  datasetId: string;
+  numRows: number;
+  /** The column of each placeholder in the prompt. */
+  placeholders: Record<string, string>;
+  /** The column with the right answers; null: the data set has none. */
+  expected: string | null;
+  scorer: ScorerSpec;
+}
+
 /** Fields of all jobs that run rollouts. */
 export interface RunSpec {
-  /** null: a graph job, or live traffic without a container. */
+  /** null: a graph job, live traffic, or a job on a data set. */
   container: ContainerSpec | null;
   policy: PolicySpec;
   maxConcurrent: number;
@@ -51,11 +63,14 @@ export interface SessionSpec extends RunSpec {
   budget: BudgetSpec;
   /** Absent: the container runs rollouts. `caller`: live traffic through the proxy. */
   rollouts?: 'caller';
+  /** The rows of a job on a data set. */
+  rows?: RowsSpec;
 }
 
 export interface EvaluationSpec extends RunSpec {
   kind: 'evaluation';
-  container: ContainerSpec;
+  /** The rows of a job on a data set. */
+  rows?: RowsSpec;
   appId: string;
   seeds: number[];
   timeoutS: number;

@@ -1,24 +1,28 @@
 /** The fields of a session's request that every search takes. */
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { SearchConfig } from './config.js';
+import type { SeedSplit } from './split.js';
 
 /** The fields that each algorithm has in its own section of the request. */
 interface Section {
   train_seeds?: number[] | undefined;
-  evaluation: { seeds: number[]; heldout_seeds?: number[] | undefined; repeats: number };
+  evaluation?: { seeds?: number[] | undefined; heldout_seeds?: number[] | undefined; repeats: number } | undefined;
 }
 
 type CommonConfig = Omit<SearchConfig, 'minibatchSize'>;
 
+/** `split`: the seeds of a request that names none. */
 export function commonConfig(
   request: PolicyOptimization,
   { train_seeds: trainSeeds, evaluation }: Section,
+  split: SeedSplit | null,
 ): CommonConfig {
+  const evaluationSeeds = split?.evaluation ?? evaluation?.seeds ?? [];
   return {
-    trainSeeds: trainSeeds ?? evaluation.seeds,
-    evaluationSeeds: evaluation.seeds,
-    heldoutSeeds: evaluation.heldout_seeds ?? [],
-    repeats: evaluation.repeats,
+    trainSeeds: split?.train ?? trainSeeds ?? evaluationSeeds,
+    evaluationSeeds,
+    heldoutSeeds: split?.heldout ?? evaluation?.heldout_seeds ?? [],
+    repeats: evaluation?.repeats ?? 1,
     patience: request.patience ?? null,
     targetReward: request.target_reward ?? null,
     maxRollouts: request.budget?.max_rollouts ?? null,

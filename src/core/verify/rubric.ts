@@ -6,7 +6,7 @@
  * and it has at most `maxCriteria` items. Any other text is one criterion named "rubric" of weight
  * 1.
  */
-import type { Rubric } from '../../contracts/graphs/verifier.js';
+import type { Rubric } from '../../contracts/scoring/verifier.js';
 import { normalize } from './text.js';
 import type { Criterion } from './verification.js';
 

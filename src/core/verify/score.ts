@@ -1,5 +1,5 @@
 /** Verification without a model, in the modes exact, contains, numeric and json. */
-import type { JudgedVerifier, ScoredVerifier, VerifierSpec } from '../../contracts/graphs/verifier.js';
+import type { JudgedVerifier, ScoredVerifier, VerifierSpec } from '../../contracts/scoring/verifier.js';
 import { unwrapAnswer, comparableParts } from './answer.js';
 import { containsWhole } from './contains.js';
 import { areEqual } from './equal.js';

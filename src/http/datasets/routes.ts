@@ -12,7 +12,7 @@ import {
 } from '../../storage/datasets/datasets.js';
 import type { App, HttpDeps } from '../deps.js';
 import { iso } from '../jobs/view.js';
-import { refuse } from '../server/errors.js';
+import { ApiError, refuse } from '../server/errors.js';
 import { numberedPage, parseCursor, parseTimeCursor, timedPage } from '../server/pages.js';
 import { bodyProblems, problems } from '../server/schema.js';
 import type { Format } from './rows.js';
@@ -130,13 +130,17 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
         tags,
         summary: 'Delete a data set',
         params,
-        response: { 204: z.undefined().describe('Deleted.'), ...problems(404) },
+        response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 409) },
       },
     },
     async (request, reply) => {
       const { orgId } = request.caller;
       const { id } = await find(orgId, request.params.dataset_id);
-      await db.org(orgId, (tx) => deleteDataset(tx, id));
+      const used = await db.org(orgId, (tx) => deleteDataset(tx, id));
+      if (used) {
+        const detail = `The job ${used.usedBy} runs its rows, so the data set cannot be deleted.`;
+        throw new ApiError(409, 'dataset_in_use', detail);
+      }
       return reply.code(204).send();
     },
   );

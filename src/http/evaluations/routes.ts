@@ -19,6 +19,7 @@ import { findJob } from '../jobs/control.js';
 import { evaluationEstimate } from '../jobs/cost-estimate.js';
 import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
+import { withRows } from './rows.js';
 import { evaluationListItem, evaluationResults, evaluationView } from './view.js';
 import { registerJobRoutes } from '../jobs/routes.js';
 import { listPage } from '../jobs/lists.js';
@@ -46,8 +47,9 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const { evaluation, path } = unwrap(request.body);
       checkEvaluation(evaluation, path, deps);
-      const candidate = await resolveCandidate(deps, request, evaluation.candidate, path);
-      const spec = evaluationSpec(evaluation, candidate);
+      const chosen = await resolveCandidate(deps, request, evaluation.candidate, path);
+      const { candidate, rows } = await withRows(deps, request, evaluation, chosen, path);
+      const spec = evaluationSpec(evaluation, candidate, rows);
       return create(deps, request, reply, {
         kind: 'evaluation',
         spec,

@@ -9,7 +9,7 @@ import type { Usage } from '../../storage/jobs/usage.js';
 import type { EvaluationHead, JobRow } from '../../storage/jobs/jobs.js';
 import type { RolloutTotals, SeedResult } from '../../storage/rollouts/totals.js';
 import type { HttpDeps } from '../deps.js';
-import { concurrencyView, isoOrNull, jobView, usageView, type Concurrency } from '../jobs/view.js';
+import { concurrencyView, isoOrNull, jobView, rowsView, usageView, type Concurrency } from '../jobs/view.js';
 
 type Evaluation = JobRow<EvaluationHead>;
 
@@ -19,8 +19,9 @@ export function evaluationListItem(job: Evaluation, deps: HttpDeps): z.output<ty
   return {
     ...jobView(job, deps),
     app_id: spec.appId,
-    env_name: spec.container.envName ?? '',
-    container_url: spec.container.url,
+    env_name: spec.container?.envName ?? '',
+    container_url: spec.container?.url ?? null,
+    ...rowsView(spec.rows),
     policy: { model: spec.policy.model, provider: spec.policy.provider },
     num_seeds: job.numSeeds,
   };

@@ -1,7 +1,7 @@
 import { priceOf } from '../../clients/models/cost.js';
 import { algorithmOf } from '../../core/algorithms/index.js';
 import { initialGraphOf, type GraphSpec } from '../../core/jobs/spec.js';
-import type { Rubric } from '../../contracts/graphs/verifier.js';
+import type { Rubric } from '../../contracts/scoring/verifier.js';
 import { maxStepCalls, stepPrompt, type Graph, type Ref, type Step } from '../../core/graphs/graph.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import { refHead, parseRef } from '../../core/graphs/refs.js';

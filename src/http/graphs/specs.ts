@@ -4,7 +4,7 @@ import { requestPolicies, type CreateGraphJob } from '../../contracts/graphs/job
 import { taskDescription, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
 import type { Path } from '../../contracts/graphs/dataset-problems.js';
 import type { GraphSpec, PolicySpec } from '../../core/jobs/spec.js';
-import { verifierSpec, type VerifierSpec } from '../../contracts/graphs/verifier.js';
+import { verifierSpec, type VerifierSpec } from '../../contracts/scoring/verifier.js';
 import { configProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
 import { graphSearch } from '../../core/graphs/search-config.js';
 import { graphToJson } from '../../core/graphs/json.js';

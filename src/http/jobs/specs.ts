@@ -7,8 +7,17 @@ import {
   type CreateSession,
   type PolicyOptimization,
 } from '../../contracts/sessions/create.js';
-import type { ContainerSpec, EvaluationSpec, PolicySpec, RunSpec, SessionSpec } from '../../core/jobs/spec.js';
+import type {
+  ContainerSpec,
+  EvaluationSpec,
+  Message,
+  PolicySpec,
+  RowsSpec,
+  RunSpec,
+  SessionSpec,
+} from '../../core/jobs/spec.js';
 import { algorithmOf, searchFromRequest } from '../../core/algorithms/index.js';
+import type { SeedSplit } from '../../core/search/split.js';
 import type { HttpDeps } from '../deps.js';
 import { pointerOf, refuse, type FieldError } from '../server/errors.js';
 
@@ -22,11 +31,24 @@ export function unwrapSession(body: CreateSession): { request: PolicyOptimizatio
   return { request: found!.request as PolicyOptimization, path: found!.path };
 }
 
+/** What a data set brings to a session: its rows, the prompt that they fill, and a split. */
+export interface SessionRows {
+  spec: RowsSpec;
+  messages: Message[];
+  /** null: the request names the seeds. */
+  split: SeedSplit | null;
+}
+
 /** A session's spec; throws with all invalid fields by their paths in the body. */
-export function sessionSpec(request: PolicyOptimization, path: Path, checks: StaticChecks): SessionSpec {
+export function sessionSpec(
+  request: PolicyOptimization,
+  path: Path,
+  checks: StaticChecks,
+  rows: SessionRows | null = null,
+): SessionSpec {
   const urlField = containerField(request) ?? 'container_url';
   const url = request[urlField];
-  const search = searchFromRequest(request);
+  const search = searchFromRequest(request, rows?.split);
   const { configProblems, requestPaths } = algorithmOf(search);
   const problems = configProblems(search, request.rollouts === 'caller');
   const errors = [
@@ -35,15 +57,26 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
   ];
   if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
   errors.push(...priceErrors(request, [...path, 'budget', 'max_cost_usd']));
+  if (rows && errors.length === 0) {
+    const { trainSeeds, evaluationSeeds, heldoutSeeds } = requestPaths;
+    errors.push(
+      ...seedErrors(rows.spec.numRows, [
+        { path: [...path, ...trainSeeds!], seeds: search.trainSeeds },
+        { path: [...path, ...evaluationSeeds!], seeds: search.evaluationSeeds },
+        { path: [...path, ...heldoutSeeds!], seeds: search.heldoutSeeds },
+      ]),
+    );
+  }
   if (errors.length > 0) throw refuse.invalid(errors);
 
   return {
     kind: 'session',
+    ...(rows && { rows: rows.spec }),
     search,
     ...runSpec(request),
     container: url === undefined ? null : containerSpec(request, url, request.env_name ?? null),
     ...(request.rollouts === 'caller' && { rollouts: request.rollouts }),
-    initialPrompt: request.initial_prompt?.messages ?? null,
+    initialPrompt: rows?.messages ?? request.initial_prompt?.messages ?? null,
     proposer: policySpec(request.proposer ?? request.policy),
     budget: {
       maxMinutes: request.budget?.max_minutes ?? null,
@@ -64,13 +97,18 @@ function priceErrors({ budget, policy, proposer, rollouts }: PolicyOptimization,
 }
 
 /** An evaluation's spec; `candidate` is already resolved to its messages. */
-export function evaluationSpec(request: EvaluationRequest, candidate: EvaluationSpec['candidate']): EvaluationSpec {
+export function evaluationSpec(
+  request: EvaluationRequest,
+  candidate: EvaluationSpec['candidate'],
+  rows: RowsSpec | null,
+): EvaluationSpec {
   return {
     kind: 'evaluation',
+    ...(rows && { rows }),
     ...runSpec(request),
-    container: containerSpec(request, request.container_url, request.env_name),
+    container: rows ? null : containerSpec(request, request.container_url!, request.env_name!),
     appId: request.app_id,
-    seeds: request.seeds,
+    seeds: request.seeds ?? [...Array(rows?.numRows ?? 0).keys()],
     timeoutS: request.timeout,
     candidate,
   };
@@ -128,4 +166,15 @@ export function providerErrors(
 ): FieldError[] {
   const reason = checks.checkProvider(policy.provider);
   return reason === null ? [] : [{ pointer: pointerOf([...path, 'provider']), message: reason }];
+}
+
+/** Seeds that are no rows, by the path of their list. */
+export function seedErrors(numRows: number, lists: readonly { path: Path; seeds: readonly number[] }[]): FieldError[] {
+  return lists.flatMap(({ path, seeds }) => {
+    const beyond = seeds.find((seed) => seed >= numRows);
+    if (beyond === undefined) return [];
+    return [
+      { pointer: pointerOf(path), message: `must be rows of the data set, 0 to ${numRows - 1}; ${beyond} is none` },
+    ];
+  });
 }

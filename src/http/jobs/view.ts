@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, usageSchema } from '../../contracts/common.js';
+import type { rowsViewSchema } from '../../contracts/datasets/rows.js';
+import type { RowsSpec } from '../../core/jobs/spec.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import type { readConcurrency } from '../../storage/jobs/concurrency.js';
 import type { Usage } from '../../storage/jobs/usage.js';
@@ -56,4 +58,11 @@ export function idFields(jobId: string): { session_id?: string; graph_gen_job_id
     ...(idField && { [idField]: jobId }),
     job_id: jobId,
   };
+}
+
+/** The field `dataset` of a job on a data set. */
+export function rowsView(rows: RowsSpec | undefined): { dataset?: NonNullable<z.output<typeof rowsViewSchema>> } {
+  if (!rows) return {};
+  const { datasetId, numRows, scorer } = rows;
+  return { dataset: { dataset_id: datasetId, num_rows: numRows, scorer: scorer.mode } };
 }

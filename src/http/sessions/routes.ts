@@ -12,6 +12,8 @@ import {
 import { createSessionSchema, sessionSchemaFor } from '../../contracts/sessions/create.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
+import { readSpec } from '../../storage/jobs/spec.js';
+import type { SessionSpec } from '../../core/jobs/spec.js';
 import { resolveCall } from '../../storage/rollouts/calls.js';
 import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
@@ -29,6 +31,7 @@ import { bodyProblems, idempotencyHeader, problems, sessionParams, validateForm 
 import { readTelemetry } from './sensors-view.js';
 import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, sessionView } from './view.js';
 import { sessionSpec, unwrapSession } from '../jobs/specs.js';
+import { sessionRows, splitOf } from './rows.js';
 
 const base = jobKinds.session.path;
 const sessionPath = `${base}/:session_id`;
@@ -51,7 +54,9 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { request: wanted, path } = unwrapSession(request.body);
-      const spec = sessionSpec(wanted, path, deps);
+      const rows = await sessionRows(deps, request, wanted, path);
+      const spec = sessionSpec(wanted, path, deps, rows?.of);
+      await rows?.check(spec);
       const correlationId = request.body.correlation_id ?? null;
       return create(deps, request, reply, {
         kind: 'session',
@@ -66,6 +71,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
           ...(correlationId === null ? {} : { correlation_id: correlationId }),
           ...proxyUrls(jobId, deps.publicUrl),
           estimate: sessionEstimate(spec),
+          ...(rows && { split: splitOf(spec.search) }),
           workflow_id: workflowId,
           temporal_url: deps.temporalUrl(workflowId),
         }),
@@ -109,6 +115,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         cost: await readCostBudget(tx, job.jobId),
         concurrency: await readConcurrency(tx, job.jobId),
         traffic: await readTraffic(tx, job.jobId),
+        split: job.spec.rows ? splitOf((await readSpec<SessionSpec>(tx, job.jobId)).search) : null,
       }));
       return sessionView(job, read, deps);
     },

@@ -17,7 +17,8 @@ import type { TrafficNow } from '../../storage/rollouts/slots.js';
 import type { HttpDeps } from '../deps.js';
 import { best, candidateView } from '../candidates/view.js';
 import { budgetView, estimateView, historyView, outcomeView } from '../jobs/search-view.js';
-import { concurrencyView, jobView, usageView, type Concurrency } from '../jobs/view.js';
+import type { SeedSplit } from '../../core/search/split.js';
+import { concurrencyView, jobView, rowsView, usageView, type Concurrency } from '../jobs/view.js';
 import { leverView } from './levers-view.js';
 import { sensorView, type Telemetry } from './sensors-view.js';
 
@@ -39,6 +40,7 @@ export function sessionSummary(job: Session, deps: HttpDeps): z.output<typeof se
     algorithm: spec.search.algorithm,
     correlation_id: job.correlationId,
     container_url: spec.container?.url ?? null,
+    ...rowsView(spec.rows),
     policy: { model: spec.policy.model, provider: spec.policy.provider },
     progress: {
       generation: seen.generation ?? 0,
@@ -63,6 +65,7 @@ export function sessionView(
     cost: CostBudget | null;
     concurrency: Concurrency;
     traffic: TrafficNow;
+    split: SeedSplit | null;
   },
   deps: HttpDeps,
 ): z.output<typeof sessionSchema> {
@@ -77,6 +80,7 @@ export function sessionView(
     usage: usageView(read.usage),
     concurrency: concurrencyView(job, read.concurrency),
     traffic: job.spec.rollouts === 'caller' ? trafficView(read.traffic) : null,
+    ...(read.split && { split: read.split }),
     budget: budgetView(job.spec, read.cost),
     rollouts_resent: read.resent,
   };

@@ -78,8 +78,41 @@ export async function listDatasetRows(
   );
 }
 
-/** Whether it existed. */
-export async function deleteDataset(tx: Tx, id: string): Promise<boolean> {
-  const deleted = await tx.query('delete from datasets where id = $1 returning id', [id]);
-  return deleted.length > 0;
+/** Deletes a data set unless a job runs its rows: then the newest such job. */
+export async function deleteDataset(tx: Tx, id: string): Promise<{ usedBy: string } | null> {
+  // A create that names it now waits for this lock.
+  await tx.query('select id from datasets where id = $1 for update', [id]);
+  const [job] = await tx.query<{ id: string }>(
+    'select id from jobs where dataset_id = $1 order by created_at desc limit 1',
+    [id],
+  );
+  if (job) return { usedBy: job.id };
+  await tx.query('delete from datasets where id = $1', [id]);
+  return null;
+}
+
+/** A row; null: the data set is gone. */
+export async function readDatasetRow(tx: Tx, id: string, row: number): Promise<Record<string, unknown> | null> {
+  const [found] = await tx.query<{ data: Record<string, unknown> }>(
+    'select data from dataset_rows where dataset_id = $1 and row_index = $2',
+    [id, row],
+    'read_dataset_row',
+  );
+  return found?.data ?? null;
+}
+
+/** The values of a column in some rows, or all, in their order; undefined: the row has none. */
+export async function readColumn(
+  tx: Tx,
+  id: string,
+  column: string,
+  rows: readonly number[] | null,
+): Promise<{ row: number; value: unknown }[]> {
+  const found = await tx.query<{ row: number; value: { value?: unknown } }>(
+    `select row_index as row, case when data->$2 is not null then json_build_object('value', data->$2) else '{}' end as value
+       from dataset_rows where dataset_id = $1 and ($3::int[] is null or row_index = any($3)) order by row_index`,
+    [id, column, rows],
+    'read_dataset_column',
+  );
+  return found.map(({ row, value }) => ({ row, value: value.value }));
 }

@@ -3,7 +3,7 @@ import type { SearchVerdict } from '../../core/search/protocol.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { DeploymentSpec, EvaluationSpec, GraphSpec, JobSpec, SessionSpec } from '../../core/jobs/spec.js';
-import type { VerifierSpec } from '../../contracts/graphs/verifier.js';
+import type { VerifierSpec } from '../../contracts/scoring/verifier.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
 import { openCostBudget } from './cost-budget.js';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { initialMessages, taskInput } from '../../../src/contracts/graphs/dataset.js';
 import { createGraphJobSchema, requestPolicies } from '../../../src/contracts/graphs/job.js';
-import { verifierSpec } from '../../../src/contracts/graphs/verifier.js';
+import { verifierSpec } from '../../../src/contracts/scoring/verifier.js';
 
 const task = { id: 'a', input: { question: 'q' } };
 const dataset = {

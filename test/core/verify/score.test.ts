@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { ScoredVerifier } from '../../../src/contracts/graphs/verifier.js';
+import type { ScoredVerifier } from '../../../src/contracts/scoring/verifier.js';
 import { unwrapAnswer, comparableParts } from '../../../src/core/verify/answer.js';
 import { goldProblem, isJudged, score } from '../../../src/core/verify/score.js';
 import { maxFeedback } from '../../../src/core/verify/text.js';

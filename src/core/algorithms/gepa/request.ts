@@ -1,12 +1,13 @@
 /** The config of a GEPA search from a session's request. */
 import type { PolicyOptimization } from '../../../contracts/sessions/create.js';
 import { commonConfig, commonPaths, type RequestPaths } from '../../search/request.js';
+import type { SeedSplit } from '../../search/split.js';
 import type { GepaConfig } from './config.js';
 
-export function toConfig(request: PolicyOptimization): GepaConfig {
+export function toConfig(request: PolicyOptimization, split: SeedSplit | null = null): GepaConfig {
   const gepa = request.gepa!;
   return {
-    ...commonConfig(request, gepa),
+    ...commonConfig(request, gepa, split),
     populationSize: gepa.population_size,
     generations: gepa.generations,
     minibatchSize: gepa.minibatch_size,

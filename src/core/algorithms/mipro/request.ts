@@ -1,14 +1,16 @@
 /** The config of a MIPRO search from a session's request. */
 import type { PolicyOptimization } from '../../../contracts/sessions/create.js';
 import { commonConfig, commonPaths, type RequestPaths } from '../../search/request.js';
+import type { SeedSplit } from '../../search/split.js';
 import { defaultMinibatch, defaultTrials, type MiproConfig } from './config.js';
 
-export function toConfig(request: PolicyOptimization): MiproConfig {
+export function toConfig(request: PolicyOptimization, split: SeedSplit | null = null): MiproConfig {
   const mipro = request.mipro!;
+  const common = commonConfig(request, mipro, split);
   const config = {
-    ...commonConfig(request, mipro),
+    ...common,
     numCandidates: mipro.num_candidates,
-    minibatchSize: mipro.minibatch_size ?? defaultMinibatch(mipro.evaluation.seeds.length),
+    minibatchSize: mipro.minibatch_size ?? defaultMinibatch(common.evaluationSeeds.length),
     maxBootstrappedDemos: mipro.max_bootstrapped_demos,
     maxLabeledDemos: mipro.max_labeled_demos,
   };

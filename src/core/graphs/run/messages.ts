@@ -6,7 +6,7 @@ import { candidatesName, limits } from '../graph.js';
 import type { PlannedPrompt, ResolvedRef } from '../plan.js';
 import { Failure, fail, resolveValue, type RunValues } from './resolve.js';
 import type { Call } from './run.js';
-import { renderTemplate, templateLength } from '../template.js';
+import { renderTemplate, templateLength } from '../../prompts/template.js';
 import { numberedCandidates } from './vote.js';
 import { toText, type Json } from '../values.js';
 
@@ -48,7 +48,7 @@ export function renderMessages(
   const bound = callBinding(values, index, at, candidates);
   const valueOf = valueLookup(values, prompt, bound, (ref) => resolveValue(values, ref));
   return prompt.messages.map(({ role, parts }) => {
-    return { role, content: renderTemplate(parts, valueOf, limits.callChars)! };
+    return { role, content: renderTemplate(parts, (name) => toText(valueOf(name)), limits.callChars)! };
   });
 }
 
@@ -72,7 +72,7 @@ export function measureMessages(
     const valueOf = valueLookup(values, prompt!, callBinding(values, index, at, candidates), sharedText);
     let left: number = limits.callChars;
     for (const { parts } of prompt!.messages) {
-      const length = templateLength(parts, valueOf, left);
+      const length = templateLength(parts, (name) => toText(valueOf(name)), left);
       if (length === null) fail(`its messages have more than ${limits.callChars} characters`);
       left -= length!;
     }

@@ -71,6 +71,8 @@ create table jobs (
   correlation_id text,
   -- the validated request, without secrets
   spec jsonb not null,
+  -- the data set whose rows the job runs
+  dataset_id text generated always as (spec->'rows'->>'datasetId') stored,
   -- the state that the workflow recorded last; HTTP reads it
   projection jsonb not null default '{}',
   -- candidates.*_counted and reward_sum include the rollouts with an ordinal below this one
@@ -549,6 +551,10 @@ create table datasets (
   primary key (org_id, id)
 );
 create index datasets_newest on datasets (org_id, created_at desc, id desc);
+
+-- A data set cannot be deleted while a job needs its rows.
+alter table jobs add foreign key (org_id, dataset_id) references datasets (org_id, id);
+create index jobs_by_dataset on jobs (org_id, dataset_id) where dataset_id is not null;
 
 create table dataset_rows (
   org_id text not null,

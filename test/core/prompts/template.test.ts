@@ -5,11 +5,11 @@ import {
   parseTemplate,
   placeholderNames,
   renderTemplate,
-} from '../../../src/core/graphs/template.js';
-import type { Json } from '../../../src/core/graphs/values.js';
+} from '../../../src/core/prompts/template.js';
+import { toText, type Json } from '../../../src/core/graphs/values.js';
 
 const render = (text: string, values: Record<string, Json>, most = 1_000) =>
-  renderTemplate(parseTemplate(text), (name) => values[name]!, most);
+  renderTemplate(parseTemplate(text), (name) => toText(values[name]!), most);
 
 describe('templates', () => {
   test.each<[string, Record<string, Json>, string]>([

@@ -2,14 +2,17 @@
  * Templates: an input replaces `{{name}}` (spaces inside the braces are allowed); single braces are
  * literal. Inserted values are not scanned for placeholders.
  */
-import { toText, type Json } from './values.js';
-
 export type TemplatePart = string | { name: string };
 
-export function parseTemplate(text: string): TemplatePart[] {
+/** A placeholder with the name of an input. */
+const inputPlaceholder = /\{\{[ \t]*([A-Za-z][A-Za-z0-9_]*)[ \t]*\}\}/g;
+/** A placeholder with any name, such as that of a column. */
+export const columnPlaceholder = /\{\{\s*([^{}\s](?:[^{}]*[^{}\s])?)\s*\}\}/g;
+
+export function parseTemplate(text: string, placeholder: RegExp = inputPlaceholder): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let end = 0;
-  for (const found of text.matchAll(/\{\{[ \t]*([A-Za-z][A-Za-z0-9_]*)[ \t]*\}\}/g)) {
+  for (const found of text.matchAll(placeholder)) {
     if (found.index > end) parts.push(text.slice(end, found.index));
     parts.push({ name: found[1]! });
     end = found.index + found[0].length;
@@ -19,8 +22,9 @@ export function parseTemplate(text: string): TemplatePart[] {
 }
 
 /** The distinct placeholder names of a template, in order. */
-export function placeholderNames(text: string): string[] {
-  return [...new Set(parseTemplate(text).flatMap((part) => (typeof part === 'string' ? [] : [part.name])))];
+export function placeholderNames(text: string, placeholder?: RegExp): string[] {
+  const parts = parseTemplate(text, placeholder);
+  return [...new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))];
 }
 
 /** Placeholder-like texts with an invalid name, such as `{{a.b}}`. */
@@ -32,7 +36,7 @@ export function brokenPlaceholders(text: string): string[] {
 /** Renders a template; null if the result exceeds `maxChars`. */
 export function renderTemplate(
   parts: readonly TemplatePart[],
-  valueOf: (name: string) => Json,
+  valueOf: (name: string) => string,
   maxChars: number,
 ): string | null {
   const filled: string[] = [];
@@ -42,7 +46,7 @@ export function renderTemplate(
 /** The length of the rendered template without rendering it; null if it exceeds `maxChars`. */
 export function templateLength(
   parts: readonly TemplatePart[],
-  valueOf: (name: string) => Json,
+  valueOf: (name: string) => string,
   maxChars: number,
 ): number | null {
   return fill(parts, valueOf, maxChars, () => undefined);
@@ -50,7 +54,7 @@ export function templateLength(
 
 function fill(
   parts: readonly TemplatePart[],
-  valueOf: (name: string) => Json,
+  valueOf: (name: string) => string,
   maxChars: number,
   take: (text: string) => unknown,
 ): number | null {
@@ -60,7 +64,7 @@ function fill(
     let text: string;
     if (typeof part === 'string') text = part;
     else {
-      text = texts.get(part.name) ?? toText(valueOf(part.name));
+      text = texts.get(part.name) ?? valueOf(part.name);
       texts.set(part.name, text);
     }
     length += text.length;

@@ -1,0 +1,109 @@
+import { TimeoutError, withTimeout } from '../../src/clients/net/bounded.js';
+import { cutErrorText } from '../../src/clients/net/untrusted.js';
+import { callFailure } from '../../src/clients/models/call-failure.js';
+import type { RolloutOutcome } from '../../src/clients/container/client.js';
+import { costExhausted } from '../../src/core/jobs/failures.js';
+import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
+import { renderPrompt } from '../../src/core/prompts/demos.js';
+import { fillMessages } from '../../src/core/prompts/row-template.js';
+import { asText } from '../../src/core/verify/text.js';
+import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
+import { readDatasetRow } from '../../src/storage/datasets/datasets.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { readAnswers } from '../../src/storage/rollouts/answers.js';
+import type { Claim } from '../../src/storage/rollouts/exchange.js';
+import { cutToBytes } from '../../src/util/text.js';
+import { isCostSpent } from '../errors.js';
+import type { ActivityDeps } from '../deps.js';
+import { recordLost } from '../jobs/spec.js';
+import { askModel, type ModelResult, type ModelRollout } from '../models/ask-model.js';
+import type { Concurrency } from '../rollouts/concurrency.js';
+import { scoreOutput } from './score.js';
+
+/** The key of the model's call; the rollout has no other but those of judges. */
+const key = '@answer';
+/** Characters of a filled prompt. */
+const maxPromptChars = 2_000_000;
+const maxStored = { output: 64_000, expected: 4_000 } as const;
+
+/** A job on a data set, as its rollouts need it. */
+export interface RowsJob {
+  rows: RowsSpec;
+  policy: PolicySpec;
+  budget: ModelRollout['budget'];
+  rolloutTimeoutS: number;
+}
+
+/** Fills the prompt with a row, asks the model and scores its answer. Rejects if `signal` fires. */
+export async function runRow(
+  deps: ActivityDeps,
+  job: JobRef,
+  { rows, policy, budget, rolloutTimeoutS }: RowsJob,
+  claim: Claim,
+  prompt: StoredPrompt,
+  { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
+): Promise<RolloutOutcome> {
+  const read = (tx: Tx) =>
+    Promise.all([readDatasetRow(tx, rows.datasetId, claim.seed), readAnswers(tx, job.jobId, claim.rolloutId)]);
+  const [row, recorded] = await retryTransient(() => deps.db.org(job.orgId, read), {
+    patienceMs: databasePatienceMs,
+    onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'row not read; retrying'),
+  });
+  if (!row || !prompt.messages) throw recordLost(job);
+  const values = Object.entries(rows.placeholders).map(([name, column]) => [name, asText(row[column] ?? '')] as const);
+  const filled = fillMessages(prompt.messages, new Map(values), maxPromptChars);
+  if (filled === null) {
+    const message = `The prompt with row ${claim.seed} is longer than ${maxPromptChars} characters.`;
+    return { kind: 'failed', code: 'prompt_too_long', message, infrastructure: false, connect: false };
+  }
+  const messages = renderPrompt(filled, prompt.demos).map(({ role, content }) => ({ role, content }));
+  const rollout: ModelRollout = { deps, job, budget, claim, recorded, onPushback: (why) => concurrency.lower(why) };
+  const timeoutMs = rolloutTimeoutS * 1_000;
+  try {
+    return await withTimeout(timeoutMs, signal, async (timed, timer) => {
+      const question = { asker: 'policy' as const, key, tries: 0, policy, messages, timeoutMs };
+      const answer = await askModel({ ...rollout, onWait: () => timer.hold() }, question, timed);
+      if (!answer.ok) return { kind: 'failed' as const, ...failureOf(policy, answer), connect: false };
+      const expected = rows.expected === null ? undefined : row[rows.expected];
+      const scored = await scoreOutput(rollout, rows.scorer, { row, expected }, answer.text, timed);
+      if (!scored.ok) return { kind: 'failed' as const, ...cut(scored), connect: false };
+      const { reward, feedback, criteria } = scored.verification;
+      const details = {
+        output: cutToBytes(answer.text, maxStored.output),
+        ...(expected != null && { expected: cutToBytes(asText(expected), maxStored.expected) }),
+        ...(criteria && { criteria }),
+      };
+      return { kind: 'reward' as const, reward, feedback, details };
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof TimeoutError) {
+      const message = `The model had no answer within ${rolloutTimeoutS} s. Raise rollout_timeout, or use a faster model.`;
+      return { kind: 'failed', code: 'rollout_timeout', message, infrastructure: true, connect: false };
+    }
+    // The runner drops the outcomes of rollouts that the cost budget refused.
+    if (isCostSpent(error)) {
+      const { message } = error as Error;
+      return { kind: 'failed', code: costExhausted, message, infrastructure: true, connect: false };
+    }
+    throw error;
+  }
+}
+
+/** The cause of a model call without an answer, as the proxy would report it. */
+function failureOf({ provider, model }: PolicySpec, answer: Extract<ModelResult, { ok: false }>) {
+  const { code, message, infrastructure, refused } = answer;
+  if (refused) return callFailure({ provider, model, status: refused.status, code: null, message: refused.detail });
+  if (isCallError(code)) return callFailure({ provider, model, status: 0, code, message });
+  return cut({ code, message, infrastructure });
+}
+
+function isCallError(code: string): boolean {
+  return code.startsWith('provider_') || code.startsWith('upstream_');
+}
+
+function cut({ code, message, infrastructure }: { code: string; message: string; infrastructure: boolean }) {
+  return { code, message: cutErrorText(message), infrastructure };
+}

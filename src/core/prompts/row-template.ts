@@ -1,0 +1,40 @@
+/** Prompts of jobs on a data set: `{{name}}` stands for a value of the row. */
+import type { Message } from '../jobs/spec.js';
+import { columnPlaceholder, parseTemplate, placeholderNames, renderTemplate } from './template.js';
+
+/** The distinct placeholder names of a prompt, in order. */
+export function rowPlaceholders(messages: readonly Message[]): string[] {
+  return [...new Set(messages.flatMap(({ content }) => placeholderNames(content, columnPlaceholder)))];
+}
+
+/** Whether a text has nothing to rewrite: only placeholders and white space. */
+function isFixed(text: string): boolean {
+  const parts = parseTemplate(text, columnPlaceholder);
+  return parts.some((part) => typeof part !== 'string') && parts.every((part) => !isWords(part));
+}
+
+function isWords(part: unknown): boolean {
+  return typeof part === 'string' && part.trim() !== '';
+}
+
+/** The names of the texts that a search may rewrite; all of a container's, or if all are fixed. */
+export function rewritableNames({ rows }: { rows?: unknown }, texts: Readonly<Record<string, string>>): string[] {
+  const names = Object.keys(texts);
+  if (!rows) return names;
+  const rewritable = names.filter((name) => !isFixed(texts[name]!));
+  return rewritable.length > 0 ? rewritable : names;
+}
+
+/** The messages with the values of a row; null: longer than `maxChars`. Unknown names stay. */
+export function fillMessages(
+  messages: readonly Message[],
+  values: ReadonlyMap<string, string>,
+  maxChars: number,
+): Message[] | null {
+  const valueOf = (name: string) => values.get(name) ?? `{{${name}}}`;
+  const filled = messages.map((message) => {
+    const content = renderTemplate(parseTemplate(message.content, columnPlaceholder), valueOf, maxChars);
+    return content === null ? null : { ...message, content };
+  });
+  return filled.includes(null) ? null : (filled as Message[]);
+}

@@ -1,0 +1,148 @@
+/** The rows of a job on a data set: found or stored, with the prompt that they fill. */
+import type { FastifyRequest } from 'fastify';
+import { closestName } from '../../contracts/close-names.js';
+import type { RowsRequest } from '../../contracts/datasets/rows.js';
+import { needsExpected, scorerSpec, type ScorerRequest } from '../../contracts/scoring/scorer.js';
+import type { Message, RowsSpec } from '../../core/jobs/spec.js';
+import { rowPlaceholders } from '../../core/prompts/row-template.js';
+import { goldProblem } from '../../core/verify/score.js';
+import { putDataset, readColumn, readDataset, type Dataset } from '../../storage/datasets/datasets.js';
+import type { HttpDeps } from '../deps.js';
+import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
+import { withUpload } from './upload.js';
+
+type Path = readonly string[];
+
+/** The fields of a create that name rows, a scorer and a prompt. */
+export interface RowsFields {
+  dataset: RowsRequest;
+  scorer: ScorerRequest;
+  /** Provider of a judge that names none. */
+  provider: string;
+  messages: readonly Message[];
+  /** Where the prompt is in the body. */
+  promptPath: Path;
+}
+
+export interface JobRows {
+  dataset: Dataset;
+  spec: RowsSpec;
+  /** The prompt; without a placeholder of its own, the row's input follows it. */
+  messages: Message[];
+}
+
+/** Throws with all invalid fields. `path`: that of the fields in the body. */
+export async function jobRows(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  { dataset: wanted, scorer, provider, messages: given, promptPath }: RowsFields,
+  path: Path,
+): Promise<JobRows> {
+  const dataset = await datasetOf(deps, request, wanted, [...path, 'dataset']);
+  const messages = withInput(given);
+  const names = dataset.columns.map(({ name }) => name);
+  const errors: FieldError[] = [];
+  const placeholders = rowPlaceholders(messages).map((name) => {
+    const column = name === 'input' ? wanted.input : name;
+    if (!names.includes(column)) {
+      const isInput = name === 'input';
+      const pointer = pointerOf(isInput ? [...path, 'dataset', 'input'] : promptPath);
+      const what = isInput ? 'must name a column for {{input}}' : `has {{${name}}}, which is no column`;
+      errors.push({ pointer, message: `${what}${hint(column, names)}` });
+    }
+    return [name, column];
+  });
+  const hasExpected = names.includes(wanted.expected);
+  const spec: RowsSpec = {
+    datasetId: dataset.id,
+    numRows: dataset.numRows,
+    placeholders: Object.fromEntries(placeholders) as Record<string, string>,
+    expected: hasExpected ? wanted.expected : null,
+    scorer: scorerSpec(scorer, provider),
+  };
+  if (!hasExpected && (needsExpected(spec.scorer) || wanted.expected !== 'expected')) {
+    const message = `must name the column with the right answers${hint(wanted.expected, names)}`;
+    errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });
+  }
+  if (errors.length > 0) throw refuse.invalid(errors);
+  return { dataset, spec, messages };
+}
+
+async function datasetOf(
+  { db }: HttpDeps,
+  request: FastifyRequest,
+  { dataset_id: id, rows }: RowsRequest,
+  path: Path,
+): Promise<Dataset> {
+  const { orgId } = request.caller;
+  if (id !== undefined) {
+    const dataset = await db.org(orgId, (tx) => readDataset(tx, id));
+    const pointer = pointerOf([...path, 'dataset_id']);
+    if (!dataset) throw refuse.invalid([{ pointer, message: 'must be a data set of this organization' }]);
+    return dataset;
+  }
+  const { dataset } = await withUpload('jsonl', linesOf(rows!), (upload) =>
+    db.org(orgId, (tx) => putDataset(tx, orgId, upload.dataset, upload.batches())),
+  );
+  return dataset;
+}
+
+async function* linesOf(rows: readonly Record<string, unknown>[]): AsyncGenerator<Uint8Array> {
+  for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
+}
+
+function withInput(messages: readonly Message[]): Message[] {
+  if (rowPlaceholders(messages).length > 0) return [...messages];
+  return [...messages, { role: 'user', content: '{{input}}' }];
+}
+
+function hint(name: string, columns: readonly string[]): string {
+  const meant = closestName(name, columns);
+  if (meant !== null) return `; did you mean \`${meant}\`?`;
+  const shown = columns.slice(0, listed).map((column) => `"${column}"`);
+  return `; the columns are ${shown.join(', ')}`;
+}
+
+/** Columns with more distinct values are no categories. */
+const maxCategories = 50;
+
+/** The expected value of each row where these are categories, such as labels; null otherwise. */
+export async function categoriesOf(
+  { db }: HttpDeps,
+  request: FastifyRequest,
+  { dataset, spec: { expected } }: JobRows,
+): Promise<string[] | null> {
+  const column = dataset.columns.find(({ name }) => name === expected);
+  const distinct = column?.num_distinct ?? Infinity;
+  if (!column || distinct > maxCategories || 2 * distinct > dataset.numRows) return null;
+  const values = await db.org(request.caller.orgId, (tx) => readColumn(tx, dataset.id, column.name, null));
+  return values.map(({ value }) => JSON.stringify(value ?? null));
+}
+
+/** Rows that are read at a time. */
+const batch = 1_000;
+
+/** Refuses rows whose expected value the scorer cannot use, and names at most twenty. */
+export async function checkExpected(
+  { db }: HttpDeps,
+  request: FastifyRequest,
+  { spec: { datasetId, expected, scorer } }: JobRows,
+  seeds: readonly number[],
+  path: Path,
+): Promise<void> {
+  if (expected === null || !needsExpected(scorer)) return;
+  const errors: FieldError[] = [];
+  const rows = [...new Set(seeds)].sort((left, right) => left - right);
+  for (let from = 0; from < rows.length && errors.length < listed; from += batch) {
+    const some = rows.slice(from, from + batch);
+    const values = await db.org(request.caller.orgId, (tx) => readColumn(tx, datasetId, expected, some));
+    for (const { row, value } of values) {
+      const problem = value == null || value === '' ? 'is empty' : goldProblem(scorer, value);
+      if (problem !== null) {
+        const message = `names the column "${expected}", whose value in row ${row} ${problem}`;
+        errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });
+      }
+    }
+  }
+  if (errors.length > 0) throw refuse.invalid(errors.slice(0, listed));
+}

@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import type { EvaluationRequest } from '../../contracts/evaluations/evaluation.js';
+import type { EvaluationSpec, RowsSpec } from '../../core/jobs/spec.js';
+import { checkExpected, jobRows } from '../datasets/job-rows.js';
+import { seedErrors } from '../jobs/specs.js';
+import type { HttpDeps } from '../deps.js';
+import { pointerOf, refuse } from '../server/errors.js';
+
+/** Most rows of one evaluation, as seeds of a request. */
+const maxSeeds = 10_000;
+
+type Candidate = EvaluationSpec['candidate'];
+
+/** The rows of an evaluation on a data set, and the prompt that they fill. Null: it has none. */
+export async function withRows(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  { dataset, scorer, policy, seeds }: EvaluationRequest,
+  candidate: Candidate,
+  path: readonly string[],
+): Promise<{ candidate: Candidate; rows: RowsSpec | null }> {
+  if (!dataset || !candidate) return { candidate, rows: null };
+  const { messages } = candidate;
+  const fields = { dataset, scorer: scorer!, provider: policy.provider, messages, promptPath: [...path, 'candidate'] };
+  const rows = await jobRows(deps, request, fields, path);
+  const { numRows } = rows.spec;
+  if (!seeds && numRows > maxSeeds) {
+    const message = `is required: the data set has ${numRows} rows, and an evaluation runs at most ${maxSeeds}`;
+    throw refuse.invalid([{ pointer: pointerOf([...path, 'seeds']), message }]);
+  }
+  const errors = seedErrors(numRows, [{ path: [...path, 'seeds'], seeds: seeds ?? [] }]);
+  if (errors.length > 0) throw refuse.invalid(errors);
+  await checkExpected(deps, request, rows, seeds ?? [...Array(numRows).keys()], path);
+  return { candidate: { ...candidate, messages: rows.messages }, rows: rows.spec };
+}

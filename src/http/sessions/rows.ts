@@ -1,0 +1,49 @@
+import type { FastifyRequest } from 'fastify';
+import type { PolicyOptimization } from '../../contracts/sessions/create.js';
+import type { SessionSpec } from '../../core/jobs/spec.js';
+import { searchLimits } from '../../core/search/config.js';
+import { splitSeeds, type SeedSplit } from '../../core/search/split.js';
+import { categoriesOf, checkExpected, jobRows, type JobRows } from '../datasets/job-rows.js';
+import type { HttpDeps } from '../deps.js';
+import type { SessionRows } from '../jobs/specs.js';
+
+/** Shares of the budget that one evaluation, and one side of the held-out comparison, may take. */
+const shareOfBudget = 1 / 10;
+const smallestPart = 3;
+
+/** The rows of a session on a data set; `check`: once the seeds are known. Null: it has none. */
+export async function sessionRows(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  wanted: PolicyOptimization,
+  path: readonly string[],
+): Promise<{ of: SessionRows; check(spec: SessionSpec): Promise<void> } | null> {
+  const { dataset, scorer, initial_prompt: prompt, policy } = wanted;
+  if (!dataset) return null;
+  const promptPath = [...path, 'initial_prompt', 'messages'];
+  const fields = { dataset, scorer: scorer!, provider: policy.provider, messages: prompt!.messages, promptPath };
+  const rows = await jobRows(deps, request, fields, path);
+  const section = wanted[wanted.algorithm]!;
+  const split = section.evaluation?.seeds ? null : await splitFor(deps, request, wanted, rows);
+  return {
+    of: { spec: rows.spec, messages: rows.messages, split },
+    check: ({ search: { trainSeeds, evaluationSeeds, heldoutSeeds } }) =>
+      checkExpected(deps, request, rows, [...trainSeeds, ...evaluationSeeds, ...heldoutSeeds], path),
+  };
+}
+
+async function splitFor(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  { budget, rng_seed: rngSeed }: PolicyOptimization,
+  rows: JobRows,
+): Promise<SeedSplit> {
+  const share = Math.floor(shareOfBudget * (budget?.max_rollouts ?? Infinity));
+  const most = Math.min(searchLimits.evaluationSeeds, Math.max(smallestPart, share));
+  const bounds = { train: searchLimits.trainSeeds, evaluation: most, heldout: most };
+  return splitSeeds(rows.dataset.numRows, rngSeed, bounds, await categoriesOf(deps, request, rows));
+}
+
+export function splitOf({ trainSeeds, evaluationSeeds, heldoutSeeds }: SessionSpec['search']): SeedSplit {
+  return { train: trainSeeds, evaluation: evaluationSeeds, heldout: heldoutSeeds };
+}

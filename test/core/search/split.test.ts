@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { splitSeeds } from '../../../src/core/search/split.js';
+
+const counts = fc.integer({ min: 1, max: 400 });
+const seeds = fc.maxSafeInteger();
+const sizes = (count: number) => {
+  const { train, evaluation, heldout } = splitSeeds(count, 0);
+  return [train.length, evaluation.length, heldout.length];
+};
+const all = (count: number) => [...Array(count).keys()];
+
+describe('splitSeeds', () => {
+  test.each([
+    [1, [1, 1, 0]],
+    [9, [9, 9, 0]],
+    [10, [6, 4, 0]],
+    [29, [17, 12, 0]],
+    [30, [14, 10, 6]],
+    [100, [48, 32, 20]],
+    [10_000, [8_000, 1_000, 1_000]],
+  ])('splits %i seeds into %j', (count, expected) => {
+    expect(sizes(count)).toEqual(expected);
+  });
+
+  test('uses fewer than 10 seeds for both parts', () => {
+    for (let count = 1; count < 10; count++) {
+      expect(splitSeeds(count, 7)).toEqual({ train: all(count), evaluation: all(count), heldout: [] });
+    }
+  });
+
+  test('assigns each of 10 or more seeds to exactly one part, in ascending order', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 10, max: 400 }), seeds, (count, seed) => {
+        const { train, evaluation, heldout } = splitSeeds(count, seed);
+        expect([...train, ...evaluation, ...heldout].sort((a, b) => a - b)).toEqual(all(count));
+        for (const part of [train, evaluation, heldout]) expect([...part].sort((a, b) => a - b)).toEqual(part);
+      }),
+    );
+  });
+
+  test('depends on the seed only', () => {
+    fc.assert(
+      fc.property(counts, seeds, (count, seed) => {
+        expect(splitSeeds(count, seed)).toEqual(splitSeeds(count, seed));
+      }),
+    );
+    expect(splitSeeds(100, 0)).not.toEqual(splitSeeds(100, 1));
+    expect(splitSeeds(12, 0)).toEqual({ train: [0, 1, 2, 8, 9, 10, 11], evaluation: [3, 4, 5, 6, 7], heldout: [] });
+  });
+
+  test('selects seeds uniformly', () => {
+    const often = new Array<number>(20).fill(0);
+    for (let seed = 0; seed < 2_000; seed++) for (const task of splitSeeds(20, seed).evaluation) often[task]!++;
+    // 8 of 20, 2,000 times: 800 each, with a standard deviation of about 22.
+    expect(often.every((count) => count > 680 && count < 920)).toBe(true);
+  });
+
+  test('keeps the bounds; the remaining seeds train', () => {
+    fc.assert(
+      fc.property(counts, seeds, fc.integer({ min: 1, max: 50 }), (count, seed, most) => {
+        const split = splitSeeds(count, seed, { train: most, evaluation: most, heldout: most });
+        for (const part of Object.values(split)) expect(part.length).toBeLessThanOrEqual(most);
+        expect(Math.min(split.train.length, split.evaluation.length)).toBeGreaterThan(0);
+      }),
+    );
+    const { train, evaluation, heldout } = splitSeeds(100, 0, { train: 1_000, evaluation: 10, heldout: 5 });
+    expect([train.length, evaluation.length, heldout.length]).toEqual([85, 10, 5]);
+    const few = splitSeeds(9, 0, { train: 4, evaluation: 3, heldout: 1 });
+    expect([few.train.length, few.evaluation.length]).toEqual([4, 3]);
+    // The smaller part of the same order: evaluation tasks also train.
+    expect(few.evaluation.every((task) => few.train.includes(task))).toBe(true);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])('throws for %p seeds', (count) => {
+    expect(() => splitSeeds(count, 0)).toThrow(RangeError);
+  });
+
+  test('with categories, gives every part each category in its share', () => {
+    const categories = all(60).map((index) => (index < 40 ? 'common' : index < 55 ? 'less common' : 'rare'));
+    const shares = (part: readonly number[]) =>
+      ['common', 'less common', 'rare'].map((name) => part.filter((index) => categories[index] === name).length);
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const { train, evaluation, heldout } = splitSeeds(60, seed, undefined, categories);
+        expect([...train, ...evaluation, ...heldout].sort((a, b) => a - b)).toEqual(all(60));
+        for (const part of [train, evaluation, heldout]) {
+          for (const [index, share] of [40 / 60, 15 / 60, 5 / 60].entries())
+            expect(Math.abs(shares(part)[index]! - share * part.length)).toBeLessThanOrEqual(1);
+        }
+      }),
+    );
+  });
+});

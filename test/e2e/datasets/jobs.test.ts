@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import {
+  createEvaluation,
+  createSession,
+  ended,
+  pathOf,
+  resultsOf,
+  type Evaluation,
+  type Session,
+} from '../../support/jobs-over-http.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+import { rowsBaseline, startRowsWorld } from '../../support/worlds/rows.js';
+
+const on = serviceOfFile(() => startRowsWorld());
+afterEach(() => on.world.reset());
+
+const gepa = { population_size: 2, generations: 12 };
+const budget = { max_rollouts: 300 };
+
+interface Trace {
+  seed: number;
+  reward: number;
+  feedback: string;
+  details: { output: string; expected: string };
+  calls: { request: { messages: { role: string; content: string }[] } }[];
+}
+const traceOf = (session: string, id: string) => on.service.api.call<Trace>('GET', `${pathOf(session)}/traces/${id}`);
+
+describe('a session on a data set', () => {
+  test('finds the prompt with all rules, and compares it with the baseline on held-out rows', async () => {
+    const id = await createSession(on.service, { ...on.world.job(40), gepa, budget });
+    const seen = await ended<Session>(on.service, id);
+    expect(seen).toMatchObject({ status: 'completed', error: null, stopped_by: 'solved', best_reward: 1 });
+    expect(seen.container_url).toBeNull();
+    expect(seen.dataset).toMatchObject({ num_rows: 40, scorer: 'exact' });
+    const { train, evaluation, heldout } = seen.split!;
+    expect([...train, ...evaluation, ...heldout].sort((a, b) => a - b)).toEqual([...Array(40).keys()]);
+    // Every part has each of the four answers.
+    for (const part of [train, evaluation, heldout]) expect(new Set(part.map((row) => row % 4)).size).toBe(4);
+    const { best_prompt: best, verdict } = await resultsOf(on.service, id);
+    expect(verdict).toBe('better');
+    for (let rule = 0; rule < 4; rule += 1) expect(best!.messages[0]!.content).toContain(`rule-${rule}.`);
+    expect(best!.messages[1]).toMatchObject({ role: 'user', content: '{{input}}' });
+    expect(on.world.policyCalls()).toHaveLength(seen.progress.rollouts_completed);
+  });
+
+  test('records call, output and expected value of a rollout', async () => {
+    const id = await createSession(on.service, { ...on.world.job(12), gepa, budget: { max_rollouts: 30 } });
+    const seen = await ended<Session>(on.service, id);
+    const [frame] = seen.sensor_frames;
+    const trace = await traceOf(id, frame!.trace_ids[0]!);
+    const { question, answer } = on.world.rows(12)[trace.seed]!;
+    expect(trace).toMatchObject({ reward: 0, details: { output: 'No rule.', expected: answer } });
+    expect(trace.feedback).toContain(answer);
+    expect(trace.calls).toHaveLength(1);
+    expect(trace.calls[0]!.request.messages).toEqual([
+      { role: 'system', content: rowsBaseline },
+      { role: 'user', content: question },
+    ]);
+  });
+
+  test('rewrites no message that is only a placeholder', async () => {
+    const { initial_prompt: _, ...job } = on.world.job(40) as Record<string, unknown>;
+    const messages = [
+      { role: 'system', content: rowsBaseline },
+      { role: 'user', content: '{{question}}' },
+    ];
+    const id = await createSession(on.service, {
+      ...{ ...job, initial_prompt: { messages }, budget },
+      gepa: { ...gepa, component_selection: 'all' },
+    });
+    expect(await ended<Session>(on.service, id)).toMatchObject({ best_reward: 1 });
+    const { best_prompt: best } = await resultsOf(on.service, id);
+    expect(best!.messages[1]!.content).toBe('{{question}}');
+  });
+
+  test('searches demonstrations: answers of other rows, never its own', async () => {
+    on.world.model.reply(({ body }) => {
+      if (body.model === 'proposer') return { text: '```\nAnswer well, please.\n```' };
+      const answers = body.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
+      const wanted = `needs rule-${/rule (\d+)/.exec(body.messages.at(-1)!.content)![1]}.`;
+      return { text: answers.includes(wanted) ? wanted : 'No rule.' };
+    });
+    const id = await createSession(on.service, {
+      ...{ ...on.world.job(40), algorithm: 'mipro', budget: { max_rollouts: 200 } },
+      mipro: { num_candidates: 3 },
+    });
+    const seen = await ended<Session>(on.service, id);
+    expect(seen).toMatchObject({ status: 'completed', best_reward: 1 });
+    for (const { body } of on.world.policyCalls()) {
+      const asked = body.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+      expect(new Set(asked).size).toBe(asked.length);
+    }
+  });
+
+  test('of which the provider refuses the model fails with the cause, after one call a slot', async () => {
+    on.world.model.reply(() => ({ status: 404, raw: '{"error":{"message":"no model policy"}}' }));
+    const id = await createSession(on.service, { ...on.world.job(40), gepa, budget, max_concurrent: 2 });
+    const seen = await ended<Session>(on.service, id);
+    expect(seen).toMatchObject({ status: 'failed', error_details: { code: 'model_not_found' } });
+    expect(seen.error).toContain('no model policy');
+    expect(on.world.policyCalls().length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('an evaluation on a data set', () => {
+  const policy = { policy: { provider: 'fake', model: 'policy' } };
+
+  test('runs all rows of an uploaded file with a prompt', async () => {
+    const uploaded = await on.service.api.call<{ dataset_id: string }>('POST', '/api/v1/datasets', on.world.rows(8));
+    const id = await createEvaluation(on.service, {
+      ...{ ...policy, env_name: undefined, scorer: { type: 'exact' } },
+      dataset: { dataset_id: uploaded.dataset_id, input: 'question', expected: 'answer' },
+      candidate: { messages: [{ role: 'user', content: 'rule-0. rule-1. {{question}}' }] },
+    });
+    const seen = await ended<Evaluation>(on.service, id);
+    expect(seen).toMatchObject({ status: 'completed', results: { mean_reward: 0.5 }, container_url: null });
+    expect(seen.dataset).toMatchObject({ dataset_id: uploaded.dataset_id, num_rows: 8 });
+    expect(on.world.policyCalls()[0]!.body.messages).toHaveLength(1);
+  });
+
+  test('runs the winner of a session on other rows', async () => {
+    const session = await createSession(on.service, { ...on.world.job(40), gepa, budget });
+    await ended<Session>(on.service, session);
+    const id = await createEvaluation(on.service, {
+      ...{ ...policy, env_name: undefined, scorer: 'exact', candidate: { session_id: session } },
+      dataset: { rows: on.world.rows(60), input: 'question', expected: 'answer' },
+      seeds: '40-59',
+    });
+    const seen = await ended<Evaluation>(on.service, id);
+    expect(seen).toMatchObject({ status: 'completed', num_seeds: 20, results: { mean_reward: 1 } });
+  });
+});

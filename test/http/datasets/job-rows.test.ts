@@ -1,0 +1,127 @@
+import { describe, expect, test } from '@jest/globals';
+import { jobKinds } from '../../../src/core/jobs/kinds.js';
+import { httpOfFile } from '../support.js';
+
+const http = httpOfFile();
+const at = '/policy_optimization';
+const rows = Array.from({ length: 40 }, (_, row) => ({ text: `t${row}`, label: row % 4 === 0 ? 'a' : 'b', size: row }));
+const dataset = { rows, input: 'text', expected: 'label' };
+const policy = { provider: 'local', model: 'local' };
+const gepa = { population_size: 1, generations: 2 };
+const prompt = (...contents: string[]) => ({ messages: contents.map((content) => ({ role: 'user', content })) });
+const fields = { algorithm: 'gepa', dataset, scorer: 'exact', policy, gepa, initial_prompt: prompt('Answer.') };
+
+const createSession = (more: object = {}, key = http.key) =>
+  http.call(
+    'POST',
+    jobKinds.session.path,
+    { policy_optimization: { ...fields, ...more } },
+    { authorization: `Bearer ${key}` },
+  );
+const createEvaluation = (more: object = {}) =>
+  http.call('POST', jobKinds.evaluation.path, {
+    ...{ app_id: 'test', dataset, scorer: 'exact', policy },
+    ...{ candidate: prompt('Answer {{text}}.'), ...more },
+  });
+const upload = async (data: object[]) => (await http.call('POST', '/api/v1/datasets', data)).body.dataset_id as string;
+
+describe('a session on a data set', () => {
+  test('gets a split in which each part has each label in its share', async () => {
+    const { status, body } = await createSession();
+    expect(status).toBe(201);
+    const { train, evaluation, heldout } = body.split as Record<string, number[]>;
+    expect([train!.length, evaluation!.length, heldout!.length]).toEqual([19, 13, 8]);
+    expect([...train!, ...evaluation!, ...heldout!].sort((a, b) => a - b)).toEqual([...Array(40).keys()]);
+    const count = (part: number[]) => part.filter((row) => rows[row]!.label === 'a').length;
+    expect([train!, evaluation!, heldout!].map(count).every((few, part) => Math.abs(few - [5, 3, 2][part]!) <= 1)).toBe(
+      true,
+    );
+    const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
+    expect(state.body).toMatchObject({ split: body.split, container_url: null, dataset: { num_rows: 40 } });
+    expect((await createSession()).body.split).toEqual(body.split);
+    expect((await createSession({ rng_seed: 1 })).body.split).not.toEqual(body.split);
+  });
+
+  test('gives an evaluation a tenth of the budget', async () => {
+    const { body } = await createSession({ budget: { max_rollouts: 60 } });
+    expect([body.split.evaluation.length, body.split.heldout.length]).toEqual([6, 6]);
+  });
+
+  test('keeps the seeds that the request names', async () => {
+    const given = { train_seeds: '0-9', evaluation: { seeds: [11, 10], heldout_seeds: [39] } };
+    const { body } = await createSession({ gepa: { ...gepa, ...given } });
+    expect(body.split).toEqual({ train: [...Array(10).keys()], evaluation: [11, 10], heldout: [39] });
+  });
+
+  test('stores inline rows as the data set that the same file is', async () => {
+    const id = await upload(rows);
+    const { body } = await createSession();
+    const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
+    expect(state.body.dataset.dataset_id).toBe(id);
+  });
+
+  test.each<[string, object, string, RegExp]>([
+    ['no scorer', { scorer: undefined }, '/scorer', /required/],
+    ['no prompt', { initial_prompt: undefined }, '/initial_prompt', /required/],
+    ['a container too', { container_url: 'http://127.0.0.1:1' }, '/container_url', /not used with dataset/],
+    ['live traffic', { rollouts: 'caller' }, '/rollouts', /must not be caller/],
+    ['a scorer without a data set', { dataset: undefined }, '/scorer', /requires dataset/],
+    ['neither rows nor id', { dataset: {} }, '/dataset', /exactly one/],
+    ['an unknown data set', { dataset: { dataset_id: 'ds_1' } }, '/dataset/dataset_id', /this organization/],
+    ['an unknown placeholder', { initial_prompt: prompt('Say {{txt}}') }, '/initial_prompt/messages', /`text`/],
+    ['no input column', { dataset: { rows, expected: 'label' } }, '/dataset/input', /"text", "label"/],
+    ['no expected column', { dataset: { rows, input: 'text' } }, '/dataset/expected', /"text", "label"/],
+    [
+      'a row with an empty answer',
+      { dataset: { ...dataset, rows: [{ text: 'x', label: '' }] } },
+      '/dataset/expected',
+      /row 0/,
+    ],
+    ['an answer without a number', { scorer: 'numeric' }, '/dataset/expected', /row 0 contains no number/],
+    ['a seed beyond the rows', { gepa: { ...gepa, evaluation: { seeds: [40] } } }, '/gepa/evaluation/seeds', /0 to 39/],
+    ['half a split', { gepa: { ...gepa, train_seeds: [1] } }, '/gepa/evaluation/seeds', /leave out all three/],
+  ])('is refused with %s', async (_, more, pointer, message) => {
+    const { status, body } = await createSession(more);
+    expect(status).toBe(422);
+    const errors = body.errors as { pointer: string; message: string }[];
+    expect(errors.find((error) => error.pointer === `${at}${pointer}`)?.message).toMatch(message);
+  });
+
+  test('finds no data set of another organization', async () => {
+    const id = await upload(rows);
+    const { status } = await createSession({ dataset: { ...dataset, rows: undefined, dataset_id: id } }, http.otherKey);
+    expect(status).toBe(422);
+  });
+
+  test('keeps its data set from being deleted', async () => {
+    const id = await upload([{ input: 'x', expected: 'y' }]);
+    expect((await createSession({ dataset: { dataset_id: id } })).status).toBe(201);
+    const refused = await http.call('DELETE', `/api/v1/datasets/${id}`);
+    expect([refused.status, refused.body.code]).toEqual([409, 'dataset_in_use']);
+    expect((await http.call('GET', `/api/v1/datasets/${id}`)).status).toBe(200);
+  });
+});
+
+describe('an evaluation on a data set', () => {
+  test('runs all rows unless it names some', async () => {
+    for (const [more, count] of [
+      [{}, 40],
+      [{ seeds: '3-5' }, 3],
+    ] as const) {
+      const { status, body } = await createEvaluation(more);
+      expect([status, body.estimate.rollouts]).toEqual([201, count]);
+      const state = await http.call('GET', `${jobKinds.evaluation.path}/${body.job_id}`);
+      expect(state.body).toMatchObject({ num_seeds: count, container_url: null, dataset: { scorer: 'exact' } });
+    }
+  });
+
+  test.each<[string, object, string]>([
+    ['no candidate', { candidate: undefined }, '/candidate'],
+    ['a container key', { container_api_key: 'x' }, '/container_api_key'],
+    ['an environment', { env_name: 'x' }, '/env_name'],
+    ['a row beyond the last', { seeds: [40] }, '/seeds'],
+  ])('is refused with %s', async (_, more, pointer) => {
+    const { status, body } = await createEvaluation(more);
+    expect([status, body.errors[0].pointer]).toEqual([422, pointer]);
+  });
+});

@@ -1,0 +1,56 @@
+import { startFakeModel, type FakeModel, type ModelRequest } from '../fakes/model.js';
+import { propose } from './rules.js';
+
+/**
+ * Rows with a known optimum: row i asks for rule i mod `rules`, and a prompt that has the rule
+ * answers it. The proposer adds the first missing rule of the feedback.
+ */
+export interface RowsWorld {
+  model: FakeModel;
+  env: Record<string, string>;
+  /** Fields of a session on `count` rows. */
+  job(count: number): object;
+  rows(count: number): { question: string; answer: string }[];
+  /** The requests of the policy. */
+  policyCalls(): ModelRequest[];
+  reset(): void;
+  close(): Promise<void>;
+}
+
+export const rowsBaseline = 'Answer well.';
+
+export async function startRowsWorld(rules = 4): Promise<RowsWorld> {
+  const model = await startFakeModel();
+  const answer = (rule: number) => `needs rule-${rule}.`;
+  const rows = (count: number) =>
+    Array.from({ length: count }, (_, row) => ({
+      question: `Row ${row}: rule ${row % rules}`,
+      answer: answer(row % rules),
+    }));
+  const world: RowsWorld = {
+    model,
+    env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url },
+    rows,
+    job: (count) => ({
+      dataset: { rows: rows(count), input: 'question', expected: 'answer' },
+      scorer: 'exact',
+      policy: { provider: 'fake', model: 'policy' },
+      proposer: { provider: 'fake', model: 'proposer' },
+      initial_prompt: { messages: [{ role: 'system', content: rowsBaseline }] },
+    }),
+    policyCalls: () => model.requests.filter(({ body }) => body.model === 'policy'),
+    reset() {
+      model.requests.length = 0;
+      model.reply((request) => {
+        const { body } = request;
+        if (body.model === 'proposer') return { text: propose(request) };
+        const [prompt, question] = [body.messages[0]!.content, body.messages.at(-1)!.content];
+        const rule = answer(Number(/rule (\d+)/.exec(question)![1]));
+        return { text: prompt.includes(rule.slice('needs '.length)) ? rule : 'No rule.' };
+      });
+    },
+    close: () => model.close(),
+  };
+  world.reset();
+  return world;
+}
