@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { deployments as base } from '../../support/jobs-over-http.js';
-import { saying, startDeployments, type TestDeployments } from './support.js';
+import { deploymentsOfFile, saying } from './support.js';
 import { seedCandidates } from '../seed.js';
 import { createSession } from '../support.js';
 
-let it: TestDeployments;
-beforeAll(async () => {
-  it = await startDeployments();
-}, 60_000);
-afterAll(() => it.close(), 30_000);
-beforeEach(() => {
-  it.held = false;
-});
-
+const it = deploymentsOfFile();
 const source = saying('I am frozen.');
 const gate = { container_url: 'http://127.0.0.1:9', seeds: [1], min_reward: 0.5 };
 const pointersOf = (body: { errors?: { pointer: string }[] }) => body.errors?.map(({ pointer }) => pointer);

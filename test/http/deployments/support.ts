@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import OpenAI from 'openai';
 import type { Logger } from 'pino';
 import { deploymentActivities } from '../../../activities/deployments/build.js';
@@ -30,7 +31,20 @@ export const question = { messages: [{ role: 'user', content: 'Where is my card?
 /** Given messages for a model with a known price. */
 export const saying = (text: string) => sayingBy(text, { provider: 'openai', model: 'gpt-4o-mini', temperature: 0 });
 
-export async function startDeployments(options: Partial<ProxyDeps> = {}): Promise<TestDeployments> {
+/** Deployments for the tests of a file; each test begins with `held` and a default model. */
+export function deploymentsOfFile({ held = false, ...options }: Partial<ProxyDeps> & { held?: boolean } = {}) {
+  const it = { held } as TestDeployments;
+  beforeAll(() => startDeployments(it, options), 60_000);
+  afterAll(() => it.close(), 30_000);
+  beforeEach(() => {
+    it.held = held;
+    it.model.requests.length = 0;
+    it.model.reply(() => ({}));
+  });
+  return it;
+}
+
+async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>): Promise<void> {
   const model = await startFakeModel();
   const providers = createProviders({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-secret' });
   const notifications = { presence: 1 };
@@ -51,18 +65,15 @@ export async function startDeployments(options: Partial<ProxyDeps> = {}): Promis
     secretKey: http.deps.secretKey,
   } as ActivityDeps);
   http.commander.onStart = async (job) => {
-    if (job.kind !== 'deployment' || started.held) return;
+    if (job.kind !== 'deployment' || it.held) return;
     await snapshotSource(job);
     await promoteDeployment(job);
   };
-  const started: TestDeployments = {
-    http,
-    url,
-    model,
-    held: false,
+  Object.assign(it, {
+    ...{ http, url, model },
     create: (body) => http.call('POST', deployments, body),
     async deploy(name, text = `I am ${name}.`) {
-      const { status, body } = await started.create({ name, source: saying(text) });
+      const { status, body } = await it.create({ name, source: saying(text) });
       if (status !== 201) throw new Error(JSON.stringify(body));
       return (body as { id: string }).id;
     },
@@ -73,6 +84,5 @@ export async function startDeployments(options: Partial<ProxyDeps> = {}): Promis
       await http.close();
       await model.close();
     },
-  };
-  return started;
+  } satisfies Omit<TestDeployments, 'held'>);
 }

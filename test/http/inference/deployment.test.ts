@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { SnapshotContent } from '../../../src/contracts/deployments/snapshot.js';
 import type { LlmStep } from '../../../src/core/graphs/graph.js';
 import { graphToJson } from '../../../src/core/graphs/json.js';
@@ -8,18 +8,12 @@ import type { ModelReply } from '../../support/fakes/model.js';
 import { gate } from '../../support/gate.js';
 import { deployments as base } from '../../support/jobs-over-http.js';
 import { until } from '../../support/until.js';
-import { question, startDeployments, type TestDeployments } from '../deployments/support.js';
+import { deploymentsOfFile, question } from '../deployments/support.js';
 
-let it: TestDeployments;
+const it = deploymentsOfFile({ lingerMs: 5_000 });
 let frozen: string;
 beforeAll(async () => {
-  it = await startDeployments({ lingerMs: 5_000 });
   frozen = await it.deploy('frozen', 'I am frozen.');
-}, 60_000);
-afterAll(() => it.close(), 30_000);
-beforeEach(() => {
-  it.model.requests.length = 0;
-  it.model.reply(() => ({}));
 });
 
 const last = () => it.model.requests.at(-1)!.body;

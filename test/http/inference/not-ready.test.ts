@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { deployments as base } from '../../support/jobs-over-http.js';
-import { question, saying, startDeployments, type TestDeployments } from '../deployments/support.js';
+import { deploymentsOfFile, question, saying, type TestDeployments } from '../deployments/support.js';
 import { finish } from '../support.js';
 
-let it: TestDeployments;
-beforeAll(async () => {
-  it = await startDeployments();
-}, 60_000);
-afterAll(() => it.close(), 30_000);
-beforeEach(() => {
-  it.held = true;
-});
-
+const it = deploymentsOfFile({ held: true });
 const ref = (jobId: string) => ({ orgId: 'default', jobId });
 const inTx: TestDeployments['http']['db']['org'] = (org, work) => it.http.db.org(org, work);
 const create = async (name: string, gate?: object) =>
