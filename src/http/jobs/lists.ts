@@ -3,7 +3,7 @@ import type { JobKind } from '../../core/jobs/kinds.js';
 import type { JobFilter, JobRow } from '../../storage/jobs/jobs.js';
 import { listJobs } from '../../storage/jobs/jobs.js';
 import type { HttpDeps } from '../deps.js';
-import { parseTimeCursor, timedPage } from '../server/pages.js';
+import { parseTimeCursor, timedPage, type Page } from '../server/pages.js';
 
 /** A page of the organization's jobs of one kind, newest first. */
 export async function listPage<Head, Item>(
@@ -12,7 +12,7 @@ export async function listPage<Head, Item>(
   kind: JobKind,
   query: ListQuery,
   view: (job: JobRow<Head>) => Item,
-): Promise<{ data: Item[]; next_cursor: string | null; has_more: boolean }> {
+): Promise<Page<Item>> {
   const filter: JobFilter = {
     kind,
     state: query.state,

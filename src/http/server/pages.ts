@@ -1,18 +1,34 @@
+import type { Position } from '../../storage/db/positions.js';
 import { refuse } from './errors.js';
 
-/** A page of ascending numbered rows; `limit` + 1 rows mean that there are more. */
+export interface Page<Item> {
+  data: Item[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+/** A page of rows; `limit` + 1 rows mean that there are more. */
+function pageOf<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  cursorAt: (row: Row) => string,
+  view: (row: Row) => Item,
+): Page<Item> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit;
+  const cursor = hasMore && last ? Buffer.from(cursorAt(last)).toString('base64url') : null;
+  return { data: shown.map(view), next_cursor: cursor, has_more: hasMore };
+}
+
+/** A page of rows in the order of their numbers; `limit` + 1 rows mean that there are more. */
 export function numberedPage<Row, Item>(
   rows: readonly Row[],
   limit: number,
   rowNumberOf: (row: Row) => number,
   view: (row: Row) => Item,
-): { data: Item[]; next_cursor: string | null; has_more: boolean } {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const hasMore = rows.length > limit;
-  const cursor =
-    last === undefined || !hasMore ? null : Buffer.from(`after ${rowNumberOf(last)}`).toString('base64url');
-  return { data: shown.map(view), next_cursor: cursor, has_more: hasMore };
+): Page<Item> {
+  return pageOf(rows, limit, (row) => `after ${rowNumberOf(row)}`, view);
 }
 
 /** The number before a page's first row; -1 for the first page. Refuses an invalid cursor. */
@@ -29,16 +45,12 @@ export function timedPage<Row extends { position: string }, Item>(
   limit: number,
   idOf: (row: Row) => string,
   view: (row: Row) => Item,
-): { data: Item[]; next_cursor: string | null; has_more: boolean } {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const hasMore = rows.length > limit;
-  const cursor = hasMore && last ? Buffer.from(`${last.position} ${idOf(last)}`).toString('base64url') : null;
-  return { data: shown.map(view), next_cursor: cursor, has_more: hasMore };
+): Page<Item> {
+  return pageOf(rows, limit, (row) => `${row.position} ${idOf(row)}`, view);
 }
 
 /** The row before a page's first one; undefined for the first page. Refuses an invalid cursor. */
-export function parseTimeCursor(cursor: string | undefined): { createdAt: string; id: string } | undefined {
+export function parseTimeCursor(cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined;
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, createdAt = '', id = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (\w+)$/.exec(text) ?? [];

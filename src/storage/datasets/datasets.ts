@@ -1,5 +1,6 @@
 import type { DatasetColumn } from '../../contracts/datasets/dataset.js';
 import type { Tx } from '../db/db.js';
+import { positionColumn, type Position } from '../db/positions.js';
 
 export interface Dataset {
   id: string;
@@ -55,10 +56,10 @@ export async function readDataset(tx: Tx, id: string): Promise<Dataset | null> {
 /** The newest data sets, after one of them. */
 export async function listDatasets(
   tx: Tx,
-  { after, limit }: { after: { createdAt: string; id: string } | undefined; limit: number },
+  { after, limit }: { after: Position | undefined; limit: number },
 ): Promise<(Dataset & { position: string })[]> {
   return tx.query<Dataset & { position: string } & Record<string, unknown>>(
-    `select ${columns}, to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as position
+    `select ${columns}, ${positionColumn}
        from datasets where $1::timestamptz is null or (created_at, id) < ($1, $2)
       order by created_at desc, id desc limit $3`,
     [after?.createdAt ?? null, after?.id ?? null, limit],

@@ -10,6 +10,7 @@ import { openCostBudget } from './cost-budget.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import { toJsonb } from '../db/json.js';
+import { positionColumn, type Position } from '../db/positions.js';
 import type { ErrorDetails } from '../decisions/record.js';
 
 /** A new job id: the kind's prefix and a UUIDv7 without dashes, so that ids sort by time. */
@@ -154,7 +155,7 @@ export interface JobFilter {
   state?: Status | undefined;
   createdAfter?: string | undefined;
   createdBefore?: string | undefined;
-  after?: { createdAt: string; id: string } | undefined;
+  after?: Position | undefined;
   limit: number;
 }
 
@@ -164,7 +165,7 @@ export interface JobFilter {
  */
 export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow<Head> & { position: string })[]> {
   return tx.query<JobRow<Head> & { position: string } & QueryResultRow>(
-    `select ${columns}, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as position
+    `select ${columns}, ${positionColumn}
        from jobs
       where org_id = current_setting('app.org') and kind = $1 and ($2::text is null or status = $2)
         and ($3::timestamptz is null or created_at >= date_trunc('milliseconds', $3) + interval '1 millisecond')
