@@ -40,9 +40,9 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
     return dataset;
   };
 
-  await app.register(async (scope: App) => {
+  await app.register((scope: App, _options, done) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(Object.keys(formats), (_request, stream, done) => done(null, stream));
+    scope.addContentTypeParser(Object.keys(formats), (_request, stream, parsed) => parsed(null, stream));
     scope.post(
       datasetsBase,
       {
@@ -70,7 +70,7 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
         return reply.code(isNew ? 201 : 200).send(viewOf(dataset));
       },
     );
-    return Promise.resolve();
+    done();
   });
 
   app.get(

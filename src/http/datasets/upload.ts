@@ -72,7 +72,9 @@ async function spool(file: FileHandle, rows: AsyncIterable<FileRow>): Promise<Ne
       if (errors.length >= listed) break;
       continue;
     }
-    if (numRows === uploadLimits.rows) throw tooManyRows();
+    if (numRows === uploadLimits.rows) {
+      throw invalidFile(`has more than ${uploadLimits.rows.toLocaleString('en')} rows; upload it in parts`);
+    }
     const { value } = row as { value: Record<string, unknown> };
     columns.add(value);
     numRows += 1;
@@ -82,18 +84,17 @@ async function spool(file: FileHandle, rows: AsyncIterable<FileRow>): Promise<Ne
     if (chars >= batchChars) await flush();
   }
   if (errors.length > 0) throw refuse.invalid(errors, 'invalid_rows');
-  if (numRows === 0) throw refuse.invalid([{ pointer: '', message: 'has no rows' }], 'invalid_rows');
-  const names = columns.named.map(({ name }) => name);
-  if (names.length > uploadLimits.columns) {
-    const message = `has ${names.length} columns; at most ${uploadLimits.columns} are allowed`;
-    throw refuse.invalid([{ pointer: '', message }], 'invalid_rows');
+  if (numRows === 0) throw invalidFile('has no rows');
+  const { named } = columns;
+  if (named.length > uploadLimits.columns) {
+    throw invalidFile(`has ${named.length} columns; at most ${uploadLimits.columns} are allowed`);
   }
   await flush();
-  return { id: `ds_${hash.digest('hex')}`, numRows, columns: columns.named, bytes };
+  return { id: `ds_${hash.digest('hex')}`, numRows, columns: named, bytes };
 }
 
-function tooManyRows(): ApiError {
-  const message = `has more than ${uploadLimits.rows.toLocaleString('en')} rows; upload it in parts`;
+/** The refusal of a file as a whole. */
+function invalidFile(message: string): ApiError {
   return refuse.invalid([{ pointer: '', message }], 'invalid_rows');
 }
 
