@@ -12,19 +12,20 @@ export function slackOf(expectedSum: number): number {
   return 1e-9 * Math.max(1, Math.abs(expectedSum));
 }
 
+type Runs = Pick<SeededState, 'order' | 'results'>;
+
+/** The parent's posteriors on the seeds that the candidate did not run. */
+export function posteriorsLeft({ order, results }: Runs, model: RewardModel, parent: number, candidate: number) {
+  return order.flatMap((seed) => {
+    const posterior = model.posterior(parent, seed);
+    return posterior === null || measuredOn(results, candidate, seed).length > 0 ? [] : [{ seed, ...posterior }];
+  });
+}
+
 /** Seeds that the parent solves and the candidate did not run: the best, then oldest results. */
-export function solvedSeeds(
-  { order, results }: Pick<SeededState, 'order' | 'results'>,
-  model: RewardModel,
-  parent: number,
-  candidate: number,
-): number[] {
-  return order
-    .flatMap((seed) => {
-      const posterior = model.posterior(parent, seed);
-      const isOpen = posterior !== null && posterior.mean > 1e-9 && measuredOn(results, candidate, seed).length === 0;
-      return isOpen ? [{ seed, posterior }] : [];
-    })
-    .sort((left, right) => right.posterior.mean - left.posterior.mean || right.posterior.age - left.posterior.age)
+export function solvedSeeds(state: Runs, model: RewardModel, parent: number, candidate: number): number[] {
+  return posteriorsLeft(state, model, parent, candidate)
+    .filter(({ mean }) => mean > 1e-9)
+    .sort((left, right) => right.mean - left.mean || right.age - left.age)
     .map(({ seed }) => seed);
 }

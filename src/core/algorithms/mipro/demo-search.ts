@@ -53,10 +53,11 @@ function withFirstSets(before: MiproState, components: string[]): MiproState {
     requested: components.map(() => 0),
     choices: { 0: Array.from({ length: components.length + before.slots.length }, () => 0) },
   };
+  // The first set is empty, and no candidate of a race has it.
+  const wanted = raceSize(state) + 1;
   for (const usable of before.usable) {
     const [sets, afterSets] = firstSets(usable, state, state.rng);
-    // The first set is empty, and no candidate of a race has it.
-    const missing = Math.max(0, raceSize(state) + 1 - sets.length);
+    const missing = Math.max(0, wanted - sets.length);
     const [drawn, rng] = drawnSets(usable, sets, sets[0]!, { ...state, rng: afterSets }, missing);
     state = { ...state, demoSets: [...state.demoSets, [...sets, ...drawn]], rng };
   }

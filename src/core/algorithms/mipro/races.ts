@@ -5,11 +5,17 @@
 import type { Pair } from '../../search/batch.js';
 import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
+import { posteriorsLeft } from '../../search/targeted-test.js';
 import { rolloutsOf } from './demos.js';
-import type { MiproState } from './state.js';
+import type { MiproState, Tests } from './state.js';
 
 /** Seeds of a round. */
 const roundSeeds = 4;
+
+/** Whether several combinations are tested, of which one can win. */
+export function isRace({ step, trials }: Pick<Tests, 'step' | 'trials'>): boolean {
+  return step === 'combinations' && trials.length > 1;
+}
 
 /** A candidate with its gain over the leader on the seeds so far. */
 export interface Racer {
@@ -30,19 +36,8 @@ export function hasLabels({ usable }: MiproState): boolean {
 }
 
 /** The leader's seeds that the candidate lacks, own results first: failures as often as in all. */
-export function mixedSeeds(
-  { order, results }: MiproState,
-  model: RewardModel,
-  leader: number,
-  candidate: number,
-): number[] {
-  return order
-    .flatMap((seed) => {
-      const posterior = model.posterior(leader, seed);
-      return posterior === null || measuredOn(results, candidate, seed).length > 0
-        ? []
-        : [{ seed, age: posterior.age }];
-    })
+export function mixedSeeds(state: MiproState, model: RewardModel, leader: number, candidate: number): number[] {
+  return posteriorsLeft(state, model, leader, candidate)
     .sort((left, right) => left.age - right.age)
     .slice(0, roundSeeds)
     .map(({ seed }) => seed);

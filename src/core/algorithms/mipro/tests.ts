@@ -20,7 +20,7 @@ import { spareRollouts } from './budget.js';
 import { failuresShown, regressionSeeds, trialLimit, trialSize } from './config.js';
 import { estimateOf } from './estimate.js';
 import { expectedReward } from './expected-reward.js';
-import { leaderPairs, mixedSeeds, racersOf, raceSeeds } from './races.js';
+import { isRace, leaderPairs, mixedSeeds, racersOf, raceSeeds } from './races.js';
 import type { MiproState, Tests, Trial } from './state.js';
 import { nextMinibatch } from './trials.js';
 
@@ -42,11 +42,11 @@ function filled(shown: readonly number[], failures: readonly number[]): number[]
  * The tests with the pairs of their first round, as many as the budget allows. Without a failure
  * to run, a candidate runs on a minibatch of the evaluation seeds.
  */
-export function openTests(before: MiproState, { trials: wanted, ...tests }: Tests) {
+export function openTests(before: MiproState, planned: Tests) {
+  const { trials: wanted, ...tests } = planned;
   const minibatch = nextMinibatch(before);
-  const isRace = tests.step === 'combinations' && wanted.length > 1;
   // A racer's rollout shows nothing on a seed that the leader did not run.
-  const compared = isRace ? leaderPairs(before, tests.parent, wanted[0]!.shown) : [];
+  const compared = isRace(planned) ? leaderPairs(before, tests.parent, wanted[0]!.shown) : [];
   let left = Math.max(0, spareRollouts(before) - compared.length);
   const trials: Trial[] = [];
   const room = trialLimit(before.config) - before.trials;
@@ -106,22 +106,23 @@ export function judgeTests(
   const judged = trials
     .filter(({ candidate }) => trying.includes(candidate))
     .map((trial) => ({ trial, verdict: verdictOf(before, model, tests, trial) }));
-  const isRace = tests.step === 'combinations' && tests.trials.length > 1;
   const racers = judged.map(({ trial: { candidate }, verdict }) => {
     return { candidate, gain: verdict.childSum - verdict.parentSum };
   });
   let left = spareRollouts(before);
-  const promising = isRace ? racersOf(racers, left) : trying;
+  const promising = isRace(tests) ? racersOf(racers, left) : trying;
   // A race ends between its last candidate and the leader.
-  const seeds = isRace && promising.length > 1 ? raceSeeds(before, model, tests.parent, promising) : [];
+  const goesOn = isRace(tests) && promising.length > 1;
+  const seeds = goesOn ? raceSeeds(before, model, tests.parent, promising) : [];
   pairs.push(...leaderPairs(before, tests.parent, seeds));
   left -= pairs.length;
   let state = before;
   for (const { trial, verdict } of judged) {
     const { candidate } = trial;
     const isPromising = promising.includes(candidate);
-    const further = seeds.length > 0 ? runOf(candidate, seeds) : furtherPairs(before, model, tests, trial, verdict);
-    const ask = isPromising ? further : [];
+    const further = () =>
+      seeds.length > 0 ? runOf(candidate, seeds) : furtherPairs(before, model, tests, trial, verdict);
+    const ask = isPromising ? further() : [];
     if (ask.length > 0 && ask.length <= left) {
       left -= ask.length;
       pairs.push(...ask);
@@ -222,7 +223,7 @@ function furtherPairs(
     // Without noise a later run of the leader shows any loss, so additions need no further test.
     const count = removed === 0 && !isNoisy ? 0 : Math.min(regressionSeeds, trialSize(state.config));
     const seeds = solvedSeeds(state, model, tests.parent, candidate).slice(0, count);
-    if (seeds.length > 0) return seeds.map((seed): Pair => [candidate, seed]);
+    if (seeds.length > 0) return runOf(candidate, seeds);
   }
   if (accepted || !isNoisy || rounds >= maxRounds) return [];
   return shown.flatMap((seed): Pair[] => [
