@@ -1,4 +1,4 @@
-/** The reward model of a state; one step needs it many times. */
+/** The reward model of a state, and values computed from it; one step needs them many times. */
 import type { CandidateSummary } from './protocol.js';
 import { RewardModel } from './reward-model.js';
 import type { Results } from './results.js';
@@ -24,4 +24,16 @@ function haveSameLineage(left: readonly CandidateSummary[], right: readonly Cand
       return right[index]!.candidate === candidate && right[index]!.parents === parents;
     })
   );
+}
+
+/** Keeps a value by reward model until its key changes. Not part of any state. */
+export function cacheByModel<Key, Value>(): (model: RewardModel, key: Key, compute: () => Value) => Value {
+  const last = new WeakMap<RewardModel, { key: Key; value: Value }>();
+  return (model, key, compute) => {
+    const known = last.get(model);
+    if (known?.key === key) return known.value;
+    const value = compute();
+    last.set(model, { key, value });
+    return value;
+  };
 }

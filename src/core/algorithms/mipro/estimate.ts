@@ -4,6 +4,7 @@
  * weighed by the rollouts of accepted candidates on seeds that no test of theirs had chosen.
  */
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
+import { cacheByModel } from '../../search/model-cache.js';
 import { readOwn } from '../../search/results.js';
 import type { RewardEstimate } from '../../search/reward-estimate.js';
 import type { RewardModel } from '../../search/reward-model.js';
@@ -24,8 +25,8 @@ interface Observation {
   age: number;
 }
 
-/** The weights of `shares` by reward model. Not part of any state. */
-const lastWeights = new WeakMap<RewardModel, readonly number[]>();
+/** The weights of `shares`. */
+const cachedWeights = cacheByModel<MiproState['acceptedAt'], readonly number[]>();
 
 export function estimateOf(state: MiproState, model: RewardModel, candidate: number): RewardEstimate {
   const { reward } = state.candidates.find((summary) => summary.candidate === candidate)!;
@@ -33,8 +34,7 @@ export function estimateOf(state: MiproState, model: RewardModel, candidate: num
   const { evaluationSeeds } = state.config;
   const known = evaluationSeeds.map((seed) => model.posterior(candidate, seed)!);
   const open = known.filter(({ age }) => age > 0).length / known.length;
-  let weights = lastWeights.get(model);
-  if (!weights) lastWeights.set(model, (weights = weightsOf(observationsOf(state, model))));
+  const weights = cachedWeights(model, state.acceptedAt, () => weightsOf(observationsOf(state, model)));
   const byAge = new Map<number, number[]>();
   for (const posterior of known) byAge.set(posterior.age, [...(byAge.get(posterior.age) ?? []), posterior.mean]);
   const means = shares.map((share) => {

@@ -1,12 +1,12 @@
 /** The expected reward of a candidate, from results of itself and of its parents. */
 import { exceeds, largestReward, mean } from '../../math/rewards.js';
-import { rewardModelOf } from '../../search/model-cache.js';
+import { cacheByModel, rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { knownCombinations } from './space.js';
 import type { MiproState } from './state.js';
 
-/** The expected means by reward model; several decisions of a step need them. */
-const lastMeans = new WeakMap<RewardModel, { choices: MiproState['choices']; means: ReadonlyMap<number, number> }>();
+/** The expected means of all tried combinations. */
+const cachedMeans = cacheByModel<MiproState['choices'], ReadonlyMap<number, number>>();
 
 /**
  * The expected mean: on the same train seeds for all candidates, or on the evaluation seeds while
@@ -21,13 +21,11 @@ export function expectedReward(state: MiproState, model: RewardModel, candidate:
 }
 
 function meansOf(state: MiproState, model: RewardModel): ReadonlyMap<number, number> {
-  const last = lastMeans.get(model);
-  if (last?.choices === state.choices) return last.means;
-  const tried = knownCombinations(state).filter(({ candidate }) => state.results[candidate] !== undefined);
-  const rewards = rewardsOn(state, model, [0, ...tried.map(({ candidate }) => candidate)]);
-  const means = new Map([...rewards].map(([candidate, own]) => [candidate, mean(own) ?? 0]));
-  lastMeans.set(model, { choices: state.choices, means });
-  return means;
+  return cachedMeans(model, state.choices, () => {
+    const tried = knownCombinations(state).filter(({ candidate }) => state.results[candidate] !== undefined);
+    const rewards = rewardsOn(state, model, [0, ...tried.map(({ candidate }) => candidate)]);
+    return new Map([...rewards].map(([candidate, own]) => [candidate, mean(own) ?? 0]));
+  });
 }
 
 /** The expected rewards on the seeds that candidates are compared on. */
