@@ -1,7 +1,7 @@
 import { mean } from '../src/core/math/rewards.js';
 import type { RewardEstimate } from '../src/core/search/reward-estimate.js';
 
-/** The estimate of an accepted candidate beside the true mean of what a search can measure. */
+/** The estimate of an accepted candidate, and its expected reward with noise. */
 export interface CheckedEstimate extends RewardEstimate {
   truth: number;
 }

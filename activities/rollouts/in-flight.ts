@@ -36,7 +36,7 @@ export class InFlightRollouts {
   /** Set once every further rollout would fail: a refused key, an unknown model, a hang. */
   refusal: JobFault | null = null;
   private hasSucceeded = false;
-  /** Whether a try ended otherwise than by a time-out. */
+  /** Whether a try ended, other than by a time-out. */
   private hasAnswered = false;
   private readonly running = new Map<string, Promise<void>>();
   private latency = { sumMs: 0, count: 0 };

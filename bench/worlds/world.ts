@@ -51,7 +51,7 @@ export interface WorldOptions {
   shuffledFeedback?: boolean;
 }
 
-/** The mean reward over all instances, with noise: what a search can measure. */
+/** The mean reward over all instances, with noise; `trueReward` has none. */
 export function measurableReward(world: World, texts: Texts): number {
   const reward = world.trueReward(texts);
   return reward + world.flipped * (1 - 2 * reward);

@@ -161,9 +161,7 @@ export const errorDetailsSchema = z.object({ code: z.string(), message: z.string
 export const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC.' });
 
 /** Recorded with the job; a create without warnings has no such field. */
-export const warningsSchema = z
-  .array(z.string())
-  .describe('What is valid in the request, and probably not what was meant.');
+export const warningsSchema = z.array(z.string()).describe('Probable mistakes in the request, which is valid.');
 
 export const jobFields = {
   job_id: z.string(),

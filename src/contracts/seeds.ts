@@ -21,7 +21,7 @@ export function seedsSchema(max: number) {
       const range = rangeSchema.safeParse(rangeOf(given) ?? given, { error: missing });
       if (!range.success) {
         if (!isObject(given)) ctx.addIssue(forms);
-        // As custom issues: zod's own for an unknown field would not end the pipe.
+        // Custom issues end the pipe; zod's own issue for an unknown field does not.
         else for (const fault of faultsOf(range.error)) ctx.addIssue({ code: 'custom', ...fault });
         return z.NEVER;
       }

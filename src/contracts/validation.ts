@@ -1,7 +1,7 @@
 /** Building blocks of request validation. */
 import { z } from 'zod';
 
-/** Message of a missing field, whatever its type. */
+/** The error message for a missing field; undefined for other errors. */
 export const missing = ({ code, input }: { code?: string; input?: unknown }) =>
   code?.startsWith('invalid_') && input === undefined ? 'is required' : undefined;
 

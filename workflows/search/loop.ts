@@ -44,7 +44,7 @@ export interface SearchDefinition {
   continueAsNew(input: SearchInput): Promise<never>;
 }
 
-/** Whether a rollout of the baseline succeeded: failed ones need not have shown its prompt. */
+/** Whether a rollout of the baseline succeeded; a failed one may not have shown its prompt. */
 function isMeasuredBaseline(request: SearchRequest, response: SearchResponse): boolean {
   if (request.kind !== 'rollouts' || response.kind !== 'rollouts') return false;
   const isBaseline = request.requests.some(({ stage }) => stage === 'baseline');

@@ -5,7 +5,7 @@ import { uploadLimits } from '../../contracts/datasets/dataset.js';
 
 export type Format = 'json' | 'jsonl' | 'csv';
 
-/** A row of a file, or why there is none. `line`, from 1: where it begins, in CSV where it ends. */
+/** A row of a file, or its fault. It begins at `line` (from 1); in CSV it ends there. */
 export type FileRow = { line: number; value: unknown } | { line: number; fault: string };
 
 export function readRows(format: Format, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<FileRow> {

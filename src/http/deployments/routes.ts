@@ -61,7 +61,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     return row;
   };
 
-  /** Changes take an id: by name, a request that is sent twice would act on two deployments. */
+  /** A change takes the id: sent twice with the name, it could act on two deployments. */
   const findById = async (orgId: string, id: string): Promise<DeploymentRow> => {
     const row = await find(orgId, id);
     if (row.id === id) return row;

@@ -32,7 +32,7 @@ const schema: FastifySchema = inferenceSchema(
     description:
       'By a deployment\'s id, or by a name: whatever that is served by when the request comes. The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers, whatever `model` says; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as {"input": text}, and answers with its output. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known.',
   },
-  'The deployment is not ready (retry after `retry-after`, if present), or has failed; otherwise x-should-retry is false.',
+  'The deployment is being built: repeat the call after `retry-after`. Without that header it waits for a paused evaluation or has failed, and x-should-retry is false.',
 );
 
 /** Registers the inference paths of deployments. */

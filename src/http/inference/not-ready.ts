@@ -11,7 +11,7 @@ const retryAfter = { build: '1', gate: '5' };
 export async function refusal(db: Db, orgId: string, ref: string): Promise<ApiError> {
   const found = await db.org(orgId, async (tx) => {
     const known = await readDeployment(tx, ref);
-    // By name, a failed deployment stands for nothing.
+    // A name does not answer for a failed deployment.
     const row = known?.id === ref ? known : await readUpcoming(tx, ref);
     return row && { row, evaluation: row.spec.gate && (await readOpenEvaluation(tx, row.id)) };
   });

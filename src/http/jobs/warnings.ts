@@ -1,13 +1,13 @@
-/** Warnings of a create: what is valid, and probably not what was meant. */
+/** Warnings about probable mistakes in a valid create request. */
 import { isDeepStrictEqual } from 'node:util';
 import { closestName } from '../../contracts/close-names.js';
 import type { ContainerSpec, DeploymentSpec, JobSpec, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
 
 const most = 20;
-/** Fields of a policy that are compared with known ones: a request can have very many. */
+/** The most fields of a policy that are compared with known ones. */
 const comparedFields = 200;
 
-/** The warnings of a new job, for its creator. */
+/** The warnings about the request of a new job. */
 export function createWarnings(spec: JobSpec | DeploymentSpec, publicUrl: string): string[] {
   const warnings = [
     ...containerWarnings(spec.container, publicUrl),

@@ -23,7 +23,7 @@ export interface Racer {
   gain: number;
 }
 
-/** Who goes on: the better half, fewer if its round and the leader's cost more than `left`. */
+/** The better half, fewer if its next round and the leader's cost more than `left` rollouts. */
 export function racersOf(racers: readonly Racer[], left: number): number[] {
   const ranked = [...racers].sort((one, other) => other.gain - one.gain);
   const count = Math.min(Math.ceil(racers.length / 2), Math.floor(left / roundSeeds) - 1);

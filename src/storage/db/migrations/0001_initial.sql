@@ -81,7 +81,7 @@ create table jobs (
   error_details jsonb,
   -- why the job ended
   stopped_by text,
-  -- what the creator should know about the request
+  -- probable mistakes in the request
   warnings text[] not null default '{}',
   created_at timestamptz not null default now(),
   started_at timestamptz,
@@ -543,7 +543,7 @@ create table datasets (
   org_id text not null,
   id text not null,
   num_rows int not null,
-  -- the columns in their order, with what is known of their values
+  -- the columns in their order, with counts of their values
   columns json not null,
   -- size of the rows as JSON
   bytes bigint not null,
