@@ -19,7 +19,7 @@ export interface Upload {
   batches(): AsyncGenerator<string[]>;
 }
 
-/** Refuses a file with faulty rows, and names at most twenty. The rows are removed afterwards. */
+/** Refuses a file with faulty rows, and names at most twenty. The rows exist while `use` runs. */
 export async function withUpload<T>(
   format: Format,
   body: AsyncIterable<Uint8Array>,
@@ -28,11 +28,12 @@ export async function withUpload<T>(
   const path = join(tmpdir(), `ratchet-upload-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
   try {
+    // Without a name the file ends with its handle, also in a crash.
+    await rm(path);
     const dataset = await spool(file, readRows(format, limited(body)));
     return await use({ dataset, batches: () => batchesOf(file) });
   } finally {
     await file.close();
-    await rm(path, { force: true });
   }
 }
 
@@ -123,7 +124,7 @@ async function* batchesOf(file: FileHandle): AsyncGenerator<string[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** What is known of the columns, in the order of their first rows. */
+/** Counts of the values of each column, in the order of their first rows. */
 class Columns {
   private readonly known = new Map<string, { values: number; distinct: Set<string> | null }>();
 
