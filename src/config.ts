@@ -45,6 +45,7 @@ const settings = z.object({
     .string()
     .regex(/^[A-Za-z0-9._-]{1,200}$/, 'must be 1 to 200 letters, digits, dots, dashes and underscores')
     .optional(),
+  RATCHET_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   RATCHET_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
     .default('warn'),
@@ -82,6 +83,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     egress: { mode: s.RATCHET_EGRESS ?? (databaseUrl ? 'public' : 'dev'), allowlist: s.RATCHET_EGRESS_ALLOW },
     secretKey: s.RATCHET_SECRET_KEY ?? null,
     codecKey: s.RATCHET_CODEC_KEY ?? null,
+    /** The service that commands use; null: the one at `port`, or a new one. */
+    serviceUrl: s.RATCHET_URL?.replace(/\/+$/, '') ?? null,
     logLevel: s.RATCHET_LOG_LEVEL,
     /** null: the embedded Postgres. */
     databaseUrl,

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { z } from 'zod';
@@ -9,6 +10,22 @@ const reconnectMs = 100;
 const jobEventSchema = z.intersection(eventSchema, z.object({ seq: z.int() }));
 export type JobEvent = z.infer<typeof jobEventSchema>;
 
+interface Problem {
+  detail?: string;
+  errors?: { pointer: string; message: string }[];
+}
+
+/** An error response: its detail, and the faulty fields. */
+export class ApiFailure extends Error {
+  readonly status: number;
+  constructor(call: string, status: number, problem: Problem) {
+    const { detail = JSON.stringify(problem), errors = [] } = problem;
+    const lines = errors.map(({ pointer, message }) => `\n  ${pointer} ${message}`);
+    super(`${call}: ${status} ${detail}${lines.join('')}`);
+    this.status = status;
+  }
+}
+
 /** A minimal API client for the commands of this package. */
 export class Api {
   private readonly base: string;
@@ -19,19 +36,29 @@ export class Api {
     this.apiKey = apiKey;
   }
 
-  /** Calls a route and returns its JSON; an error response becomes an Error with its `detail`. */
+  /** Calls a route and returns its JSON. */
   async call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
+    const content = body === undefined ? null : { type: 'application/json', body: JSON.stringify(body) };
+    return this.send<T>(method, path, content);
+  }
+
+  /** Sends a file as the body. */
+  async upload<T>(path: string, type: string, file: Readable): Promise<T> {
+    return this.send<T>('POST', path, { type, body: Readable.toWeb(file) as ReadableStream });
+  }
+
+  private async send<T>(
+    method: string,
+    path: string,
+    content: { type: string; body: string | ReadableStream } | null,
+  ): Promise<T> {
     const response = await fetch(this.base + path, {
       method,
-      headers: {
-        authorization: `Bearer ${this.apiKey}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { authorization: `Bearer ${this.apiKey}`, ...(content && { 'content-type': content.type }) },
+      ...(content && { body: content.body, duplex: 'half' as const }),
     });
-    const answer = (await response.json()) as T & { detail?: string };
-    if (!response.ok)
-      throw new Error(`${method} ${path}: ${response.status} ${answer.detail ?? JSON.stringify(answer)}`);
+    const answer = (await response.json()) as T & Problem;
+    if (!response.ok) throw new ApiFailure(`${method} ${path}`, response.status, answer);
     return answer;
   }
 

@@ -1,84 +1,22 @@
 #!/usr/bin/env node
-import closeWithGrace from 'close-with-grace';
-import { Command } from 'commander';
-import { ConfigError, readConfig, type Config, type Roles } from '../config.js';
-import { StartupError } from '../embedded/errors.js';
-import { createLog } from '../log.js';
-import { startService, type Service } from '../main.js';
-import { MigrationError } from '../storage/db/migrate.js';
-import { DatabaseMismatchError } from '../storage/db/start-check.js';
-import { TemporalUnreachableError } from '../temporal/connection.js';
-import { SearchAttributesError } from '../temporal/search-attributes.js';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Roles } from '../config.js';
 import { version } from '../version.js';
-import { installRuntime } from '../worker.js';
-import { demo } from './demo.js';
-
-const shutdownMs = 30_000;
-
-async function run(roles: Roles): Promise<void> {
-  const config = readConfig();
-  const log = createLog(config);
-  installRuntime(log);
-  const service = await startService(config, roles, log);
-  closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err }) => {
-    if (err) log.error({ err }, 'stopping after an error');
-    await service.stop();
-  });
-  announce(service, config, roles);
-  try {
-    await service.ended;
-  } catch (error) {
-    await service.stop();
-    throw error;
-  }
-}
-
-function announce(service: Service, config: Config, roles: Roles): void {
-  const lines = [
-    service.url && `API          ${service.url}   (docs: ${service.url}/docs)`,
-    service.temporalUi && `Temporal UI  ${service.temporalUi}`,
-    service.url &&
-      (service.apiKeyCreated
-        ? `API key      ${service.apiKey}   (kept in ${config.dataDir}/api-key)`
-        : `API key      ${config.apiKey ? 'from RATCHET_API_KEY' : `in ${config.dataDir}/api-key`}`),
-    roles.work && 'Worker       polling',
-  ];
-  process.stdout.write(
-    `Ratchet ${version}\n${lines.filter(Boolean).join('\n')}\nReady. Stop with Ctrl-C; running jobs continue at the next start.\n`,
-  );
-}
-
-const userErrors = [
-  ConfigError,
-  StartupError,
-  MigrationError,
-  DatabaseMismatchError,
-  TemporalUnreachableError,
-  SearchAttributesError,
-];
-
-/** Prints a user's mistake in one line and an internal error with its stack. */
-function explain(error: unknown): never {
-  if (userErrors.some((kind) => error instanceof kind)) {
-    process.stderr.write(`ratchet: ${(error as Error).message}\n`);
-    process.exit(error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1);
-  }
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'EADDRINUSE') {
-    process.stderr.write(
-      `ratchet: ${(error as Error).message}: the port is in use; set PORT to another port, or to 0 for a free one.\n`,
-    );
-    process.exit(1);
-  }
-  process.stderr.write(`ratchet: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.exit(1);
-}
+import type { DemoOptions } from './demo.js';
+import { evaluate } from './evaluate.js';
+import { explain } from './explain.js';
+import { init } from './init.js';
+import { command, list, results, watch } from './jobs.js';
+import { optimize } from './optimize.js';
 
 const examples = `
 Without a command, ratchet runs dev.
 
 Examples:
-  $ ratchet demo                                a session on the sample, without a key
+  $ ratchet init && ratchet optimize            a better prompt for sample rows, without a key
+  $ ratchet optimize --data rows.jsonl --prompt prompt.txt --scorer exact \\
+      --model openai/gpt-4o-mini --budget 200   the same on your rows
+  $ ratchet demo                                a session on the sample container, without a key
   $ PORT=9000 ratchet dev                       the whole service on another port
   $ DATABASE_URL=postgres://… ratchet serve     the API beside your own Postgres
 
@@ -109,6 +47,60 @@ program
   .option('--keep', 'keep the service running afterwards')
   .option('--provider <name>', 'provider of model calls', 'local')
   .option('--model <name>', 'model name')
-  .action(demo);
+  .action(async (options: DemoOptions) => (await import('./demo.js')).demo(options));
+program
+  .command('init')
+  .description('a sample project: rows, a prompt and ratchet.json')
+  .argument('[folder]', 'where to write it', '.')
+  .action(init);
+taskOptions(program.command('optimize').description('a better prompt for rows, with a verdict on held-out rows'))
+  .option('--proposer <provider/model>', 'the model that writes prompts; default: that of --model')
+  .option('--budget <rollouts>', 'maximum rollouts; default 200', positive)
+  .addOption(new Option('--algorithm <name>', 'how to search').choices(['gepa', 'mipro']).default('gepa'))
+  .option('--out <file>', 'where to write the best prompt', 'best-prompt.txt')
+  .action(optimize);
+taskOptions(program.command('eval').description('the score of a prompt on all rows')).action(evaluate);
+program
+  .command('list')
+  .description('the newest jobs')
+  .option('--limit <count>', 'how many', positive, 20)
+  .option('--json', 'as JSON')
+  .action(list);
+program
+  .command('watch')
+  .description('follow a job to its end')
+  .argument('<id>')
+  .option('--json', 'the result as JSON')
+  .action(watch);
+program.command('results').description('the results of a job as JSON').argument('<id>').action(results);
+for (const name of ['pause', 'resume', 'cancel'])
+  program
+    .command(name)
+    .description(`${name} a job`)
+    .argument('<id>')
+    .action((id: string) => command(name, id));
+
+function taskOptions(task: Command): Command {
+  return task
+    .option('--data <file>', 'rows as JSON, JSONL or CSV')
+    .option('--prompt <file>', 'the prompt; {{column}} stands for a value of the row')
+    .option('--input <column>', 'the column of {{input}}')
+    .option('--expected <column>', 'the column with the right answers')
+    .option('--scorer <name|file.json>', 'how answers are scored; default exact')
+    .option('--model <provider/model>', 'the model that answers; default local')
+    .option('--json', 'the result as JSON');
+}
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError('must be a whole number above 0.');
+  return number;
+}
+
+/** Loads the service only for the commands that run it. */
+async function run(roles: Roles): Promise<void> {
+  await (await import('./serve.js')).serve(roles);
+}
+
 const given = process.argv.slice(2);
 program.parseAsync(given.length > 0 ? given : ['dev'], { from: 'user' }).catch(explain);

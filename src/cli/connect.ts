@@ -1,0 +1,44 @@
+/** The service that the commands use: a running one, or the embedded one started for a command. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigError, readConfig, type Config } from '../config.js';
+import { Api } from './api.js';
+import { note } from './output.js';
+
+const patienceMs = 2_000;
+
+/** Runs a command on the service; one that was started for it is stopped afterwards. */
+export async function withService(use: (api: Api) => Promise<void>): Promise<void> {
+  const config = readConfig();
+  const url = config.serviceUrl ?? `http://127.0.0.1:${config.port}`;
+  const running = config.port === 0 && config.serviceUrl === null ? null : await findService(url);
+  if (running !== null) {
+    note(`Ratchet ${running} at ${url}`);
+    return use(new Api(url, await keyOf(config)));
+  }
+  if (config.serviceUrl !== null) throw new ConfigError(`RATCHET_URL: no Ratchet service answers at ${url}`);
+  const { withEmbedded } = await import('./embedded.js');
+  note(`No service answers at ${url}: starting Postgres, Temporal and Ratchet (data in ${config.dataDir}) …`);
+  await withEmbedded(config, use);
+}
+
+/** The version of the service at a URL; null: none answers. */
+async function findService(url: string): Promise<string | null> {
+  try {
+    const answer = await fetch(`${url}/`, { signal: AbortSignal.timeout(patienceMs) });
+    const { name, version } = (await answer.json()) as { name?: string; version?: string };
+    return name === 'ratchet' ? (version ?? '') : null;
+  } catch {
+    return null;
+  }
+}
+
+async function keyOf({ apiKey, dataDir }: Config): Promise<string> {
+  if (apiKey) return apiKey;
+  const path = join(dataDir, 'api-key');
+  const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    throw new ConfigError(`a service is running, and ${path} has no key of it; set RATCHET_API_KEY`);
+  });
+  return kept.trim();
+}

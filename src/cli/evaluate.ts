@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+import type { evaluationResultsSchema, evaluationSchema } from '../contracts/evaluations/evaluation.js';
+import { jobKinds } from '../core/jobs/kinds.js';
+import { withService } from './connect.js';
+import { FailedJob } from './errors.js';
+import { decimal, dollars, note, say, sayJson } from './output.js';
+import { readPrompt, readTask, taskFields, type TaskOptions } from './task.js';
+
+export interface EvaluateOptions extends Omit<TaskOptions, 'budget' | 'proposer'> {
+  json?: boolean;
+}
+
+/** Scores a prompt on all rows. */
+export async function evaluate({ json = false, ...options }: EvaluateOptions): Promise<void> {
+  const task = await readTask(options);
+  const { messages } = await readPrompt(task.prompt);
+  await withService(async (api) => {
+    const { proposer: _, ...fields } = await taskFields(api, task);
+    const { job_id: id } = await api.call<{ job_id: string }>('POST', jobKinds.evaluation.path, {
+      app_id: 'ratchet',
+      ...fields,
+      candidate: { messages },
+    });
+    const path = `${jobKinds.evaluation.path}/${id}`;
+    note(`Evaluation ${id}`);
+    for await (const event of api.follow(`${path}/events`)) void event;
+    const job = await api.call<z.output<typeof evaluationSchema>>('GET', path);
+    if (json) sayJson(await api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/results`));
+    else {
+      const { mean_reward: mean, num_successful: succeeded, num_failed: failed } = job.summary;
+      say(`Mean reward ${decimal(mean)} on ${succeeded} rows${failed > 0 ? `; ${failed} failed` : ''}`);
+      say(dollars(job.usage.total_cost_usd));
+    }
+    if (job.status !== 'completed') throw new FailedJob(`The evaluation ${id} ${job.status}: ${job.error}`);
+  });
+}

@@ -1,0 +1,35 @@
+import { ConfigError } from '../config.js';
+import { StartupError } from '../embedded/errors.js';
+import { ApiFailure } from './api.js';
+import { FailedJob } from './errors.js';
+
+/** Errors of a start, which commands without a service do not load. */
+async function startErrors(): Promise<(abstract new (...args: never[]) => Error)[]> {
+  const [{ MigrationError }, { DatabaseMismatchError }, { TemporalUnreachableError }, { SearchAttributesError }] =
+    await Promise.all([
+      import('../storage/db/migrate.js'),
+      import('../storage/db/start-check.js'),
+      import('../temporal/connection.js'),
+      import('../temporal/search-attributes.js'),
+    ]);
+  return [MigrationError, DatabaseMismatchError, TemporalUnreachableError, SearchAttributesError];
+}
+
+/** Prints a user's mistake in one line and an internal error with its stack. */
+export async function explain(error: unknown): Promise<never> {
+  const known = [ConfigError, ApiFailure, FailedJob, StartupError];
+  const isOf = (kinds: Awaited<ReturnType<typeof startErrors>>) => kinds.some((kind) => error instanceof kind);
+  if (isOf(known) || isOf(await startErrors())) {
+    process.stderr.write(`ratchet: ${(error as Error).message}\n`);
+    process.exit(error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1);
+  }
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'EADDRINUSE') {
+    process.stderr.write(
+      `ratchet: ${(error as Error).message}: the port is in use; set PORT to another port, or to 0 for a free one.\n`,
+    );
+    process.exit(1);
+  }
+  process.stderr.write(`ratchet: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(1);
+}

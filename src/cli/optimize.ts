@@ -1,0 +1,110 @@
+import { createTwoFilesPatch } from 'diff';
+import { writeFile } from 'node:fs/promises';
+import type { z } from 'zod';
+import type { sessionCreatedSchema, sessionResultsSchema } from '../contracts/sessions/session.js';
+import { jobKinds } from '../core/jobs/kinds.js';
+import type { Api } from './api.js';
+import { withService } from './connect.js';
+import { FailedJob } from './errors.js';
+import { decimal, dollars, note, say, sayJson } from './output.js';
+import { followSession, type SessionState } from './progress.js';
+import { readPrompt, readTask, taskFields, type TaskOptions } from './task.js';
+
+export interface OptimizeOptions extends TaskOptions {
+  algorithm: 'gepa' | 'mipro';
+  out: string;
+  json?: boolean;
+}
+
+type Results = z.output<typeof sessionResultsSchema>;
+type Prompt = { messages: readonly { role: string; content: string }[] };
+
+const defaultBudget = 200;
+const algorithms = {
+  // The budget ends the search, so there are more generations than it can pay for.
+  gepa: { population_size: 2, generations: 200 },
+  mipro: { num_candidates: 10 },
+};
+
+/** Searches a better prompt on rows, and writes it. */
+export async function optimize({ algorithm, out, json = false, ...options }: OptimizeOptions): Promise<void> {
+  const task = await readTask(options);
+  const prompt = await readPrompt(task.prompt);
+  await withService(async (api) => {
+    const created = await api.call<z.output<typeof sessionCreatedSchema>>('POST', jobKinds.session.path, {
+      policy_optimization: {
+        algorithm,
+        ...(await taskFields(api, task)),
+        initial_prompt: prompt,
+        [algorithm]: algorithms[algorithm],
+        budget: { max_rollouts: task.budget ?? defaultBudget },
+      },
+    });
+    announce(created);
+    await report(api, created.session_id, { out, json, prompt });
+  });
+}
+
+/** Follows a session to its end and prints its result. */
+export async function report(
+  api: Api,
+  sessionId: string,
+  { out, json, prompt }: { out: string | null; json: boolean; prompt: Prompt | null },
+): Promise<void> {
+  const state = await followSession(api, sessionId);
+  const results = await api.call<Results>('GET', `${jobKinds.session.path}/${sessionId}/results`);
+  const best = results.best_prompt;
+  if (best && out !== null) await writeFile(out, promptText(best, out));
+  if (json) sayJson(results);
+  else printResults(state, results, prompt, out);
+  if (state.status === 'failed') throw new FailedJob(`The session ${sessionId} failed: ${state.error}`);
+}
+
+function announce({ session_id: id, split, estimate, warnings }: z.output<typeof sessionCreatedSchema>): void {
+  note(`Session ${id}`);
+  if (split) {
+    const parts = `${split.train.length} train, ${split.evaluation.length} evaluation, ${split.heldout.length} held-out`;
+    note(`Split: ${parts} rows`);
+  }
+  const { rollouts, cost_usd: cost } = estimate;
+  const range = cost ? `${dollars(cost.low)} to ${dollars(cost.high)}, probably ${dollars(cost.likely)}` : 'unknown';
+  note(`At most ${rollouts} rollouts; cost: ${range}`);
+  for (const warning of warnings ?? []) note(`Note: ${warning}`);
+}
+
+function printResults(state: SessionState, results: Results, before: Prompt | null, out: string | null): void {
+  const { best_prompt: best, stopped_by: stoppedBy, usage } = results;
+  if (before && best) {
+    const [old, found] = [before, best].map(contentsOf);
+    const patch = createTwoFilesPatch('before', 'best', old!, found!, undefined, undefined, { context: 2 });
+    say(old === found ? 'The prompt is unchanged.' : patch);
+  }
+  say(verdictOf(results));
+  const { rollouts_completed: rollouts } = state.progress;
+  say(`${state.status} (${stoppedBy ?? 'running'}): ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
+  if (best && out !== null) say(`The best prompt is in ${out}.`);
+}
+
+function verdictOf({ verdict, comparison, best_reward: best, best_candidate: bestCandidate }: Results): string {
+  if (!verdict || !comparison) return `Best reward: ${decimal(best)}`;
+  if (bestCandidate?.is_baseline) return `No better prompt was found. Reward on the evaluation rows: ${decimal(best)}`;
+  const { basis, seeds, baseline_reward: baseline, winner_reward: winner, interval } = comparison;
+  const rows = basis === 'heldout' ? `${seeds} held-out rows` : `the ${seeds} rows that selected it`;
+  const difference = `difference ${decimal(interval.low)} to ${decimal(interval.high)}`;
+  const name = { better: 'Better', not_significantly_better: 'Not significantly better', worse: 'Worse' }[verdict];
+  return `${name} on ${rows}: ${decimal(baseline)} -> ${decimal(winner)} (95 %: ${difference})`;
+}
+
+/** JSON for a `.json` file or several messages; otherwise the text. */
+function promptText({ messages }: Prompt, path: string): string {
+  const rewritten = messages.filter(({ content }) => !/^\s*\{\{[^{}]+\}\}\s*$/.test(content));
+  if (path.endsWith('.json') || rewritten.length !== 1) return `${JSON.stringify({ messages }, null, 2)}\n`;
+  return `${rewritten[0]!.content}\n`;
+}
+
+function contentsOf({ messages }: Prompt): string {
+  return `${messages
+    .map(({ content }) => content)
+    .filter((content) => content.trim() !== '{{input}}')
+    .join('\n\n')}\n`;
+}

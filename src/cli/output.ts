@@ -1,0 +1,39 @@
+/** What commands print: results on stdout, everything else on stderr. */
+
+/** A line of the result. */
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** A line about what happens meanwhile. */
+export function note(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+export function sayJson(value: unknown): void {
+  say(JSON.stringify(value, null, 2));
+}
+
+/** Columns of equal width, separated by two spaces. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<number[]>(
+    (most, row) => row.map((cell, index) => Math.max(cell.length, most[index] ?? 0)),
+    [],
+  );
+  return rows
+    .map((row) =>
+      row
+        .map((cell, index) => cell.padEnd(widths[index]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export function dollars(usd: number | null): string {
+  return usd === null ? 'cost unknown' : `$${usd.toFixed(4)}`;
+}
+
+export function decimal(value: number | null): string {
+  return value === null ? 'none' : value.toFixed(3);
+}

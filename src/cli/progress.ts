@@ -1,0 +1,54 @@
+import { SingleBar } from 'cli-progress';
+import type { z } from 'zod';
+import { jobKinds } from '../core/jobs/kinds.js';
+import type { sessionSchema } from '../contracts/sessions/session.js';
+import type { Api } from './api.js';
+import { decimal, dollars, note } from './output.js';
+
+export type SessionState = z.output<typeof sessionSchema>;
+
+/** Time between two reads of the state while a bar shows it. */
+const refreshMs = 500;
+
+/** Follows a session to its end: a live bar on a terminal, elsewhere a line for each generation. */
+export async function followSession(api: Api, sessionId: string): Promise<SessionState> {
+  const path = `${jobKinds.session.path}/${sessionId}`;
+  const read = () => api.call<SessionState>('GET', path);
+  const isLive = process.stderr.isTTY;
+  let state = await read();
+  const total = state.progress.max_rollouts ?? 0;
+  const bar = new SingleBar({
+    format: total > 0 ? ' {bar} {value}/{total} rollouts | {text}' : ' {value} rollouts | {text}',
+    hideCursor: true,
+    stream: process.stderr,
+  });
+  if (isLive) bar.start(total, state.progress.rollouts_completed, { text: textOf(state) });
+  let readAt = Date.now();
+  for await (const event of api.follow(`${path}/events`)) {
+    if (isLive && Date.now() - readAt > refreshMs) {
+      state = await read();
+      readAt = Date.now();
+      bar.update(state.progress.rollouts_completed, { text: textOf(state) });
+    }
+    if (isLive || event.type !== 'generation_complete') continue;
+    state = await read();
+    note(`  generation ${event.data.generation}: ${state.progress.rollouts_completed} rollouts, ${textOf(state)}`);
+  }
+  state = await read();
+  if (isLive) {
+    bar.update(state.progress.rollouts_completed, { text: textOf(state) });
+    bar.stop();
+  }
+  return state;
+}
+
+function textOf({
+  best_reward: best,
+  estimated_reward: estimate,
+  estimated_reward_interval: interval,
+  usage,
+}: SessionState) {
+  const range = interval ? ` (${decimal(interval.low)} to ${decimal(interval.high)})` : '';
+  const expected = estimate === null ? '' : `, estimate ${decimal(estimate)}${range}`;
+  return `best reward ${decimal(best)}${expected}, ${dollars(usage.total_cost_usd)}`;
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serviceOfFile } from '../support/service-of-file.js';
+import { rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
+
+const root = join(import.meta.dirname, '../..');
+const on = serviceOfFile(() => startRowsWorld());
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ratchet-cli-'));
+  const lines = on.world.rows(40).map((row) => JSON.stringify(row));
+  await writeFile(join(folder, 'rows.jsonl'), lines.join('\n'));
+  await writeFile(join(folder, 'prompt.txt'), `${rowsBaseline}\n`);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Runs a command in the folder, on the service of the tests. */
+function ratchet(...args: string[]) {
+  const command = ['--import', join(root, 'scripts/ts-loader.mjs'), join(root, 'src/cli/ratchet.ts'), ...args];
+  const env = { ...process.env, RATCHET_URL: on.service.url, RATCHET_API_KEY: on.service.apiKey };
+  return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+    const child = execFile(process.execPath, command, { cwd: folder, env }, (_error, out, err) => {
+      resolve({ code: child.exitCode, out, err });
+    });
+  });
+}
+
+const task = ['--data', 'rows.jsonl', '--input', 'question', '--expected', 'answer', '--model', 'fake/policy'];
+const written = (name: string) => readFile(join(folder, name), 'utf8');
+
+describe('optimize', () => {
+  test('prints split, estimate and verdict, and writes the best prompt', async () => {
+    const more = ['--prompt', 'prompt.txt', '--proposer', 'fake/proposer', '--budget', '300'];
+    const { code, out, err } = await ratchet('optimize', ...task, ...more);
+    expect({ code, err }).toMatchObject({ code: 0 });
+    expect(err).toContain('Split: 19 train, 13 evaluation, 8 held-out rows');
+    expect(err).toContain('At most 300 rollouts');
+    expect(out).toMatch(/^\+rule-\d\.$/m);
+    expect(out).toMatch(/Better on 8 held-out rows: 0\.000 -> 1\.000/);
+    const best = await written('best-prompt.txt');
+    expect(best.startsWith(rowsBaseline)).toBe(true);
+    for (let rule = 0; rule < 4; rule += 1) expect(best).toContain(`rule-${rule}.`);
+
+    const evaluated = await ratchet('eval', ...task, '--prompt', 'best-prompt.txt');
+    expect(evaluated).toMatchObject({ code: 0, out: expect.stringMatching(/^Mean reward 1\.000 on 40 rows$/m) });
+  }, 60_000);
+
+  test('with --json prints the results alone', async () => {
+    const more = [
+      '--prompt',
+      'prompt.txt',
+      '--proposer',
+      'fake/proposer',
+      '--budget',
+      '60',
+      '--json',
+      '--out',
+      'b.json',
+    ];
+    const { code, out } = await ratchet('optimize', ...task, ...more);
+    expect(code).toBe(0);
+    const { best_prompt: best, session_id: id } = JSON.parse(out);
+    expect(JSON.parse(await written('b.json'))).toEqual({ messages: best.messages });
+
+    const [listed, results, cancelled] = await Promise.all([
+      ratchet('list', '--limit', '5'),
+      ratchet('results', id),
+      ratchet('cancel', id),
+    ]);
+    expect(listed.out).toMatch(new RegExp(`^${id} +completed`, 'm'));
+    expect(JSON.parse(results.out)).toMatchObject({ session_id: id, status: 'completed' });
+    expect(cancelled).toMatchObject({ code: 1, err: expect.stringContaining('409') });
+  }, 60_000);
+
+  test.each([
+    ['no data', ['optimize', '--prompt', 'prompt.txt'], 2, '--data'],
+    ['no prompt', ['optimize', '--data', 'rows.jsonl'], 2, '--prompt'],
+    ['a file that is not there', ['optimize', '--data', 'none.jsonl', '--prompt', 'prompt.txt'], 2, 'none.jsonl'],
+    ['a file of another kind', ['optimize', '--data', 'prompt.txt', '--prompt', 'prompt.txt'], 2, '.jsonl'],
+    ['a budget that is no number', ['optimize', '--budget', 'many'], 2, 'whole number'],
+    [
+      'a column that is not there',
+      ['eval', '--data', 'rows.jsonl', '--prompt', 'prompt.txt'],
+      1,
+      '"question", "answer"',
+    ],
+    ['an unknown job', ['results', 'x'], 2, 'no id of a job'],
+  ])(
+    'with %s says what is wrong',
+    async (_, args, code, message) => {
+      const ended = await ratchet(...args);
+      expect(ended).toMatchObject({ code, err: expect.stringContaining(message) });
+      expect(ended.err).not.toMatch(/^\s+at /m);
+    },
+    60_000,
+  );
+
+  test('of a job that fails ends with 1 and its error', async () => {
+    on.world.model.reply(() => ({ status: 404, raw: '{"error":{"message":"no such model"}}' }));
+    const { code, err } = await ratchet('optimize', ...task, '--prompt', 'prompt.txt');
+    on.world.reset();
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('no such model') });
+    expect(err).not.toMatch(/^\s+at /m);
+  }, 60_000);
+});
+
+test('init writes a project that optimize reads, and overwrites nothing', async () => {
+  const first = await ratchet('init', 'sample');
+  expect(first).toMatchObject({ code: 0 });
+  const project = JSON.parse(await written('sample/ratchet.json'));
+  expect(project).toMatchObject({ data: 'data.jsonl', prompt: 'prompt.txt', scorer: 'exact', model: 'local' });
+  expect((await written('sample/data.jsonl')).trim().split('\n').length).toBe(100);
+  expect(await ratchet('init', 'sample')).toMatchObject({ code: 2, err: expect.stringContaining('exists') });
+}, 60_000);
