@@ -115,7 +115,8 @@ export function verifierSpec(config: VerifierConfig, defaultProvider: string): V
   }
 }
 
-function fieldWeights(fields: VerifierConfig['fields']): Record<string, number> | null {
+/** The weights of the fields that mode json compares; null: all fields. */
+export function fieldWeights(fields: VerifierConfig['fields']): Record<string, number> | null {
   if (fields === undefined) return null;
   return Array.isArray(fields) ? Object.fromEntries(fields.map((name) => [name, 1])) : fields;
 }

@@ -3,8 +3,8 @@ import { findOccurrences } from '../prompts/occurrences.js';
 
 /** Combining marks belong to the letter before them. */
 const inWord = /[\p{L}\p{N}\p{M}_]/u;
-// Scripts that put no space between words, or that append endings to words.
-const unspaced =
+/** Scripts that put no space between words, or that append endings to words. */
+export const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /**

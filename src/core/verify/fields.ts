@@ -7,7 +7,7 @@ import { weightedMean, type CriterionScore, type Verification } from './verifica
 import { cutWithin } from '../../util/text.js';
 
 /** Maximum characters of a field's value and name in feedback. */
-const maxShown = { value: 400, name: 100 } as const;
+export const maxShown = { value: 400, name: 100 } as const;
 
 /** The fields of a gold output with their weights: all with weight 1, or those in `fields`. */
 export function weightedFields(gold: JsonObject, fields: Readonly<Record<string, number>> | null): [string, number][] {
@@ -33,10 +33,11 @@ export function scoreFields(
     return { name, weight, score: 0, reason: `expected ${show(gold[name], maxShown.value)}, got ${got}` };
   });
   const unread = isObject(read) ? [] : [`The output is no JSON object: ${show(output, maxShown.value)}`];
-  return { reward: weightedMean(criteria), feedback: describe(criteria, unread), criteria };
+  return { reward: weightedMean(criteria), feedback: describeFields(criteria, unread), criteria };
 }
 
-function describe(criteria: readonly CriterionScore[], unread: readonly string[]): string {
+/** Feedback that lists the wrong fields, then the right ones. */
+export function describeFields(criteria: readonly CriterionScore[], unread: readonly string[]): string {
   const wrong = criteria.filter(({ score }) => score < 1);
   if (wrong.length === 0) return cutWithin(`Right: all fields are as expected: ${joinNames(criteria)}.`, maxFeedback);
   const lines = [

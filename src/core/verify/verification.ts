@@ -23,6 +23,8 @@ export interface Verification {
   feedback: string;
   /** Present if the reward is a weighted mean of several scores. */
   criteria?: CriterionScore[];
+  /** Further details from an http scorer. */
+  details?: Record<string, unknown>;
 }
 
 /** The weighted mean, 0 to 1; requires at least one score. */

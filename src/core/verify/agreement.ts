@@ -1,0 +1,61 @@
+/** Agreement of a judge with labels. */
+
+/** A judge's score and a label of the same output, each 0 to 1; at least 0.5 means good. */
+export interface LabelledScore {
+  judge: number;
+  label: number;
+}
+
+export interface Agreement {
+  n: number;
+  /** Share of outputs on which both say good, or both say bad; null without any. */
+  accuracy: number | null;
+  /** Cohen's kappa (1960); null if judge and labels all say the same, or without any. */
+  kappa: number | null;
+  /** Probability of at least this agreement by chance: Fisher's exact test, one-sided. */
+  pValue: number;
+  /** Whether chance alone gives so much agreement in less than 5 % of cases. */
+  betterThanChance: boolean;
+}
+
+const significance = 0.05;
+
+export function agreement(pairs: readonly LabelledScore[]): Agreement {
+  const n = pairs.length;
+  const isGood = (score: number) => score >= 0.5;
+  const judged = pairs.filter(({ judge }) => isGood(judge)).length;
+  const labelled = pairs.filter(({ label }) => isGood(label)).length;
+  const bothGood = pairs.filter(({ judge, label }) => isGood(judge) && isGood(label)).length;
+  const agreed = n - judged - labelled + 2 * bothGood;
+  // In counts of n² pairs: whole numbers, which do not round.
+  const byChance = judged * labelled + (n - judged) * (n - labelled);
+  const pValue = upperTail({ n, judged, labelled, bothGood });
+  return {
+    n,
+    accuracy: n === 0 ? null : agreed / n,
+    kappa: byChance === n * n ? null : (agreed * n - byChance) / (n * n - byChance),
+    pValue,
+    betterThanChance: pValue < significance,
+  };
+}
+
+interface Counts {
+  n: number;
+  judged: number;
+  labelled: number;
+  bothGood: number;
+}
+
+/** The probability of at least `bothGood` in common, if the judge said good at random as often. */
+function upperTail({ n, judged, labelled, bothGood }: Counts): number {
+  const logs = [0];
+  for (let k = 1; k <= n; k += 1) logs.push(logs[k - 1]! + Math.log(k));
+  const choose = (total: number, picked: number) => logs[total]! - logs[picked]! - logs[total - picked]!;
+  let tail = 0;
+  for (let common = bothGood; common <= Math.min(judged, labelled); common += 1) {
+    const rest = judged - common;
+    if (rest > n - labelled) continue;
+    tail += Math.exp(choose(labelled, common) + choose(n - labelled, rest) - choose(n, judged));
+  }
+  return Math.min(1, tail);
+}

@@ -1,0 +1,55 @@
+/** Scores an output by comparison, without a model. */
+import type { ComparingScorer, PartSpec, ScorerSpec } from '../../contracts/datasets/scorer.js';
+import { patternProblem, scorePattern } from './pattern.js';
+import { scoreSchema } from './schema.js';
+import { goldProblem, score } from './score.js';
+import { scoreSimilarity, wordsOf } from './similarity.js';
+import { asText, type JsonObject } from './text.js';
+import type { Verification } from './verification.js';
+
+export function isComparing(scorer: PartSpec): scorer is ComparingScorer {
+  return scorer.mode !== 'rubric' && scorer.mode !== 'javascript' && scorer.mode !== 'http';
+}
+
+/**
+ * Why a scorer cannot score by an expected value (undefined or null: none), as a predicate, or
+ * null.
+ */
+export function expectedProblem(scorer: ScorerSpec, expected: unknown): string | null {
+  const parts = scorer.mode === 'weighted' ? scorer.parts.map((part) => part.scorer) : [scorer];
+  const problems = parts.map((part) => (isComparing(part) ? partProblem(part, expected ?? undefined) : null));
+  return problems.find((problem) => problem !== null) ?? null;
+}
+
+function partProblem(scorer: ComparingScorer, expected: unknown): string | null {
+  if (scorer.mode === 'regex' && scorer.pattern !== null) return null;
+  if (expected === undefined) return scorer.mode === 'json' && scorer.schema !== null ? null : 'is missing';
+  switch (scorer.mode) {
+    case 'regex':
+      return patternProblem(scorer, expected);
+    case 'similarity':
+      return wordsOf(asText(expected)).length > 0 ? null : 'has no words to compare with';
+    default:
+      return goldProblem(scorer, expected);
+  }
+}
+
+/** Throws a RangeError if `expectedProblem` reports a problem; job creation rejects these. */
+export function compare(scorer: ComparingScorer, expected: unknown, output: string): Verification {
+  const problem = expectedProblem(scorer, expected);
+  if (problem !== null) throw new RangeError(`The expected value for the scorer ${scorer.mode} ${problem}.`);
+  switch (scorer.mode) {
+    case 'regex':
+      return scorePattern(scorer, expected, output);
+    case 'similarity':
+      return scoreSimilarity(scorer.metric, expected, output);
+    case 'json': {
+      const { schema } = scorer;
+      return schema === null
+        ? score(scorer, expected, output)
+        : scoreSchema({ ...scorer, schema }, (expected ?? null) as JsonObject | null, output);
+    }
+    default:
+      return score(scorer, expected, output);
+  }
+}

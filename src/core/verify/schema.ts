@@ -1,0 +1,56 @@
+/** Verification by a JSON schema and by the expected fields, field by field. */
+import type { ComparingScorer } from '../../contracts/datasets/scorer.js';
+import { areEqual } from './equal.js';
+import { describeFields, maxShown } from './fields.js';
+import { extractJson, show, type JsonObject } from './text.js';
+import { weightedMean, type CriterionScore, type Verification } from './verification.js';
+import { compileSchema } from '../../util/json-schema.js';
+import { isObject } from '../../util/json.js';
+
+/** The criterion of what a schema says about the output as a whole. */
+export const wholeOutput = '(schema)';
+
+/**
+ * A field counts if it is as the schema demands and equal to the expected one. What the schema says
+ * about the output as a whole counts as one more field of weight 1.
+ */
+export function scoreSchema(
+  { fields, caseSensitive, schema }: Extract<ComparingScorer, { mode: 'json' }> & { schema: Record<string, unknown> },
+  gold: JsonObject | null,
+  output: string,
+): Verification {
+  const compiled = compileSchema(schema);
+  const read = output.length <= compiled.checked ? extractJson(output) : null;
+  const unread =
+    read !== null
+      ? []
+      : output.length > compiled.checked
+        ? [`The output is longer than ${compiled.checked} characters.`]
+        : [`The output is no JSON: ${show(output, maxShown.value)}`];
+  const given = read !== null && isObject(read.value) ? read.value : {};
+  const names = Object.keys(gold ?? Object.fromEntries(compiled.fields.map((name) => [name, null])));
+  const compared = fields === null ? names : names.filter((name) => Object.hasOwn(fields, name));
+  const criteria = compared.map((name): CriterionScore => {
+    const weight = fields?.[name] ?? 1;
+    const wrong = (reason: string): CriterionScore => ({ name, weight, score: 0, reason });
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    const got = value === undefined ? 'no such field' : show(value, maxShown.value);
+    const problem = compiled.field(name, value);
+    if (problem !== null) return wrong(value === undefined ? problem : `${problem}, got ${got}`);
+    if (gold !== null && !(value !== undefined && areEqual(gold[name], value, caseSensitive)))
+      return wrong(`expected ${show(gold[name], maxShown.value)}, got ${got}`);
+    return { name, weight, score: 1, reason: gold === null ? 'as the schema demands' : 'equal' };
+  });
+  const others = compiled.fields.filter((name) => !compared.includes(name));
+  const problems = read === null ? ['there is no JSON to check'] : [compiled.rest(read.value)];
+  for (const name of others) {
+    const problem = compiled.field(name, Object.hasOwn(given, name) ? given[name] : undefined);
+    if (problem !== null) problems.push(`${name} ${problem}`);
+  }
+  const found = problems.filter((problem) => problem !== null);
+  criteria.push({
+    ...{ name: wholeOutput, weight: 1, score: found.length === 0 ? 1 : 0 },
+    reason: found.length === 0 ? 'as the schema demands' : found.join('; '),
+  });
+  return { reward: weightedMean(criteria), feedback: describeFields(criteria, unread), criteria };
+}

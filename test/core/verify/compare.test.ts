@@ -1,0 +1,209 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { scorerSpec, scorerSchema, type ComparingScorer } from '../../../src/contracts/datasets/scorer.js';
+import { compare, expectedProblem, isComparing } from '../../../src/core/verify/compare.js';
+import { wholeOutput } from '../../../src/core/verify/schema.js';
+import { wordsOf } from '../../../src/core/verify/similarity.js';
+import { maxFeedback } from '../../../src/core/verify/text.js';
+
+const spec = (request: unknown) => scorerSpec(scorerSchema.parse(request), 'openai') as ComparingScorer;
+const rewardOf = (request: unknown, expected: unknown, output: string) =>
+  compare(spec(request), expected, output).reward;
+const feedbackOf = (request: unknown, expected: unknown, output: string) =>
+  compare(spec(request), expected, output).feedback;
+
+describe('modes of verifiers', () => {
+  test.each<[unknown, unknown, string, number]>([
+    ['exact', 'Paris', ' paris ', 1],
+    [{ type: 'exact', case_sensitive: true }, 'Paris', 'paris', 0],
+    ['exact', 12, '12', 1],
+    ['contains', 'Paris', 'It is Paris.', 1],
+    ['numeric', '42', 'so 41 + 1 = 42', 1],
+    [{ type: 'numeric', tolerance: 1, relative: false }, 42, '43', 1],
+    ['json', { a: 1, b: 2 }, '{"a": 1}', 0.5],
+    [{ type: 'json', fields: { a: 3, b: 1 } }, { a: 1, b: 2 }, '{"a": 1}', 0.75],
+  ])('%j: expected %j, given %j: %d', (request, expected, output, reward) => {
+    expect(rewardOf(request, expected, output)).toBe(reward);
+  });
+});
+
+describe('regex', () => {
+  test.each<[unknown, unknown, string, number]>([
+    [{ type: 'regex', pattern: String.raw`^\d{4}-\d\d$` }, undefined, '2024-05', 1],
+    [{ type: 'regex', pattern: String.raw`^\d{4}-\d\d$` }, undefined, 'in 2024-05', 0],
+    ['regex', 'colou?r', 'the color red', 1],
+    ['regex', 'colou?r', 'the COLOR red', 0],
+    [{ type: 'regex', flags: 'i' }, 'colou?r', 'the COLOR red', 1],
+    [{ type: 'regex', flags: 'm' }, '^b$', 'a\nb', 1],
+    ['regex', '^b$', 'a\nb', 0],
+    ['regex', 'a.b', 'a\nb', 0],
+    [{ type: 'regex', flags: 's' }, 'a.b', 'a\nb', 1],
+  ])('%j: pattern %j, given %j: %d', (request, expected, output, reward) => {
+    expect(rewardOf(request, expected, output)).toBe(reward);
+  });
+
+  test('the feedback has pattern and output, and says what is close', () => {
+    const feedback = feedbackOf('regex', '^yes$', 'YES');
+    expect(feedback).toContain('^yes$');
+    expect(feedback).toContain('YES');
+    expect(feedback).toContain('upper and lower case');
+    expect(feedbackOf('regex', '^yes$', 'yes\n')).toContain('white space');
+  });
+
+  test('a pattern that takes exponential time elsewhere ends', () => {
+    expect(rewardOf('regex', '^(a+)+$', `${'a'.repeat(50_000)}!`)).toBe(0);
+    expect(rewardOf('regex', '(?:.{0,400}[x-z])+$', 'abc '.repeat(50_000))).toBe(0);
+  }, 30_000);
+
+  test.each(['(', '(?=a)', String.raw`(a)\1`, '', '(a{0,1000}){2}', 'a'.repeat(1_001)])('refuses %j', (pattern) => {
+    expect(expectedProblem(spec('regex'), pattern)).not.toBeNull();
+  });
+});
+
+describe('similarity', () => {
+  test.each<[string, string, string, number]>([
+    ['token_f1', 'the cat sat', 'the cat sat', 1],
+    ['token_f1', 'the cat sat', 'The cat, sat!', 1],
+    // Two of two given and of four expected words: 2 · 2 / 6.
+    ['token_f1', 'the cat sat down', 'cat sat', 4 / 6],
+    ['token_f1', 'a a b', 'a b b', 4 / 6],
+    ['token_f1', 'cat', 'dog', 0],
+    ['token_f1', 'cat', '', 0],
+    ['rouge_l', 'police killed the gunman', 'police kill the gunman', 3 / 4],
+    ['rouge_l', 'police killed the gunman', 'the gunman killed police', 2 / 4],
+    ['bleu', 'the cat is on the mat', 'the cat is on the mat', 1],
+    ['bleu', 'one', 'one', 1],
+    ['bleu', 'one', 'two', 0],
+  ])('%s: expected %j, given %j: %d', (metric, expected, output, reward) => {
+    expect(rewardOf({ type: 'similarity', metric }, expected, output)).toBeCloseTo(reward, 12);
+  });
+
+  test('BLEU by hand: clipped counts, smoothing and brevity penalty', () => {
+    // 1-grams 5/5; 2-grams 3/4, 3-grams 1/3, 4-grams 0/2, each plus 1; 5 words of 6.
+    const wanted = Math.exp(1 - 6 / 5) * ((5 / 5) * (4 / 5) * (2 / 4) * (1 / 3)) ** (1 / 4);
+    const given = 'the cat on the mat';
+    expect(rewardOf({ type: 'similarity', metric: 'bleu' }, 'the cat is on the mat', given)).toBeCloseTo(wanted, 12);
+    // "the" stands twice in the expected text, so two of seven count.
+    const clipped = ((2 / 7) * (1 / 7) * (1 / 6) * (1 / 5)) ** (1 / 4);
+    const repeated = 'the the the the the the the';
+    expect(rewardOf({ type: 'similarity', metric: 'bleu' }, 'the cat is on the mat', repeated)).toBeCloseTo(
+      clipped,
+      12,
+    );
+  });
+
+  test('the feedback names missing and superfluous words, or their order', () => {
+    const feedback = feedbackOf('similarity', 'refund the order today', 'refund my order');
+    expect(feedback).toMatch(/Missing words: the, today$/m);
+    expect(feedback).toMatch(/Superfluous words: my$/m);
+    expect(feedbackOf({ type: 'similarity', metric: 'rouge_l' }, 'a b', 'b a')).toContain('another order');
+  });
+
+  test('splits scripts without spaces into characters, with their marks', () => {
+    expect(wordsOf('東京 2024年 hello')).toEqual(['東', '京', '2024', '年', 'hello']);
+    expect(wordsOf('กำ')).toHaveLength(2);
+    expect(wordsOf('が'.normalize('NFD'))).toEqual(['が']);
+  });
+
+  test('is 0 to 1, 1 for equal texts, symmetric but for BLEU, and bounded in its feedback', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.array(fc.constantFrom('a', 'b', 'c')).map((words) => words.join(' ')),
+    );
+    const metric = fc.constantFrom('token_f1', 'rouge_l', 'bleu');
+    fc.assert(
+      fc.property(metric, text, text, (name, left, right) => {
+        fc.pre(wordsOf(left).length > 0 && wordsOf(right).length > 0);
+        const request = { type: 'similarity', metric: name };
+        const { reward, feedback } = compare(spec(request), left, right);
+        expect(reward).toBeGreaterThanOrEqual(0);
+        expect(reward).toBeLessThanOrEqual(1);
+        expect(feedback.length).toBeLessThanOrEqual(maxFeedback);
+        expect(rewardOf(request, left, left)).toBeCloseTo(1, 12);
+        if (name !== 'bleu') expect(rewardOf(request, right, left)).toBeCloseTo(reward, 12);
+      }),
+    );
+  });
+});
+
+describe('json with a schema', () => {
+  const schema = {
+    type: 'object',
+    properties: { name: { type: 'string', minLength: 2 }, age: { $ref: '#/$defs/age' }, kind: { enum: ['a', 'b'] } },
+    required: ['name', 'age'],
+    additionalProperties: false,
+    $defs: { age: { type: 'integer', minimum: 0 } },
+  };
+  const request = { type: 'json', schema };
+  const scoresOf = (expected: unknown, output: string, of: unknown = request) =>
+    Object.fromEntries(compare(spec(of), expected, output).criteria!.map(({ name, score }) => [name, score]));
+
+  test('without an expected value, each field and the whole count', () => {
+    expect(scoresOf(undefined, '{"name": "Ann", "age": 3}')).toEqual({ name: 1, age: 1, kind: 1, [wholeOutput]: 1 });
+    expect(scoresOf(undefined, '{"name": "A", "age": -3, "kind": "c"}')).toEqual({
+      ...{ name: 0, age: 0, kind: 0, [wholeOutput]: 1 },
+    });
+    expect(scoresOf(undefined, '{"name": "Ann"}')).toEqual({ name: 1, age: 0, kind: 1, [wholeOutput]: 1 });
+    expect(scoresOf(undefined, '{"name": "Ann", "age": 3, "more": 1}')[wholeOutput]).toBe(0);
+    expect(scoresOf(undefined, 'no JSON')[wholeOutput]).toBe(0);
+    expect(scoresOf(undefined, '[]')[wholeOutput]).toBe(0);
+  });
+
+  test('with an expected value, a field must also be equal to it', () => {
+    expect(scoresOf({ name: 'Ann' }, '{"name": "Bob", "age": 3}')).toEqual({ name: 0, [wholeOutput]: 1 });
+    // A field that is not expected counts with the whole.
+    expect(scoresOf({ name: 'Ann' }, '{"name": "Ann", "age": -1}')).toEqual({ name: 1, [wholeOutput]: 0 });
+    expect(rewardOf({ ...request, fields: { name: 3 } }, { name: 'Ann', x: 1 }, '{"name": "Ann"}')).toBe(0.75);
+  });
+
+  test('the feedback names field, rule and value', () => {
+    const feedback = feedbackOf(request, undefined, '{"name": "Ann", "age": "3", "kind": "c"}');
+    expect(feedback).toMatch(/- age: must be integer, got "?3"?/);
+    expect(feedback).toMatch(/- kind: .*\["a","b"\], got c/);
+    expect(feedback).toContain('Right fields: name, (schema)');
+  });
+
+  test('reads one fenced block, a root reference and schemas that are no objects', () => {
+    const named = { $ref: '#/$defs/person', $defs: { person: schema, age: schema.$defs.age } };
+    const of = { type: 'json', schema: named };
+    expect(scoresOf(undefined, '```json\n{"name": "Ann", "age": 3}\n```', of)).toEqual({
+      ...{ name: 1, age: 1, kind: 1, [wholeOutput]: 1 },
+    });
+    const list = { type: 'json', schema: { type: 'array', items: { type: 'number' }, minItems: 1 } };
+    expect(scoresOf(undefined, '[1, 2]', list)).toEqual({ [wholeOutput]: 1 });
+    expect(scoresOf(undefined, '[1, "x"]', list)).toEqual({ [wholeOutput]: 0 });
+  });
+
+  test('an output that is too long for its schema is not checked', () => {
+    const of = { type: 'json', schema: { items: { pattern: `${'a?'.repeat(450)}$` } } };
+    const feedback = feedbackOf(of, undefined, JSON.stringify(Array.from({ length: 20_000 }, () => 'aa')));
+    expect(feedback).toContain('longer than');
+  });
+});
+
+describe('expected values', () => {
+  test.each<[unknown, unknown, boolean]>([
+    ['exact', 'a', true],
+    ['exact', undefined, false],
+    ['exact', null, false],
+    ['contains', '', false],
+    ['numeric', 'none', false],
+    ['json', 'text', false],
+    [{ type: 'json', schema: {} }, undefined, true],
+    [{ type: 'json', schema: {} }, 'text', false],
+    ['similarity', '!', false],
+    [{ type: 'regex', pattern: 'a' }, undefined, true],
+    ['regex', undefined, false],
+    [{ type: 'rubric', criteria: 'good', model: 'm' }, undefined, true],
+    [{ type: 'http', url: 'http://x' }, undefined, true],
+    [{ type: 'weighted', parts: [{ scorer: 'exact' }, { scorer: 'numeric' }] }, 'a', false],
+    [{ type: 'weighted', parts: [{ scorer: 'exact' }, { scorer: 'numeric' }] }, '1', true],
+  ])('%j by %j: %s', (request, expected, ok) => {
+    expect(expectedProblem(scorerSpec(scorerSchema.parse(request), 'openai'), expected) === null).toBe(ok);
+  });
+
+  test('a value that cannot be compared with is an error', () => {
+    expect(() => rewardOf('numeric', 'none', '1')).toThrow(RangeError);
+    expect(isComparing({ mode: 'javascript', code: '' })).toBe(false);
+  });
+});
