@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { ContainerClient } from '../src/clients/container/client.js';
+import type { ScorerClient } from '../src/clients/scorers/client.js';
 import type { Providers } from '../src/clients/models/providers.js';
 import type { Metrics } from '../src/metrics.js';
 import type { Db } from '../src/storage/db/db.js';
@@ -11,6 +12,7 @@ export interface ActivityDeps {
   db: Db;
   notifications: Notifications;
   container: ContainerClient;
+  scorers: ScorerClient;
   providers: Providers;
   temporal: Client;
   secretKey: Buffer;

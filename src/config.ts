@@ -38,6 +38,10 @@ const settings = z.object({
         .filter(Boolean),
     )
     .default([]),
+  RATCHET_ALLOW_JAVASCRIPT_SCORERS: z
+    .enum(['0', '1'], 'must be 0 or 1')
+    .default('0')
+    .transform((value) => value === '1'),
   RATCHET_SECRET_KEY: key32.optional(),
   RATCHET_CODEC_KEY: key32.optional(),
   RATCHET_METRICS_PORT: port.optional(),
@@ -81,6 +85,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     apiKey: s.RATCHET_API_KEY ?? null,
     // With an external database the service may have foreign users; embedded it has none.
     egress: { mode: s.RATCHET_EGRESS ?? (databaseUrl ? 'public' : 'dev'), allowlist: s.RATCHET_EGRESS_ALLOW },
+    /** Whether jobs may bring JavaScript functions, which run in this process. */
+    allowJavascriptScorers: s.RATCHET_ALLOW_JAVASCRIPT_SCORERS,
     secretKey: s.RATCHET_SECRET_KEY ?? null,
     codecKey: s.RATCHET_CODEC_KEY ?? null,
     /** The service that commands use; null: the one at `port`, or a new one. */

@@ -3,6 +3,8 @@ import { setMaxListeners } from 'node:events';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createContainerClient } from './clients/container/client.js';
+import { createScorerClient, javascriptRefused } from './clients/scorers/client.js';
+import { javascriptProblem } from './clients/scorers/javascript.js';
 import { checkContainerUrl } from './clients/net/egress.js';
 import { verifyInferenceKey } from './clients/container/inference-key.js';
 import { createProviders } from './clients/models/providers.js';
@@ -128,6 +130,7 @@ export async function startService(
           temporalUi && `${temporalUi}/namespaces/${client.options.namespace}/workflows/${workflowId}`,
         checkContainerUrl: (containerUrl) =>
           checkContainerUrl(containerUrl, config.egress.mode, config.egress.allowlist),
+        checkJavascript: (code) => (config.allowJavascriptScorers ? javascriptProblem(code) : javascriptRefused),
         checkProvider: (name) => providers.check(name),
         listProviders: () => providers.list(),
         readiness: createReadiness(httpDb, client),
@@ -150,7 +153,10 @@ export async function startService(
     if (roles.work) {
       const container = createContainerClient({ egress: config.egress });
       stops.push(() => container.close());
-      const deps = { db, notifications, container, providers, temporal: client, secretKey, publicUrl, metrics, log };
+      const scorers = createScorerClient({ egress: config.egress, allowJavascript: config.allowJavascriptScorers });
+      stops.push(() => scorers.close());
+      const clients = { container, scorers, providers, temporal: client };
+      const deps = { db, notifications, ...clients, secretKey, publicUrl, metrics, log };
       const worker = await startWorker({
         target,
         codecKey: config.codecKey,

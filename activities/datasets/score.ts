@@ -1,14 +1,76 @@
-import type { ScorerSpec } from '../../src/contracts/scoring/scorer.js';
-import { score } from '../../src/core/verify/score.js';
-import type { Judgement } from '../models/judge.js';
+import type { PartSpec, ScorerSpec } from '../../src/contracts/datasets/scorer.js';
+import type { ScorerAnswer } from '../../src/clients/scorers/client.js';
+import { compare, isComparing } from '../../src/core/verify/compare.js';
+import { parseRubric } from '../../src/core/verify/rubric.js';
+import { maxFeedback } from '../../src/core/verify/text.js';
+import { combine, partNames, type ScoredPart } from '../../src/core/verify/weighted.js';
+import { cutWithin, storableText } from '../../src/util/text.js';
 import type { ModelRollout } from '../models/ask-model.js';
+import { askJudge, type Judgement } from '../models/judge.js';
 
-export function scoreOutput(
-  _rollout: ModelRollout,
+/** A row and its expected value; undefined or null: none. */
+export interface ScoredRow {
+  row: Record<string, unknown>;
+  expected: unknown;
+}
+
+/**
+ * Scores a model's output for a row. Rejects with the signal's reason; `expectedProblem` must have
+ * reported no problem.
+ */
+export async function scoreOutput(
+  rollout: ModelRollout,
   scorer: ScorerSpec,
-  { expected }: { row: Record<string, unknown>; expected: unknown },
+  row: ScoredRow,
   output: string,
-  _signal: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Judgement> {
-  return Promise.resolve({ ok: true, verification: score(scorer, expected, output) });
+  if (scorer.mode !== 'weighted') return scorePart(rollout, scorer, row, output, '@judge', signal);
+  const names = partNames(scorer.parts.map((part) => part.scorer.mode));
+  const scored: ScoredPart[] = [];
+  let judges = 0;
+  for (const [at, { weight, scorer: part }] of scorer.parts.entries()) {
+    if (part.mode === 'rubric') judges += 1;
+    const key = judges > 1 ? `@judge${judges}` : '@judge';
+    const result = await scorePart(rollout, part, row, output, key, signal);
+    if (!result.ok) return result;
+    scored.push({ name: names[at]!, weight, verification: result.verification });
+  }
+  return { ok: true, verification: combine(scored) };
+}
+
+/** `key`: the name of a judge's recorded call. */
+async function scorePart(
+  rollout: ModelRollout,
+  scorer: PartSpec,
+  { row, expected }: ScoredRow,
+  output: string,
+  key: string,
+  signal: AbortSignal,
+): Promise<Judgement> {
+  if (isComparing(scorer)) return { ok: true, verification: compare(scorer, expected, output) };
+  const { scorers } = rollout.deps;
+  const wanted = expected ?? null;
+  switch (scorer.mode) {
+    case 'rubric': {
+      const gold = wanted === null ? {} : { gold: { value: wanted } };
+      const { judge, rubric } = scorer;
+      return askJudge(rollout, { judge, key, criteria: parseRubric(rubric), input: row, output, ...gold }, signal);
+    }
+    case 'javascript':
+      return judgementOf(await scorers.javascript(scorer.code, { output, row, expected: wanted }, signal));
+    case 'http': {
+      const { onPushback } = rollout;
+      const scoring = { url: scorer.url, tryTimeoutMs: scorer.timeoutS * 1_000, onPushback };
+      return judgementOf(await scorers.http(scoring, { output, row, expected: wanted }, signal));
+    }
+  }
+}
+
+function judgementOf(answer: ScorerAnswer): Judgement {
+  if (!answer.ok) return answer;
+  const { reward, feedback, details } = answer;
+  const text = feedback ?? `The scorer gave a reward of ${reward} without feedback.`;
+  const verification = { reward, feedback: storableText(cutWithin(text, maxFeedback)), ...(details && { details }) };
+  return { ok: true, verification };
 }

@@ -136,6 +136,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
     version: '0.0.0',
     temporalUrl: (workflowId) => `http://127.0.0.1:8233/workflows/${workflowId}`,
     checkContainerUrl: (containerUrl) => checkContainerUrl(containerUrl, 'dev', []),
+    checkJavascript: () => 'is not allowed here',
     checkProvider: (provider) => (['openai', 'local'].includes(provider) ? null : 'is not a known provider'),
     listProviders: () => [{ name: 'local', usable: true, reason: null }],
     readiness: async () => [{ name: 'database', ok: true, detail: null }],

@@ -32,10 +32,13 @@ export interface Answer {
   text: string;
 }
 
+/** The server of a caller; its faults have codes such as `container_busy`. */
+export type Peer = 'container' | 'scorer';
+
 /** Error code of a job whose container refuses its key. */
 export const containerRefusedKey = 'container_refused_key';
 
-const maxFeedbackBytes = 16 * 1024;
+export const maxFeedbackBytes = 16 * 1024;
 const maxDetailsBytes = 256 * 1024;
 
 export function fault(
@@ -58,19 +61,19 @@ export function refusesKey({ status, text }: Answer): boolean {
 }
 
 /** The fault behind an answer with a status other than 2xx. */
-export function faultOfStatus(answer: Answer): Fault {
+export function faultOfStatus(answer: Answer, peer: Peer = 'container'): Fault {
   const { status, text, retryAfter } = answer;
   const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutErrorText(text.trim())}`;
-  const message = `The container answered ${status} ${detail}`;
+  const message = `The ${peer} answered ${status} ${detail}`;
   if (status === 429 || status === 503) {
-    return fault('container_busy', message, { retry: 'pushback', infrastructure: true, retryAfter });
+    return fault(`${peer}_busy`, message, { retry: 'pushback', infrastructure: true, retryAfter });
   }
   if (status === 502 || status === 504)
-    return fault('container_error', message, { retry: 'tries', infrastructure: true });
+    return fault(`${peer}_error`, message, { retry: 'tries', infrastructure: true });
   // The candidate's own answer may have provoked an exception in the container.
-  if (status === 500) return fault('container_error', message, { retry: 'tries' });
-  if (status >= 300 && status < 400) return fault('container_redirected', `${message}. Redirects are not followed.`);
-  return fault('container_rejected', message);
+  if (status === 500) return fault(`${peer}_error`, message, { retry: 'tries' });
+  if (status >= 300 && status < 400) return fault(`${peer}_redirected`, `${message}. Redirects are not followed.`);
+  return fault(`${peer}_rejected`, message);
 }
 
 /** Reads the answer to `POST /rollout` in the container contract's order of precedence. */
@@ -108,19 +111,19 @@ function reportsSuccess(status: unknown): boolean {
 }
 
 /** The body as a JSON object, or the fault. */
-export function readJsonObject(answer: Answer): { json: Record<string, unknown> } | Fault {
+export function readJsonObject(answer: Answer, peer: Peer = 'container'): { json: Record<string, unknown> } | Fault {
   if (answer.contentEncoding !== null && answer.contentEncoding.toLowerCase() !== 'identity') {
     return fault(
-      'container_answer_invalid',
-      `The container sent content-encoding ${quote(answer.contentEncoding)}, which was not asked for; answer without one.`,
+      `${peer}_answer_invalid`,
+      `The ${peer} sent content-encoding ${quote(answer.contentEncoding)}, which was not asked for; answer without one.`,
     );
   }
   const json = parseObject(answer.text);
   if (json) return { json };
   const start = answer.text.trim() === '' ? 'an empty body' : cutToBytes(answer.text, 512);
   return fault(
-    'container_answer_invalid',
-    `The container answered ${answer.status} with a body that is not a JSON object: ${start}`,
+    `${peer}_answer_invalid`,
+    `The ${peer} answered ${answer.status} with a body that is not a JSON object: ${start}`,
   );
 }
 
@@ -167,7 +170,7 @@ function readReward(json: Record<string, unknown>): RolloutOutcome | Fault {
   return { kind: 'reward', reward, feedback: readFeedback(json, details), details };
 }
 
-function readDetails(value: unknown): Record<string, unknown> | null {
+export function readDetails(value: unknown): Record<string, unknown> | null {
   const details = asObject(boundDepth(value));
   if (!details) return null;
   const size = Buffer.byteLength(JSON.stringify(details));

@@ -1,11 +1,11 @@
 import { request, type Dispatcher } from 'undici';
 import { TimeoutError, withTimeout } from '../net/bounded.js';
-import { fault, type Answer, type Fault } from './answer.js';
+import { fault, type Answer, type Fault, type Peer } from './answer.js';
 import { EgressError } from '../net/egress.js';
 import { errorCode, firstValue } from '../net/untrusted.js';
 import { cutToBytes } from '../../util/text.js';
 
-/** An HTTP request to a container. */
+/** An HTTP request to a container or a scorer. */
 export interface ExchangeRequest {
   method: 'GET' | 'POST';
   url: string;
@@ -34,6 +34,7 @@ export async function exchange(
   what: ExchangeRequest,
   ms: number,
   signal: AbortSignal,
+  peer: Peer,
 ): Promise<Answer | Fault> {
   try {
     return await withTimeout(ms, signal, async (bounded) => {
@@ -48,31 +49,31 @@ export async function exchange(
     });
   } catch (error) {
     signal.throwIfAborted();
-    return faultOfError(error, ms);
+    return faultOfError(error, ms, peer);
   }
 }
 
-function faultOfError(error: unknown, ms: number): Fault {
+function faultOfError(error: unknown, ms: number, peer: Peer): Fault {
   const code = errorCode(error);
   if (code === null) throw error;
   const { message: original, name } = error as Error;
   const reason = cutToBytes(original || code, 512);
   if (error instanceof TimeoutError) {
     // Not necessarily the infrastructure's fault: a prompt can make the model talk endlessly.
-    return fault('container_timeout', `The container gave no full answer within ${ms} ms.`, { retry: 'tries' });
+    return fault(`${peer}_timeout`, `The ${peer} gave no full answer within ${ms} ms.`, { retry: 'tries' });
   }
   if (error instanceof EgressError) return fault('egress_refused', error.message, { connect: true });
   if (connectCodes.has(code) || tlsCodes.test(code)) {
-    const message = `The container cannot be reached: ${reason}`;
-    return fault('container_unreachable', message, { retry: 'tries', infrastructure: true, connect: true });
+    const message = `The ${peer} cannot be reached: ${reason}`;
+    return fault(`${peer}_unreachable`, message, { retry: 'tries', infrastructure: true, connect: true });
   }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-    return fault('container_answer_too_large', "The container's answer is larger than 10 MiB.");
+    return fault(`${peer}_answer_too_large`, `The ${peer}'s answer is larger than 10 MiB.`);
   }
   if (name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return fault('container_answer_invalid', `The container's answer is not HTTP: ${reason}`);
+    return fault(`${peer}_answer_invalid`, `The ${peer}'s answer is not HTTP: ${reason}`);
   }
   if (code === 'UND_ERR_INVALID_ARG' || error instanceof TypeError) throw error;
-  const message = `The connection to the container broke: ${reason}`;
-  return fault('container_connection_lost', message, { retry: 'tries', infrastructure: true });
+  const message = `The connection to the ${peer} broke: ${reason}`;
+  return fault(`${peer}_connection_lost`, message, { retry: 'tries', infrastructure: true });
 }

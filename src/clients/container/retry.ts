@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { sleep, retryAfterMs } from '../net/bounded.js';
-import type { Answer, Fault } from './answer.js';
+import type { Answer, Fault, Peer } from './answer.js';
 import { exchange, type ExchangeRequest } from './exchange.js';
 import type { RolloutRequest } from './request.js';
 
@@ -23,7 +23,7 @@ export function isFault(value: object): value is Fault {
  * Retries until a result, a final fault or the deadline: three tries after a broken connection, a
  * time-out, 500, 502 or 504; after `Retry-After` (else doubling) on 429 and 503.
  */
-export function createCaller(dispatcher: Dispatcher, baseMs: number) {
+export function createCaller(dispatcher: Dispatcher, baseMs: number, peer: Peer = 'container') {
   return async function call<T extends object>(
     read: (answer: Answer) => T | Fault,
     what: ExchangeRequest,
@@ -40,19 +40,21 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
       // Waiting for admission is not the container's fault.
       deadline += Date.now() - readyAt;
       const left = Math.max(1, deadline - Date.now());
-      const answer = await exchange(dispatcher, what, Math.min(limits.tryTimeoutMs, left), signal).finally(release);
+      const answer = await exchange(dispatcher, what, Math.min(limits.tryTimeoutMs, left), signal, peer).finally(
+        release,
+      );
       const result = isFault(answer) ? answer : read(answer);
-      const timedOut = isFault(result) && result.failure.code === 'container_timeout';
+      const timedOut = isFault(result) && result.failure.code === `${peer}_timeout`;
       const mayRetry = limits.mayRetry?.(timedOut) ?? true;
       if (!isFault(result) || result.retry === 'none') return result;
       // A try cut short by the deadline carries no new information: report the fault before it.
       if (previous && left < limits.tryTimeoutMs && timedOut) return previous;
       previous = result;
-      if (timedOut) limits.onPushback?.('The container did not answer in time');
+      if (timedOut) limits.onPushback?.(`The ${peer} did not answer in time`);
       if (!mayRetry) return result;
       let wait: number;
       if (result.retry === 'pushback') {
-        limits.onPushback?.(/^The container answered \d+/.exec(result.failure.message)?.[0] ?? 'The container is busy');
+        limits.onPushback?.(/^The \w+ answered \d+/.exec(result.failure.message)?.[0] ?? `The ${peer} is busy`);
         const requested = retryAfterMs(result.retryAfter, Date.now());
         // At least the base: `Retry-After: 0` must not cause a busy loop.
         wait = Math.max(baseMs, requested ?? Math.min(maxPushbackMs, baseMs * 2 ** pushbacks));

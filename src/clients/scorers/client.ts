@@ -1,0 +1,107 @@
+import { maxFeedbackBytes, readDetails, readJsonObject, faultOfStatus, fault } from '../container/answer.js';
+import type { Answer, Fault } from '../container/answer.js';
+import { containerHeaders } from '../container/request.js';
+import { createCaller, isFault, rolloutWindowMs } from '../container/retry.js';
+import { createEgressAgent, type EgressPolicy } from '../net/egress.js';
+import { boundDepth } from '../net/untrusted.js';
+import { cutToBytes } from '../../util/text.js';
+import { createSandbox, type Sandbox } from './javascript.js';
+
+/** What a scorer gets: an output, the row, and its expected value (null: none). */
+export interface ScorerInput {
+  output: string;
+  row: Record<string, unknown>;
+  expected: unknown;
+}
+
+/** `infrastructure`: the scorer could not answer, whatever the output. */
+export type ScorerAnswer =
+  | { ok: true; reward: number; feedback: string | null; details: Record<string, unknown> | null }
+  | { ok: false; code: string; message: string; infrastructure: boolean };
+
+export interface HttpScoring {
+  url: string;
+  /** Time limit of one try, in milliseconds. */
+  tryTimeoutMs: number;
+  /** Called on 429, 503 and time-out. */
+  onPushback?: (because: string) => void;
+}
+
+/** Scorers of the caller. Every method rejects with the signal's reason when the signal fires. */
+export interface ScorerClient {
+  /** POSTs the input, with the retries of rollouts at containers. */
+  http(scoring: HttpScoring, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
+  /** Runs a function in a thread, if the operator allows it. */
+  javascript(code: string, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
+  close(): Promise<void>;
+}
+
+export interface ScorerClientOptions {
+  egress: EgressPolicy;
+  allowJavascript: boolean;
+  /** First wait between tries, in milliseconds; doubles each time. */
+  retryBaseMs?: number;
+  sandbox?: Sandbox;
+}
+
+export const javascriptRefused =
+  'JavaScript scorers are not allowed here; the operator allows them by RATCHET_ALLOW_JAVASCRIPT_SCORERS=1.';
+
+export function createScorerClient(options: ScorerClientOptions): ScorerClient {
+  const { egress, allowJavascript, retryBaseMs = 500, sandbox = createSandbox() } = options;
+  const agent = createEgressAgent(egress);
+  const call = createCaller(agent, retryBaseMs, 'scorer');
+
+  return {
+    async http({ url, tryTimeoutMs, onPushback }, input, signal) {
+      const headers = { ...containerHeaders(null), 'content-type': 'application/json' };
+      const limits = {
+        ...{ tryTimeoutMs, deadline: Date.now() + rolloutWindowMs(tryTimeoutMs) },
+        ...(onPushback && { onPushback }),
+      };
+      const what = { method: 'POST' as const, url, headers, body: JSON.stringify(input) };
+      const result = await call<ScorerAnswer>(readAnswer, what, limits, signal);
+      if (!isFault(result)) return result;
+      const { code, message, infrastructure } = result.failure;
+      // Unlike a container, a scorer calls no model: its time does not depend on the prompt.
+      return { ok: false, code, message, infrastructure: infrastructure || code === 'scorer_timeout' };
+    },
+
+    async javascript(code, input, signal) {
+      if (!allowJavascript) return failed('scorer_not_allowed', javascriptRefused);
+      const ran = await sandbox(code, input, signal);
+      if (!ran.ok) return failed(ran.code, ran.message);
+      const read = readScore(ran.value);
+      return isFault(read) ? failed(read.failure.code, read.failure.message) : read;
+    },
+
+    close: () => agent.close(),
+  };
+}
+
+function readAnswer(answer: Answer): ScorerAnswer | Fault {
+  if (answer.status < 200 || answer.status > 299) return faultOfStatus(answer, 'scorer');
+  const body = readJsonObject(answer, 'scorer');
+  return isFault(body) ? body : readScore(body.json);
+}
+
+/** Reads a reward from 0 to 1, or an object that holds it. */
+function readScore(value: unknown): ScorerAnswer | Fault {
+  const { reward, feedback, details } = (
+    typeof value === 'object' && value !== null ? value : { reward: value }
+  ) as Record<string, unknown>;
+  if (typeof reward !== 'number' || !(reward >= 0 && reward <= 1)) {
+    const given = reward === undefined ? 'nothing' : cutToBytes(JSON.stringify(boundDepth(reward)) ?? 'nothing', 512);
+    return fault('scorer_reward_invalid', `The scorer gave ${given} as reward; it must be a number from 0 to 1.`);
+  }
+  const isAbsent = feedback === undefined || feedback === null;
+  const text = isAbsent ? null : typeof feedback === 'string' ? feedback : JSON.stringify(boundDepth(feedback));
+  return {
+    ...{ ok: true, reward, details: readDetails(details) },
+    feedback: text === null ? null : cutToBytes(text, maxFeedbackBytes),
+  };
+}
+
+function failed(code: string, message: string): ScorerAnswer {
+  return { ok: false, code, message, infrastructure: false };
+}

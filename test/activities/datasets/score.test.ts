@@ -1,0 +1,138 @@
+import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ActivityDeps } from '../../../activities/deps.js';
+import { scoreOutput, type ScoredRow } from '../../../activities/datasets/score.js';
+import type { ModelRollout } from '../../../activities/models/ask-model.js';
+import { createScorerClient, type ScorerClient } from '../../../src/clients/scorers/client.js';
+import { scorerSchema, scorerSpec } from '../../../src/contracts/datasets/scorer.js';
+import { answerId, type ModelText } from '../../../src/storage/rollouts/answers.js';
+import { listen, type Listening } from '../../support/loopback.js';
+
+const rolloutId = 'rol_1_2';
+const { signal } = new AbortController();
+const row: ScoredRow = { row: { question: 'Capital of France?' }, expected: 'Paris' };
+let scorers: ScorerClient;
+let server: Listening;
+/** Bodies that the http scorer and the provider got. */
+const scored: unknown[] = [];
+const asked: Record<string, unknown>[] = [];
+
+beforeAll(async () => {
+  scorers = createScorerClient({ egress: { mode: 'dev', allowlist: [] }, allowJavascript: true, retryBaseMs: 5 });
+  server = await listen(
+    createServer((request, response) => {
+      void Readable.from(request)
+        .toArray()
+        .then((chunks: Buffer[]) => {
+          scored.push(JSON.parse(Buffer.concat(chunks).toString()));
+          response.writeHead(request.url === '/broken' ? 502 : 200).end('{"reward": 0.5, "details": {"a": 1}}');
+        });
+    }),
+  );
+});
+afterAll(() => Promise.all([scorers.close(), server.close()]));
+
+/** A rollout whose judges have answered; every other call is refused by the provider. */
+function rollout(answers: Record<string, string> = {}): ModelRollout {
+  const recorded = new Map<string, ModelText>(
+    Object.entries(answers).map(([name, text]) => {
+      const [key, tries = '0'] = name.split('#') as [string, string?];
+      return [answerId({ rolloutId, key, tries: Number(tries) }), { text, finishReason: 'stop' }];
+    }),
+  );
+  const send = async (_provider: string, body: Record<string, unknown>) => {
+    asked.push(body);
+    return { status: 400, contentType: null, retryAfter: null, body: Readable.from([Buffer.from('no')]) };
+  };
+  return {
+    deps: { scorers, providers: { send } } as unknown as ActivityDeps,
+    job: { orgId: 'default', jobId: 'ses_1' } as ModelRollout['job'],
+    budget: null,
+    claim: { rolloutId, attempt: 1, ordinal: 0, seed: 0, candidateId: null },
+    recorded,
+    onPushback: () => {},
+  };
+}
+const score = (request: unknown, output: string, answers?: Record<string, string>, given = row) =>
+  scoreOutput(rollout(answers), scorerSpec(scorerSchema.parse(request), 'openai'), given, output, signal);
+const judged = (reward: number) =>
+  JSON.stringify({ criteria: [{ name: 'rubric', score: reward, reason: `worth ${reward}` }] });
+const rubric = { type: 'rubric', criteria: 'Is it kind?', model: 'gpt-4o' };
+const verified = (verification: Record<string, unknown>) => ({
+  ok: true,
+  verification: expect.objectContaining(verification) as unknown,
+});
+
+test('compares', async () => {
+  expect(await score('exact', 'paris')).toEqual(verified({ reward: 1 }));
+  expect(await score('exact', 'Rome')).toEqual(verified({ reward: 0 }));
+});
+
+test('runs a function on output, row and expected value', async () => {
+  const code = '(output, row, expected) => ({ reward: 0.5, feedback: [output, row.question, expected].join() })';
+  expect(await score({ type: 'javascript', code }, 'Rome')).toEqual(
+    verified({ reward: 0.5, feedback: 'Rome,Capital of France?,Paris' }),
+  );
+  const none = { row: {}, expected: undefined };
+  expect(await score({ type: 'javascript', code: '(o, r, e) => (e === null ? 1 : 0)' }, '', {}, none)).toEqual(
+    verified({ reward: 1 }),
+  );
+});
+
+test('posts to a scorer; without feedback there is the reward', async () => {
+  const result = await score({ type: 'http', url: `${server.url}/score` }, 'Rome');
+  expect(result).toEqual(verified({ reward: 0.5, details: { a: 1 }, feedback: expect.stringContaining('0.5') }));
+  expect(scored.at(-1)).toEqual({ output: 'Rome', ...row });
+});
+
+describe('judges', () => {
+  test('the reward is that of the judge', async () => {
+    expect(await score(rubric, 'Rome', { '@judge': judged(0.4) })).toEqual(verified({ reward: 0.4 }));
+  });
+
+  test('the judge sees row, output, criteria and expected value', async () => {
+    expect(await score(rubric, 'Rome')).toMatchObject({ ok: false, infrastructure: false });
+    const question = JSON.stringify(asked.at(-1));
+    for (const text of ['Is it kind?', 'Capital of France?', 'Rome', 'Wanted output of this task']) {
+      expect(question).toContain(text);
+    }
+    await score(rubric, 'Rome', {}, { row: { question: 'Say hello.' }, expected: undefined });
+    expect(JSON.stringify(asked.at(-1))).not.toContain('Wanted output of this task');
+  });
+
+  test('a judge that is never readable is a fault of the infrastructure', async () => {
+    const answers = { '@judge#0': 'well', '@judge#1': 'hm', '@judge#2': 'good' };
+    expect(await score(rubric, 'Rome', answers)).toMatchObject({
+      ...{ ok: false, code: 'judgement_unusable', infrastructure: true },
+    });
+  });
+});
+
+describe('weighted', () => {
+  test('each judge has a call of its own', async () => {
+    const parts = [
+      { weight: 1, scorer: rubric },
+      { weight: 1, scorer: 'exact' },
+      { weight: 2, scorer: rubric },
+    ];
+    const answers = { '@judge': judged(1), '@judge2': judged(0.5) };
+    const result = await score({ type: 'weighted', parts }, 'Rome', answers);
+    expect(result).toEqual(verified({ reward: 0.5 }));
+    const { criteria } = (result as Extract<typeof result, { ok: true }>).verification;
+    expect(criteria!.map(({ name, score: reward }) => [name, reward])).toEqual([
+      ['rubric', 1],
+      ['exact', 0],
+      ['rubric_2', 0.5],
+    ]);
+  });
+
+  test('a part that fails is the result, and later parts are not asked', async () => {
+    const before = asked.length;
+    const parts = [{ scorer: 'exact' }, { scorer: { type: 'http', url: `${server.url}/broken` } }, { scorer: rubric }];
+    expect(await score({ type: 'weighted', parts }, 'Paris')).toMatchObject({
+      ...{ ok: false, code: 'scorer_error', infrastructure: true },
+    });
+    expect(asked).toHaveLength(before);
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { createScorerClient, type ScorerAnswer } from '../../../src/clients/scorers/client.js';
+import { createSandbox, javascriptProblem } from '../../../src/clients/scorers/javascript.js';
+
+const egress = { mode: 'dev' as const, allowlist: [] };
+const client = createScorerClient({ egress, allowJavascript: true });
+const hasty = createScorerClient({
+  egress,
+  allowJavascript: true,
+  sandbox: createSandbox({ timeMs: 200, threads: 1 }),
+});
+const input = { output: 'Paris', row: { n: 2, list: [1, 2] }, expected: 'paris' };
+const { signal } = new AbortController();
+const run = (code: string, by = client): Promise<ScorerAnswer> => by.javascript(code, input, signal);
+afterAll(() => Promise.all([client.close(), hasty.close()]));
+
+test.each<[string, number, string | null]>([
+  ['() => 1', 1, null],
+  ['(output, row, expected) => output.toLowerCase() === expected ? 0.5 : 0;', 0.5, null],
+  ['function score(output, row) { return { reward: row.n / row.list.length / 4, feedback: "half" }; }', 0.25, 'half'],
+  ['// A file.\nconst half = 0.5;\nexport default (output) => ({ reward: half, feedback: output });\n', 0.5, 'Paris'],
+  ['export default function score() { return 0.75 } // the end', 0.75, null],
+  ['() => 1 // the end', 1, null],
+])('%s', async (code, reward, feedback) => {
+  expect(await run(code)).toEqual({ ok: true, reward, feedback, details: null });
+  expect(javascriptProblem(code)).toBeNull();
+});
+
+describe('faults', () => {
+  test.each<[string, string]>([
+    ['() => 2', 'scorer_reward_invalid'],
+    ['() => NaN', 'scorer_reward_invalid'],
+    ['() => "1"', 'scorer_reward_invalid'],
+    ['() => {}', 'scorer_reward_invalid'],
+    ['() => ({ reward: { deep: 1 } })', 'scorer_reward_invalid'],
+    ['() => { throw new Error("mine") }', 'scorer_error'],
+    ['() => { throw null }', 'scorer_error'],
+    ['() => { throw { get message() { throw 1 } } }', 'scorer_error'],
+    ['() => nothing.there', 'scorer_error'],
+    ['async () => 1', 'scorer_error'],
+    ['7', 'scorer_error'],
+    ['() => { const r = {}; r.reward = r; return r }', 'scorer_error'],
+  ])('%s: %s', async (code, expected) => {
+    expect(await run(code)).toMatchObject({ ok: false, code: expected, infrastructure: false });
+  });
+
+  test('the message of an error is that of the function', async () => {
+    expect(await run('() => { throw new Error("mine") }')).toMatchObject({ message: expect.stringContaining('mine') });
+  });
+});
+
+describe('without Node', () => {
+  test.each([
+    'typeof process',
+    'typeof require',
+    'typeof module',
+    'typeof fetch',
+    'typeof setTimeout',
+    'typeof console',
+    'typeof Buffer',
+    'typeof ArrayBuffer',
+    'typeof Float64Array',
+    'typeof WebAssembly',
+  ])('%s', async (expression) => {
+    expect(await run(`() => (${expression}) === "undefined" ? 1 : 0`)).toMatchObject({ ok: true, reward: 1 });
+  });
+
+  test.each([
+    '() => { this.constructor.constructor("return process")(); return 1 }',
+    '(output, row) => { row.constructor.constructor("return process")(); return 1 }',
+    '() => { (async () => {}).constructor("return process")(); return 1 }',
+    '() => { eval("1"); return 1 }',
+  ])('does not evaluate text: %s', async (code) => {
+    expect(await run(code)).toMatchObject({ ok: false, code: 'scorer_error' });
+  });
+
+  test('one call leaves nothing for the next', async () => {
+    const code = '() => { const seen = globalThis.seen; globalThis.seen = true; return seen ? 0 : 1 }';
+    expect([await run(code), await run(code)]).toMatchObject([{ reward: 1 }, { reward: 1 }]);
+  });
+});
+
+describe('limits', () => {
+  test.each([
+    '() => { for (;;); }',
+    'const endless = (() => { for (;;); })();\nexport default () => endless',
+    '() => ({ get reward() { for (;;); } })',
+    '() => { throw { get message() { for (;;); } } }',
+    '() => { (async () => { await null; for (;;); })(); return 1 }',
+  ])('time: %s', async (code) => {
+    expect(await run(code, hasty)).toMatchObject({ ok: false, code: 'scorer_timeout', infrastructure: false });
+  });
+
+  test('memory', async () => {
+    const code = '() => { const all = []; for (;;) all.push(new Array(1000).fill(all.length)); }';
+    expect(await run(code)).toMatchObject({ ok: false, code: 'scorer_out_of_memory', infrastructure: false });
+  });
+
+  test('stack', async () => {
+    expect(await run('function deep() { return deep() + 1 }')).toMatchObject({ ok: false, code: 'scorer_error' });
+  });
+
+  test('a stopped job ends the thread, and one that waits for a thread', async () => {
+    const aborter = new AbortController();
+    const patient = createSandbox({ timeMs: 60_000, threads: 1 });
+    const endless = [1, 2].map(() => patient('() => { for (;;); }', input, aborter.signal));
+    aborter.abort(new Error('stopped'));
+    const ends = await Promise.allSettled(endless);
+    expect(ends.map((end) => end.status === 'rejected' && (end.reason as Error).message)).toEqual([
+      'stopped',
+      'stopped',
+    ]);
+    expect(await patient('() => 1', input, signal)).toEqual({ ok: true, value: 1 });
+  });
+
+  test('more calls than threads all end', async () => {
+    const all = await Promise.all(Array.from({ length: 6 }, () => run('() => 1', hasty)));
+    expect(all.every(({ ok }) => ok)).toBe(true);
+  });
+});
+
+test('where the operator does not allow it, nothing runs', async () => {
+  const strict = createScorerClient({ egress, allowJavascript: false });
+  expect(await run('() => 1', strict)).toMatchObject({ ok: false, code: 'scorer_not_allowed' });
+  await strict.close();
+});
+
+test.each(['(', 'const a = 1', '() => 1; 2', 'export default'])('%s is no function', (code) => {
+  expect(javascriptProblem(code)).not.toBeNull();
+});
