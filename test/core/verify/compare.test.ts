@@ -55,6 +55,13 @@ describe('regex', () => {
     expect(rewardOf('regex', '(?:.{0,400}[x-z])+$', 'abc '.repeat(50_000))).toBe(0);
   }, 30_000);
 
+  test('a large pattern searches the beginning of a long output, and the feedback says so', () => {
+    const output = `${'a'.repeat(50_000)}z`;
+    expect(rewardOf('regex', 'z', output)).toBe(1);
+    expect(rewardOf('regex', 'z|b{900}', output)).toBe(0);
+    expect(feedbackOf('regex', 'z|b{900}', output)).toMatch(/The first \d+ characters/);
+  });
+
   test.each(['(', '(?=a)', String.raw`(a)\1`, '', '(a{0,1000}){2}', 'a'.repeat(1_001)])('refuses %j', (pattern) => {
     expect(expectedProblem(spec('regex'), pattern)).not.toBeNull();
   });
