@@ -2,7 +2,7 @@
 import type { ComparingScorer } from '../../contracts/datasets/scorer.js';
 import { areEqual } from './equal.js';
 import { describeFields, maxShown } from './fields.js';
-import { extractJson, show, type JsonObject } from './text.js';
+import { canonical, extractJson, show, type JsonObject } from './text.js';
 import { weightedMean, type CriterionScore, type Verification } from './verification.js';
 import { compileSchema } from '../../util/json-schema.js';
 import { isObject } from '../../util/json.js';
@@ -36,7 +36,8 @@ export function scoreSchema(
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     const got = value === undefined ? 'no such field' : show(value, maxShown.value);
     const problem = compiled.field(name, value);
-    if (problem !== null) return wrong(value === undefined ? problem : `${problem}, got ${got}`);
+    if (problem !== null)
+      return wrong(value === undefined ? problem : `${problem}, got ${show(canonical(value), maxShown.value)}`);
     if (gold !== null && !(value !== undefined && areEqual(gold[name], value, caseSensitive)))
       return wrong(`expected ${show(gold[name], maxShown.value)}, got ${got}`);
     return { name, weight, score: 1, reason: gold === null ? 'as the schema demands' : 'equal' };

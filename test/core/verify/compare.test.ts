@@ -165,8 +165,8 @@ describe('json with a schema', () => {
 
   test('the feedback names field, rule and value', () => {
     const feedback = feedbackOf(request, undefined, '{"name": "Ann", "age": "3", "kind": "c"}');
-    expect(feedback).toMatch(/- age: must be integer, got "?3"?/);
-    expect(feedback).toMatch(/- kind: .*\["a","b"\], got c/);
+    expect(feedback).toMatch(/- age: must be integer, got "3"/);
+    expect(feedback).toMatch(/- kind: .*\["a","b"\], got "c"/);
     expect(feedback).toContain('Right fields: name, (schema)');
   });
 
