@@ -20,7 +20,7 @@ import type { ActivityDeps } from '../deps.js';
 import { recordLost } from '../jobs/spec.js';
 import { askModel, type ModelResult, type ModelRollout } from '../models/ask-model.js';
 import type { Concurrency } from '../rollouts/concurrency.js';
-import { scoreOutput } from './score.js';
+import { scoreOutput, type ScoredRow } from './score.js';
 
 /** The key of the model's call; the rollout has no other but those of judges. */
 const key = '@answer';
@@ -66,14 +66,15 @@ export async function runRow(
       const question = { asker: 'policy' as const, key, tries: 0, policy, messages, timeoutMs };
       const answer = await askModel({ ...rollout, onWait: () => timer.hold() }, question, timed);
       if (!answer.ok) return { kind: 'failed' as const, ...failureOf(policy, answer), connect: false };
-      const expected = rows.expected === null ? undefined : row[rows.expected];
-      const scored = await scoreOutput(rollout, rows.scorer, { row, expected }, answer.text, timed);
+      const scored = await scoreOutput(rollout, rows.scorer, scoredRow(row, rows.expected), answer.text, timed);
       if (!scored.ok) return { kind: 'failed' as const, ...cut(scored), connect: false };
-      const { reward, feedback, criteria } = scored.verification;
+      const { reward, feedback, criteria, details: own } = scored.verification;
+      const { expected } = scoredRow(row, rows.expected);
       const details = {
         output: cutToBytes(answer.text, maxStored.output),
         ...(expected != null && { expected: cutToBytes(asText(expected), maxStored.expected) }),
         ...(criteria && { criteria }),
+        ...(own && { scorer: own }),
       };
       return { kind: 'reward' as const, reward, feedback, details };
     });
@@ -90,6 +91,13 @@ export async function runRow(
     }
     throw error;
   }
+}
+
+/** The row without its expected value, which a judge gets beside it. */
+function scoredRow(row: Record<string, unknown>, column: string | null): ScoredRow {
+  if (column === null) return { row, expected: undefined };
+  const { [column]: value, ...others } = row;
+  return { row: others, expected: value === '' ? undefined : value };
 }
 
 /** The cause of a model call without an answer, as the proxy would report it. */

@@ -1,4 +1,4 @@
-import type { PartSpec, ScorerSpec } from '../../src/contracts/datasets/scorer.js';
+import type { PartSpec, ScorerSpec } from '../../src/contracts/scoring/scorer.js';
 import type { ScorerAnswer } from '../../src/clients/scorers/client.js';
 import { compare, isComparing } from '../../src/core/verify/compare.js';
 import { parseRubric } from '../../src/core/verify/rubric.js';

@@ -1,5 +1,5 @@
 /** Scores an output by comparison, without a model. */
-import type { ComparingScorer, PartSpec, ScorerSpec } from '../../contracts/datasets/scorer.js';
+import type { ComparingScorer, PartSpec, ScorerSpec } from '../../contracts/scoring/scorer.js';
 import { patternProblem, scorePattern } from './pattern.js';
 import { scoreSchema } from './schema.js';
 import { goldProblem, score } from './score.js';

@@ -1,5 +1,5 @@
 /** Verification by a regular expression. */
-import type { ComparingScorer } from '../../contracts/datasets/scorer.js';
+import type { ComparingScorer } from '../../contracts/scoring/scorer.js';
 import { asText, maxFeedback, show } from './text.js';
 import type { Verification } from './verification.js';
 import { compilePattern, type LinearRegex } from '../../util/linear-regex.js';

@@ -1,5 +1,5 @@
 /** Verification by a JSON schema and by the expected fields, field by field. */
-import type { ComparingScorer } from '../../contracts/datasets/scorer.js';
+import type { ComparingScorer } from '../../contracts/scoring/scorer.js';
 import { areEqual } from './equal.js';
 import { describeFields, maxShown } from './fields.js';
 import { canonical, extractJson, show, type JsonObject } from './text.js';

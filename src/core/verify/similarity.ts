@@ -2,7 +2,7 @@
  * Similarity of two texts by their words: token F1 (Rajpurkar 2016), ROUGE-L (Lin 2004) and BLEU-4
  * of a sentence (Papineni 2002), smoothed from the second order by one (Lin and Och 2004).
  */
-import type { ComparingScorer } from '../../contracts/datasets/scorer.js';
+import type { ComparingScorer } from '../../contracts/scoring/scorer.js';
 import { unspaced } from './contains.js';
 import { asText, maxFeedback, normalize, show } from './text.js';
 import type { Verification } from './verification.js';

@@ -5,10 +5,11 @@ import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { needsExpected, scorerSpec, type ScorerRequest } from '../../contracts/scoring/scorer.js';
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
 import { rowPlaceholders } from '../../core/prompts/row-template.js';
-import { goldProblem } from '../../core/verify/score.js';
+import { expectedProblem } from '../../core/verify/compare.js';
 import { putDataset, readColumn, readDataset, type Dataset } from '../../storage/datasets/datasets.js';
 import type { HttpDeps } from '../deps.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
+import { scorerErrors } from './scorer-errors.js';
 import { withUpload } from './upload.js';
 
 type Path = readonly string[];
@@ -41,7 +42,7 @@ export async function jobRows(
   const dataset = await datasetOf(deps, request, wanted, [...path, 'dataset']);
   const messages = withInput(given);
   const names = dataset.columns.map(({ name }) => name);
-  const errors: FieldError[] = [];
+  const errors = scorerErrors(scorer, [...path, 'scorer'], deps);
   const placeholders = rowPlaceholders(messages).map((name) => {
     const column = name === 'input' ? wanted.input : name;
     if (!names.includes(column)) {
@@ -137,7 +138,7 @@ export async function checkExpected(
     const some = rows.slice(from, from + batch);
     const values = await db.org(request.caller.orgId, (tx) => readColumn(tx, datasetId, expected, some));
     for (const { row, value } of values) {
-      const problem = value == null || value === '' ? 'is empty' : goldProblem(scorer, value);
+      const problem = expectedProblem(scorer, value === '' ? undefined : value);
       if (problem !== null) {
         const message = `names the column "${expected}", whose value in row ${row} ${problem}`;
         errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });

@@ -1,4 +1,4 @@
-import type { ScorerRequest } from '../../contracts/datasets/scorer.js';
+import type { ScorerRequest } from '../../contracts/scoring/scorer.js';
 import type { HttpDeps } from '../deps.js';
 import { pointerOf, type FieldError } from '../server/errors.js';
 

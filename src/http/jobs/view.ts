@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, usageSchema } from '../../contracts/common.js';
 import type { rowsViewSchema } from '../../contracts/datasets/rows.js';
-import type { RowsSpec } from '../../core/jobs/spec.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import type { readConcurrency } from '../../storage/jobs/concurrency.js';
 import type { Usage } from '../../storage/jobs/usage.js';
-import type { JobRow } from '../../storage/jobs/jobs.js';
+import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import type { HttpDeps } from '../deps.js';
 
 export type Concurrency = Awaited<ReturnType<typeof readConcurrency>>;
@@ -61,7 +60,7 @@ export function idFields(jobId: string): { session_id?: string; graph_gen_job_id
 }
 
 /** The field `dataset` of a job on a data set. */
-export function rowsView(rows: RowsSpec | undefined): { dataset?: NonNullable<z.output<typeof rowsViewSchema>> } {
+export function rowsView(rows: SessionHead['rows']): { dataset?: NonNullable<z.output<typeof rowsViewSchema>> } {
   if (!rows) return {};
   const { datasetId, numRows, scorer } = rows;
   return { dataset: { dataset_id: datasetId, num_rows: numRows, scorer: scorer.mode } };

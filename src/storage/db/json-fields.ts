@@ -5,8 +5,11 @@ type FieldOf<T> = T extends readonly unknown[] ? never : T extends object ? Extr
 
 type ValueOf<T, Field extends string> = T extends object ? (Field extends keyof T ? T[Field] : never) : never;
 
-/** A path of one or two field names. */
+/** A path of one to three field names. */
 type FieldPath<T> = {
+  [Field in FieldOf<T>]: [Field] | [Field, ...ShortPath<ValueOf<T, Field>>];
+}[FieldOf<T>];
+type ShortPath<T> = {
   [Field in FieldOf<T>]: [Field] | [Field, FieldOf<ValueOf<T, Field>>];
 }[FieldOf<T>];
 

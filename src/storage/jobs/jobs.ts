@@ -2,7 +2,15 @@ import type { GepaSearch, MiproSearch, SeedFields } from '../../core/algorithms/
 import type { SearchVerdict } from '../../core/search/protocol.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { DeploymentSpec, EvaluationSpec, GraphSpec, JobSpec, SessionSpec } from '../../core/jobs/spec.js';
+import type {
+  DeploymentSpec,
+  EvaluationSpec,
+  GraphSpec,
+  JobSpec,
+  RowsSpec,
+  SessionSpec,
+} from '../../core/jobs/spec.js';
+import type { ScorerSpec } from '../../contracts/scoring/scorer.js';
 import type { VerifierSpec } from '../../contracts/scoring/verifier.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
@@ -84,13 +92,16 @@ export interface SessionProjection {
   leversMarked?: boolean;
 }
 
-/** A job's spec without fields that grow with the request: seeds, prompts, env_config, verifier. */
-export type SessionHead = Omit<SessionSpec, 'search' | 'initialPrompt'> & {
-  search: Omit<GepaSearch, SeedFields> | Omit<MiproSearch, SeedFields>;
-};
-export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate'> & {
-  candidate: { sessionId: string | null; candidateId: string | null } | null;
-};
+/** A job's spec without fields that grow with the request: seeds, prompts, env_config, scoring. */
+type RowsHead = { rows?: Omit<RowsSpec, 'scorer'> & { scorer: Pick<ScorerSpec, 'mode'> } };
+export type SessionHead = Omit<SessionSpec, 'search' | 'initialPrompt' | 'rows'> &
+  RowsHead & {
+    search: Omit<GepaSearch, SeedFields> | Omit<MiproSearch, SeedFields>;
+  };
+export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate' | 'rows'> &
+  RowsHead & {
+    candidate: { sessionId: string | null; candidateId: string | null } | null;
+  };
 export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description' | 'verifier'> & {
   search: Omit<GepaSearch, SeedFields>;
   verifier: Pick<VerifierSpec, 'mode'>;
@@ -132,6 +143,11 @@ const head = spec.without(
   ['candidate', 'demos'],
   ['container', 'envConfig'],
   ['verifier', 'fields'],
+  ['rows', 'scorer', 'rubric'],
+  ['rows', 'scorer', 'schema'],
+  ['rows', 'scorer', 'fields'],
+  ['rows', 'scorer', 'code'],
+  ['rows', 'scorer', 'parts'],
 );
 
 const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",

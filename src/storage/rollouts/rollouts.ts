@@ -82,7 +82,7 @@ export async function readAnswers(
     cost: number | null;
   }>(
     `select ordinal, status, reward, (error->>'infrastructure')::boolean as infrastructure,
-            starts_with(error->>'code', 'judge') as unverified, ${cost} as cost
+            error->>'code' ~ '^(judge|scorer)' as unverified, ${cost} as cost
        from rollouts r where job_id = $1 and ordinal >= $2 and ordinal < $3 order by ordinal`,
     [jobId, from, to],
   );

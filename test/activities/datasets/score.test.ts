@@ -5,7 +5,7 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { scoreOutput, type ScoredRow } from '../../../activities/datasets/score.js';
 import type { ModelRollout } from '../../../activities/models/ask-model.js';
 import { createScorerClient, type ScorerClient } from '../../../src/clients/scorers/client.js';
-import { scorerSchema, scorerSpec } from '../../../src/contracts/datasets/scorer.js';
+import { scorerSchema, scorerSpec } from '../../../src/contracts/scoring/scorer.js';
 import { answerId, type ModelText } from '../../../src/storage/rollouts/answers.js';
 import { listen, type Listening } from '../../support/loopback.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { judgesOf, needsExpected, scorerSchema, scorerSpec } from '../../../src/contracts/datasets/scorer.js';
+import { judgesOf, needsExpected, scorerSchema, scorerSpec } from '../../../src/contracts/scoring/scorer.js';
 
 const spec = (request: unknown) => scorerSpec(scorerSchema.parse(request), 'openai');
 const faults = (request: unknown) =>

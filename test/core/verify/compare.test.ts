@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { scorerSpec, scorerSchema, type ComparingScorer } from '../../../src/contracts/datasets/scorer.js';
+import { scorerSpec, scorerSchema, type ComparingScorer } from '../../../src/contracts/scoring/scorer.js';
 import { compare, expectedProblem, isComparing } from '../../../src/core/verify/compare.js';
 import { wholeOutput } from '../../../src/core/verify/schema.js';
 import { wordsOf } from '../../../src/core/verify/similarity.js';

@@ -130,4 +130,29 @@ describe('an evaluation on a data set', () => {
     const seen = await ended<Evaluation>(on.service, id);
     expect(seen).toMatchObject({ status: 'completed', num_seeds: 20, results: { mean_reward: 1 } });
   });
+
+  test('is scored by several scorers with their weights, a judge among them', async () => {
+    on.world.model.reply(({ body }) => {
+      if (body.model !== 'judge') return { text: 'needs rule-0.' };
+      return { text: JSON.stringify({ criteria: [{ name: 'kind', reason: 'It is curt.', score: 0.5 }] }) };
+    });
+    const rubric = { type: 'rubric', criteria: '- kind (1): Is the answer kind?', model: 'judge' };
+    const id = await createEvaluation(on.service, {
+      ...{ ...policy, env_name: undefined, candidate: { messages: [{ role: 'user', content: '{{question}}' }] } },
+      dataset: { rows: on.world.rows(4), input: 'question', expected: 'answer' },
+      scorer: {
+        type: 'weighted',
+        parts: [
+          { weight: 3, scorer: 'exact' },
+          { weight: 1, scorer: rubric },
+        ],
+      },
+    });
+    const seen = await ended<Evaluation>(on.service, id);
+    // Row 0: (3 × 1 + 0.5) / 4; rows 1 to 3: 0.5 / 4.
+    expect(seen).toMatchObject({ status: 'completed', results: { mean_reward: (3.5 / 4 + 3 * (0.5 / 4)) / 4 } });
+    expect(seen.dataset).toMatchObject({ scorer: 'weighted' });
+    const judged = on.world.model.requests.filter(({ body }) => body.model === 'judge');
+    expect(judged).toHaveLength(4);
+  });
 });

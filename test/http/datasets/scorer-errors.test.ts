@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { scorerSchema } from '../../../src/contracts/datasets/scorer.js';
+import { scorerSchema } from '../../../src/contracts/scoring/scorer.js';
 import { scorerErrors } from '../../../src/http/datasets/scorer-errors.js';
 
 const refused = {
