@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { TimeoutError } from '../net/bounded.js';
 import { errorCode } from '../net/untrusted.js';
+import { asObject } from '../../util/json.js';
 
 /** A provider's answer, unchanged, except that an error body contains none of our keys. */
 export interface ModelAnswer {
@@ -49,4 +50,17 @@ export function providerError(name: string, error: unknown): Error {
     `The connection to the provider "${name}" broke (${code || message}).`,
     error,
   );
+}
+
+/** A body's `error` with a message; Google wraps it in a list. */
+export function errorIn(text: string): Record<string, unknown> | null {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return null;
+    throw cause;
+  }
+  const error = asObject(asObject(Array.isArray(body) ? body[0] : body)?.['error']);
+  return typeof error?.['message'] === 'string' ? error : null;
 }

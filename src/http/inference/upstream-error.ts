@@ -1,6 +1,5 @@
 import { providerRefusedKey } from '../../clients/models/complete-chat.js';
-import type { ProviderError } from '../../clients/models/provider-answer.js';
-import { asObject } from '../../util/json.js';
+import { errorIn, type ProviderError } from '../../clients/models/provider-answer.js';
 import { ApiError, openAiError, type OpenAiError } from '../server/errors.js';
 import { cutErrorText } from '../../clients/net/untrusted.js';
 
@@ -28,19 +27,6 @@ export function passError(provider: string, status: number, text: string): Passe
 export function refusedKey(provider: string): ApiError {
   const message = `Provider "${provider}" refused the service's key; contact the operator.`;
   return new ApiError(502, providerRefusedKey, message, { headers: { 'x-should-retry': 'false' } });
-}
-
-/** A body's `error` with a message; Google wraps it in a list. */
-function errorIn(text: string): Record<string, unknown> | null {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return null;
-    throw cause;
-  }
-  const error = asObject(asObject(Array.isArray(body) ? body[0] : body)?.['error']);
-  return typeof error?.['message'] === 'string' ? error : null;
 }
 
 /** The error for a provider without an answer. */

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
-import { toJsonb } from '../db/json.js';
-import { addUsage } from '../jobs/usage.js';
+import { findServiceCall, recordServiceCall, type ServiceAnswer, type ServiceCall } from '../jobs/service-calls.js';
 
 /** Identifies an answer of the proposer: the n-th for a candidate. */
 export interface ProposalIndex extends JobRef {
@@ -14,15 +12,8 @@ export interface ProposalIndex extends JobRef {
 const callId = (index: ProposalIndex) => `prop_${index.jobId.slice(4)}_${index.candidate}_${index.occurrence}`;
 
 /** The recorded answer; null: not requested yet. */
-export async function findProposerCall(
-  tx: Tx,
-  index: ProposalIndex,
-): Promise<{ text: string; finishReason: string | null } | null> {
-  const [row] = await tx.query<{ response: { text: string; finishReason: string | null } }>(
-    'select response from model_calls where id = $1 and job_id = $2',
-    [callId(index), index.jobId],
-  );
-  return row?.response ?? null;
+export function findProposerCall(tx: Tx, index: ProposalIndex): Promise<ServiceAnswer | null> {
+  return findServiceCall(tx, index.jobId, callId(index));
 }
 
 /** Whether an answer of the proposer was accepted as the text of a component. */
@@ -68,47 +59,15 @@ export async function readProposerAttempts(
 }
 
 /** Records an answer of the proposer, with the verdict on it, before it is used. */
-export async function recordProposerCall(
+export function recordProposerCall(
   tx: Tx,
   index: ProposalIndex,
   policy: PolicySpec,
   messages: Message[],
-  call: {
-    text: string;
-    finishReason: string | null;
-    promptTokens: number | null;
-    completionTokens: number | null;
-    costUsd: number | null;
-    costSource: string;
-    latencyMs: number;
-  },
+  answer: ServiceCall['answer'],
   verdict: AnswerVerdict,
 ): Promise<void> {
-  const request = { model: policy.model, messages };
-  await tx.query(
-    `with inserted as (
-       insert into model_calls (id, org_id, job_id, purpose, request_hash, occurrence, provider, model, request, response,
-                                verdict, http_status, prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms)
-       values ($1, $2, $3, 'proposer', $4, $5, $6, $7, $8, $9, $10, 200, $11, $12, $13, $14, $15)
-       on conflict (id) do nothing returning *
-     )
-     ${addUsage}`,
-    [
-      callId(index),
-      index.orgId,
-      index.jobId,
-      createHash('sha256').update(JSON.stringify(request)).digest(),
-      index.occurrence,
-      policy.provider,
-      policy.model,
-      toJsonb(request),
-      toJsonb({ text: call.text, finishReason: call.finishReason }),
-      toJsonb(verdict),
-      call.promptTokens,
-      call.completionTokens,
-      call.costUsd,
-      call.costSource,
-      call.latencyMs,
-    ],
-  );
+  const { occurrence } = index;
+  const call = { id: callId(index), purpose: 'proposer' as const, occurrence, policy, messages, answer, verdict };
+  return recordServiceCall(tx, index, call);
 }
