@@ -24,6 +24,7 @@ export interface EvaluationOptions {
 }
 
 const longestMs = 600_000;
+// Jobs are created without preflight: the rows count the calls of rollouts and proposer.
 const policy = { provider: 'fake', model: 'fake-1' };
 
 /** Numbers from 0 to `count`, exclusive. */
@@ -41,6 +42,7 @@ export async function evaluate(world: World, options: EvaluationOptions): Promis
     seeds: range(seeds),
     policy,
     max_concurrent: maxConcurrent,
+    preflight: false,
   };
   return run(world, '/api/v1/offline/jobs', 'events/stream', body, onEvent, onCreated);
 }
@@ -51,7 +53,7 @@ export async function optimize(
   request: Record<string, unknown>,
   onCreated?: (jobId: string) => void,
 ): Promise<JobRun> {
-  const body = { policy_optimization: { algorithm: 'gepa', policy, ...request } };
+  const body = { policy_optimization: { algorithm: 'gepa', policy, preflight: false, ...request } };
   return run(world, '/api/v1/online/sessions', 'events', body, undefined, onCreated);
 }
 

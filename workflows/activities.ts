@@ -22,9 +22,9 @@ const decisiveTransaction = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** Container probes: a probe may take a minute. */
-const containerProbe = proxyActivities<Activities>({
-  startToCloseTimeout: '2 minutes',
+/** Probes of containers and models: each may take a minute. */
+const probes = proxyActivities<Activities>({
+  startToCloseTimeout: '3 minutes',
   heartbeatTimeout,
   retry: networkRetry,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -49,9 +49,9 @@ const rollouts = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-export const { prepareGraph, adoptBaseline, recordSearch, exchangeSlots, openGateEvaluation } = transaction;
+export const { adoptBaseline, recordSearch, exchangeSlots, openGateEvaluation } = transaction;
 export const { record, finish, requestCancellation } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
-export const { prepareSession, prepareEvaluation } = containerProbe;
+export const { prepareSession, prepareEvaluation, prepareGraph } = probes;
 export const { propose, findDemos } = proposerCalls;
 export const { runRollouts } = rollouts;

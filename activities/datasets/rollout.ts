@@ -1,6 +1,6 @@
 import { TimeoutError, withTimeout } from '../../src/clients/net/bounded.js';
 import { cutErrorText } from '../../src/clients/net/untrusted.js';
-import { callFailure } from '../../src/clients/models/call-failure.js';
+import { callFailure, wordsOf } from '../../src/clients/models/call-failure.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
@@ -103,7 +103,8 @@ function scoredRow(row: Record<string, unknown>, column: string | null): ScoredR
 /** The cause of a model call without an answer, as the proxy would report it. */
 function failureOf({ provider, model }: PolicySpec, answer: Extract<ModelResult, { ok: false }>) {
   const { code, message, infrastructure, refused } = answer;
-  if (refused) return callFailure({ provider, model, status: refused.status, code: null, message: refused.detail });
+  if (refused)
+    return callFailure({ provider, model, status: refused.status, code: null, message: wordsOf(refused.text) });
   if (isCallError(code)) return callFailure({ provider, model, status: 0, code, message });
   return cut({ code, message, infrastructure });
 }

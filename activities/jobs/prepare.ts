@@ -21,7 +21,8 @@ import { adoptCalledPrompt } from './adopt-baseline.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
-import { containerKey, lockOpenJob } from './spec.js';
+import { checkModels } from './preflight.js';
+import { containerKey, isLive, lockOpenJob } from './spec.js';
 import { startEvents } from './start.js';
 
 /** The container errors that a later try may not meet. */
@@ -42,7 +43,7 @@ export interface SessionPlan {
   limits: SessionLimits;
 }
 
-/** The steps before a job's first rollout: check the container and its key, find the baseline. */
+/** The steps before a job's first rollout: check container and models, find the baseline. */
 export function prepareActivities(deps: ActivityDeps) {
   const { db, container } = deps;
 
@@ -57,6 +58,7 @@ export function prepareActivities(deps: ActivityDeps) {
     try {
       const { cancellationSignal } = Context.current();
       if (spec.container) await container.health(spec.container.url, key, cancellationSignal);
+      await checkModels(deps, job, spec, cancellationSignal);
       return { spec, found: await ask(spec, key, cancellationSignal) };
     } catch (error) {
       if (error instanceof ContainerError) throw jobFailure(error.code, error.message, transientErrors.has(error.code));
@@ -65,16 +67,19 @@ export function prepareActivities(deps: ActivityDeps) {
   }
 
   return {
-    /** Stores the first graph as the baseline; answers the plan of the search. */
+    /** Checks the models and stores the first graph as the baseline; answers the plan. */
     prepareGraph: (job: JobRef): Promise<SessionPlan> =>
-      db.org(job.orgId, async (tx) => {
-        const spec = await readSpec<GraphSpec>(tx, job.jobId);
-        await begin(tx, job, startEvents(spec, { baselineKnown: true }));
-        await addCandidate(tx, job, { ...baselineOf(null), graph: initialGraphOf(spec) });
+      withHeartbeat(async () => {
+        const spec = await db.org(job.orgId, (tx) => readSpec<GraphSpec>(tx, job.jobId));
+        await checkModels(deps, job, spec, Context.current().cancellationSignal);
+        await db.org(job.orgId, async (tx) => {
+          await begin(tx, job, startEvents(spec, { baselineKnown: true }));
+          await addCandidate(tx, job, { ...baselineOf(null), graph: initialGraphOf(spec) });
+        });
         return { search: spec.search, limits: limitsOf(spec) };
       }),
 
-    /** Checks the container and stores the baseline; answers the plan of the search. */
+    /** Checks container and models and stores the baseline; answers the plan of the search. */
     prepareSession: (job: JobRef): Promise<SessionPlan> =>
       withHeartbeat(async () => {
         const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
@@ -94,7 +99,7 @@ export function prepareActivities(deps: ActivityDeps) {
 
     adoptBaseline: (job: JobRef): Promise<void> => db.org(job.orgId, (tx) => adoptCalledPrompt(tx, job)),
 
-    /** Checks the container; stores the candidate and all rollouts. */
+    /** Checks container and model; stores the candidate and all rollouts. */
     prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>
       withHeartbeat(async () => {
         const { spec } = await probe<EvaluationSpec, void>(job, () => Promise.resolve());
@@ -118,9 +123,6 @@ function limitsOf({ maxFailureRate, maxConcurrent, budget }: SearchSpec): Sessio
     ...(budget.maxMinutes != null && { runMs: budget.maxMinutes * 60_000 }),
   };
 }
-
-/** Live traffic has no container to check. */
-const isLive = (spec: JobSpec): boolean => spec.kind === 'session' && spec.rollouts === 'caller';
 
 const baselineOf = (messages: Message[] | null) => ({ leverVersion: 0, generation: 0, parents: [], messages });
 

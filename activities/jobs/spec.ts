@@ -39,6 +39,11 @@ export function containerOf({ container }: JobSpec): ContainerSpec {
   return container;
 }
 
+/** Live traffic has no container to check, and pays for its own calls to the policy. */
+export function isLive(spec: JobSpec): boolean {
+  return spec.kind === 'session' && spec.rollouts === 'caller';
+}
+
 /** Locks a job before a write; fails where the job was closed meanwhile. */
 export async function lockOpenJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const row = await lockJob(tx, job);

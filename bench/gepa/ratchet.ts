@@ -85,6 +85,8 @@ async function search(api: Api, run: Run, task: SearchTask): Promise<Outcome> {
       budget: { max_rollouts: task.maxRollouts },
       max_concurrent: task.maxConcurrent,
       rng_seed: task.rngSeed,
+      // The peer has none.
+      preflight: false,
     },
   });
   const session = `/api/v1/online/sessions/${id}`;

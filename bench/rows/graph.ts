@@ -183,6 +183,7 @@ async function job(world: World, { graph }: Shape, model: string) {
     policy_model: model,
     policy_provider: 'fake',
     rollout_budget: rolloutBudget,
+    preflight: false,
     max_concurrent: 1,
     initial_graph: graphToJson(graph),
   });

@@ -119,6 +119,12 @@ export const containerFields = {
     .describe(
       'The job fails if a larger share of its rollouts failed, checked from the 20th outcome and at the end. A candidate on a seed counts once, by its last try.',
     ),
+  preflight: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Before the first rollout, one small call to each of the policy and the proposer checks provider, key and model. false: no such call.',
+    ),
 };
 export type ContainerFields = z.infer<z.ZodObject<typeof containerFields>>;
 

@@ -23,7 +23,12 @@ export async function startDeployment(where: Where, name: string, served: string
     ...(container && {
       gate: {
         ...{ container_url: container.url, ...plan.gate, seeds: range(where.choice.between(0, 1_000), gateSeeds) },
-        ...{ max_concurrent: plan.maxConcurrent, rollout_timeout: plan.rolloutTimeout, max_failure_rate: 1 },
+        ...{
+          max_concurrent: plan.maxConcurrent,
+          rollout_timeout: plan.rolloutTimeout,
+          max_failure_rate: 1,
+          preflight: false,
+        },
       },
     }),
   });

@@ -90,6 +90,7 @@ export async function startGraphJob(
     ...{ policy_model: name, policy_provider: 'chaos', rollout_budget: graphs.budget },
     max_concurrent: plan.maxConcurrent,
     max_failure_rate: maxFailureRate,
+    preflight: false,
     rng_seed: where.choice.between(0, 1_000),
   });
   return follow(where, { ...started(name, id, 'graph', plan, null), seeds: [] });
@@ -112,6 +113,8 @@ const common = (name: string, container: JobContainer, plan: JobPlan) => ({
   max_concurrent: plan.maxConcurrent,
   rollout_timeout: plan.rolloutTimeout,
   max_failure_rate: maxFailureRate,
+  // The rules judge every call by its rollout, and faults of the model must not end a job.
+  preflight: false,
 });
 
 /** A started job without readers. */

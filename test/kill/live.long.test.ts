@@ -76,6 +76,7 @@ const create = async ({ rules, search, target }: (typeof kinds)[number]) =>
         rollouts: 'caller',
         policy: { provider: 'fake', model: 'mipro' in search ? `guesses ${rules}` : 'live' },
         proposer: { provider: 'fake', model: 'mipro' in search ? 'writer' : 'proposer' },
+        preflight: false,
         initial_prompt: { messages: [{ role: 'system', content: 'Answer well.' }] },
         // Reassign slots soon that a kill left without a reward.
         rollout_timeout: 1,

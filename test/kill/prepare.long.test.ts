@@ -1,14 +1,23 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { answers, startFakeContainer } from '../support/fakes/container.js';
+import { gate } from '../support/gate.js';
+import { createSession, ended, type Session } from '../support/jobs-over-http.js';
+import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { startWorkerOf } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
 let service: TestService;
+let model: FakeModel;
 beforeAll(async () => {
-  service = await startTestService({}, { serve: true, work: false });
+  model = await startFakeModel();
+  const env = { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url };
+  service = await startTestService(env, { serve: true, work: false });
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
+afterAll(async () => {
+  await service.stop();
+  await model.close();
+}, 60_000);
 
 const worker = () => startWorkerOf(service);
 
@@ -48,3 +57,38 @@ test.each(['session', 'evaluation'])(
   },
   120_000,
 );
+
+test('after kill -9 of a worker during the preflight, a recorded answer is not bought again', async () => {
+  const asked = (name: string) => model.requests.filter(({ body }) => body.model === name).length;
+  const hasEnded = gate();
+  // The policy answers; the proposer's first call never gets an answer.
+  model.reply(async ({ body }) => {
+    if (body.model === 'writer' && asked('writer') === 1) await hasEnded.opened;
+    return { usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6, cost: 0.5 } };
+  });
+  const container = await startFakeContainer({ prompt: [{ role: 'system', content: 'Say yes.' }] });
+  const first = await worker();
+  let second: Awaited<ReturnType<typeof worker>> | undefined;
+  try {
+    const id = await createSession(service, {
+      container_url: container.url,
+      policy: { provider: 'fake', model: 'task' },
+      proposer: { provider: 'fake', model: 'writer' },
+      gepa: { population_size: 1, generations: 1, evaluation: { seeds: [0] } },
+    });
+    await until('the policy’s answer is recorded and the proposer is asked', async () => {
+      const recorded = await service.query(`select id from model_calls where job_id = $1`, [id]);
+      return recorded.length === 1 && asked('writer') === 1;
+    });
+    await first.kill();
+    second = await worker();
+    const job = await ended<Session>(service, id, 90);
+    expect(job).toMatchObject({ status: 'completed', usage: { total_tokens: 12, total_cost_usd: 1 } });
+    expect([asked('task'), asked('writer')]).toEqual([1, 2]);
+  } finally {
+    hasEnded.open();
+    if (first.process.signalCode === null) await first.kill();
+    await second?.kill();
+    await container.close();
+  }
+}, 120_000);

@@ -63,6 +63,8 @@ export function request(name: string, containerUrl: string, maxConcurrent: numbe
       container_url: containerUrl,
       env_name: name,
       policy: { provider: 'fake', model: name },
+      // Every recorded call is a rollout's or the proposer's.
+      preflight: false,
       ...(mipro
         ? { mipro: { ...where, ...mipro } }
         : { gepa: { population_size: 3, generations: 3, minibatch_size: 3, ...where, ...gepa } }),

@@ -17,6 +17,7 @@ export const anySpec: EvaluationSpec & { container: ContainerSpec } = {
   maxConcurrent: 2,
   rolloutTimeoutS: 10,
   maxFailureRate: 0.5,
+  preflight: true,
 };
 
 /** No limit. */

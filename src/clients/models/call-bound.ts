@@ -99,7 +99,10 @@ function notText(messages: unknown): string | null {
   return null;
 }
 
-/** OpenAI's reasoning models refuse `max_tokens`; other models know only that. */
-function limitName(provider: string, model: string): string {
+/**
+ * The field that limits answer tokens: OpenAI's reasoning models refuse `max_tokens`; other models
+ * know only that.
+ */
+export function limitName(provider: string, model: string): string {
   return provider === 'openai' && /^(o\d|gpt-([5-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens';
 }

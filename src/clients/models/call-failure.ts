@@ -1,4 +1,5 @@
 import { providerRefusedKey } from './complete-chat.js';
+import { errorIn } from './provider-answer.js';
 import { keySetting, urlSetting } from './providers.js';
 import { cutErrorText } from '../net/untrusted.js';
 
@@ -9,6 +10,8 @@ export interface FailedCall {
   status: number;
   code: string | null;
   message: string | null;
+  /** The request field that names the model. */
+  field?: string;
 }
 
 /** Why a rollout failed. `systemic`: every call to this model would fail. */
@@ -22,8 +25,15 @@ export interface CallFailure {
 /** Errors of the proxy for calls without an answer of the provider. */
 const noAnswer = new Set(['upstream_unreachable', 'upstream_connection_lost', 'upstream_timeout']);
 
-/** What a failed model call means for its rollout, and what to do. */
-export function callFailure({ provider, model, status, code, message }: FailedCall): CallFailure {
+/** What a failed model call means for its rollout or job, and what to do. */
+export function callFailure({
+  provider,
+  model,
+  status,
+  code,
+  message,
+  field = 'policy.model',
+}: FailedCall): CallFailure {
   const call = `The call to model "${model}" of provider "${provider}" failed`;
   const detail = message === null ? '' : `: ${cutErrorText(message)}`;
   const infrastructure = true;
@@ -36,7 +46,7 @@ export function callFailure({ provider, model, status, code, message }: FailedCa
     const remedy = `Check that the provider runs and that ${urlSetting(provider)} reaches it.`;
     return { code, message: `${call}${sentence(detail)} ${remedy}`, infrastructure, systemic: false };
   }
-  const { name, remedy } = meaningOf(status, provider);
+  const { name, remedy } = meaningOf(status, provider, field);
   return {
     code: name,
     message: `${call} with ${status}${sentence(detail)} ${remedy}`,
@@ -48,12 +58,12 @@ export function callFailure({ provider, model, status, code, message }: FailedCa
 /** Statuses for a request that the provider cannot accept; another prompt may work. */
 const faultsOfRequest = new Set([400, 413, 422]);
 
-function meaningOf(status: number, provider: string): { name: string; remedy: string } {
+function meaningOf(status: number, provider: string, field: string): { name: string; remedy: string } {
   if (status === 403) {
     return { name: 'provider_refused', remedy: `Check that the key in ${keySetting(provider)} may use this model.` };
   }
   if (status === 404) {
-    return { name: 'model_not_found', remedy: `Check policy.model, and ${urlSetting(provider)} if you set it.` };
+    return { name: 'model_not_found', remedy: `Check ${field}, and ${urlSetting(provider)} if you set it.` };
   }
   if (status === 429) {
     return { name: 'provider_busy', remedy: 'Lower max_concurrent, or raise your limit at the provider.' };
@@ -64,4 +74,10 @@ function meaningOf(status: number, provider: string): { name: string; remedy: st
 
 function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** The provider's own words in an answer's body; null: none. */
+export function wordsOf(body: string): string | null {
+  const words = errorIn(body)?.['message'] ?? body.trim();
+  return typeof words === 'string' && words !== '' ? words : null;
 }

@@ -16,7 +16,7 @@ export interface CostReservation {
   close(cost: CallCost): Promise<void>;
 }
 
-type Asker = 'policy' | 'proposer' | 'step' | 'judge';
+type Asker = 'policy' | 'proposer' | 'step' | 'judge' | 'preflight';
 
 /** A chat completion requested by the service itself. */
 export interface ChatRequest {
@@ -40,7 +40,7 @@ export interface ChatRequest {
   onText?(piece: string): void;
 }
 
-/** `infrastructure`: not the request's fault; `refused`: the provider's answer. */
+/** `infrastructure`: not the request's fault; `refused`: the status, `Retry-After` and body. */
 export type ChatResult =
   | ({ ok: true; text: string; finishReason: string | null; latencyMs: number } & CallCost)
   | {
@@ -48,7 +48,7 @@ export type ChatResult =
       code: string;
       message: string;
       infrastructure: boolean;
-      refused?: { status: number; retryAfter: string | null; detail: string };
+      refused?: { status: number; retryAfter: string | null; text: string };
     };
 
 type Failure = Extract<ChatResult, { ok: false }>;
@@ -134,15 +134,15 @@ async function tryOnce(
     return read(policy, asker, sent, performance.now() - startedAt);
   }
   await meter?.close(noCost);
-  const detail = cutToBytes(text, 1_024);
-  const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${detail}`;
+  const cut = cutToBytes(text, 1_024);
+  const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cut}`;
   if (status === 401) {
     const check = `${message}. Check ${keySetting(policy.provider)}.`;
     return { ok: false, code: providerRefusedKey, message: check, infrastructure: true };
   }
   const passing = status === 429 || status >= 500;
   const infrastructure = !faultsOfRequest.has(status);
-  const refused = { status, retryAfter, detail };
+  const refused = { status, retryAfter, text: cut };
   const failure: Failure = { ok: false, code: `${asker}_refused`, message, infrastructure, refused };
   if (status === 429 || status === 503) onPushback?.(message);
   return passing ? { failure, retryAfter } : failure;

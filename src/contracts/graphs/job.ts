@@ -48,6 +48,7 @@ export const createGraphJobSchema = z
       max_concurrent: containerFields.max_concurrent,
       rollout_timeout: containerFields.rollout_timeout.describe('Seconds per run of a graph on a task.'),
       max_failure_rate: containerFields.max_failure_rate,
+      preflight: containerFields.preflight,
     },
     'must be a JSON object with dataset, policy_model and rollout_budget',
   )

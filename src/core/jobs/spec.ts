@@ -46,6 +46,8 @@ export interface RunSpec {
   maxConcurrent: number;
   rolloutTimeoutS: number;
   maxFailureRate: number;
+  /** Whether a small call checks each model before the first rollout. */
+  preflight: boolean;
 }
 
 /** Null: no limit. */
@@ -103,6 +105,7 @@ export interface GateSpec {
   maxConcurrent: number;
   rolloutTimeoutS: number;
   maxFailureRate: number;
+  preflight: boolean;
 }
 
 export interface DeploymentSpec {

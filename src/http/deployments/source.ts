@@ -39,7 +39,7 @@ export function gateSpec(gate: GateRequest, deps: HttpDeps): { gate: GateSpec; c
     gate: {
       ...{ seeds: gate.seeds, minReward: gate.min_reward ?? null, minImprovement: gate.min_improvement ?? null },
       ...{ maxConcurrent: gate.max_concurrent, rolloutTimeoutS: gate.rollout_timeout },
-      maxFailureRate: gate.max_failure_rate,
+      ...{ maxFailureRate: gate.max_failure_rate, preflight: gate.preflight },
     },
     container: containerSpec(gate, gate.container_url, gate.env_name ?? null),
   };

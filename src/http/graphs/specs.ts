@@ -64,6 +64,7 @@ export function graphSpec(
     maxConcurrent: request.max_concurrent,
     rolloutTimeoutS: request.rollout_timeout,
     maxFailureRate: request.max_failure_rate,
+    preflight: request.preflight,
     verifier,
     numTasks: dataset.tasks.length,
     description: description?.text ?? null,

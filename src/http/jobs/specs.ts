@@ -128,6 +128,7 @@ function runSpec(request: RunFields): Omit<RunSpec, 'container'> {
     maxConcurrent: request.max_concurrent,
     rolloutTimeoutS: request.rollout_timeout,
     maxFailureRate: request.max_failure_rate,
+    preflight: request.preflight,
   };
 }
 

@@ -64,10 +64,10 @@ export async function insertGateEvaluation(
     content === null
       ? (source as Extract<typeof source, { kind: 'messages' }>).policy
       : policyFromSnapshot(content.kind === 'graph' ? content.policies[0]! : content.policy);
-  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate } = gate!;
+  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight } = gate!;
   const evaluationSpec: EvaluationSpec = {
     ...{ kind: 'evaluation', policy, container: container!, appId: name, seeds, timeoutS },
-    ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate },
+    ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight },
     candidate: content && gateCandidate(content, snapshotId!),
   };
   const nothing = { algorithm: null, correlationId: null };

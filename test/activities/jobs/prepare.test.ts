@@ -32,7 +32,7 @@ describe('session baseline', () => {
   async function prepared(prompt: (typeof shared)[], initialPrompt?: object[]) {
     const box = await startFakeContainer({ prompt });
     const more = initialPrompt && { initial_prompt: { messages: initialPrompt } };
-    const jobId = await createSession(http, { container_url: box.url, ...more });
+    const jobId = await createSession(http, { container_url: box.url, preflight: false, ...more });
     await new MockActivityEnvironment().run(activities.prepareSession, { orgId: 'default', jobId });
     await box.close();
     return baselineOf(jobId);

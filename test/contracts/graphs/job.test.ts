@@ -30,6 +30,7 @@ describe('the body of a graph job', () => {
       max_concurrent: 5,
       rollout_timeout: 120,
       max_failure_rate: 0.5,
+      preflight: true,
     });
   });
 
@@ -58,6 +59,7 @@ describe('the body of a graph job', () => {
       max_concurrent: 256,
       rollout_timeout: 3_600,
       max_failure_rate: 0.2,
+      preflight: false,
     };
     expect(createGraphJobSchema.parse(body)).toEqual(body);
   });

@@ -123,7 +123,8 @@ describe('a deployment', () => {
     const id = await deploy(on.service, {
       name: 'judged',
       source: saying('x', policy),
-      gate: { container_url: box.url, seeds: [1, 2], min_reward: 1 },
+      // Every call is a rollout's.
+      gate: { container_url: box.url, seeds: [1, 2], min_reward: 1, preflight: false },
     });
     const judged = await built(on.service, id);
     expect(judged.status).toBe('ready');
@@ -140,7 +141,7 @@ describe('a deployment', () => {
     const next = await deploy(on.service, {
       name: 'judged',
       source: other,
-      gate: { container_url: stubborn.url, seeds: [1], min_reward: 1 },
+      gate: { container_url: stubborn.url, seeds: [1], min_reward: 1, preflight: false },
     });
     expect((await built(on.service, next)).status).toBe('ready');
     expect(on.world.model.requests.map(({ body }) => body.model)).toEqual(['another-model']);

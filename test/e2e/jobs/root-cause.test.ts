@@ -45,7 +45,9 @@ type Options = {
 async function evaluate(behave: Behaviour, { provider = 'fake', seeds = 3, ...more }: Options = {}) {
   const box = await container({ behave: () => behave });
   const policy = { provider, model: 'gpt-9' };
-  const id = await createEvaluation(on.service, { container_url: box.url, seeds: range(0, seeds), policy, ...more });
+  // The causes are those of rollouts.
+  const body = { container_url: box.url, seeds: range(0, seeds), policy, preflight: false };
+  const id = await createEvaluation(on.service, { ...body, ...more });
   const job = await ended<Evaluation>(on.service, id);
   const errors = (
     await on.service.query<{ error: { code: string; message: string } }>(

@@ -28,6 +28,7 @@ export function liveServiceOfFile() {
         rollouts: 'caller',
         policy: { provider: 'fake', model: 'live' },
         proposer: { provider: 'fake', model: 'proposer' },
+        preflight: false,
         initial_prompt: { messages: [{ role: 'system', content: baseline }] },
         gepa: { population_size: 2, generations: 12, minibatch_size: 3, evaluation: { seeds: [0, 1, 2, 3] } },
         ...more,

@@ -37,6 +37,7 @@ describe('create evaluation', () => {
       maxConcurrent: 5,
       rolloutTimeoutS: 120,
       maxFailureRate: 0.5,
+      preflight: true,
     });
   });
 

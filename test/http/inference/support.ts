@@ -32,6 +32,7 @@ const sessionSpec: SessionSpec = {
   maxConcurrent: 2,
   rolloutTimeoutS: 10,
   maxFailureRate: 0.5,
+  preflight: true,
   initialPrompt: null,
   budget: unlimited,
   search: anyGepa,
@@ -152,8 +153,9 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
     },
     newEvaluation(messages) {
       const candidate = messages && { messages, sessionId: null, candidateId: null };
-      const { policy, maxConcurrent, rolloutTimeoutS, maxFailureRate } = sessionSpec;
-      const run = { container: sessionSpec.container!, policy, maxConcurrent, rolloutTimeoutS, maxFailureRate };
+      const { policy, maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight } = sessionSpec;
+      const limits = { maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight };
+      const run = { container: sessionSpec.container!, policy, ...limits };
       return insert(
         'default',
         { ...run, kind: 'evaluation', appId: 'a', seeds: [0], timeoutS: 60, candidate },

@@ -83,6 +83,7 @@ describe('create session', () => {
       maxConcurrent: 5,
       rolloutTimeoutS: 120,
       maxFailureRate: 0.5,
+      preflight: true,
       initialPrompt: null,
       budget: { maxMinutes: null, maxCostUsd: null },
       search: {
@@ -138,6 +139,7 @@ describe('create session', () => {
       maxConcurrent: 7,
       rolloutTimeoutS: 1.5,
       maxFailureRate: 0,
+      preflight: true,
       search: {
         ...{ algorithm: 'gepa', maxRollouts: 50, rngSeed: 42 },
         ...{ trainSeeds: [5, 6, 7], evaluationSeeds: [1], minibatchSize: 2 },

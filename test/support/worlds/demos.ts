@@ -12,7 +12,7 @@ export interface DemosWorld {
   /** The container's default behaviour. */
   ask: Behaviour;
   env: Record<string, string>;
-  job: { container_url: string; policy: { provider: string; model: string } };
+  job: { container_url: string; policy: { provider: string; model: string }; preflight: false };
   topics: number;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function startDemosWorld({ labeled = false, topics = 6 }: DemosWorl
     model,
     ask,
     env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url },
-    job: { container_url: container.url, policy: { provider: 'fake', model: 'any' } },
+    job: { container_url: container.url, policy: { provider: 'fake', model: 'any' }, preflight: false },
     topics,
     async close() {
       await container.close();

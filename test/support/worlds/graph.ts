@@ -11,7 +11,7 @@ export interface GraphWorld {
   /** The service's settings for the models. */
   env: Record<string, string>;
   rules: number;
-  /** The body of a graph job with this many tasks. */
+  /** The body of a graph job with this many tasks; without preflight: every call is a graph's. */
   job(tasks: number, more?: object): Record<string, unknown>;
   /** The models' default answer. */
   answer(request: ModelRequest): ModelReply;
@@ -68,6 +68,7 @@ export async function startGraphWorld(rules = defaultRules): Promise<GraphWorld>
       policy_provider: 'fake',
       proposer: { model: 'writer', provider: 'fake' },
       rollout_budget: 150,
+      preflight: false,
       ...more,
     }),
     answer: ({ body }) => ({ text: graphAnswer(body.messages, rules) }),

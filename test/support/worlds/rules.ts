@@ -17,8 +17,8 @@ export interface RulesWorld {
   model: FakeModel;
   /** Settings that make the proposer the provider `fake`. */
   env: Record<string, string>;
-  /** Fields of a job on this world: container and policy. */
-  job: { container_url: string; policy: { provider: string; model: string } };
+  /** Fields of a job on this world; without preflight, so that every call is the search's. */
+  job: { container_url: string; policy: { provider: string; model: string }; preflight: false };
   rules: number;
   score(prompt: string, seed: number): number;
   /** The score of a call's prompt. */
@@ -45,7 +45,7 @@ export async function startRulesWorld(rules = 4): Promise<RulesWorld> {
     container,
     model,
     env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url },
-    job: { container_url: container.url, policy: { provider: 'fake', model: 'any' } },
+    job: { container_url: container.url, policy: { provider: 'fake', model: 'any' }, preflight: false },
     rules,
     score: (prompt, seed) => (prompt.includes(ruleOf(seed)) ? 1 : 0),
     scoreOf: (call) => world.score(promptOf(call), call.seed),

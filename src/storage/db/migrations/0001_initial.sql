@@ -329,14 +329,14 @@ create table model_calls (
   id text primary key,
   org_id text not null,
   job_id text not null references jobs (id) on delete cascade,
-  purpose text not null check (purpose in ('rollout', 'caller', 'proposer', 'judge')),
+  purpose text not null check (purpose in ('rollout', 'caller', 'proposer', 'judge', 'preflight')),
   rollout_id text,
   correlation_id text,
   candidate_id text,
 
   -- SHA-256 of provider and request
   request_hash bytea not null,
-  -- position among identical requests of the rollout, or number of the proposer's answer
+  -- position among identical requests of the rollout, or number of the proposer's or preflight's answer
   occurrence int not null default 0,
   -- the last attempt of the rollout that received this answer; 0: none. A resent rollout gets the
   -- recorded answers in turn, each once per attempt.

@@ -1,0 +1,97 @@
+import { limitName } from '../../src/clients/models/call-bound.js';
+import { callFailure, wordsOf } from '../../src/clients/models/call-failure.js';
+import { completeChat, providerRefusedKey, type ChatResult } from '../../src/clients/models/complete-chat.js';
+import type { BudgetSpec, JobSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { findServiceCall, recordServiceCall } from '../../src/storage/jobs/service-calls.js';
+import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
+import { costReservation } from '../call-meter.js';
+import type { ActivityDeps } from '../deps.js';
+import { jobFailure } from '../errors.js';
+import { isLive } from './spec.js';
+
+const messages: Message[] = [{ role: 'user', content: 'Reply with OK.' }];
+/** Some models refuse a limit below 16. */
+const answerTokens = 16;
+const tryTimeoutMs = 15_000;
+/** A slow or busy provider delays the first rollout by at most this long. */
+const windowMs = 45_000;
+
+/** Failures that every later call to the model would have; of answers, by their status. */
+const lastingCodes = new Set([providerRefusedKey, 'provider_not_usable', 'upstream_unreachable']);
+const lastingStatuses = new Set([403, 404]);
+
+/** A model that a job calls; `field`: the field of its request that names it. */
+interface CheckedModel {
+  policy: Pick<PolicySpec, 'provider' | 'model'>;
+  field: string;
+}
+
+/**
+ * Calls the policy and the proposer once each. Fails the job if the provider cannot be reached or
+ * refuses the key or the model; other failures are left to the rollouts. A retry finds the answers.
+ */
+export async function checkModels(deps: ActivityDeps, job: JobRef, spec: JobSpec, signal: AbortSignal): Promise<void> {
+  if (!spec.preflight) return;
+  const results = await Promise.all(
+    modelsOf(spec).map(async (model, occurrence) => {
+      const result = await callModel(deps, job, spec, { model: model.policy, occurrence }, signal);
+      return result && lastingFailure(model, result);
+    }),
+  );
+  const failure = results.find((found) => found !== null);
+  if (failure) throw failure;
+}
+
+/** The models that a provider answers for, each once. */
+function modelsOf(spec: JobSpec): CheckedModel[] {
+  const policy = { policy: spec.policy, field: spec.kind === 'graph' ? 'policy_model' : 'policy.model' };
+  const proposer = spec.kind === 'evaluation' ? [] : [{ policy: spec.proposer, field: 'proposer.model' }];
+  const models = isLive(spec) ? proposer : [policy, ...proposer];
+  const isRepeated = ({ policy: { provider, model } }: CheckedModel, index: number) =>
+    models.slice(0, index).some((other) => other.policy.provider === provider && other.policy.model === model);
+  return models.filter((model, index) => model.policy.provider !== 'local' && !isRepeated(model, index));
+}
+
+/** Calls the model and records its answer; null: an earlier attempt has. */
+async function callModel(
+  deps: ActivityDeps,
+  job: JobRef,
+  spec: JobSpec,
+  { model, occurrence }: { model: CheckedModel['policy']; occurrence: number },
+  signal: AbortSignal,
+): Promise<ChatResult | null> {
+  const id = `pre_${job.jobId}_${occurrence}`;
+  if (await deps.db.org(job.orgId, (tx) => findServiceCall(tx, job.jobId, id))) return null;
+  const { provider, model: name } = model;
+  // Only what every model takes: a field of the policy must not decide whether its key is accepted.
+  const policy = { provider, model: name, params: { [limitName(provider, name)]: answerTokens } };
+  const budget: BudgetSpec = spec.kind === 'evaluation' ? { maxMinutes: null, maxCostUsd: null } : spec.budget;
+  const meter = costReservation(deps, job, { budget, policy, rolloutId: null }, signal);
+  const deadline = Date.now() + windowMs;
+  const answer = await completeChat(deps.providers, {
+    ...{ asker: 'preflight', policy, messages, signal, meter, deadline, tryTimeoutMs },
+  });
+  if (!answer.ok) return answer;
+  const call = { id, purpose: 'preflight' as const, occurrence, policy, messages, answer };
+  // The call is paid for, so wait for the database.
+  await retryTransient(() => deps.db.org(job.orgId, (tx) => recordServiceCall(tx, job, call)), {
+    patienceMs: databasePatienceMs,
+    onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'preflight not recorded; retrying'),
+  });
+  return answer;
+}
+
+/** The failure that ends the job, or null. */
+function lastingFailure({ policy, field }: CheckedModel, result: ChatResult) {
+  if (result.ok) return null;
+  const { code, message, refused } = result;
+  if (!lastingCodes.has(code) && !(refused && lastingStatuses.has(refused.status))) return null;
+  const failure = callFailure({
+    ...{ provider: policy.provider, model: policy.model, field },
+    ...(refused
+      ? { status: refused.status, code: null, message: wordsOf(refused.text) }
+      : { status: 0, code, message }),
+  });
+  return jobFailure(failure.code, failure.message, code === 'upstream_unreachable');
+}
