@@ -73,6 +73,8 @@ async function beginSession(): Promise<string> {
     algorithm: 'gepa',
     container_url: container.url,
     policy: { provider: 'fake', model: 'any' },
+    // The model's first call must be the proposer's.
+    preflight: false,
     gepa: { population_size: 1, generations: 2, minibatch_size: 2, evaluation: { seeds: [0, 1, 2, 3] } },
   };
   return (await service.api.call<{ job_id: string }>('POST', sessions, { policy_optimization })).job_id;

@@ -51,7 +51,8 @@ describe('a deployment', () => {
     });
     const asked = () => on.world.model.requests.map(({ body }) => body.messages[0]!.content);
     on.world.model.requests.length = 0;
-    const gate = { container_url: box.url, seeds: [0, 1], min_improvement: 0.5, max_concurrent: 1 };
+    const once = { max_concurrent: 1, preflight: false };
+    const gate = { container_url: box.url, seeds: [0, 1], min_improvement: 0.5, ...once };
     const id = await deploy(on.service, {
       name: 'marked',
       source: { session_id: session, candidate_id: candidateId(session, 1) },

@@ -16,7 +16,7 @@ const wanted = () => ({ container_url: on.world.container.url, policy: pricedPol
 afterEach(() => on.world.container.behave(() => on.world.ask));
 
 describe('sensor frames of a session', () => {
-  test('contain each finished rollout once, and add up to the usage together with the proposer', async () => {
+  test('contain each finished rollout once, and add up to the usage together with the proposer and the preflight', async () => {
     const id = await createSession(on.service, {
       ...wanted(),
       max_concurrent: 4,
@@ -37,14 +37,14 @@ describe('sensor frames of a session', () => {
 
     const totals = totalsOf(frames);
     expect(totals.count).toBe(session.progress.rollouts_completed);
-    const [proposer] = await on.service.query<{ prompt: number; completion: number; cost: number }>(
+    const [others] = await on.service.query<{ prompt: number; completion: number; cost: number }>(
       `select sum(prompt_tokens)::float8 as prompt, sum(completion_tokens)::float8 as completion, sum(cost_usd) as cost
-         from model_calls where job_id = $1 and purpose = 'proposer'`,
+         from model_calls where job_id = $1 and purpose in ('proposer', 'preflight')`,
       [id],
     );
-    expect(totals.promptTokens + proposer!.prompt).toBe(session.usage.prompt_tokens);
-    expect(totals.completionTokens + proposer!.completion).toBe(session.usage.completion_tokens);
-    expect(totals.costUsd + proposer!.cost).toBeCloseTo(session.usage.total_cost_usd!, 9);
+    expect(totals.promptTokens + others!.prompt).toBe(session.usage.prompt_tokens);
+    expect(totals.completionTokens + others!.completion).toBe(session.usage.completion_tokens);
+    expect(totals.costUsd + others!.cost).toBeCloseTo(session.usage.total_cost_usd!, 9);
 
     // Also as an archive.
     const zip = await fetch(`${on.service.url}${pathOf(id)}/traces`, {
