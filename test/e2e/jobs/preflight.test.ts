@@ -216,7 +216,8 @@ test('a cancelled job ends the call', async () => {
   await until('the model is asked', () => on.world.model.requests.length > 0);
   await command(on.service, id, 'cancel');
   expect(await ended<Evaluation>(on.service, id)).toMatchObject({ status: 'cancelled' });
-  await until('the call has ended', () => on.world.model.requests[0]!.closed);
+  // Sooner than by its own time-out.
+  await until('the call has ended', () => on.world.model.requests[0]!.closed, 5);
   expect(on.world.model.requests).toHaveLength(1);
   expect(box.ledger).toEqual([]);
 });
