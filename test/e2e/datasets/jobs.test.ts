@@ -104,7 +104,7 @@ describe('a session on a data set', () => {
 });
 
 describe('an evaluation on a data set', () => {
-  const policy = { policy: { provider: 'fake', model: 'policy' } };
+  const policy = { policy: { provider: 'fake', model: 'policy' }, preflight: false };
 
   test('runs all rows of an uploaded file with a prompt', async () => {
     const uploaded = await on.service.api.call<{ dataset_id: string }>('POST', '/api/v1/datasets', on.world.rows(8));

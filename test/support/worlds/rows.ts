@@ -8,7 +8,7 @@ import { propose } from './rules.js';
 export interface RowsWorld {
   model: FakeModel;
   env: Record<string, string>;
-  /** Fields of a session on `count` rows. */
+  /** Fields of a session on `count` rows; without preflight, so that every call is the search's. */
   job(count: number): object;
   rows(count: number): { question: string; answer: string }[];
   /** The requests of the policy. */
@@ -37,6 +37,7 @@ export async function startRowsWorld(rules = 4): Promise<RowsWorld> {
       policy: { provider: 'fake', model: 'policy' },
       proposer: { provider: 'fake', model: 'proposer' },
       initial_prompt: { messages: [{ role: 'system', content: rowsBaseline }] },
+      preflight: false,
     }),
     policyCalls: () => model.requests.filter(({ body }) => body.model === 'policy'),
     reset() {
