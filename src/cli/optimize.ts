@@ -8,6 +8,7 @@ import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
 import { decimal, dollars, note, say, sayJson } from './output.js';
 import { followSession, type SessionState } from './progress.js';
+import { promptText } from './prompt-file.js';
 import { readPrompt, readTask, taskFields, type TaskOptions } from './task.js';
 
 export interface OptimizeOptions extends TaskOptions {
@@ -93,13 +94,6 @@ function verdictOf({ verdict, comparison, best_reward: best, best_candidate: bes
   const difference = `difference ${decimal(interval.low)} to ${decimal(interval.high)}`;
   const name = { better: 'Better', not_significantly_better: 'Not significantly better', worse: 'Worse' }[verdict];
   return `${name} on ${rows}: ${decimal(baseline)} -> ${decimal(winner)} (95 %: ${difference})`;
-}
-
-/** JSON for a `.json` file or several messages; otherwise the text. */
-function promptText({ messages }: Prompt, path: string): string {
-  const rewritten = messages.filter(({ content }) => !/^\s*\{\{[^{}]+\}\}\s*$/.test(content));
-  if (path.endsWith('.json') || rewritten.length !== 1) return `${JSON.stringify({ messages }, null, 2)}\n`;
-  return `${rewritten[0]!.content}\n`;
 }
 
 function contentsOf({ messages }: Prompt): string {

@@ -3,8 +3,10 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Roles } from '../config.js';
 import { version } from '../version.js';
 import type { DemoOptions } from './demo.js';
+import { doctor } from './doctor.js';
 import { evaluate } from './evaluate.js';
 import { explain } from './explain.js';
+import { exportForms, exportPrompt } from './export.js';
 import { init } from './init.js';
 import { command, list, results, watch } from './jobs.js';
 import { optimize } from './optimize.js';
@@ -73,6 +75,19 @@ program
   .option('--json', 'the result as JSON')
   .action(watch);
 program.command('results').description('the results of a job as JSON').argument('<id>').action(results);
+program
+  .command('export')
+  .description('the best prompt of a session, for another tool')
+  .argument('<id>')
+  .addOption(new Option('--to <form>', 'the form').choices(exportForms).default('prompt.txt'))
+  .option('--out <file>', 'where to write it; default: standard output')
+  .action(exportPrompt);
+program
+  .command('doctor')
+  .description('checks of the service, the model and a container')
+  .argument('[container-url]')
+  .option('--model <provider/model>', 'the model that the container calls', 'local')
+  .action(doctor);
 for (const name of ['pause', 'resume', 'cancel'])
   program
     .command(name)

@@ -76,7 +76,7 @@ export async function readPrompt(path: string | undefined) {
 }
 
 /** `openai/gpt-4o-mini`; a name alone is a provider and its model. */
-function modelOf(name: string): { provider: string; model: string } {
+export function modelOf(name: string): { provider: string; model: string } {
   const at = name.indexOf('/');
   return at < 0 ? { provider: name, model: name } : { provider: name.slice(0, at), model: name.slice(at + 1) };
 }

@@ -3,11 +3,14 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { answers } from '../support/fakes/container-answers.js';
+import { containersOfEachTest } from '../support/fakes/containers-of-each-test.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
 
 const root = join(import.meta.dirname, '../..');
 const on = serviceOfFile(() => startRowsWorld());
+const container = containersOfEachTest();
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ratchet-cli-'));
@@ -43,6 +46,18 @@ describe('optimize', () => {
     const best = await written('best-prompt.txt');
     expect(best.startsWith(rowsBaseline)).toBe(true);
     for (let rule = 0; rule < 4; rule += 1) expect(best).toContain(`rule-${rule}.`);
+
+    const id = /^Session (\S+)$/m.exec(err)![1]!;
+    const forms = ['prompt.txt', 'json', 'promptfoo', 'langfuse', 'dspy'];
+    const exported = await Promise.all(forms.map((form) => ratchet('export', id, '--to', form)));
+    expect(exported.map((one) => one.code)).toEqual([0, 0, 0, 0, 0]);
+    const [text, ...others] = exported.map((one) => one.out);
+    expect(text).toBe(best);
+    const [messages, promptfoo, langfuse, dspy] = others.map((json) => JSON.parse(json));
+    expect(messages.messages[1]).toEqual({ role: 'user', content: '{{input}}' });
+    expect(JSON.parse(promptfoo.prompts[0])).toEqual(messages.messages);
+    expect(langfuse).toMatchObject({ type: 'chat', prompt: messages.messages });
+    expect(dspy.signature.instructions).toBe(messages.messages[0].content);
 
     const evaluated = await ratchet('eval', ...task, '--prompt', 'best-prompt.txt');
     expect(evaluated).toMatchObject({ code: 0, out: expect.stringMatching(/^Mean reward 1\.000 on 40 rows$/m) });
@@ -115,3 +130,25 @@ test('init writes a project that optimize reads, and overwrites nothing', async 
   expect((await written('sample/data.jsonl')).trim().split('\n').length).toBe(100);
   expect(await ratchet('init', 'sample')).toMatchObject({ code: 2, err: expect.stringContaining('exists') });
 }, 60_000);
+
+describe('doctor', () => {
+  test('checks the contract of a container', async () => {
+    const { url, behave } = await container();
+    behave(() => answers.reward(1, 'good'));
+    const { code, out } = await ratchet('doctor', url);
+    expect(out).toMatch(/^ok {4}container answers rollouts/m);
+    expect(out).toMatch(/^ok {4}the same seed scores alike: 1\.000 and 1\.000/m);
+    // The fake container calls no model.
+    expect(out).toMatch(/^FAIL {2}the model is called through inference_url: 0 calls/m);
+    expect(code).toBe(1);
+  }, 60_000);
+
+  test('names a wrong port and an unknown provider', async () => {
+    const [port, provider] = await Promise.all([
+      ratchet('doctor', 'http://127.0.0.1:9'),
+      ratchet('doctor', '--model', 'nobody/x'),
+    ]);
+    expect(port).toMatchObject({ code: 1, out: expect.stringMatching(/^FAIL {2}container answers rollouts: .*:9/m) });
+    expect(provider).toMatchObject({ code: 1, out: expect.stringMatching(/^FAIL {2}provider nobody/m) });
+  }, 60_000);
+});

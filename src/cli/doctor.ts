@@ -1,0 +1,101 @@
+/** Checks of a set-up: the service, the models, and a container's contract. */
+import type { z } from 'zod';
+import type { evaluationResultsSchema, evaluationSchema } from '../contracts/evaluations/evaluation.js';
+import type { traceSchema } from '../contracts/rollouts/trace.js';
+import { jobKinds } from '../core/jobs/kinds.js';
+import type { Api } from './api.js';
+import { withService } from './connect.js';
+import { FailedJob } from './errors.js';
+import { decimal, say } from './output.js';
+import { modelOf } from './task.js';
+
+interface Check {
+  name: string;
+  ok: boolean;
+  detail: string;
+}
+
+/** The first seed runs twice: equal calls should score alike. */
+const seeds = [0, 0, 1];
+
+/** Prints each check; fails if one does. */
+export async function doctor(url: string | undefined, { model }: { model: string }): Promise<void> {
+  await withService(async (api) => {
+    const checks = [
+      ...(await serviceChecks(api, model)),
+      ...(url === undefined ? [] : await containerChecks(api, url, model)),
+    ];
+    for (const { name, ok, detail } of checks)
+      say(`${ok ? 'ok  ' : 'FAIL'}  ${name}${detail === '' ? '' : `: ${detail}`}`);
+    const failed = checks.filter(({ ok }) => !ok).length;
+    if (failed > 0) throw new FailedJob(`${failed} of ${checks.length} checks failed.`);
+  });
+}
+
+async function serviceChecks(api: Api, model: string): Promise<Check[]> {
+  const { provider } = modelOf(model);
+  const [ready, { providers }] = await Promise.all([
+    api.call<{ checks: Record<string, { ok: boolean; detail: string | null }> }>('GET', '/readyz'),
+    api.call<{ providers: { name: string; usable: boolean; reason: string | null }[] }>('GET', '/api/v1/providers'),
+  ]);
+  const found = providers.find(({ name }) => name === provider);
+  return [
+    ...Object.entries(ready.checks).map(([name, { ok, detail }]) => ({ name, ok, detail: detail ?? '' })),
+    {
+      name: `provider ${provider}`,
+      ok: found?.usable ?? false,
+      detail: found ? (found.reason ?? '') : 'is not known; see RATCHET_PROVIDERS',
+    },
+  ];
+}
+
+/** Runs a small evaluation, whose rollouts show the container's contract. */
+async function containerChecks(api: Api, url: string, model: string): Promise<Check[]> {
+  const { path } = jobKinds.evaluation;
+  const { job_id: id } = await api.call<{ job_id: string }>('POST', path, {
+    ...{ app_id: 'doctor', env_name: 'default', container_url: url, policy: modelOf(model), seeds },
+    ...{ max_failure_rate: 1, rollout_timeout: 60, max_concurrent: 1 },
+  });
+  for await (const event of api.follow(`${path}/${id}/events`)) void event;
+  const [job, { results }] = await Promise.all([
+    api.call<z.output<typeof evaluationSchema>>('GET', `${path}/${id}`),
+    api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results`),
+  ]);
+  const answered = results.filter(({ status }) => status === 'succeeded');
+  const contract = {
+    name: 'container answers rollouts',
+    ok: job.status === 'completed' && answered.length === seeds.length,
+    detail: job.error ?? results.find(({ error }) => error !== null)?.error ?? `evaluation ${id}`,
+  };
+  if (answered.length === 0) return [contract];
+  const traces = await Promise.all(
+    answered.map((row) => api.call<z.output<typeof traceSchema>>('GET', `${path}/${id}/traces/${row.trace_id}`)),
+  );
+  const rewards = answered.map(({ reward }) => reward!);
+  const [first, again] = answered.filter(({ seed }) => seed === 0).map(({ reward }) => reward);
+  const slowest = Math.max(...answered.map(({ latency_ms: ms }) => ms ?? 0));
+  return [
+    contract,
+    {
+      name: 'rewards are 0 to 1',
+      ok: rewards.every((reward) => reward >= 0 && reward <= 1),
+      detail: rewards.map(decimal).join(', '),
+    },
+    {
+      name: 'the same seed scores alike',
+      ok: first === again,
+      detail: `${decimal(first ?? null)} and ${decimal(again ?? null)}${first === again ? '' : '; searches of noisy rewards need more rollouts'}`,
+    },
+    {
+      name: 'feedback for the proposer',
+      ok: traces.every(({ feedback }) => feedback !== null && feedback.trim() !== ''),
+      detail: traces[0]?.feedback?.slice(0, 100) ?? 'none: return reward_info.details.feedback',
+    },
+    {
+      name: 'the model is called through inference_url',
+      ok: traces.every(({ calls }) => calls.length > 0),
+      detail: `${traces.reduce((sum, { calls }) => sum + calls.length, 0)} calls`,
+    },
+    { name: 'latency', ok: true, detail: `${(slowest / 1_000).toFixed(1)} s at most` },
+  ];
+}
