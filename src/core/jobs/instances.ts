@@ -1,0 +1,53 @@
+/** What the seeds of a job stand for, and how they are scored. */
+import { canonicalJson } from '../../util/json.js';
+import type { ContainerSpec, JobSpec, RowsSpec } from './spec.js';
+
+/** `tasks`: a digest of a graph job's tasks; `traffic`: seeds named by the callers of a session. */
+export type Instances =
+  | ({ kind: 'rows' } & Pick<RowsSpec, 'datasetId' | 'expected' | 'scorer'>)
+  | ({ kind: 'container' } & Pick<ContainerSpec, 'url' | 'envName' | 'envConfig'>)
+  | { kind: 'tasks'; tasks: string; verifier: unknown }
+  | { kind: 'traffic'; jobId: string };
+
+/** `tasks`: the digest of a graph job's tasks, else null. */
+export function instancesOf(jobId: string, spec: JobSpec, tasks: string | null): Instances {
+  if (spec.kind === 'graph') return { kind: 'tasks', tasks: tasks!, verifier: spec.verifier };
+  if (spec.rows) {
+    const { datasetId, expected, scorer } = spec.rows;
+    return { kind: 'rows', datasetId, expected, scorer };
+  }
+  if (!spec.container) return { kind: 'traffic', jobId };
+  const { url, envName, envConfig } = spec.container;
+  return { kind: 'container', url, envName, envConfig };
+}
+
+/** Why equal seeds of `a` and `b` are not the same instances, said of `b`; null: they are. */
+export function instancesProblem(a: Instances, b: Instances): string | null {
+  const isEqual = (left: unknown, right: unknown) => canonicalJson(left) === canonicalJson(right);
+  if (isEqual(a, b)) return null;
+  if (a.kind === 'rows' && b.kind === 'rows') {
+    if (a.datasetId !== b.datasetId) return `runs on the data set ${b.datasetId}, but a on ${a.datasetId}`;
+    return 'is scored differently from a: compare jobs with the same scorer and the same column of right answers';
+  }
+  if (a.kind === 'container' && b.kind === 'container') {
+    if (a.url !== b.url) return `runs in the container ${b.url}, but a in ${a.url}`;
+    if (a.envName !== b.envName) return `has env_name ${nameOf(b.envName)}, but a has ${nameOf(a.envName)}`;
+    return 'has another env_config than a, so its seeds may be other instances';
+  }
+  if (a.kind === 'tasks' && b.kind === 'tasks') {
+    if (a.tasks !== b.tasks) return 'has other tasks than a: compare graph jobs with the same data set';
+    return 'has another verifier than a: compare graph jobs with the same verifier_config';
+  }
+  if (a.kind === 'traffic' && b.kind === 'traffic')
+    return 'runs on live traffic of another session: seeds of live traffic are compared within one session only';
+  return `runs on ${nouns[b.kind]}, but a on ${nouns[a.kind]}: equal seeds are not the same instances`;
+}
+
+const nouns = {
+  rows: 'the rows of a data set',
+  container: "a container's seeds",
+  tasks: "a graph job's tasks",
+  traffic: 'live traffic',
+} as const satisfies Record<Instances['kind'], string>;
+
+const nameOf = (name: string | null) => (name === null ? 'null' : `"${name}"`);

@@ -1,0 +1,76 @@
+/** The comparison of two candidates on the seeds that both ran. */
+import { exceeds, mean } from '../math/rewards.js';
+import { comparePaired } from '../math/statistics.js';
+import type { SearchVerdict } from './protocol.js';
+import { verdictOf } from './view.js';
+
+/** Means over a candidate's succeeded rollouts on one seed. */
+export interface SeedMeans {
+  reward: number;
+  /** Dollars; null: a call of unknown cost. */
+  costUsd: number | null;
+  /** Recorded model calls of these rollouts. */
+  calls: number;
+  /** null: not measured. */
+  latencyMs: number | null;
+}
+
+/** A candidate on the compared seeds, each of which counts once. */
+export interface ComparedSide {
+  reward: number;
+  /** Dollars per rollout; null: a call of unknown cost, or no recorded call. */
+  costUsd: number | null;
+  latencyMs: { mean: number; p50: number } | null;
+}
+
+/** In `verdict` `b` is the winner and `a` the baseline; `won`, `lost`, `tied`: seeds of `b`. */
+export interface SeedComparison {
+  a: ComparedSide;
+  b: ComparedSide;
+  verdict: SearchVerdict;
+  won: number;
+  lost: number;
+  tied: number;
+}
+
+/** The fewest seeds with a bounded interval. */
+const leastSeeds = 2;
+
+/**
+ * Compares on the common seeds that no search selected on, if there are at least two, else on all.
+ * Null: no common seed.
+ */
+export function compareBySeed(
+  a: ReadonlyMap<number, SeedMeans>,
+  b: ReadonlyMap<number, SeedMeans>,
+  isSelected: (seed: number) => boolean,
+): SeedComparison | null {
+  const common = [...a.keys()].filter((seed) => b.has(seed));
+  if (common.length === 0) return null;
+  const unselected = common.filter((seed) => !isSelected(seed));
+  const seeds = unselected.length >= leastSeeds ? unselected : common;
+  const [ofA, ofB] = [seeds.map((seed) => a.get(seed)!), seeds.map((seed) => b.get(seed)!)];
+  const [rewardsA, rewardsB] = [ofA.map(({ reward }) => reward), ofB.map(({ reward }) => reward)];
+  const [sideA, sideB] = [sideOf(ofA), sideOf(ofB)];
+  const won = seeds.filter((_, index) => exceeds(rewardsB[index]!, rewardsA[index]!)).length;
+  const lost = seeds.filter((_, index) => exceeds(rewardsA[index]!, rewardsB[index]!)).length;
+  const verdict = verdictOf(comparePaired(rewardsB, rewardsA), {
+    basis: seeds.some(isSelected) ? 'evaluation' : 'heldout',
+    seeds: seeds.length,
+    baseline: sideA.reward,
+    winner: sideB.reward,
+  });
+  return { a: sideA, b: sideB, verdict, won, lost, tied: seeds.length - won - lost };
+}
+
+function sideOf(seeds: readonly SeedMeans[]): ComparedSide {
+  const costs = seeds.flatMap(({ costUsd }) => costUsd ?? []);
+  const hasCost = costs.length === seeds.length && seeds.some(({ calls }) => calls > 0);
+  const latencies = seeds.flatMap(({ latencyMs }) => latencyMs ?? []).sort((left, right) => left - right);
+  return {
+    reward: mean(seeds.map(({ reward }) => reward))!,
+    costUsd: hasCost ? mean(costs) : null,
+    latencyMs:
+      latencies.length === 0 ? null : { mean: mean(latencies)!, p50: latencies[Math.ceil(latencies.length / 2) - 1]! },
+  };
+}
