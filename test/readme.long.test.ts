@@ -26,6 +26,7 @@ const reference = [
     'live-traffic',
     'prompts',
     'evaluations',
+    'compare',
     'deployments',
     'datasets',
     'graphs',

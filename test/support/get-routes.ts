@@ -10,7 +10,7 @@ interface Schema {
 }
 
 interface Operation {
-  parameters?: { name: string; in: string; schema: Schema }[];
+  parameters?: { name: string; in: string; required?: boolean; schema: Schema }[];
   responses: Record<string, unknown>;
 }
 
@@ -94,7 +94,7 @@ export async function walkGetRoutes(
   for (const [route, { get }] of Object.entries(document.paths)) {
     if (!get) continue;
     const expected = Object.keys(get.responses).filter((code) => !errors.includes(code));
-    for (const path of await paths(route, ids)) {
+    for (const path of (await paths(route, ids)).map((path) => plain(path, get))) {
       const urls = [path, ...(await queried(path, get))];
       requests.push(...urls.map((url) => ({ route, url, expected: expected.map(Number) })));
     }
@@ -108,11 +108,25 @@ export async function walkGetRoutes(
 
   async function queried(path: string, { parameters = [] }: Operation): Promise<string[]> {
     const urls: string[] = [];
-    for (const { name, in: location, schema } of parameters) {
-      if (location !== 'query') continue;
-      for (const value of await values(path, name, schema)) urls.push(`${path}?${name}=${encodeURIComponent(value)}`);
+    for (const { name, in: location, required, schema } of parameters) {
+      if (location !== 'query' || required) continue;
+      const join = path.includes('?') ? '&' : '?';
+      for (const value of await values(path, name, schema))
+        urls.push(`${path}${join}${name}=${encodeURIComponent(value)}`);
     }
     return urls;
+  }
+
+  /** The path with its required query parameters. */
+  function plain(path: string, { parameters = [] }: Operation): string {
+    const required = parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
+    if (required.length === 0) return path;
+    const query = required.map(({ name }): [string, string] => {
+      const value = queries[name];
+      if (value === undefined) throw new Error(`${path}: the walk has no value for the query parameter ${name}`);
+      return [name, value];
+    });
+    return `${path}?${new URLSearchParams(query).toString()}`;
   }
 
   async function values(path: string, name: string, schema: Schema): Promise<string[]> {

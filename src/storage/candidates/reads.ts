@@ -63,3 +63,11 @@ export async function readPrompt(tx: Tx, jobId: string, candidateId: string): Pr
   );
   return row ?? null;
 }
+
+/** The job of a candidate; null: no such candidate. */
+export async function readJobOf(tx: Tx, candidateId: string): Promise<string | null> {
+  const [row] = await tx.query<{ jobId: string }>('select job_id as "jobId" from candidates where id = $1', [
+    candidateId,
+  ]);
+  return row?.jobId ?? null;
+}

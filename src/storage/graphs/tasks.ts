@@ -32,3 +32,14 @@ export async function readTasks(tx: Tx, jobId: string, indexes: readonly number[
   );
   return new Map(rows.map(({ index, ...task }) => [index, task]));
 }
+
+/** A digest of all tasks of a graph job, equal for equal data sets. */
+export async function readTasksDigest(tx: Tx, jobId: string): Promise<string> {
+  const [row] = await tx.query<{ digest: string }>(
+    `select encode(sha256(convert_to(coalesce(string_agg(
+              json_build_array(task_index, task_id, input, gold, rubric)::text, ',' order by task_index), ''), 'UTF8')), 'hex') as digest
+       from graph_tasks where job_id = $1`,
+    [jobId],
+  );
+  return row!.digest;
+}

@@ -4,7 +4,13 @@ import { JobGoneError } from './events.js';
 
 /** The validated request of a job. */
 export async function readSpec<Spec extends JobSpec | DeploymentSpec>(tx: Tx, jobId: string): Promise<Spec> {
+  const spec = await findSpec<Spec>(tx, jobId);
+  if (!spec) throw new JobGoneError(`The job ${jobId} is not in the database.`);
+  return spec;
+}
+
+/** The validated request of a job; null: no such job. */
+export async function findSpec<Spec extends JobSpec | DeploymentSpec>(tx: Tx, jobId: string): Promise<Spec | null> {
   const [row] = await tx.query<{ spec: Spec }>('select spec from jobs where id = $1', [jobId]);
-  if (!row) throw new JobGoneError(`The job ${jobId} is not in the database.`);
-  return row.spec;
+  return row?.spec ?? null;
 }

@@ -166,7 +166,18 @@ const walk = (jobs: readonly string[]) =>
   walkGetRoutes(on.service, idsOf(jobs), {
     ...{ kind: 'optimization', system_id: 'any', system_name: 'any', name: 'prompt' },
     correlation_id: traffic!.calls[0]!.correlationId,
+    ...{ a: jobs[0]!, b: jobs[0]! },
   });
+
+/** Compares every job with itself; returns the statuses with the number of seeds without a tie. */
+const compareAll = (jobs: readonly string[]) =>
+  Promise.all(
+    jobs.map(async (id) => {
+      const { status, body } = await new ApiReader(on.service).get(`/api/v1/compare?a=${id}&b=${id}`);
+      const { tied, seeds_compared } = JSON.parse(body.toString()) as { tied: number; seeds_compared: number };
+      return { id, status, notTied: seeds_compared - tied };
+    }),
+  );
 
 test('every GET route answers for every kind of job', async () => {
   const { url, apiKey } = on.service;
@@ -179,6 +190,8 @@ test('every GET route answers for every kind of job', async () => {
   const jobs = await startJobs();
   const running = await walk(jobs);
   expect(running.wrong).toEqual([]);
+  const same = jobs.map((id) => ({ id, status: 200, notTied: 0 }));
+  expect(await compareAll(jobs)).toEqual(same);
   for (const id of jobs) {
     const { status } =
       kindOf(id) === 'deployment' ? await readDeployment(on.service, id) : await readJob(on.service, id);
@@ -193,5 +206,6 @@ test('every GET route answers for every kind of job', async () => {
   await traffic!.stop();
   const finished = await walk(jobs);
   expect(finished.wrong).toEqual([]);
+  expect(await compareAll(jobs)).toEqual(same);
   expect(finished.requests).toBeGreaterThan(finished.routes.length * 5);
 }, 300_000);

@@ -1,0 +1,52 @@
+/** The comparison of two candidates on common seeds. */
+import { z } from 'zod';
+import { kindNames } from '../core/jobs/kinds.js';
+import { outcome } from './search.js';
+
+const side = z
+  .string()
+  .regex(/^[\w.-]{1,100}$/, 'must be an id or the name of a deployment')
+  .describe(
+    'An evaluation, a session or a graph job (its best candidate), a candidate, or a deployment by id or name (the evaluation of its gate, else the candidate that it serves).',
+  );
+
+export const compareQuerySchema = z.strictObject({ a: side, b: side });
+
+const sideSchema = z.object({
+  id: z.string().describe('As requested.'),
+  kind: z.enum([...kindNames, 'candidate']),
+  job_id: z.string().describe('The job whose rollouts are compared.'),
+  candidate_id: z.string().nullable().describe("null: an evaluation of given messages, or of the container's own."),
+  mean_reward: z.number().describe('Over the compared seeds, each of which counts once.'),
+  seeds: z.int().describe('Seeds with a succeeded rollout, common or not.'),
+  seeds_failed: z.int().describe('Seeds on which every rollout failed; they are not compared.'),
+  cost_usd: z
+    .number()
+    .nullable()
+    .describe('Dollars per rollout, without a judge. null: a call of unknown cost, or no recorded call.'),
+  latency_ms: z
+    .object({ mean: z.number(), p50: z.number() })
+    .nullable()
+    .describe("Of each compared seed's rollouts, in milliseconds; null: not measured."),
+});
+
+export const comparisonSchema = z
+  .object({
+    a: sideSchema,
+    b: sideSchema,
+    seeds_in_common: z.int().describe('Seeds that both ran.'),
+    seeds_compared: z.int(),
+    basis: z
+      .enum(['heldout', 'evaluation'])
+      .describe(
+        'heldout: no search selected on the compared seeds. evaluation: a search did, which favours its candidate.',
+      ),
+    difference: z
+      .object({ mean: z.number(), low: z.number(), high: z.number() })
+      .describe('b minus a, paired by seed, with the 95 % interval; for one seed ±Number.MAX_VALUE.'),
+    verdict: outcome.verdict.unwrap().describe('Of b: whether the interval is above or below 0.'),
+    won: z.int().describe('Compared seeds on which b has the higher reward.'),
+    lost: z.int(),
+    tied: z.int(),
+  })
+  .meta({ id: 'Comparison' });
