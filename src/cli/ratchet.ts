@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Roles } from '../config.js';
 import { version } from '../version.js';
 import type { DemoOptions } from './demo.js';
+import { compare } from './compare.js';
 import { doctor } from './doctor.js';
 import { evaluate } from './evaluate.js';
 import { explain } from './explain.js';
@@ -82,6 +83,13 @@ program
   .addOption(new Option('--to <form>', 'the form').choices(exportForms).default('prompt.txt'))
   .option('--out <file>', 'where to write it; default: standard output')
   .action(exportPrompt);
+program
+  .command('compare')
+  .description('whether B is better than A, seed by seed; exit code 1 if not')
+  .argument('<a>', 'an evaluation, session, candidate or deployment')
+  .argument('<b>')
+  .option('--json', 'as JSON')
+  .action(compare);
 program
   .command('doctor')
   .description('checks of the service, the model and a container')

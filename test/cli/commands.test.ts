@@ -61,6 +61,15 @@ describe('optimize', () => {
 
     const evaluated = await ratchet('eval', ...task, '--prompt', 'best-prompt.txt');
     expect(evaluated).toMatchObject({ code: 0, out: expect.stringMatching(/^Mean reward 1\.000 on 40 rows$/m) });
+
+    const before = await ratchet('eval', ...task, '--prompt', 'prompt.txt');
+    const [a, b] = [before, evaluated].map(({ err }) => /^Evaluation (\S+)$/m.exec(err)![1]!);
+    const [better, worse] = await Promise.all([ratchet('compare', a!, b!), ratchet('compare', b!, a!)]);
+    expect(better).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^b - a: 1\.000 .* b won 40, lost 0, tied 0$/m),
+    });
+    expect(worse).toMatchObject({ code: 1, err: expect.stringContaining('b is worse') });
   }, 60_000);
 
   test('with --json prints the results alone', async () => {

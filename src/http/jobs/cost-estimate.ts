@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { priceOf } from '../../clients/models/cost.js';
+import { judgesOf } from '../../contracts/scoring/scorer.js';
 import type { estimateSchema } from '../../contracts/common.js';
 import { renderPrompt } from '../../core/prompts/demos.js';
 import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
@@ -28,6 +29,8 @@ export const assumptions = {
   demos: { low: 0, likely: 0.5, high: 1 },
 } as const;
 
+type PricedSpec = Pick<SessionSpec | EvaluationSpec, 'policy' | 'rows'>;
+
 const levels = ['low', 'likely', 'high'] as const;
 
 /** Rollouts and cost of a session; cost null: an unknown price. */
@@ -42,7 +45,7 @@ export function sessionEstimate(spec: SessionSpec): Estimate {
     const demos =
       Math.ceil(assumptions.demos[level] * expected.maxDemos) *
       (assumptions.input[level] + answerTokens(policy, level));
-    const perRollout = isLive ? 0 : rolloutPrice(policy, prompt + demos, level);
+    const perRollout = isLive ? 0 : rolloutPrice(spec, prompt + demos, level);
     const shown = assumptions.input[level] + answerTokens(policy, level) + assumptions.feedback[level];
     const perProposal = priceOf(
       proposer.provider,
@@ -76,20 +79,30 @@ export function searchCost(
 }
 
 /** Rollouts and cost of an evaluation; cost null: an unknown price. */
-export function evaluationEstimate({ seeds, policy, candidate }: EvaluationSpec): Estimate {
+export function evaluationEstimate(spec: EvaluationSpec): Estimate {
+  const { seeds, candidate } = spec;
   const prompt = promptTokens(candidate && renderPrompt(candidate.messages, candidate.demos ?? []));
   return {
     rollouts: seeds.length,
     cost_usd: range((level) => {
-      const price = rolloutPrice(policy, prompt, level);
+      const price = rolloutPrice(spec, prompt, level);
       return price === null ? null : seeds.length * price;
     }),
   };
 }
 
-function rolloutPrice(policy: PolicySpec, prompt: number, level: keyof Range): number | null {
+/** One answer of the policy, and one of each judge of a job on a data set. */
+function rolloutPrice({ policy, rows }: PricedSpec, prompt: number, level: keyof Range): number | null {
+  const input = assumptions.input[level];
   const { provider, model } = policy;
-  return priceOf(provider, model, prompt + assumptions.input[level], answerTokens(policy, level));
+  const prices = [
+    priceOf(provider, model, prompt + input, answerTokens(policy, level)),
+    ...(rows ? judgesOf(rows.scorer) : []).map((judge) => {
+      const shown = assumptions.instruction + input + answerTokens(policy, level);
+      return priceOf(judge.provider, judge.model, shown, assumptions.feedback[level]);
+    }),
+  ];
+  return prices.reduce((sum, price) => (sum === null || price === null ? null : sum + price), 0);
 }
 
 /** Assumed tokens of an answer. */

@@ -18,6 +18,7 @@ import type {
 } from '../../core/jobs/spec.js';
 import { algorithmOf, searchFromRequest } from '../../core/algorithms/index.js';
 import type { SeedSplit } from '../../core/search/split.js';
+import { judgesOf } from '../../contracts/scoring/scorer.js';
 import type { HttpDeps } from '../deps.js';
 import { pointerOf, refuse, type FieldError } from '../server/errors.js';
 
@@ -56,7 +57,7 @@ export function sessionSpec(
     ...problems.map(({ field, message }) => ({ pointer: pointerOf([...path, ...requestPaths[field]!]), message })),
   ];
   if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
-  errors.push(...priceErrors(request, [...path, 'budget', 'max_cost_usd']));
+  errors.push(...priceErrors(request, rows?.spec ?? null, [...path, 'budget', 'max_cost_usd']));
   if (rows && errors.length === 0) {
     const { trainSeeds, evaluationSeeds, heldoutSeeds } = requestPaths;
     errors.push(
@@ -86,10 +87,15 @@ export function sessionSpec(
 }
 
 /** A cost budget needs prices: one error per model without a price. */
-function priceErrors({ budget, policy, proposer, rollouts }: PolicyOptimization, path: Path): FieldError[] {
+function priceErrors(
+  { budget, policy, proposer, rollouts }: PolicyOptimization,
+  rows: RowsSpec | null,
+  path: Path,
+): FieldError[] {
   if (budget?.max_cost_usd === undefined) return [];
+  const judge = rows && judgesOf(rows.scorer).find((judge) => unknownPrice(judge) !== null);
   // Live traffic is paid by its callers: the budget covers the proposer only.
-  const paid = rollouts === 'caller' ? { proposer: proposer ?? policy } : { policy, proposer };
+  const paid = rollouts === 'caller' ? { proposer: proposer ?? policy } : { policy, proposer, ...(judge && { judge }) };
   return Object.entries(paid).flatMap(([name, model]) => {
     const reason = model && unknownPrice(model);
     return reason ? [{ pointer: pointerOf(path), message: `needs known prices: ${name}: ${reason}` }] : [];

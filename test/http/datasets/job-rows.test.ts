@@ -79,6 +79,15 @@ describe('a session on a data set', () => {
     ],
     ['an answer without a number', { scorer: 'numeric' }, '/dataset/expected', /row 0 contains no number/],
     ['a seed beyond the rows', { gepa: { ...gepa, evaluation: { seeds: [40] } } }, '/gepa/evaluation/seeds', /0 to 39/],
+    [
+      'a cost budget and a judge without a price',
+      {
+        budget: { max_cost_usd: 1 },
+        scorer: { type: 'rubric', criteria: 'Is it good?', model: 'nobody-knows', provider: 'openai' },
+      },
+      '/budget/max_cost_usd',
+      /judge: .*nobody-knows/,
+    ],
     ['half a split', { gepa: { ...gepa, train_seeds: [1] } }, '/gepa/evaluation/seeds', /leave out all three/],
   ])('is refused with %s', async (_, more, pointer, message) => {
     const { status, body } = await createSession(more);

@@ -1,0 +1,29 @@
+import type { z } from 'zod';
+import type { comparisonSchema } from '../contracts/comparison.js';
+import { withService } from './connect.js';
+import { FailedJob } from './errors.js';
+import { decimal, dollars, say, sayJson } from './output.js';
+
+/** Compares two evaluations, sessions, candidates or deployments; fails unless `b` is better. */
+export async function compare(a: string, b: string, { json = false }: { json?: boolean }): Promise<void> {
+  await withService(async (api) => {
+    const query = new URLSearchParams({ a, b });
+    const found = await api.call<z.output<typeof comparisonSchema>>('GET', `/api/v1/compare?${query.toString()}`);
+    const { difference, seeds_compared: seeds, won, lost, tied, verdict } = found;
+    if (json) sayJson(found);
+    else {
+      for (const [name, side] of Object.entries({ a: found.a, b: found.b })) {
+        const latency = side.latency_ms === null ? '' : `, ${Math.round(side.latency_ms.mean)} ms`;
+        say(
+          `${name}  ${side.id}: mean reward ${decimal(side.mean_reward)}, ${dollars(side.cost_usd)} a rollout${latency}`,
+        );
+      }
+      const interval = `95 %: ${decimal(difference.low)} to ${decimal(difference.high)}`;
+      say(
+        `b - a: ${decimal(difference.mean)} (${interval}) on ${seeds} seeds; b won ${won}, lost ${lost}, tied ${tied}`,
+      );
+    }
+    if (verdict !== 'better') throw new FailedJob(`b is ${verdict.replaceAll('_', ' ')}.`);
+    if (!json) say('b is better.');
+  });
+}
