@@ -25,6 +25,14 @@ export function rewritableNames({ rows }: { rows?: unknown }, texts: Readonly<Re
   return rewritable.length > 0 ? rewritable : names;
 }
 
+/**
+ * The messages that a deployment serves. In place of messages that are only placeholders, callers
+ * bring their own.
+ */
+export function servedMessages(messages: readonly Message[]): Message[] {
+  return messages.filter(({ content }) => !isFixed(content));
+}
+
 /** The messages with the values of a row; null: longer than `maxChars`. Unknown names stay. */
 export function fillMessages(
   messages: readonly Message[],

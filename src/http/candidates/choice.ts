@@ -4,7 +4,7 @@ import type { Demo } from '../../core/prompts/demos.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { EvaluationSpec, Message } from '../../core/jobs/spec.js';
 import type { Tx } from '../../storage/db/db.js';
-import { readJob } from '../../storage/jobs/jobs.js';
+import { readJob, type GraphHead, type SessionHead } from '../../storage/jobs/jobs.js';
 import { readPrompt } from '../../storage/candidates/reads.js';
 import type { HttpDeps } from '../deps.js';
 import { ApiError, pointerOf, refuse } from '../server/errors.js';
@@ -48,7 +48,7 @@ export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: Candida
     refuse.invalid([{ pointer: pointerOf([...path, name]), message }], 'candidate_not_found');
   const { jobId } = asked;
   const { noun } = jobKinds[kind];
-  const job = await readJob(tx, jobId);
+  const job = await readJob<SessionHead | GraphHead>(tx, jobId);
   if (job?.kind !== kind) throw refused(field, `must be the id of a ${noun} of this organization`);
   const candidateId = asked.candidateId ?? job.projection.bestCandidateId;
   if (!candidateId) throw notReady(`The ${noun} ${jobId} has no evaluated candidate yet. Wait for its baseline.`);

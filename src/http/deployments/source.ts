@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { GateRequest, SourceRequest } from '../../contracts/deployments/deployment.js';
-import type { ContainerSpec, DeploymentSource, GateSpec } from '../../core/jobs/spec.js';
+import type { ContainerSpec, DeploymentSource, GateSpec, Message } from '../../core/jobs/spec.js';
+import { rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
 import { readGraph } from '../../storage/candidates/candidates.js';
 import { chosenCandidate, knownPrompt } from '../candidates/choice.js';
 import type { HttpDeps } from '../deps.js';
@@ -24,11 +25,23 @@ export async function resolveSource(
   const jobId = source[field]!;
   return deps.db.org(orgId, async (tx) => {
     const requested = { kind, field, jobId, candidateId: source.candidate_id } as const;
-    const { candidateId, unknown } = await chosenCandidate(tx, requested, ['source']);
-    if (kind === 'session') await knownPrompt(tx, jobId, candidateId, unknown);
-    else if (!(await readGraph(tx, jobId, candidateId))) throw unknown();
+    const { job, candidateId, unknown } = await chosenCandidate(tx, requested, ['source']);
+    if (kind === 'session') {
+      const { messages } = await knownPrompt(tx, jobId, candidateId, unknown);
+      if ('rows' in job.spec) requireServable(messages, field);
+    } else if (!(await readGraph(tx, jobId, candidateId))) throw unknown();
     return { kind, jobId, candidateId };
   });
+}
+
+/** Refuses the prompt of a data set whose rows a deployment would have to fill in. */
+function requireServable(messages: readonly Message[], field: string): void {
+  const served = servedMessages(messages);
+  const [name] = rowPlaceholders(served);
+  if (served.length > 0 && name === undefined) return;
+  const what = name === undefined ? 'has no text beside placeholders' : `has {{${name}}} inside a text`;
+  const message = `names a prompt that ${what}; callers bring their own messages, so give the input a message of its own: {{input}}`;
+  throw refuse.invalid([{ pointer: `/source/${field}`, message }], 'prompt_not_servable');
 }
 
 /** A gate's spec and its container; throws if the container may not be called. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { policyToSnapshot, type SnapshotContent } from '../../contracts/deployments/snapshot.js';
 import type { DeploymentSource, GraphSpec, Message, SessionSpec } from '../../core/jobs/spec.js';
+import { servedMessages } from '../../core/prompts/row-template.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import { graphFromJson } from '../../core/graphs/json.js';
@@ -88,7 +89,15 @@ export async function readContent(tx: Tx, source: DeploymentSource): Promise<Sna
   }
   if (!messages) return null;
   const marked = projection.leversMarked ?? false;
-  return { kind: 'messages', messages, demos, levers_marked: marked, policy: policyToSnapshot(spec.policy), ...common };
+  const served = spec.rows ? servedMessages(messages) : messages;
+  return {
+    kind: 'messages',
+    messages: served,
+    demos,
+    levers_marked: marked,
+    policy: policyToSnapshot(spec.policy),
+    ...common,
+  };
 }
 
 /** The parent of a source's candidate, for the gate of a new name; null: no parent. */

@@ -2,12 +2,14 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   createEvaluation,
   createSession,
+  deployments,
   ended,
   pathOf,
   resultsOf,
   type Evaluation,
   type Session,
 } from '../../support/jobs-over-http.js';
+import { ask, built } from '../../support/deployments-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { rowsBaseline, startRowsWorld } from '../../support/worlds/rows.js';
 
@@ -100,6 +102,30 @@ describe('a session on a data set', () => {
     expect(seen).toMatchObject({ status: 'failed', error_details: { code: 'model_not_found' } });
     expect(seen.error).toContain('no model policy');
     expect(on.world.policyCalls().length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('the winner of a session on a data set', () => {
+  test('is deployed without placeholders: callers bring their own message', async () => {
+    const session = await createSession(on.service, { ...on.world.job(40), gepa, budget });
+    await ended<Session>(on.service, session);
+    const source = { session_id: session };
+    const { id } = await on.service.api.call<{ id: string }>('POST', deployments, { name: 'rows', source });
+    expect(await built(on.service, id)).toMatchObject({ status: 'ready' });
+    const answer = await ask(on.service, id, { messages: [{ role: 'user', content: 'Row 7: rule 3' }] });
+    expect(await answer.json()).toMatchObject({ choices: [{ message: { content: 'needs rule-3.' } }] });
+    const { messages } = on.world.policyCalls().at(-1)!.body;
+    expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
+    expect(messages[1]!.content).toBe('Row 7: rule 3');
+  });
+
+  test('is not deployed with a placeholder inside a text', async () => {
+    const { initial_prompt: _, ...job } = on.world.job(12) as Record<string, unknown>;
+    const messages = [{ role: 'user', content: 'Answer: {{input}}' }];
+    const session = await createSession(on.service, { ...job, initial_prompt: { messages }, gepa, budget });
+    await ended<Session>(on.service, session);
+    const refused = on.service.api.call('POST', deployments, { name: 'r', source: { session_id: session } });
+    await expect(refused).rejects.toThrow(/422 .*\n.*\/source\/session_id .*{{input}} inside a text/);
   });
 });
 
