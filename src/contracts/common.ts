@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { closestName, unknownField } from './close-names.js';
+import { envelopeLabelFields, labelViewFields, nameQuery, tagQuery } from './labels.js';
 import { runAlways, wholeNumber } from './validation.js';
 import { componentName, componentNames, maxComponents } from '../core/prompts/components.js';
 
@@ -136,8 +137,9 @@ export const envNameSchema = z
 export const containerUrlSchema = z.string().min(1).max(2_048).describe("URL of the caller's container.");
 export const correlationIdSchema = z.string().min(1).max(256);
 
-/** Fields that the existing client adds to a request; ignored. */
+/** Fields around a request: labels, and what the existing client adds, which is ignored. */
 export const envelope = {
+  ...envelopeLabelFields,
   kind: z.unknown().optional(),
   technique: z.unknown().optional(),
   system: z.unknown().optional(),
@@ -145,7 +147,6 @@ export const envelope = {
   config_name: z.unknown().optional(),
   config_path: z.unknown().optional(),
   overrides: z.unknown().optional(),
-  metadata: z.unknown().optional(),
   session_id: z.unknown().optional(),
   agent_id: z.unknown().optional(),
   auto_start: z.unknown().optional(),
@@ -171,6 +172,7 @@ export const warningsSchema = z.array(z.string()).describe('Probable mistakes in
 
 export const jobFields = {
   job_id: z.string(),
+  ...labelViewFields,
   status: statusSchema,
   workflow_id: z.string().describe('The Temporal workflow of the job.'),
   temporal_url: z.string().nullable().describe('The workflow in the Temporal UI.'),
@@ -208,6 +210,8 @@ export const pageQuery = {
 /** Query of every list; ignores `kind`, `system_id` and `system_name` of the existing client. */
 export const listQuerySchema = z.strictObject({
   state: statusSchema.optional(),
+  name: nameQuery,
+  tag: tagQuery,
   ...pageQuery,
   created_after: z.iso.datetime({ offset: true }).optional(),
   created_before: z.iso.datetime({ offset: true }).optional(),

@@ -1,17 +1,34 @@
 import { z } from 'zod';
 import { correlationIdSchema, statusSchema } from './common.js';
+import { labelFields } from './labels.js';
+import { runAlways, valueAt } from './validation.js';
 
 const reason = z.string().max(2_000).nullish().describe('Accepted from the existing client; not stored.');
 
-export const stateChangeSchema = z.strictObject(
-  {
-    state: z
-      .enum(['paused', 'running', 'cancelled'])
-      .describe('paused pauses a running job, running resumes a paused one, cancelled ends it.'),
-    reason,
-  },
-  'must be a JSON object with state',
-);
+const labelNames = Object.keys(labelFields);
+
+/** Body of PATCH: a state, or labels. */
+export const jobChangeSchema = z
+  .strictObject(
+    {
+      state: z
+        .enum(['paused', 'running', 'cancelled'])
+        .optional()
+        .describe('paused pauses a running job, running resumes a paused one, cancelled ends it.'),
+      reason,
+      name: labelFields.name.describe('Replaces the name; null removes it.'),
+      tags: labelFields.tags.describe('Replaces all tags; null removes them.'),
+      metadata: labelFields.metadata.describe('Replaces all metadata; null removes it.'),
+    },
+    'must be a JSON object with state, or with name, tags or metadata',
+  )
+  .superRefine((body: unknown, ctx) => {
+    const refuse = (message: string) => ctx.addIssue({ code: 'custom', path: ['state'], message });
+    const hasLabels = labelNames.some((field) => valueAt(body, field) !== undefined);
+    const hasState = valueAt(body, 'state') !== undefined;
+    if (!hasState && !hasLabels) refuse('is required, or one of name, tags and metadata');
+    if (hasState && hasLabels) refuse('must not be given together with name, tags or metadata: send two requests');
+  }, runAlways);
 
 /** Body of pause, resume and cancel; optional. */
 export const commandBodySchema = z.strictObject({ reason }, 'must be a JSON object, or absent').nullish();

@@ -12,6 +12,7 @@ import {
   warningsSchema,
 } from '../common.js';
 import { isObject } from '../../util/json.js';
+import { labelFields, labelViewFields, tagQuery } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
 import { runAlways, unlessMissing, valueAt } from '../validation.js';
 
@@ -83,7 +84,13 @@ const gateSchema = z
 export type GateRequest = z.infer<typeof gateSchema>;
 
 export const createDeploymentSchema = z.strictObject(
-  { name, source: sourceSchema, gate: gateSchema.optional() },
+  {
+    name,
+    source: sourceSchema,
+    gate: gateSchema.optional(),
+    tags: labelFields.tags,
+    metadata: labelFields.metadata,
+  },
   'must be a JSON object with name and source',
 );
 
@@ -95,6 +102,7 @@ export type DeploymentStatus = z.infer<typeof deploymentStatusSchema>;
 
 export const deploymentQuerySchema = z.strictObject({
   name: z.string().max(100).optional().describe('The versions of one name.'),
+  tag: tagQuery,
   status: deploymentStatusSchema.optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(50),
   offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
@@ -106,6 +114,8 @@ const summary = {
   status: deploymentStatusSchema,
   live: z.boolean().describe('Whether its name serves this deployment.'),
   snapshot_id: z.string().nullable().describe('null until the snapshot is published.'),
+  tags: labelViewFields.tags,
+  metadata: labelViewFields.metadata,
   created_at: timestamp,
 };
 

@@ -17,6 +17,7 @@ import {
 } from '../common.js';
 import { containerOnly, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
 import { scorerSchema } from '../scoring/scorer.js';
+import { labelFields } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
 import { isObject } from '../../util/json.js';
 import { runAlways, valueAt } from '../validation.js';
@@ -78,7 +79,7 @@ const appId = z.string().min(1).max(200).describe('Groups jobs.');
 const bodyRule = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
 export const flatEvaluationSchema = z
-  .strictObject({ ...shape, app_id: appId }, bodyRule)
+  .strictObject({ ...shape, app_id: appId, ...labelFields }, bodyRule)
   .superRefine(checkSource, runAlways);
 
 /** Create request in the existing client's wrapper. */

@@ -10,6 +10,7 @@ import {
   usageSchema,
   warningsSchema,
 } from '../common.js';
+import { envelopeLabelFields } from '../labels.js';
 import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
 import { datasetLimits, datasetSchema } from './dataset.js';
@@ -49,6 +50,7 @@ export const createGraphJobSchema = z
       rollout_timeout: containerFields.rollout_timeout.describe('Seconds per run of a graph on a task.'),
       max_failure_rate: containerFields.max_failure_rate,
       preflight: containerFields.preflight,
+      ...envelopeLabelFields,
     },
     'must be a JSON object with dataset, policy_model and rollout_budget',
   )

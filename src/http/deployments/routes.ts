@@ -30,6 +30,7 @@ import { ApiError, refuse } from '../server/errors.js';
 import { createEventReader } from '../jobs/event-reader.js';
 import { events, eventsRoute } from '../jobs/events.js';
 import { findJob } from '../jobs/control.js';
+import { labelsOf } from '../jobs/labels.js';
 import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { registerSnapshots } from './snapshots.js';
 
@@ -84,11 +85,12 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      const { name, source: requested, gate: gateRequest } = request.body;
+      const { name, source: requested, gate: gateRequest, tags, metadata } = request.body;
       const judged = gateRequest ? gateSpec(gateRequest, deps) : { gate: null, container: null };
       const source = await resolveSource(deps, request, requested);
       const spec: DeploymentSpec = { kind: 'deployment', name, source, ...judged };
       return create(deps, request, reply, {
+        ...labelsOf({ tags, metadata }),
         kind: 'deployment',
         spec,
         algorithm: null,
@@ -116,8 +118,8 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         response: { 200: deploymentListSchema, ...problems(422) },
       },
     },
-    async ({ caller: { orgId }, query: { name, status, limit, offset } }) => {
-      const rows = await db.org(orgId, (tx) => listDeployments(tx, { name, status, limit, offset }));
+    async ({ caller: { orgId }, query: { tag, ...page } }) => {
+      const rows = await db.org(orgId, (tx) => listDeployments(tx, { ...page, tags: [tag ?? []].flat() }));
       return { deployments: rows.map(deploymentSummary) };
     },
   );

@@ -10,8 +10,8 @@ export const deploymentsBase = jobKinds.deployment.path;
 
 /** A deployment in a list. */
 export function deploymentSummary(row: DeploymentHead): z.output<typeof deploymentListSchema>['deployments'][number] {
-  const { id, name, status, live, snapshotId } = row;
-  return { id, name, status, live, snapshot_id: snapshotId, created_at: iso(row.createdAt) };
+  const { id, name, status, live, snapshotId, tags, metadata } = row;
+  return { id, name, status, live, snapshot_id: snapshotId, tags, metadata, created_at: iso(row.createdAt) };
 }
 
 /** A deployment, with the running evaluation of its gate. */

@@ -22,6 +22,7 @@ import type { App, HttpDeps } from '../deps.js';
 import { withRows } from './rows.js';
 import { evaluationListItem, evaluationResults, evaluationView } from './view.js';
 import { registerJobRoutes } from '../jobs/routes.js';
+import { labelsOf } from '../jobs/labels.js';
 import { listPage } from '../jobs/lists.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems, validateForm } from '../server/schema.js';
 import { checkEvaluation, evaluationSpec } from '../jobs/specs.js';
@@ -51,6 +52,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
       const { candidate, rows } = await withRows(deps, request, evaluation, chosen, path);
       const spec = evaluationSpec(evaluation, candidate, rows);
       return create(deps, request, reply, {
+        ...labelsOf(request.body),
         kind: 'evaluation',
         spec,
         algorithm: null,

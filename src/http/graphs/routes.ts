@@ -31,6 +31,7 @@ import { graphEstimate } from './cost-estimate.js';
 import { graphSpec } from './specs.js';
 import { graphIds, graphSummary, graphView } from './view.js';
 import { registerJobRoutes } from '../jobs/routes.js';
+import { labelsOf } from '../jobs/labels.js';
 import { listPage } from '../jobs/lists.js';
 import { readCostFront } from '../candidates/pareto-view.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems } from '../server/schema.js';
@@ -58,6 +59,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
       const { spec, tasks } = graphSpec(request.body, deps);
       const pending = !request.body.auto_start;
       return create(deps, request, reply, {
+        ...labelsOf(request.body),
         kind: 'graph',
         spec,
         algorithm: spec.search.algorithm,

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { workflowId, type JobKind } from '../../core/jobs/kinds.js';
 import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../../storage/db/db.js';
+import type { Labels } from '../../contracts/labels.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
 import { insertJob, newJobId, type NewJob } from '../../storage/jobs/jobs.js';
@@ -19,6 +20,9 @@ export interface Creation {
   algorithm: string | null;
   correlationId: string | null;
   containerApiKey?: string | undefined;
+  labels: Labels;
+  /** Those about the form of the request. */
+  warnings: string[];
   /** Pending until started. */
   pending?: boolean;
   /** Stores the job's rows besides its spec. */
@@ -38,9 +42,9 @@ export async function create(
   creation: Creation,
 ): Promise<FastifyReply> {
   const { orgId } = request.caller;
-  const { kind, spec, algorithm, correlationId } = creation;
+  const { kind, spec, algorithm, correlationId, labels } = creation;
   const jobId = newJobId(kind);
-  const warnings = createWarnings(spec, deps.publicUrl);
+  const warnings = [...creation.warnings, ...createWarnings(spec, deps.publicUrl)];
   const job: NewJob = {
     orgId,
     jobId,
@@ -51,6 +55,7 @@ export async function create(
     spec,
     pending: creation.pending ?? false,
     warnings,
+    labels,
   };
   const headers = { location: creation.location(jobId) };
   const body = { ...creation.answer(job), ...(warnings.length > 0 && { warnings }) };

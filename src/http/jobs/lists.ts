@@ -16,6 +16,8 @@ export async function listPage<Head, Item>(
   const filter: JobFilter = {
     kind,
     state: query.state,
+    name: query.name,
+    tags: [query.tag ?? []].flat(),
     createdAfter: query.created_after,
     createdBefore: query.created_before,
     after: parseTimeCursor(query.cursor),

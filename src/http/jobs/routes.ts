@@ -3,9 +3,9 @@ import { z } from 'zod';
 import {
   commandBodySchema,
   controlAnswerSchema,
+  jobChangeSchema,
   rewardAnswerSchema,
   rewardSchema,
-  stateChangeSchema,
 } from '../../contracts/control.js';
 import { traceSchema } from '../../contracts/rollouts/trace.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
@@ -14,6 +14,7 @@ import { patchCommands, control, findJob } from './control.js';
 import type { App, HttpDeps } from '../deps.js';
 import { createEventReader } from './event-reader.js';
 import { events, eventsRoute } from './events.js';
+import { relabel } from './labels.js';
 import { reward } from './reward.js';
 import { archiveResponse, bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { trace, traceArchive } from './traces.js';
@@ -46,16 +47,17 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
       schema: {
         tags,
         summary: routes.patchesAnyKind
-          ? 'Pause, resume or cancel a job of any kind'
-          : `Pause, resume or cancel ${noun}`,
+          ? 'Pause, resume, cancel or relabel a job of any kind'
+          : `Pause, resume, cancel or relabel ${noun}`,
         params,
-        body: stateChangeSchema,
+        body: jobChangeSchema,
         response: answers,
       },
     },
     async (request, reply) => {
       const job = routes.patchesAnyKind ? await findJob(deps, request, jobId(request)) : await find(request);
-      return control(deps, reply, job, patchCommands[request.body.state]);
+      const { state, ...labels } = request.body;
+      return state ? control(deps, reply, job, patchCommands[state]) : relabel(deps, reply, job, labels);
     },
   );
 

@@ -18,6 +18,9 @@ type JobView = { [Field in keyof typeof jobFields]: z.output<(typeof jobFields)[
 export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
   return {
     job_id: job.jobId,
+    name: job.name,
+    tags: job.tags,
+    metadata: job.metadata,
     status: job.status,
     workflow_id: job.workflowId,
     temporal_url: temporalUrl(job.workflowId),

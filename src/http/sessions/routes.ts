@@ -26,6 +26,7 @@ import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { registerJobRoutes } from '../jobs/routes.js';
 import { idFields } from '../jobs/view.js';
+import { labelsOf } from '../jobs/labels.js';
 import { listPage } from '../jobs/lists.js';
 import { bodyProblems, idempotencyHeader, problems, sessionParams, validateForm } from '../server/schema.js';
 import { readTelemetry } from './sensors-view.js';
@@ -59,6 +60,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       await rows?.check(spec);
       const correlationId = request.body.correlation_id ?? null;
       return create(deps, request, reply, {
+        ...labelsOf(request.body),
         kind: 'session',
         spec,
         algorithm: spec.search.algorithm,

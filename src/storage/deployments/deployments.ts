@@ -1,3 +1,4 @@
+import type { Labels } from '../../contracts/labels.js';
 import type { DeploymentSpec } from '../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../../contracts/deployments/deployment.js';
 import type { Tx } from '../db/db.js';
@@ -14,7 +15,7 @@ export interface GateResult {
 }
 
 /** A deployment as HTTP shows it. */
-export interface DeploymentRow extends Record<string, unknown> {
+export interface DeploymentRow extends Omit<Labels, 'name'>, Record<string, unknown> {
   id: string;
   orgId: string;
   name: string;
@@ -47,7 +48,7 @@ const cancelled: ErrorDetails = {
 const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${JSON.stringify(cancelled)}'::jsonb end)`;
 
 const columns = `d.id, d.org_id as "orgId", d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
-  j.spec, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
+  j.tags, j.metadata, j.spec, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
   j.completed_at as "completedAt", ${error} as "errorDetails", j.warnings, j.workflow_id as "workflowId"`;
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
@@ -83,20 +84,30 @@ export async function readUpcoming(tx: Tx, name: string): Promise<DeploymentRow 
 }
 
 /** A deployment in a list. */
-export type DeploymentHead = Pick<DeploymentRow, 'id' | 'name' | 'status' | 'live' | 'snapshotId' | 'createdAt'>;
+export type DeploymentHead = Pick<
+  DeploymentRow,
+  'id' | 'name' | 'status' | 'live' | 'snapshotId' | 'tags' | 'metadata' | 'createdAt'
+>;
 
 /** The organization's deployments, newest first. */
 export async function listDeployments(
   tx: Tx,
-  page: { name: string | undefined; status: DeploymentStatus | undefined; limit: number; offset: number },
+  page: {
+    name?: string | undefined;
+    status?: DeploymentStatus | undefined;
+    /** All of these. */
+    tags?: string[];
+    limit: number;
+    offset: number;
+  },
 ): Promise<DeploymentHead[]> {
   return tx.query<DeploymentHead & Record<string, unknown>>(
     `select d.id, d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
-            j.created_at as "createdAt" from ${tables}
+            j.tags, j.metadata, j.created_at as "createdAt" from ${tables}
       where d.org_id = current_setting('app.org') and d.deleted_at is null
-        and ($1::text is null or ${status} = $1) and ($2::text is null or d.name = $2)
+        and ($1::text is null or ${status} = $1) and ($2::text is null or d.name = $2) and j.tags @> $5::text[]
       order by j.created_at desc, j.id desc limit $3 offset $4`,
-    [page.status ?? null, page.name ?? null, page.limit, page.offset],
+    [page.status ?? null, page.name ?? null, page.limit, page.offset, page.tags ?? []],
   );
 }
 

@@ -10,6 +10,7 @@ import type {
   RowsSpec,
   SessionSpec,
 } from '../../core/jobs/spec.js';
+import type { Labels } from '../../contracts/labels.js';
 import type { ScorerSpec } from '../../contracts/scoring/scorer.js';
 import type { VerifierSpec } from '../../contracts/scoring/verifier.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
@@ -39,14 +40,17 @@ export interface NewJob {
   pending?: boolean;
   /** Default: none. */
   warnings?: string[];
+  /** Default: none. */
+  labels?: Labels;
 }
 
 /** Stores a job and its control row. The reconciler starts its workflow if the start is lost. */
 export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
-       insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id, org_id
+       insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings,
+         name, tags, metadata)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning id, org_id
      )
      insert into job_controls (job_id, org_id) select id, org_id from job`,
     [
@@ -60,6 +64,9 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       toJsonb(job.spec),
       toJsonb(('seeds' in job.spec ? { total: job.spec.seeds.length } : {}) satisfies EvaluationProjection),
       job.warnings ?? [],
+      job.labels?.name ?? null,
+      job.labels?.tags ?? [],
+      toJsonb(job.labels?.metadata ?? {}),
     ],
   );
   const maxUsd = 'budget' in job.spec ? job.spec.budget.maxCostUsd : null;
@@ -109,7 +116,7 @@ export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description
 export type JobHead = SessionHead | EvaluationHead | GraphHead;
 
 /** A stored job. */
-export interface JobRow<Head = JobHead> {
+export interface JobRow<Head = JobHead> extends Labels {
   jobId: string;
   orgId: string;
   kind: JobKind;
@@ -151,7 +158,7 @@ const head = spec.without(
 );
 
 const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",
-  workflow_started as "workflowStarted", correlation_id as "correlationId",
+  workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata,
   ${head} as spec,
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,
   (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted",
@@ -169,6 +176,10 @@ export async function readJob<Head>(tx: Tx, jobId: string): Promise<JobRow<Head>
 export interface JobFilter {
   kind: JobKind;
   state?: Status | undefined;
+  /** Part of the name, in any case. */
+  name?: string | undefined;
+  /** All of these. */
+  tags?: string[];
   createdAfter?: string | undefined;
   createdBefore?: string | undefined;
   after?: Position | undefined;
@@ -187,6 +198,7 @@ export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow
         and ($3::timestamptz is null or created_at >= date_trunc('milliseconds', $3) + interval '1 millisecond')
         and ($4::timestamptz is null or created_at < $4)
         and ($5::timestamptz is null or (created_at, id) < ($5, $6))
+        and ($8::text is null or strpos(lower(name), lower($8)) > 0) and tags @> $9::text[]
       order by created_at desc, id desc limit $7`,
     [
       filter.kind,
@@ -196,6 +208,8 @@ export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow
       filter.after?.createdAt ?? null,
       filter.after?.id ?? null,
       filter.limit,
+      filter.name ?? null,
+      filter.tags ?? [],
     ],
   );
 }

@@ -95,6 +95,9 @@ describe('a list', () => {
     'created_before=2026-13-01T00:00:00Z',
     'offset=3',
     'state=paused&state=running',
+    'name=',
+    'name=x&name=y',
+    'tag=',
   ])('%s is 422', async (query) => {
     const answer = await http.call('GET', `${url}?${query}`);
     expect([answer.status, answer.body.error.param]).toEqual([422, query.split('=')[0]]);

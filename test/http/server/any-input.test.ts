@@ -85,7 +85,18 @@ describe('bodies', () => {
 test('paths and queries', () =>
   fc.assert(
     fc.asyncProperty(
-      fc.constantFrom('limit', 'cursor', 'state', 'created_after', 'since_seq', 'after', 'correlation_id', 'x'),
+      fc.constantFrom(
+        'limit',
+        'cursor',
+        'state',
+        'name',
+        'tag',
+        'created_after',
+        'since_seq',
+        'after',
+        'correlation_id',
+        'x',
+      ),
       fc.oneof(
         fc.string({ unit: 'binary' }).filter((text) => !/\p{Surrogate}/u.test(text)),
         fc.constantFrom('\0', '-1', '1e9', '0000-01-01T00:00:00Z'),

@@ -69,6 +69,10 @@ create table jobs (
   -- true: Temporal has confirmed the start; the reconciler starts a workflow whose start was lost
   workflow_started boolean not null default false,
   correlation_id text,
+  -- the user's: a name, tags, and a flat object
+  name text,
+  tags text[] not null default '{}',
+  metadata jsonb not null default '{}',
   -- the validated request, without secrets
   spec jsonb not null,
   -- the data set whose rows the job runs
