@@ -1,13 +1,19 @@
 import { isGrpcServiceError, type Client, type Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { algorithmAttribute, kindAttribute, orgAttribute, statusAttribute } from '../../workflows/messages.js';
+import {
+  algorithmAttribute,
+  kindAttribute,
+  orgAttribute,
+  statusAttribute,
+  tagsAttribute,
+} from '../../workflows/messages.js';
 
-/** IndexedValueType.KEYWORD of Temporal's API. */
-const keyword = 2;
+/** The types' numbers in Temporal's API (IndexedValueType) and names in its command line. */
+const types = { KEYWORD: { code: 2, name: 'Keyword' }, KEYWORD_LIST: { code: 7, name: 'KeywordList' } };
 /** gRPC codes NOT_FOUND; PERMISSION_DENIED and UNIMPLEMENTED. */
 const notFound = 5;
 const refused = [7, 12];
-const names = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute].map((attribute) => attribute.name);
+const attributes = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute, tagsAttribute];
 
 /** The namespace lacks something; the message is one line with the command that repairs it. */
 export class SearchAttributesError extends Error {
@@ -21,13 +27,13 @@ export class SearchAttributesError extends Error {
 export async function registerSearchAttributes(client: Client, log: Logger): Promise<void> {
   const namespace = client.options.namespace;
   const { operatorService } = client.connection as Connection;
-  const command = (absent: string[]) =>
-    `temporal operator search-attribute create --namespace ${namespace} ${absent.map((name) => `--name ${name} --type Keyword`).join(' ')}`;
+  const command = (absent: typeof attributes) =>
+    `temporal operator search-attribute create --namespace ${namespace} ${absent.map(({ name, type }) => `--name ${name} --type ${types[type].name}`).join(' ')}`;
   const missing = async () => {
     const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
-    return names.filter((name) => !(name in (customAttributes ?? {})));
+    return attributes.filter(({ name }) => !(name in (customAttributes ?? {})));
   };
-  let absent: string[];
+  let absent: typeof attributes;
   try {
     absent = await missing();
   } catch (cause) {
@@ -39,14 +45,14 @@ export async function registerSearchAttributes(client: Client, log: Logger): Pro
       );
     }
     if (!refused.includes(cause.code)) throw cause;
-    log.warn(`Temporal refuses to list search attributes. If they are missing, run: ${command(names)}`);
+    log.warn(`Temporal refuses to list search attributes. If they are missing, run: ${command(attributes)}`);
     return;
   }
   if (absent.length === 0) return;
   try {
     await operatorService.addSearchAttributes({
       namespace,
-      searchAttributes: Object.fromEntries(absent.map((name) => [name, keyword])),
+      searchAttributes: Object.fromEntries(absent.map(({ name, type }) => [name, types[type].code])),
     });
   } catch (cause) {
     // Another process may have registered them.

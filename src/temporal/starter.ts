@@ -4,11 +4,15 @@ import {
   kindAttribute,
   orgAttribute,
   statusAttribute,
+  tagsAttribute,
   taskQueue,
   type JobInput,
 } from '../../workflows/messages.js';
 import { jobKinds, workflowId, type JobKind } from '../core/jobs/kinds.js';
 import type { Db } from '../storage/db/db.js';
+
+/** Characters of a name in the summary, which has at most 400 bytes in Temporal. */
+const shownName = 30;
 
 /** The part of a job's row that starts its workflow. */
 export interface StartableJob {
@@ -24,8 +28,12 @@ export interface StartableJob {
 export async function startWorkflow(client: Client, db: Db, job: StartableJob): Promise<void> {
   const input: JobInput = { orgId: job.orgId, jobId: job.jobId };
   const [row] = await db.org(job.orgId, (tx) =>
-    tx.query<{ algorithm: string | null }>('select algorithm from jobs where id = $1', [job.jobId]),
+    tx.query<{ algorithm: string | null; name: string | null; tags: string[] }>(
+      `select algorithm, coalesce(name, spec->>'name') as name, tags from jobs where id = $1`,
+      [job.jobId],
+    ),
   );
+  const { name = null, tags = [] } = row ?? {};
   const algorithm = row?.algorithm ?? 'none';
   const { workflow, title, takesCommands } = jobKinds[job.kind];
   try {
@@ -34,13 +42,15 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
       taskQueue,
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      staticSummary: `${title(algorithm)} ${job.jobId}`,
+      staticSummary: `${title(algorithm)} ${job.jobId}${name === null ? '' : `: ${[...name].slice(0, shownName).join('')}`}`,
+      ...(name !== null && { memo: { name } }),
       staticDetails: `Organization ${job.orgId}. ${takesCommands ? 'Pause, resume, cancel and reward are signals; status is a query.' : 'Status is a query.'}`,
       typedSearchAttributes: [
         { key: orgAttribute, value: job.orgId },
         { key: kindAttribute, value: job.kind },
         { key: algorithmAttribute, value: algorithm },
         { key: statusAttribute, value: 'running' },
+        ...(tags.length > 0 ? [{ key: tagsAttribute, value: tags }] : []),
       ],
     });
   } catch (error) {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError } from '@temporalio/client';
 import { isTerminal, transition } from '../../../src/core/jobs/status.js';
-import { statusQuery } from '../../../workflows/messages.js';
+import { statusQuery, tagsAttribute } from '../../../workflows/messages.js';
 import { answers, startFakeContainer, type FakeContainer } from '../../support/fakes/container.js';
 import { startGraphWorld, type GraphWorld } from '../../support/worlds/graph.js';
 import {
@@ -271,6 +271,24 @@ describe('effects of commands', () => {
     expect(await description.staticSummary()).toContain(id);
     await until('it is listed', () => listed('session', id, 'failed'));
     await expect(service.workflow(id).result()).rejects.toMatchObject({ cause: { type: 'container_refused_key' } });
+  });
+});
+
+test('labels are in Temporal: name in memo and, cut, in the summary; tags as a search attribute', async () => {
+  const most = {
+    name: '\u{1F600}'.repeat(100),
+    tags: Array.from({ length: 20 }, (_, i) => String(i).padStart(50, 'x')),
+  };
+  const seeds = [0];
+  const id = await createEvaluation(service, { container_url: box.url, policy, seeds, ...most });
+  const description = await service.workflow(id).describe();
+  expect(description.memo).toEqual({ name: most.name });
+  expect(await description.staticSummary()).toContain(`${id}: \u{1F600}`);
+  expect(description.typedSearchAttributes.get(tagsAttribute)).toEqual(most.tags);
+  const query = `RatchetTags = '${most.tags[7]}' and RatchetTags = '${most.tags[19]}'`;
+  await until('it is listed', async () => {
+    for await (const found of service.temporal.workflow.list({ query })) return found.workflowId === `evaluation-${id}`;
+    return false;
   });
 });
 
