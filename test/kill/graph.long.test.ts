@@ -128,21 +128,7 @@ async function killWith(
   jobs: string[],
   when: () => Promise<boolean>,
 ): Promise<void> {
-  const client = await on.pool.connect();
-  await client.query('begin');
-  await client.query(`lock table ${table} in share mode`);
-  release(jobs);
-  try {
-    await until(`what follows waits for ${table}`, when, 30);
-    await on.killWorker();
-    // End its connections, so that Postgres does not complete a statement of the dead worker.
-    await on.pool.query(
-      `select pg_terminate_backend(pid) from pg_locks where not granted and relation = '${table}'::regclass`,
-    );
-  } finally {
-    await client.query('rollback');
-    client.release();
-  }
+  await on.killWorkerAt(table, () => release(jobs), when);
   for (const [job, id] of ids) lost.set(job, (noted.get(job) ?? 0) - (await recorded(id)));
   for (const [job, stand] of stands) {
     stand.gate.open();
@@ -151,13 +137,6 @@ async function killWith(
   }
   await on.startWorker();
 }
-async function waiting(table: string): Promise<number> {
-  const { rows } = await on.pool.query<{ n: number }>(
-    `select count(distinct pid)::int as n from pg_locks where not granted and relation = '${table}'::regclass`,
-  );
-  return rows[0]!.n;
-}
-
 test('repeats no recorded call, and accounts for every answer', async () => {
   world.model.reply(async (request) => {
     const said = request.body.messages.map(({ content }) => content).join('\n');
@@ -197,7 +176,7 @@ test('repeats no recorded call, and accounts for every answer', async () => {
   await allStand(all);
   expect(stands.get('proposal')!.at).toBe('writer');
   // Paid answers without a record; the answers of two jobs never arrive.
-  await killWith(ids, 'model_calls', ['proposal', 'judge', 'step'], async () => (await waiting('model_calls')) >= 3);
+  await killWith(ids, 'model_calls', ['proposal', 'judge', 'step'], async () => (await on.waiting('model_calls')) >= 3);
   expect(Math.min(...all.map((job) => lost.get(job)!))).toBeGreaterThan(0);
 
   // Recorded answers, the last of their rollouts, without a recorded outcome.
@@ -207,7 +186,7 @@ test('repeats no recorded call, and accounts for every answer', async () => {
   const before = [await judged('judge'), await judged('step')] as const;
   await killWith(ids, 'events', ['judge', 'step'], async () => {
     const now = [await judged('judge'), await judged('step')] as const;
-    return now[0] > before[0] && now[1] > before[1] && (await waiting('events')) >= 2;
+    return now[0] > before[0] && now[1] > before[1] && (await on.waiting('events')) >= 2;
   });
 
   for (const [job, id] of ids) {

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { Api } from '../../src/cli/api.js';
 import { startWorkerOf, startTree, type Tree } from '../support/servers/tree.js';
 import { startTestService, type TestService } from '../support/service.js';
+import { until } from '../support/until.js';
 
 const apiKey = 'kill-test-key-0123456789';
 
@@ -80,6 +81,36 @@ export class ServiceWithWorker {
   /** kill -9 of the worker. */
   async killWorker(): Promise<void> {
     await this.worker!.kill();
+  }
+
+  /**
+   * Locks a table against writes, lets `go` run into the lock, and kills the worker once `when`
+   * holds. Its waiting statements end with it.
+   */
+  async killWorkerAt(table: string, go: () => void, when: () => Promise<boolean>): Promise<void> {
+    const client = await this.pool.connect();
+    await client.query('begin');
+    await client.query(`lock table ${table} in share mode`);
+    go();
+    try {
+      await until(`what follows waits for ${table}`, when, 30);
+      await this.killWorker();
+      // Postgres would complete a statement of the dead worker.
+      await this.pool.query(
+        `select pg_terminate_backend(pid) from pg_locks where not granted and relation = '${table}'::regclass`,
+      );
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  }
+
+  /** The number of connections that wait for a table. */
+  async waiting(table: string): Promise<number> {
+    const { rows } = await this.pool.query<{ n: number }>(
+      `select count(distinct pid)::int as n from pg_locks where not granted and relation = '${table}'::regclass`,
+    );
+    return rows[0]!.n;
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { startFakeModel, type FakeModel, type ModelRequest } from '../fakes/model.js';
+import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../fakes/model.js';
 import { propose } from './rules.js';
 
 /**
@@ -11,6 +11,8 @@ export interface RowsWorld {
   /** Fields of a session on `count` rows; without preflight, so that every call is the search's. */
   job(count: number): object;
   rows(count: number): { question: string; answer: string }[];
+  /** The models' default answer. */
+  answer(request: ModelRequest): ModelReply;
   /** The requests of the policy. */
   policyCalls(): ModelRequest[];
   reset(): void;
@@ -19,7 +21,10 @@ export interface RowsWorld {
 
 export const rowsBaseline = 'Answer well.';
 
-export async function startRowsWorld(rules = 4): Promise<RowsWorld> {
+/** Names of the two models. */
+const fakeModels = { policy: 'policy', proposer: 'proposer' };
+
+export async function startRowsWorld(rules = 4, models = fakeModels): Promise<RowsWorld> {
   const model = await startFakeModel();
   const answer = (rule: number) => `needs rule-${rule}.`;
   const rows = (count: number) =>
@@ -34,21 +39,22 @@ export async function startRowsWorld(rules = 4): Promise<RowsWorld> {
     job: (count) => ({
       dataset: { rows: rows(count), input: 'question', expected: 'answer' },
       scorer: 'exact',
-      policy: { provider: 'fake', model: 'policy' },
-      proposer: { provider: 'fake', model: 'proposer' },
+      policy: { provider: 'fake', model: models.policy },
+      proposer: { provider: 'fake', model: models.proposer },
       initial_prompt: { messages: [{ role: 'system', content: rowsBaseline }] },
       preflight: false,
     }),
-    policyCalls: () => model.requests.filter(({ body }) => body.model === 'policy'),
+    policyCalls: () => model.requests.filter(({ body }) => body.model === models.policy),
+    answer(request) {
+      const { body } = request;
+      if (body.model === models.proposer) return { text: propose(request) };
+      const [prompt, question] = [body.messages[0]!.content, body.messages.at(-1)!.content];
+      const rule = answer(Number(/rule (\d+)/.exec(question)![1]));
+      return { text: prompt.includes(rule.slice('needs '.length)) ? rule : 'No rule.' };
+    },
     reset() {
       model.requests.length = 0;
-      model.reply((request) => {
-        const { body } = request;
-        if (body.model === 'proposer') return { text: propose(request) };
-        const [prompt, question] = [body.messages[0]!.content, body.messages.at(-1)!.content];
-        const rule = answer(Number(/rule (\d+)/.exec(question)![1]));
-        return { text: prompt.includes(rule.slice('needs '.length)) ? rule : 'No rule.' };
-      });
+      model.reply((request) => world.answer(request));
     },
     close: () => model.close(),
   };
