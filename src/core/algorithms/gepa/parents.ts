@@ -9,16 +9,17 @@ import { incumbentOf, meansOf } from './pool.js';
 import { drawOtherLine, isStalled, parentDraws, tiedChildren } from './stall.js';
 import type { GepaState } from './state.js';
 
-/** The parent of the next proposals: the one drawn for the generation, else the incumbent. */
+/** The parent of the next proposals: the generation's, unless it has nothing left to learn. */
 export function parentOf(state: GepaState, model: RewardModel): number {
   const { parent } = state;
   return parent !== undefined && canImprove(state, model, parent) ? parent : incumbentOf(state, model);
 }
 
 /**
- * The parent of a generation, if it is not the incumbent: a tied child of the generation before, as
- * it may hold one of two changes that gain only together, unless it costs more; with `pareto` a
- * holder of the front; in every other generation of a stalled search another line.
+ * The parent of a generation: a tied child of the generation before, as it may hold one of two
+ * changes that gain only together, unless it costs more; with `pareto` a holder of the front; in
+ * every other generation of a stalled search another line; else the incumbent. Without noise that
+ * stays the parent if a new failure makes another the incumbent: the failure is asked about first.
  */
 export function drawParent(state: GepaState): number | undefined {
   const { config, generation, costs } = state;
@@ -29,7 +30,8 @@ export function drawParent(state: GepaState): number | undefined {
     (child) => child.generation === generation - 1 && !isCheaper(costs, incumbent, child.candidate),
   );
   if (tied && canImprove(state, model, tied.candidate)) return tied.candidate;
-  return generation % 2 === 0 && isStalled(state, model) ? drawOtherLine(state, model, incumbent) : undefined;
+  const other = generation % 2 === 0 && isStalled(state, model) ? drawOtherLine(state, model, incumbent) : undefined;
+  return other ?? (model.noise.variance > 0 ? undefined : incumbent);
 }
 
 /**

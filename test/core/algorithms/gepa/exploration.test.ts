@@ -108,6 +108,18 @@ describe('the search for failures', () => {
   });
 });
 
+test('a parent that fails an inherited seed is asked about it, though another is then as good', () => {
+  // The child mends seed 3 and breaks seed 0, so the baseline is as good.
+  const trainSeeds = range(0, 4);
+  const world = solving([[0, 1, 2]], [1, 2, 3]);
+  const propose: World['propose'] = (request) =>
+    request.candidate === 1 ? proposed(request) : { ...proposed(request), outcome: 'duplicate' };
+  const run = drive(given({ trainSeeds, generations: 9, minibatchSize: 4, maxRollouts: 60 }), { ...world, propose });
+  const loss = run.requests.find(({ candidate, seed }) => candidate === 1 && seed === 0)!;
+  const next = run.proposals.find(({ generation }) => generation === loss.generation)!;
+  expect([loss.stage, next.parent, next.ordinals]).toEqual(['minibatch', 1, [loss.ordinal]]);
+});
+
 describe('a stalled search', () => {
   /** The seeds that each proposal after generation 6 is offered. */
   function offered(run: Run): string[] {
