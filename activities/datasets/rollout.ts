@@ -2,10 +2,11 @@ import { TimeoutError, withTimeout } from '../../src/clients/net/bounded.js';
 import { cutErrorText } from '../../src/clients/net/untrusted.js';
 import { callFailure, wordsOf } from '../../src/clients/models/call-failure.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
+import { valueAt } from '../../src/contracts/validation.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
 import { renderPrompt } from '../../src/core/prompts/demos.js';
-import { fillMessages } from '../../src/core/prompts/row-template.js';
+import { fillMessages, rowValues } from '../../src/core/prompts/row-template.js';
 import { asText } from '../../src/core/verify/text.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import { readDatasetRow } from '../../src/storage/datasets/datasets.js';
@@ -52,8 +53,8 @@ export async function runRow(
     onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'row not read; retrying'),
   });
   if (!row || !prompt.messages) throw recordLost(job);
-  const values = Object.entries(rows.placeholders).map(([name, column]) => [name, asText(row[column] ?? '')] as const);
-  const filled = fillMessages(prompt.messages, new Map(values), maxPromptChars);
+  const values = rowValues(row, rows.placeholders);
+  const filled = fillMessages(prompt.messages, values, maxPromptChars);
   if (filled === null) {
     const message = `The prompt with row ${claim.seed} is longer than ${maxPromptChars} characters.`;
     return { kind: 'failed', code: 'prompt_too_long', message, infrastructure: false, connect: false };
@@ -62,22 +63,24 @@ export async function runRow(
   const rollout: ModelRollout = { deps, job, budget, claim, recorded, onPushback: (why) => concurrency.lower(why) };
   const timeoutMs = rolloutTimeoutS * 1_000;
   try {
-    return await withTimeout(timeoutMs, signal, async (timed, timer) => {
+    const answer = await withTimeout(timeoutMs, signal, (timed, timer) => {
       const question = { asker: 'policy' as const, key, tries: 0, policy, messages, timeoutMs };
-      const answer = await askModel({ ...rollout, onWait: () => timer.hold() }, question, timed);
-      if (!answer.ok) return { kind: 'failed' as const, ...failureOf(policy, answer), connect: false };
-      const scored = await scoreOutput(rollout, rows.scorer, scoredRow(row, rows.expected), answer.text, timed);
-      if (!scored.ok) return { kind: 'failed' as const, ...cut(scored), connect: false };
-      const { reward, feedback, criteria, details: own } = scored.verification;
-      const { expected } = scoredRow(row, rows.expected);
-      const details = {
-        output: cutToBytes(answer.text, maxStored.output),
-        ...(expected != null && { expected: cutToBytes(asText(expected), maxStored.expected) }),
-        ...(criteria && { criteria }),
-        ...(own && { scorer: own }),
-      };
-      return { kind: 'reward' as const, reward, feedback, details };
+      return askModel({ ...rollout, onWait: () => timer.hold() }, question, timed);
     });
+    if (!answer.ok) return { kind: 'failed', ...failureOf(policy, answer), connect: false };
+    // Scorers have their own time limits.
+    const toScore = scoredRow(row, rows.expected);
+    const scored = await scoreOutput(rollout, rows.scorer, toScore, answer.text, signal);
+    if (!scored.ok) return { kind: 'failed', ...cut(scored), connect: false };
+    const { reward, feedback, criteria, details: own } = scored.verification;
+    const { expected } = toScore;
+    const details = {
+      output: cutToBytes(answer.text, maxStored.output),
+      ...(expected != null && { expected: cutToBytes(asText(expected), maxStored.expected) }),
+      ...(criteria && { criteria }),
+      ...(own && { scorer: own }),
+    };
+    return { kind: 'reward', reward, feedback, details };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TimeoutError) {
@@ -96,7 +99,8 @@ export async function runRow(
 /** The row without its expected value, which a judge gets beside it. */
 function scoredRow(row: Record<string, unknown>, column: string | null): ScoredRow {
   if (column === null) return { row, expected: undefined };
-  const { [column]: value, ...others } = row;
+  const { [column]: _, ...others } = row;
+  const value = valueAt(row, column);
   return { row: others, expected: value === '' ? undefined : value };
 }
 

@@ -1,5 +1,6 @@
 /** Prompts of jobs on a data set: `{{name}}` stands for a value of the row. */
 import type { Message } from '../jobs/spec.js';
+import { asText } from '../verify/text.js';
 import { columnPlaceholder, parseTemplate, placeholderNames, renderTemplate } from './template.js';
 
 /** The distinct placeholder names of a prompt, in order. */
@@ -31,6 +32,16 @@ export function rewritableNames({ rows }: { rows?: unknown }, texts: Readonly<Re
  */
 export function servedMessages(messages: readonly Message[]): Message[] {
   return messages.filter(({ content }) => !isFixed(content));
+}
+
+/** The texts of a row for the placeholders, by name; empty where the row has no value. */
+export function rowValues(
+  row: Readonly<Record<string, unknown>>,
+  placeholders: Readonly<Record<string, string>>,
+): Map<string, string> {
+  // A row without the column `constructor` inherits one.
+  const textOf = (column: string) => asText((Object.hasOwn(row, column) ? row[column] : null) ?? '');
+  return new Map(Object.entries(placeholders).map(([name, column]) => [name, textOf(column)]));
 }
 
 /** The messages with the values of a row; null: longer than `maxChars`. Unknown names stay. */
