@@ -5,6 +5,7 @@ import { extname } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from '../config.js';
 import type { Api } from './api.js';
+import { messagesIn, promptOfText, type Prompt } from './prompt-file.js';
 
 export const projectFile = 'ratchet.json';
 
@@ -67,12 +68,11 @@ export async function taskFields(api: Api, task: Project) {
 }
 
 /** A prompt as JSON messages or as text; a text without placeholders is the system message. */
-export async function readPrompt(path: string | undefined) {
+export async function readPrompt(path: string | undefined): Promise<Prompt> {
   if (path === undefined) throw missing('--prompt FILE', 'the prompt as text, or as JSON with messages');
   const text = (await readText(path, '--prompt')).trim();
-  if (extname(path) === '.json') return parseJson(text, path) as { messages: { role: string; content: string }[] };
-  const role = /\{\{[^{}]+\}\}/.test(text) ? 'user' : 'system';
-  return { messages: [{ role, content: text }] };
+  if (extname(path) === '.json') return parseJson(text, path) as Prompt;
+  return messagesIn(text) ?? promptOfText(text);
 }
 
 /** `openai/gpt-4o-mini`; a name alone is a provider and its model. */
