@@ -23,7 +23,7 @@ Examples:
   $ PORT=9000 ratchet dev                       the whole service on another port
   $ DATABASE_URL=postgres://… ratchet serve     the API beside your own Postgres
 
-Settings are environment variables: docs/settings.md. Exit codes: 1 failed, 2 wrong usage.`;
+Settings are environment variables: docs/settings.md. Exit codes: 1 failed, 2 wrong usage, 130 Ctrl-C.`;
 
 const program = new Command('ratchet')
   .description('Finds better prompts for a task that can score them.')

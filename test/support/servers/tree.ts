@@ -45,20 +45,28 @@ export async function startTree(
   return {
     url,
     process: child,
-    async kill() {
-      const pids = descendants(child.pid!);
-      for (const pid of pids) signal(pid, 'SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      while (pids.some(alive)) await new Promise((resolve) => setTimeout(resolve, 10));
-    },
-    async stop() {
-      const pids = descendants(child.pid!);
-      // Signals the whole process group, as a terminal does.
-      process.kill(-child.pid!, 'SIGINT');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      while (pids.some(alive)) await new Promise((resolve) => setTimeout(resolve, 10));
-    },
+    kill: () => killTree(child),
+    stop: () => interruptTree(child),
   };
+}
+
+/** kill -9 of a process and its descendants; resolves when all are gone. */
+export async function killTree(child: ChildProcess): Promise<void> {
+  const pids = descendants(child.pid!);
+  for (const pid of pids) signal(pid, 'SIGKILL');
+  await gone(child, pids);
+}
+
+/** Ctrl-C to the process group of a detached child, as a terminal does; resolves at its end. */
+export async function interruptTree(child: ChildProcess): Promise<void> {
+  const pids = descendants(child.pid!);
+  process.kill(-child.pid!, 'SIGINT');
+  await gone(child, pids);
+}
+
+async function gone(child: ChildProcess, pids: number[]): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  while (pids.some(alive)) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Waits until a process is ready; returns the URL of its API, or null without one. */

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdtempSync, chmodSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { firstFree } from '../../src/embedded/ports.js';
+import { startCommand, type RunningCommand } from '../support/servers/command.js';
+import { interruptTree, killTree } from '../support/servers/tree.js';
+import { until } from '../support/until.js';
+
+// The built command line with its embedded service, in an empty folder.
+
+const program = join(import.meta.dirname, '../../dist/src/cli/ratchet.js');
+const budget = 300;
+let folder: string;
+let env: Record<string, string>;
+let running: RunningCommand | undefined;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'ratchet-optimize-'));
+  // Postgres, which never runs as root, must enter it.
+  chmodSync(folder, 0o755);
+  env = {
+    PORT: String(await firstFree()),
+    RATCHET_TEMPORAL_PORT: String(await firstFree()),
+    RATCHET_DATA_DIR: join(folder, 'data'),
+    RATCHET_URL: '',
+    RATCHET_API_KEY: '',
+    DATABASE_URL: '',
+    TEMPORAL_ADDRESS: '',
+  };
+});
+afterEach(async () => {
+  if (running) await killTree(running.process);
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+function start(...args: string[]): RunningCommand {
+  return (running = startCommand([process.execPath, program, ...args], folder, env));
+}
+
+/** Runs a command to its end. */
+async function ratchet(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  const { ended, out, err } = start(...args);
+  const code = await ended;
+  return { code, out: out(), err: err() };
+}
+
+/** Starts `optimize` on the sample project; returns its session after the second generation. */
+async function optimizeToTheMiddle(): Promise<string> {
+  expect(await ratchet('init')).toMatchObject({ code: 0 });
+  const { err } = start('optimize');
+  await until('the second generation has ended', () => err().includes('generation 2:'), 120);
+  return /^Session (ses_\w+)$/m.exec(err())![1]!;
+}
+
+async function watchToVerdict(id: string): Promise<void> {
+  const listed = await ratchet('list');
+  expect(listed.out).toMatch(new RegExp(`^${id} +(running|completed)`, 'm'));
+  const watched = await ratchet('watch', id);
+  expect(watched).toMatchObject({ code: 0, out: expect.stringMatching(/on \d+ held-out rows: \d\.\d+ -> \d\.\d+/) });
+  const rollouts = /^completed \(\w+\): (\d+) rollouts/m.exec(watched.out)![1];
+  expect(Number(rollouts)).toBeLessThanOrEqual(budget);
+  expect(await ratchet('results', id)).toMatchObject({ code: 0, out: expect.stringContaining('"completed"') });
+}
+
+test('kill -9 in the middle: list finds the session, and watch completes it', async () => {
+  const id = await optimizeToTheMiddle();
+  await killTree(running!.process);
+  expect(running!.out()).toBe('');
+  await watchToVerdict(id);
+}, 400_000);
+
+test('Ctrl-C ends with 130 and how to go on, and the session goes on at the next start', async () => {
+  const id = await optimizeToTheMiddle();
+  const { process: child, ended, err } = running!;
+  await interruptTree(child);
+  expect(await ended).toBe(130);
+  expect(err()).toContain('ratchet watch ID');
+  expect(err()).not.toMatch(/^\s+at /m);
+  await watchToVerdict(id);
+}, 400_000);
+
+test('completes, and writes the best prompt', async () => {
+  expect(await ratchet('init', 'sample')).toMatchObject({ code: 0 });
+  folder = join(folder, 'sample');
+  const { code, out } = await ratchet('optimize', '--budget', '60');
+  folder = join(folder, '..');
+  expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/^completed \(\w+\): \d+ rollouts/m) });
+  expect(readFileSync(join(folder, 'sample/best-prompt.txt'), 'utf8')).toContain('Labels:');
+}, 200_000);
