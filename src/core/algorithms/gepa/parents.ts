@@ -9,17 +9,16 @@ import { incumbentOf, meansOf } from './pool.js';
 import { drawOtherLine, isStalled, parentDraws, tiedChildren } from './stall.js';
 import type { GepaState } from './state.js';
 
-/** The parent of the next proposals: the generation's, unless it has nothing left to learn. */
+/** The parent of the next proposals: the one drawn for the generation, else the incumbent. */
 export function parentOf(state: GepaState, model: RewardModel): number {
   const { parent } = state;
   return parent !== undefined && canImprove(state, model, parent) ? parent : incumbentOf(state, model);
 }
 
 /**
- * The parent of a generation: a tied child of the generation before, as it may hold one of two
- * changes that gain only together, unless it costs more; with `pareto` a holder of the front; in
- * every other generation of a stalled search another line; else the incumbent. Without noise that
- * stays the parent if a new failure makes another the incumbent: the failure is asked about first.
+ * The parent of a generation, if it is not the incumbent: a tied child of the generation before, as
+ * it may hold one of two changes that gain only together, unless it costs more; with `pareto` a
+ * holder of the front; in every other generation of a stalled search another line.
  */
 export function drawParent(state: GepaState): number | undefined {
   const { config, generation, costs } = state;
@@ -30,8 +29,7 @@ export function drawParent(state: GepaState): number | undefined {
     (child) => child.generation === generation - 1 && !isCheaper(costs, incumbent, child.candidate),
   );
   if (tied && canImprove(state, model, tied.candidate)) return tied.candidate;
-  const other = generation % 2 === 0 && isStalled(state, model) ? drawOtherLine(state, model, incumbent) : undefined;
-  return other ?? (model.noise.variance > 0 ? undefined : incumbent);
+  return generation % 2 === 0 && isStalled(state, model) ? drawOtherLine(state, model, incumbent) : undefined;
 }
 
 /**

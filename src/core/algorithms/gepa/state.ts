@@ -40,7 +40,7 @@ export interface GepaState extends SeededState {
   phase: Phase;
   /** Possible parents: the baseline and accepted candidates. */
   pool: number[];
-  /** The parent of this generation; absent: the incumbent. */
+  /** The parent drawn for this generation; absent: the incumbent. */
   parent?: number | undefined;
   /** By candidate: how many of its steps were tried to remove, see `ablation.ts`. */
   ablated?: Readonly<Record<string, number>>;
