@@ -33,8 +33,10 @@ async function findService(url: string): Promise<string | null> {
   }
 }
 
-async function keyOf({ apiKey, dataDir }: Config): Promise<string> {
+async function keyOf({ apiKey, dataDir, serviceUrl }: Config): Promise<string> {
   if (apiKey) return apiKey;
+  // The kept key is that of this folder's service: no other host may get it.
+  if (serviceUrl !== null) throw new ConfigError('RATCHET_URL needs RATCHET_API_KEY, a key of that service');
   const path = join(dataDir, 'api-key');
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answers } from '../support/fakes/container-answers.js';
@@ -22,8 +22,12 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** Runs a command in the folder, on the service of the tests. */
 function ratchet(...args: string[]) {
+  return run(args, { RATCHET_API_KEY: on.service.apiKey });
+}
+
+function run(args: string[], key: object) {
   const command = ['--import', join(root, 'scripts/ts-loader.mjs'), join(root, 'src/cli/ratchet.ts'), ...args];
-  const env = { ...process.env, RATCHET_URL: on.service.url, RATCHET_API_KEY: on.service.apiKey };
+  const env = { ...process.env, RATCHET_URL: on.service.url, ...key };
   return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
     const child = execFile(process.execPath, command, { cwd: folder, env }, (_error, out, err) => {
       resolve({ code: child.exitCode, out, err });
@@ -161,3 +165,10 @@ describe('doctor', () => {
     expect(provider).toMatchObject({ code: 1, out: expect.stringMatching(/^FAIL {2}provider nobody/m) });
   }, 60_000);
 });
+
+test('another service than the own one gets no kept key', async () => {
+  await mkdir(join(folder, '.ratchet'), { recursive: true });
+  await writeFile(join(folder, '.ratchet/api-key'), on.service.apiKey);
+  const { code, err } = await run(['list'], {});
+  expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('RATCHET_API_KEY') });
+}, 60_000);

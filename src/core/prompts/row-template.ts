@@ -1,6 +1,6 @@
 /** Prompts of jobs on a data set: `{{name}}` stands for a value of the row. */
+import { canonicalJson } from '../../util/json.js';
 import type { Message } from '../jobs/spec.js';
-import { asText } from '../verify/text.js';
 import { columnPlaceholder, parseTemplate, placeholderNames, renderTemplate } from './template.js';
 
 /** The distinct placeholder names of a prompt, in order. */
@@ -40,8 +40,9 @@ export function rowValues(
   placeholders: Readonly<Record<string, string>>,
 ): Map<string, string> {
   // A row without the column `constructor` inherits one.
-  const textOf = (column: string) => asText((Object.hasOwn(row, column) ? row[column] : null) ?? '');
-  return new Map(Object.entries(placeholders).map(([name, column]) => [name, textOf(column)]));
+  const valueOf = (column: string) => (Object.hasOwn(row, column) ? row[column] : null) ?? '';
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : canonicalJson(value));
+  return new Map(Object.entries(placeholders).map(([name, column]) => [name, textOf(valueOf(column))]));
 }
 
 /** The messages with the values of a row; null: longer than `maxChars`. Unknown names stay. */
