@@ -24,6 +24,7 @@ const empty = {
 test('returns an evaluation without outcomes', async () => {
   expect(await get()).toEqual({
     job_id: id,
+    ...{ name: null, tags: [], metadata: {} },
     status: 'running',
     workflow_id: `evaluation-${id}`,
     temporal_url: expect.stringContaining(id),

@@ -19,6 +19,7 @@ describe('before the first outcome', () => {
   test('the state is empty', async () => {
     expect(await get()).toEqual({
       session_id: id,
+      ...{ name: null, tags: [], metadata: {} },
       job_id: id,
       status: 'running',
       workflow_id: `session-${id}`,
