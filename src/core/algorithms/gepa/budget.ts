@@ -11,6 +11,11 @@ export function rolloutsPerProposal(state: GepaState): number {
   return searchRollouts(state) / (populationSize * Math.max(1, generations - state.generation + 1));
 }
 
+/** Whether the rollouts left suffice for every proposal: each gets its share of all failures. */
+export function areProposalsScarce(state: GepaState): boolean {
+  return rolloutsPerProposal(state) > maxProposalRollouts(state.config);
+}
+
 /** Whether enough rollouts for all remaining proposals are left after an evaluation. */
 export function canSpareEvaluation(state: GepaState): boolean {
   const { config, generation } = state;
@@ -26,6 +31,6 @@ export function rolloutsAhead(state: GepaState): number {
 }
 
 /** Minibatches of parent and child, and the regression test. */
-export function maxProposalRollouts(config: GepaConfig): number {
+function maxProposalRollouts(config: GepaConfig): number {
   return 2 * minibatchOf(config) + maxRegressionSeeds(config);
 }

@@ -9,12 +9,12 @@ import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { countAblation } from './ablation.js';
 import { gainedOn } from './acceptance.js';
-import { maxProposalRollouts, rolloutsPerProposal } from './budget.js';
+import { areProposalsScarce } from './budget.js';
 import { gepaLimits } from './config.js';
 import { parentOf } from './parents.js';
 import { isStalled } from './stall.js';
 import type { GepaState, Trial } from './state.js';
-import { variedTrials } from './variation.js';
+import { isVaried, variedTrials } from './variation.js';
 
 /** The most failures that the reflections of a generation choose from. */
 const maxOffered = 60;
@@ -28,7 +28,7 @@ export function reflect(state: GepaState): GepaState | null {
     Math.floor(searchRollouts(state) / minibatchOf(config)),
     gepaLimits.candidates - nextCandidate,
   );
-  const trials = isStalled(state, model) ? variedTrials(state, model, most) : reflections(state, model, most);
+  const trials = isVaried(state, model) ? variedTrials(state, model, most) : reflections(state, model, most);
   if (trials.length === 0) return null;
   const compressed = trials.flatMap(({ parents, candidate, approach }) =>
     approach === 'compress' ? [[parents[0]!, candidate]] : [],
@@ -59,11 +59,6 @@ function reflections(state: GepaState, model: RewardModel, most: number): Trial[
   return Array.from({ length: count }, (_, index): Trial => {
     return { candidate: nextCandidate + index, parents: [parent], offered, shown: [], removed: [], rounds: 0 };
   });
-}
-
-/** Whether the rollouts left suffice for every proposal: each gets its share of all failures. */
-function areProposalsScarce(state: GepaState): boolean {
-  return rolloutsPerProposal(state) > maxProposalRollouts(state.config);
 }
 
 /** The parent's failures that no reflection was shown; all with noise or scarce proposals. */
@@ -112,8 +107,8 @@ export function addChildren(
     const rollouts = offered.filter(({ seed }) => shown.includes(seed));
     timesShown = countShown(timesShown, rollouts, mutationOf(candidate, before.config, approach).kind);
   }
-  const isVaried = planned.some(({ approach }) => approach !== undefined);
-  const idle = trials.length === 0 && isVaried ? before.idle + 1 : 0;
+  const isIdle = trials.length === 0 && isStalled(before, rewardModelOf(before));
+  const idle = isIdle ? before.idle + 1 : 0;
   return { state: { ...added, idle, timesShown }, trials };
 }
 

@@ -14,14 +14,17 @@ import { maxRegressionSeeds, noiseProbes } from './config.js';
 import { parentOf } from './parents.js';
 import { isStalled } from './stall.js';
 import type { GepaState } from './state.js';
+import { asksAgain } from './variation.js';
 
 const latestChildren = 8;
+/** The share of them that gained, from which on a known failure is asked about again at once. */
+const payingShare = 1 / 4;
 
 /** Runs the parent on further seeds; null: enough failures are known. */
 export function explore(state: GepaState): GepaState | null {
   const { config } = state;
   const model = rewardModelOf(state);
-  if (isStalled(state, model)) return null;
+  if (isStalled(state, model) || (isPaying(state) && asksAgain(state, model))) return null;
   const parent = parentOf(state, model);
   const size = minibatchOf(config);
   const neverShown = knownFailures(state, model, parent).filter(({ shown }) => shown === 0).length;
@@ -40,14 +43,24 @@ export function explore(state: GepaState): GepaState | null {
   return runParent(state, parent, [...seeds, ...probes]);
 }
 
-/** Continues without a new failure so far, on twice as many seeds; null: stop looking. */
+/** Continues without a new failure so far, on twice as many seeds; null: ask about those known. */
 export function exploreFurther(state: GepaState, { pairs }: Batch): GepaState | null {
   const model = rewardModelOf(state);
   const parent = parentOf(state, model);
   if (knownFailures(state, model, parent).some(({ shown }) => shown === 0)) return null;
   if (pairs.some(([candidate]) => candidate !== parent)) return explore(state);
+  if (asksAgain(state, model)) return null;
   const seeds = seedsToRun(state, model, parent);
   return runParent(state, parent, seeds.slice(0, Math.min(2 * pairs.length, spareRollouts(state))));
+}
+
+/** Whether enough of the latest proposals gained; a duplicate has no candidate. */
+function isPaying({ candidates, nextCandidate }: GepaState): boolean {
+  const gained = candidates.filter(
+    ({ candidate, parents, status }) =>
+      candidate >= nextCandidate - latestChildren && parents.length === 1 && status !== 'rejected',
+  );
+  return nextCandidate <= latestChildren || gained.length >= payingShare * latestChildren;
 }
 
 /** Failures that a child repairs: the mean over the latest children. */

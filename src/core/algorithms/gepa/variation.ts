@@ -1,6 +1,7 @@
 /**
- * The questions of a stalled search. The same question would get the same answer, so each is about
- * other failures, and asks for a revision, a restart or a compression of the text.
+ * Questions about failures that were shown before. The same question would get the same answer, so
+ * each is about other failures, and asks for a revision, a restart or, in a stalled search, a
+ * compression of the text.
  */
 import { seedRng, shuffle, uniformInt } from '../../math/random.js';
 import { searchRollouts } from '../../search/budget.js';
@@ -10,8 +11,10 @@ import type { Approach } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { solvedSeeds } from '../../search/targeted-test.js';
 import { ablationSeeds, firstSeeds } from './ablation.js';
+import { areProposalsScarce } from './budget.js';
 import { parentOf } from './parents.js';
 import { incumbentOf } from './pool.js';
+import { isStalled } from './stall.js';
 import type { GepaState, Trial } from './state.js';
 
 /** In turn; with noise revisions alone, as no test of a few seeds shows what the others lose. */
@@ -21,13 +24,37 @@ const maxIdle = { questions: 24, generations: 6 };
 /** The most of the rollouts left that the test of a compression may cost. */
 const compressionShare = 1 / 4;
 
+/** The most questions about a failure before the parent looks further for others. */
+const maxShown = 4;
+
+/** Whether the next questions vary: the search is stalled, or asks again about known failures. */
+export function isVaried(state: GepaState, model: RewardModel): boolean {
+  return isStalled(state, model) || asksAgain(state, model);
+}
+
+/**
+ * Whether the parent's failures were all shown, and one of them fewer times than is allowed. Graphs
+ * have two kinds of questions about each failure.
+ */
+export function asksAgain(state: GepaState, model: RewardModel): boolean {
+  const isGraph = state.config.editsStructure === true;
+  if (isGraph || model.noise.variance > 0 || areProposalsScarce(state)) return false;
+  const shown = knownFailures(state, model, parentOf(state, model)).map((failure) => failure.shown);
+  return shown.length > 0 && Math.min(...shown) > 0 && Math.min(...shown) < maxShown;
+}
+
 /** Whether a stalled search has nothing left to ask. */
 export function isExhausted({ idle, config: { populationSize } }: GepaState): boolean {
   return idle >= Math.max(maxIdle.generations, Math.ceil(maxIdle.questions / populationSize));
 }
 
-/** `count` questions on the parent; none if it has no failures. */
-export function variedTrials(state: GepaState, model: RewardModel, count: number): Trial[] {
+/**
+ * At most `most` questions on the parent, and one if the search is not stalled; none if the parent
+ * has no failures.
+ */
+export function variedTrials(state: GepaState, model: RewardModel, most: number): Trial[] {
+  const stalled = isStalled(state, model);
+  const count = stalled ? most : Math.min(1, most);
   const parent = parentOf(state, model);
   const incumbent = incumbentOf(state, model);
   const open = new Set(knownFailures(state, model, incumbent).map(({ seed }) => seed));
@@ -38,7 +65,7 @@ export function variedTrials(state: GepaState, model: RewardModel, count: number
   const turnOf = (candidate: number): Approach =>
     model.noise.variance > 0 ? 'revise' : approaches[candidate % approaches.length]!;
   const candidates = Array.from({ length: count }, (_, index) => state.nextCandidate + index);
-  const solved = parent === incumbent ? compressible(state, model, incumbent) : [];
+  const solved = stalled && parent === incumbent ? compressible(state, model, incumbent) : [];
   const compression = solved.length > 0 ? candidates.find((candidate) => turnOf(candidate) === 'compress') : undefined;
   return candidates.map((candidate): Trial => {
     const planned = { candidate, parents: [parent], offered: [], shown: [], removed: [], rounds: 0 };

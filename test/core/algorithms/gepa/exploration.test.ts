@@ -108,6 +108,49 @@ describe('the search for failures', () => {
   });
 });
 
+describe('a failure that was shown', () => {
+  const trainSeeds = range(0, 40);
+  const failing: World['rollout'] = ({ seed }) => Number(seed > 0 && seed < 100 && seed % 8 !== 0);
+  const search = given({ trainSeeds, generations: 30, populationSize: 4, repeats: 1, maxRollouts: 120 });
+  const isExploring = ({ work }: Run['turns'][number]) =>
+    work.kind === 'rollouts' && work.requests[0]!.stage === 'minibatch';
+
+  test('is asked about four times, one question at a time, before the parent runs on further seeds', () => {
+    const propose: World['propose'] = (request) => ({ ...proposed(request), outcome: 'duplicate' });
+    const { turns } = drive(search, { rollout: failing, propose });
+    const first = turns.findIndex(({ work }) => work.kind === 'proposals');
+    const next = turns.findIndex((turn, index) => index > first && isExploring(turn));
+    const questions = turns
+      .slice(first, next)
+      .flatMap(({ work }) => (work.kind === 'proposals' ? [work.requests] : []));
+    expect(questions.map(({ length }) => length)).toEqual([1, 1, 1, 1]);
+    expect(new Set(questions.flat().flatMap(({ ordinals }) => ordinals)).size).toBe(1);
+    expect(questions.flat().map(({ approach }) => approach !== undefined)).toEqual([false, true, true, true]);
+  });
+
+  test('is asked about after a batch without a new failure, if fewer than two of eight proposals gained', () => {
+    const { turns } = drive(search, { rollout: failing, propose: proposed });
+    const children = turns.map(({ before }) => before.candidates.length - 1);
+    const asked = turns.flatMap(({ work }, index) =>
+      work.kind === 'proposals' && work.requests[0]!.approach !== undefined ? [index] : [],
+    );
+    const early = asked.filter((index) => children[index]! < 8);
+    const late = asked.filter((index) => children[index]! >= 8);
+    expect(early.map((index) => isExploring(turns[index - 1]!))).not.toContain(true);
+    expect(late.length).toBeGreaterThan(3);
+    expect(late.map((index) => isExploring(turns[index - 1]!))).not.toContain(false);
+  });
+});
+
+test('a proposer that repeats itself does not use up the generations before the rollouts', () => {
+  const search = given({ trainSeeds: range(100, 40), evaluationSeeds: range(0, 12), generations: 40, maxRollouts: 71 });
+  const { end } = drive(search, {
+    rollout: () => 0.5,
+    propose: (request) => ({ ...proposed(request), outcome: 'duplicate' }),
+  });
+  expect(end).toEqual({ kind: 'done', stoppedBy: 'max_rollouts' });
+});
+
 describe('a stalled search', () => {
   /** The seeds that each proposal after generation 6 is offered. */
   function offered(run: Run): string[] {

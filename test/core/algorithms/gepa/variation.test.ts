@@ -2,13 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import type { ProposalRequest } from '../../../../src/core/search/protocol.js';
 import { range } from '../../../support/range.js';
 import { of } from './cases.js';
-import { config, drive, proposed, type World } from './driver.js';
+import { config, drive, proposed, type Run, type World } from './driver.js';
 
 /** Every candidate fails on seeds 0 to 3 alone; the baseline on all. */
 const seeds = { trainSeeds: range(0, 12), evaluationSeeds: range(20, 6), minibatchSize: 3 };
 const search = config({ ...seeds, populationSize: 1, generations: 200, maxRollouts: 400 });
 const rollout: World['rollout'] = ({ candidate, seed }) => (candidate > 0 && seed > 3 ? 1 : 0);
-const isStalledQuestion = ({ approach }: ProposalRequest) => approach !== undefined;
+
+/** The questions after the last run of a parent on further seeds. */
+function stalledQuestions({ turns }: Run): ProposalRequest[] {
+  const last = turns.findLastIndex(({ work }) => work.kind === 'rollouts' && work.requests[0]!.stage === 'minibatch');
+  const questions = turns.slice(last).flatMap(({ work }) => (work.kind === 'proposals' ? work.requests : []));
+  return questions.filter(({ approach }) => approach !== undefined);
+}
+
 const duplicate = { outcome: 'duplicate' } as const;
 
 /** Candidate 1 gains; the answers to a stalled search are `answer`'s. */
@@ -21,7 +28,7 @@ const exhausted = (request: ProposalRequest) => ({ ...duplicate, shown: [...requ
 describe('a stalled search', () => {
   test('asks for revisions and restarts in turn, once for a compression, and draws the failures', () => {
     const run = drive(search, stalling(exhausted));
-    const asked = run.proposals.filter(isStalledQuestion);
+    const asked = stalledQuestions(run);
     const count = (approach: string) => asked.filter((request) => request.approach === approach).length;
     expect([count('revise'), count('restart'), count('compress')]).toEqual([15, 8, 1]);
     const shown = asked.filter(({ parent, approach }) => parent === 1 && approach !== 'compress');
@@ -35,7 +42,7 @@ describe('a stalled search', () => {
 
   test('gives the questions of a generation different failures', () => {
     const run = drive({ ...search, populationSize: 8, generations: 60 }, stalling(exhausted));
-    const [first] = run.proposals.filter(isStalledQuestion);
+    const [first] = stalledQuestions(run);
     const asked = run.proposals.filter(({ generation }) => generation === first!.generation);
     expect(new Set(asked.map(({ ordinals }) => [...ordinals].sort().join())).size).toBeGreaterThan(4);
   });
@@ -46,7 +53,7 @@ describe('a stalled search', () => {
     [8, 48, 6],
   ])('population %i: ends after %i questions in %i generations without a candidate', (populationSize, count, turns) => {
     const run = drive({ ...search, populationSize, generations: 60 }, stalling(exhausted));
-    const asked = run.proposals.filter(isStalledQuestion);
+    const asked = stalledQuestions(run);
     expect([asked.length, new Set(asked.map(({ generation }) => generation)).size]).toEqual([count, turns]);
     expect(run.end).toEqual({ kind: 'done', stoppedBy: 'generations' });
     expect(run.state.best).toEqual({ candidate: 1, reward: 1 });
@@ -101,7 +108,7 @@ describe('a compression', () => {
 
   test('costs at most a quarter of the rollouts left', () => {
     const run = drive({ ...search, maxRollouts: 56 }, compressing(rollout));
-    expect(run.proposals.filter(isStalledQuestion).length).toBeGreaterThan(3);
+    expect(stalledQuestions(run).length).toBeGreaterThan(3);
     expect(of(run, 'candidate_accepted').map(({ candidate }) => candidate)).toEqual([1]);
   });
 });
