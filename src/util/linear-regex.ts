@@ -1,6 +1,6 @@
 /**
- * Regular expressions of untrusted users: RE2 matches in time proportional to the size of the
- * pattern times the length of the text, whatever both are.
+ * Regular expressions of untrusted users. RE2 never backtracks: the time of a match is bounded by
+ * the size of the pattern times the length of the text.
  */
 import { RE2JS } from 're2js';
 

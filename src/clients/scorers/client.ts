@@ -14,7 +14,7 @@ export interface ScorerInput {
   expected: unknown;
 }
 
-/** `infrastructure`: the scorer could not answer, whatever the output. */
+/** `infrastructure`: the scorer failed for a reason unrelated to the output. */
 export type ScorerAnswer =
   | { ok: true; reward: number; feedback: string | null; details: Record<string, unknown> | null }
   | { ok: false; code: string; message: string; infrastructure: boolean };

@@ -15,7 +15,7 @@ export interface SeedMeans {
   latencyMs: number | null;
 }
 
-/** A candidate on the compared seeds, each of which counts once. */
+/** Means of one side over the compared seeds; repeated rollouts of a seed count as one. */
 export interface ComparedSide {
   reward: number;
   /** Dollars per rollout; null: a call of unknown cost, or no recorded call. */

@@ -7,12 +7,12 @@ import { weightedMean, type CriterionScore, type Verification } from './verifica
 import { compileSchema } from '../../util/json-schema.js';
 import { isObject } from '../../util/json.js';
 
-/** The criterion of what a schema says about the output as a whole. */
+/** Name of the criterion for the parts of a schema that concern no single field. */
 export const wholeOutput = '(schema)';
 
 /**
- * A field counts if it is as the schema demands and equal to the expected one. What the schema says
- * about the output as a whole counts as one more field of weight 1.
+ * A field scores 1 if it matches the schema and equals the expected value. The rest of the schema
+ * counts as one more field of weight 1.
  */
 export function scoreSchema(
   { fields, caseSensitive, schema }: Extract<ComparingScorer, { mode: 'json' }> & { schema: Record<string, unknown> },

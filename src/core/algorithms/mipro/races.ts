@@ -12,7 +12,7 @@ import type { MiproState, Tests } from './state.js';
 /** Seeds of a round. */
 const roundSeeds = 4;
 
-/** Whether several combinations are tested, of which one can win. */
+/** Whether several combinations compete in one test; at most one is accepted. */
 export function isRace({ step, trials }: Pick<Tests, 'step' | 'trials'>): boolean {
   return step === 'combinations' && trials.length > 1;
 }
