@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deleteDeployment } from '../../src/storage/deployments/deployments.js';
 import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
@@ -7,9 +7,8 @@ import { gate, type Gate } from '../support/gate.js';
 import { deployments, eventsOf, readJob, type Evaluation } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { promptOf, startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
-import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { ServiceWithWorker } from './processes.js';
+import { workerOfFile } from './processes.js';
 
 // A deployment deleted before a worker sees it never serves its name. After kill -9 of a
 // deployment's worker at each critical moment, the deployment is ready once, no recorded call is
@@ -18,19 +17,7 @@ import { ServiceWithWorker } from './processes.js';
 // between the gate's evaluations, and before promotion. Database locks and a silent container hold
 // the worker there.
 
-let world: RulesWorld;
-let on: ServiceWithWorker;
-let service: TestService;
-
-beforeAll(async () => {
-  world = await startRulesWorld();
-  on = await ServiceWithWorker.create(world.env);
-  ({ service } = on);
-}, 90_000);
-afterAll(async () => {
-  await on.close();
-  await world.close();
-}, 60_000);
+const on = workerOfFile(startRulesWorld);
 
 const seeds = range(0, 6);
 const [old, better] = [0.5, 0.9];
@@ -45,76 +32,76 @@ const release = () => {
 };
 /** Calls of each seed and prompt, and those in flight at a kill. */
 const key = (entry: RulesWorld['container']['ledger'][number]) => `${worthOf(promptOf(entry))}: ${entry.seed}`;
-const inFlight = () => world.container.ledger.filter(({ out }) => out === null).map(key);
+const inFlight = () => on.world.container.ledger.filter(({ out }) => out === null).map(key);
 const lost: string[] = [];
 
 async function kill(): Promise<void> {
   lost.push(...inFlight());
-  await on.killWorker();
+  await on.worker.killWorker();
 }
 
 /**
  * kill -9 of the worker once it waits for the rows locked by this statement; then starts a new one.
  */
 async function killAt(lock: string, values: unknown[], begin: () => unknown): Promise<void> {
-  const client = await on.pool.connect();
+  const client = await on.worker.pool.connect();
   try {
     await client.query('begin');
     await client.query(lock, values);
     await begin();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const waiting = () =>
-      on.pool.query('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]!.pid]);
+      on.worker.pool.query('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]!.pid]);
     await until(`somebody waits: ${lock}`, async () => (await waiting()).rowCount! > 0, 60);
     await kill();
     // End its connections, so that Postgres does not complete a statement of the dead worker.
     for (const { pid } of (await waiting()).rows as { pid: number }[])
-      await on.pool.query('select pg_terminate_backend($1)', [pid]);
+      await on.worker.pool.query('select pg_terminate_backend($1)', [pid]);
   } finally {
     await client.query('rollback');
     client.release();
   }
-  await on.startWorker();
+  await on.worker.startWorker();
 }
 
 test('never freezes or publishes a deployment that is deleted before a worker starts', async () => {
   const ids = [
-    await deploy(service, { name: 'unwanted', source: saying('Temporal hears of it') }),
-    await deploy(service, { name: 'unwanted', source: saying('Temporal does not hear of it') }),
+    await deploy(on.service, { name: 'unwanted', source: saying('Temporal hears of it') }),
+    await deploy(on.service, { name: 'unwanted', source: saying('Temporal does not hear of it') }),
   ];
-  const { status } = await fetch(`${service.url}${deployments}/${ids[0]}`, {
+  const { status } = await fetch(`${on.service.url}${deployments}/${ids[0]}`, {
     method: 'DELETE',
-    headers: { authorization: `Bearer ${service.apiKey}` },
+    headers: { authorization: `Bearer ${on.service.apiKey}` },
   });
   expect(status).toBe(204);
   // As the route does when Temporal is unreachable.
-  await service.db.org('default', (tx) => deleteDeployment(tx, ids[1]!));
-  await on.startWorker();
+  await on.service.db.org('default', (tx) => deleteDeployment(tx, ids[1]!));
+  await on.worker.startWorker();
   for (const id of ids) {
-    const workflow = service.workflow(id);
+    const workflow = on.service.workflow(id);
     await until(`${id} is closed`, async () => (await workflow.describe()).status.name === 'CANCELLED', 60);
-    expect(await service.query('select status from jobs where id = $1', [id])).toEqual([{ status: 'cancelled' }]);
+    expect(await on.service.query('select status from jobs where id = $1', [id])).toEqual([{ status: 'cancelled' }]);
   }
-  for (const table of ['snapshots', 'deployment_names']) expect(await service.query(`table ${table}`)).toEqual([]);
+  for (const table of ['snapshots', 'deployment_names']) expect(await on.service.query(`table ${table}`)).toEqual([]);
 }, 120_000);
 
 test('becomes ready once, and the previous deployment answers until then', async () => {
-  if (!on.hasWorker) await on.startWorker();
-  world.container.behave((call) => {
+  if (!on.worker.hasWorker) await on.worker.startWorker();
+  on.world.container.behave((call) => {
     const worth = worthOf(promptOf(call));
     const reward = answers.reward(worth + call.seed / 100);
     return held?.is(worth, call.seed) ? answers.held(held.gate.opened, reward) : reward;
   });
-  world.model.reply(({ body }) => ({ text: body.messages[0]!.content }));
+  on.world.model.reply(({ body }) => ({ text: body.messages[0]!.content }));
   const name = 'cards';
-  const first = await built(service, await deploy(service, { name, source: saying(`worth ${old}`) }));
+  const first = await built(on.service, await deploy(on.service, { name, source: saying(`worth ${old}`) }));
   expect(first).toMatchObject({ status: 'ready', live: true });
 
   const answered: { status: number; worth: number; snapshot: string | null }[] = [];
   let over = false;
   const client = (async () => {
     while (!over) {
-      const answer = await ask(service, name, { messages: [{ role: 'user', content: 'Where is my card?' }] });
+      const answer = await ask(on.service, name, { messages: [{ role: 'user', content: 'Where is my card?' }] });
       const text = await answer.text();
       const { status, headers } = answer;
       answered.push({ status, worth: worthOf(text), snapshot: headers.get('x-ratchet-snapshot-id') });
@@ -126,22 +113,22 @@ test('becomes ready once, and the previous deployment answers until then', async
     let id = '';
     const row = async () =>
       (
-        await service.query<{ snapshot: string | null }>(
+        await on.service.query<{ snapshot: string | null }>(
           'select snapshot_id as snapshot from deployments where id = $1',
           [id],
         )
       )[0]!;
     hold((worth, seed) => worth === better && seed >= 3);
     await killAt('lock table snapshots in share mode', [], async () => {
-      const asked = { container_url: world.container.url, seeds, min_improvement: 0.1, max_concurrent: 2 };
-      id = await deploy(service, { name, source: saying(`worth ${better}`), gate: asked });
+      const asked = { container_url: on.world.container.url, seeds, min_improvement: 0.1, max_concurrent: 2 };
+      id = await deploy(on.service, { name, source: saying(`worth ${better}`), gate: asked });
     });
     expect(await row()).toEqual({ snapshot: null });
 
     await until(
       'half of the seeds are recorded, and two are under way',
       async () => {
-        const done = await service.query(`select 1 from rollouts where status = 'succeeded'`);
+        const done = await on.service.query(`select 1 from rollouts where status = 'succeeded'`);
         return done.length === 3 && inFlight().length === 2;
       },
       90,
@@ -149,11 +136,11 @@ test('becomes ready once, and the previous deployment answers until then', async
     await kill();
     release();
     hold((worth, seed) => worth === better && seed === 5);
-    await on.startWorker();
+    await on.worker.startWorker();
 
     await until('the last seed is under way', () => inFlight().includes(`${better}: 5`), 90);
     await killAt('select 1 from job_controls where job_id = $1 for update', [id], release);
-    const [candidate] = await service.query<{ id: string; status: string }>(
+    const [candidate] = await on.service.query<{ id: string; status: string }>(
       `select id, status from jobs where kind = 'evaluation'`,
     );
     expect(candidate!.status).toBe('completed');
@@ -161,9 +148,9 @@ test('becomes ready once, and the previous deployment answers until then', async
     hold((worth, seed) => worth === old && seed === 5);
     await until('the last seed of what is live is under way', () => inFlight().includes(`${old}: 5`), 90);
     await killAt('lock table deployment_names in share mode', [], release);
-    expect(await readDeployment(service, id)).toMatchObject({ status: 'building', gate: { passed: true } });
+    expect(await readDeployment(on.service, id)).toMatchObject({ status: 'building', gate: { passed: true } });
 
-    const deployment = await built(service, id, 90);
+    const deployment = await built(on.service, id, 90);
     expect(deployment).toMatchObject({ status: 'ready', live: true, previous_id: first.id, error: null });
     await until('the client has it', () => answered.at(-1)!.snapshot === deployment.snapshot_id);
     over = true;
@@ -174,25 +161,25 @@ test('becomes ready once, and the previous deployment answers until then', async
     expect(turns.map(({ snapshot }) => snapshot)).toEqual([first.snapshot_id, deployment.snapshot_id]);
     for (const { worth, snapshot } of answered) expect(worth).toBe(snapshot === first.snapshot_id ? old : better);
 
-    expect(await service.query('select name, deployment_id as id from deployment_names')).toEqual([{ name, id }]);
-    const snapshots = await service.query<{ id: string }>('select id from snapshots order by created_at');
+    expect(await on.service.query('select name, deployment_id as id from deployment_names')).toEqual([{ name, id }]);
+    const snapshots = await on.service.query<{ id: string }>('select id from snapshots order by created_at');
     expect(snapshots.map((snapshot) => snapshot.id)).toEqual([first.snapshot_id, deployment.snapshot_id]);
-    const all = await service.query<{ id: string }>(`select id from jobs where kind = 'evaluation' order by id`);
+    const all = await on.service.query<{ id: string }>(`select id from jobs where kind = 'evaluation' order by id`);
     const { candidate: ours, incumbent } = deployment.gate!;
     expect(all.map((evaluation) => evaluation.id)).toEqual([ours!.job_id, incumbent!.job_id]);
     for (const evaluation of all)
-      expect(await readJob<Evaluation>(service, evaluation.id)).toMatchObject({
+      expect(await readJob<Evaluation>(on.service, evaluation.id)).toMatchObject({
         ...{ status: 'completed', progress: { completed: 6, total: 6 } },
       });
     for (const jobId of [id, ...all.map((evaluation) => evaluation.id)]) {
-      const events = await eventsOf(service, jobId);
+      const events = await eventsOf(on.service, jobId);
       expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
     }
     // One call each, except those in flight at the worker's death.
     expect(lost).toHaveLength(2);
     const once = [old, better].flatMap((worth) => seeds.map((seed) => `${worth}: ${seed}`));
-    expect(world.container.ledger.map(key).sort()).toEqual([...once, ...lost].sort());
-    const workflow = service.temporal.workflow.getHandle(deployment.workflow_id);
+    expect(on.world.container.ledger.map(key).sort()).toEqual([...once, ...lost].sort());
+    const workflow = on.service.temporal.workflow.getHandle(deployment.workflow_id);
     await until('its workflow is closed', async () => (await workflow.describe()).status.name === 'COMPLETED');
   } finally {
     over = true;

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { gate, type Gate } from '../support/gate.js';
-import { startGraphWorld, type GraphWorld } from '../support/worlds/graph.js';
-import { createGraphJob, ended, eventsOf, readJob, type GraphJob } from '../support/jobs-over-http.js';
+import { startGraphWorld } from '../support/worlds/graph.js';
+import { createGraphJob, ended, eventsOf, readJob, settledSpend, type GraphJob } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
-import type { TestService } from '../support/service.js';
-import { startShortHistories, type OwnTemporal } from '../support/servers/short-histories.js';
+import { startShortHistories } from '../support/servers/short-histories.js';
 import { until } from '../support/until.js';
-import { ServiceWithWorker } from './processes.js';
+import { workerOfFile } from './processes.js';
 
 // kill -9 of the worker of graph jobs with max_cost_usd at each critical moment: between a model's
 // answer and its record, between a rollout's last answer and its outcome, at the judge, and just
@@ -20,22 +19,14 @@ const price = { prompt: 0.15e-6, answer: 0.6e-6 };
 const usage = { prompt_tokens: 100, completion_tokens: 200 };
 const callUsd = usage.prompt_tokens * price.prompt + usage.completion_tokens * price.answer;
 
-let temporal: OwnTemporal;
-let world: GraphWorld;
-let on: ServiceWithWorker;
-let service: TestService;
-
-beforeAll(async () => {
-  [temporal, world] = await Promise.all([startShortHistories(40), startGraphWorld()]);
-  on = await ServiceWithWorker.create({ ...world.env, TEMPORAL_ADDRESS: temporal.address });
-  ({ service } = on);
-  await on.startWorker();
-}, 90_000);
-afterAll(async () => {
-  await on.close();
-  await world.close();
-  await temporal.stop();
-}, 60_000);
+const on = workerOfFile(async () => {
+  const [temporal, world] = await Promise.all([startShortHistories(40), startGraphWorld()]);
+  const close = async () => {
+    await world.close();
+    await temporal.stop();
+  };
+  return { ...world, env: { ...world.env, TEMPORAL_ADDRESS: temporal.address }, close };
+});
 
 type Asker = 'think' | 'solve' | 'judge' | 'writer';
 
@@ -90,8 +81,8 @@ function create(job: string, max_cost_usd = maxUsd): Promise<string> {
   }));
   const openai = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
   return createGraphJob(
-    service,
-    world.job(0, {
+    on.service,
+    on.world.job(0, {
       ...openai,
       dataset: {
         tasks,
@@ -105,8 +96,8 @@ function create(job: string, max_cost_usd = maxUsd): Promise<string> {
 
 /** A job's results without its own names. */
 async function found(job: string, id: string): Promise<unknown> {
-  const { history, stopped_by, best_reward } = await readJob<GraphJob>(service, id);
-  const candidates = await service.query(
+  const { history, stopped_by, best_reward } = await readJob<GraphJob>(on.service, id);
+  const candidates = await on.service.query(
     'select lever_version, graph, status, reward, rollouts_counted from candidates where job_id = $1 order by 1',
     [id],
   );
@@ -114,7 +105,7 @@ async function found(job: string, id: string): Promise<unknown> {
   return JSON.parse(text.replaceAll(`(job ${job})`, '(job)')) as unknown;
 }
 const recorded = async (id: string) =>
-  (await service.query<{ n: number }>('select count(*) as n from model_calls where job_id = $1', [id]))[0]!.n;
+  (await on.service.query<{ n: number }>('select count(*) as n from model_calls where job_id = $1', [id]))[0]!.n;
 
 /** Calls of each job without a record, which the job must repeat. */
 const lost = new Map<string, number>();
@@ -128,17 +119,17 @@ async function killWith(
   jobs: string[],
   when: () => Promise<boolean>,
 ): Promise<void> {
-  await on.killWorkerAt(table, () => release(jobs), when);
+  await on.worker.killWorkerAt(table, () => release(jobs), when);
   for (const [job, id] of ids) lost.set(job, (noted.get(job) ?? 0) - (await recorded(id)));
   for (const [job, stand] of stands) {
     stand.gate.open();
     stand.rest.open();
     stands.delete(job);
   }
-  await on.startWorker();
+  await on.worker.startWorker();
 }
 test('repeats no recorded call, and accounts for every answer', async () => {
-  world.model.reply(async (request) => {
+  on.world.model.reply(async (request) => {
     const said = request.body.messages.map(({ content }) => content).join('\n');
     const asked = askedIn(said);
     noted.set(asked.job, (noted.get(asked.job) ?? 0) + 1);
@@ -147,11 +138,12 @@ test('repeats no recorded call, and accounts for every answer', async () => {
       stand.at ??= asked.asker;
       await (asked.asker === stand.at ? stand.gate : stand.rest).opened;
     }
-    return { ...world.answer(request), usage };
+    return { ...on.world.answer(request), usage };
   });
 
+  await on.worker.startWorker();
   const twin = await create('twin');
-  expect(await ended<GraphJob>(service, twin, 60)).toMatchObject({ status: 'completed' });
+  expect(await ended<GraphJob>(on.service, twin, 60)).toMatchObject({ status: 'completed' });
   expect(noted.get('twin')).toBe(await recorded(twin));
 
   const ids = new Map<string, string>();
@@ -159,7 +151,7 @@ test('repeats no recorded call, and accounts for every answer', async () => {
     stopAt(job, is);
     ids.set(job, await create(job, usd));
   };
-  const runOf = async (job: string) => (await service.workflow(ids.get(job)!).describe()).runId;
+  const runOf = async (job: string) => (await on.service.workflow(ids.get(job)!).describe()).runId;
   const first = new Map<string, string>();
   await Promise.all([
     begin('proposal', ({ asker }) => asker === 'writer'),
@@ -176,7 +168,12 @@ test('repeats no recorded call, and accounts for every answer', async () => {
   await allStand(all);
   expect(stands.get('proposal')!.at).toBe('writer');
   // Paid answers without a record; the answers of two jobs never arrive.
-  await killWith(ids, 'model_calls', ['proposal', 'judge', 'step'], async () => (await on.waiting('model_calls')) >= 3);
+  await killWith(
+    ids,
+    'model_calls',
+    ['proposal', 'judge', 'step'],
+    async () => (await on.worker.waiting('model_calls')) >= 3,
+  );
   expect(Math.min(...all.map((job) => lost.get(job)!))).toBeGreaterThan(0);
 
   // Recorded answers, the last of their rollouts, without a recorded outcome.
@@ -186,23 +183,20 @@ test('repeats no recorded call, and accounts for every answer', async () => {
   const before = [await judged('judge'), await judged('step')] as const;
   await killWith(ids, 'events', ['judge', 'step'], async () => {
     const now = [await judged('judge'), await judged('step')] as const;
-    return now[0] > before[0] && now[1] > before[1] && (await on.waiting('events')) >= 2;
+    return now[0] > before[0] && now[1] > before[1] && (await on.worker.waiting('events')) >= 2;
   });
 
   for (const [job, id] of ids) {
-    const seen = await ended<GraphJob>(service, id, 90);
+    const seen = await ended<GraphJob>(on.service, id, 90);
     if (job === 'tight') expect(seen).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd' });
     else expect([job, await found(job, id)]).toEqual([job, await found('twin', twin)]);
-    const events = await eventsOf(service, id);
+    const events = await eventsOf(on.service, id);
     expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
     expect(events.at(-1)!.type).toBe('job_complete');
     // One call each, except those without a record at the worker's death.
     expect([job, noted.get(job)]).toEqual([job, (await recorded(id)) + lost.get(job)!]);
     const answered = noted.get(job)! * callUsd;
-    const spent = await until('calls under way are counted', async () => {
-      const { budget } = await readJob<GraphJob>(service, id);
-      return budget.reserved_usd === 0 && budget.spent_usd!;
-    });
+    const spent = await settledSpend(on.service, id);
     expect(spent).toBeLessThanOrEqual(job === 'tight' ? tightUsd : maxUsd);
     expect(spent).toBeGreaterThanOrEqual(answered - 1e-9);
   }

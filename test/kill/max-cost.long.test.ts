@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pricedPolicy, startPricedWorld, type PricedModel, type PricedWorld } from '../support/worlds/priced.js';
+import { createSession, ended, settledSpend, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { until } from '../support/until.js';
 import { RestartableTree } from './processes.js';
@@ -9,7 +10,6 @@ import { RestartableTree } from './processes.js';
 // includes answers to killed callers. Killed calls do not hold their reservations for ever: two
 // sessions spend the rest, and one ends with its budget open.
 
-const base = '/api/v1/online/sessions';
 let world: PricedWorld;
 let tree: RestartableTree;
 
@@ -22,13 +22,6 @@ afterAll(async () => {
   await tree.close();
   await world.close();
 }, 60_000);
-
-interface Session {
-  status: string;
-  stopped_by: string | null;
-  best_reward: number | null;
-  budget: { spent_usd: number; reserved_usd: number };
-}
 
 interface Kind {
   /** Used by this session only, so that its ledger is separate. */
@@ -58,19 +51,14 @@ const kinds: Kind[] = [
   },
 ];
 
-const create = async ({ model, maxUsd, search }: Kind) =>
-  (
-    await tree.api.call<{ session_id: string }>('POST', base, {
-      policy_optimization: {
-        ...search,
-        container_url: world.container.url,
-        policy: { ...pricedPolicy, model },
-        max_concurrent: 16,
-        budget: { max_cost_usd: maxUsd },
-      },
-    })
-  ).session_id;
-const read = (id: string) => tree.api.call<Session>('GET', `${base}/${id}`);
+const create = ({ model, maxUsd, search }: Kind) =>
+  createSession(tree, {
+    ...search,
+    container_url: world.container.url,
+    policy: { ...pricedPolicy, model },
+    max_concurrent: 16,
+    budget: { max_cost_usd: maxUsd },
+  });
 
 test('never overspends, and settles the reservations of killed calls', async () => {
   const ids = await Promise.all(kinds.map(create));
@@ -82,18 +70,15 @@ test('never overspends, and settles the reservations of killed calls', async () 
   }
   for (const [index, { model, maxUsd, stoppedBy }] of kinds.entries()) {
     const id = ids[index]!;
-    await until('it has ended', async () => (await read(id)).status !== 'running', 180);
-    const { budget, ...session } = await until('calls under way are counted', async () => {
-      const seen = await read(id);
-      return seen.budget.reserved_usd === 0 && seen;
-    });
+    const session = await ended<Session>(tree, id, 180);
     expect(session).toMatchObject({ status: 'completed', stopped_by: stoppedBy });
     expect(session.best_reward).not.toBeNull();
+    const spent = await settledSpend(tree, id);
     const answered = world.answeredUsd(model);
     expect(answered).toBeLessThanOrEqual(maxUsd);
-    expect(budget.spent_usd).toBeLessThanOrEqual(maxUsd);
+    expect(spent).toBeLessThanOrEqual(maxUsd);
     // Lost calls count in full: the recorded cost never falls below the answers' cost.
-    expect(budget.spent_usd).toBeGreaterThanOrEqual(answered - 1e-9);
+    expect(spent).toBeGreaterThanOrEqual(answered - 1e-9);
     // Each kill loses at most 16 calls of a thousand tokens.
     if (stoppedBy === 'max_cost_usd') expect(answered).toBeGreaterThan(0.5 * maxUsd);
   }

@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { Api } from '../../src/cli/api.js';
 import { startWorkerOf, startTree, type Tree } from '../support/servers/tree.js';
@@ -56,7 +57,7 @@ export class RestartableTree {
 }
 
 /** A service without a worker, one worker process at a time, and a pool on their database. */
-export class ServiceWithWorker {
+class ServiceWithWorker {
   readonly service: TestService;
   readonly pool: pg.Pool;
   private worker: Tree | undefined;
@@ -118,4 +119,26 @@ export class ServiceWithWorker {
     await this.service.stop();
     await this.pool.end();
   }
+}
+
+interface World {
+  env: Record<string, string>;
+  close(): Promise<void>;
+}
+
+/** A service with a worker process for all tests of a file, and the world of its settings. */
+export function workerOfFile<W extends World>(
+  startWorld: () => Promise<W>,
+): { world: W; worker: ServiceWithWorker; service: TestService } {
+  const on = {} as { world: W; worker: ServiceWithWorker; service: TestService };
+  beforeAll(async () => {
+    on.world = await startWorld();
+    on.worker = await ServiceWithWorker.create(on.world.env);
+    on.service = on.worker.service;
+  }, 90_000);
+  afterAll(async () => {
+    await on.worker.close();
+    await on.world.close();
+  }, 60_000);
+  return on;
 }

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { gate, type Gate } from '../support/gate.js';
-import { createSession, ended, eventsOf, readJob, resultsOf, type Session } from '../support/jobs-over-http.js';
+import { createSession, ended, eventsOf, resultsOf, settledSpend, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
-import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { startRowsWorld, type RowsWorld } from '../support/worlds/rows.js';
-import { ServiceWithWorker } from './processes.js';
+import { startRowsWorld } from '../support/worlds/rows.js';
+import { workerOfFile } from './processes.js';
 
 // kill -9 of the worker of a session on a data set at three moments: with every call at the model,
 // between the model's answer and its record, and between the record and the rollout's outcome. The
@@ -20,31 +19,20 @@ const usage = { prompt_tokens: 100, completion_tokens: 200 };
 const callUsd = usage.prompt_tokens * 0.15e-6 + usage.completion_tokens * 0.6e-6;
 const models = { policy: 'gpt-4o-mini', proposer: 'gpt-4.1-mini' };
 
-let world: RowsWorld;
-let on: ServiceWithWorker;
-let service: TestService;
+const on = workerOfFile(async () => {
+  const world = await startRowsWorld(6, models);
+  world.model.reply(async (request) => {
+    if (request.body.model === models.policy) await held?.opened;
+    return { ...world.answer(request), usage };
+  });
+  return world;
+});
 /** Holds the policy's answers while it is set. */
 let held: Gate | null = null;
 
-beforeAll(async () => {
-  world = await startRowsWorld(6, models);
-  const answer = world.answer;
-  world.model.reply(async (request) => {
-    if (request.body.model === models.policy) await held?.opened;
-    return { ...answer(request), usage };
-  });
-  on = await ServiceWithWorker.create({ OPENAI_BASE_URL: world.model.url, OPENAI_API_KEY: 'sk-test' });
-  ({ service } = on);
-  await on.startWorker();
-}, 90_000);
-afterAll(async () => {
-  await on.close();
-  await world.close();
-}, 60_000);
-
 const create = () =>
-  createSession(service, {
-    ...world.job(48),
+  createSession(on.service, {
+    ...on.world.job(48),
     policy: { provider: 'openai', model: models.policy },
     proposer: { provider: 'openai', model: models.proposer },
     gepa: { population_size: 2, generations: 12 },
@@ -55,12 +43,12 @@ const create = () =>
 
 /** A session's result and path without its own ids. */
 async function found(id: string): Promise<unknown> {
-  const { best_prompt, history, verdict, comparison, stopped_by } = await resultsOf(service, id);
-  const candidates = await service.query(
+  const { best_prompt, history, verdict, comparison, stopped_by } = await resultsOf(on.service, id);
+  const candidates = await on.service.query(
     'select lever_version, messages, status, reward, rollouts_counted from candidates where job_id = $1 order by 1',
     [id],
   );
-  const rollouts = await service.query(
+  const rollouts = await on.service.query(
     'select ordinal, stage, seed, status, reward from rollouts where job_id = $1 order by 1',
     [id],
   );
@@ -68,8 +56,8 @@ async function found(id: string): Promise<unknown> {
   return JSON.parse(text.replaceAll(id.slice(4), 'ID')) as unknown;
 }
 
-const calls = () => world.policyCalls().length;
-const countOf = async (sql: string, id: string) => (await service.query<{ n: number }>(sql, [id]))[0]!.n;
+const calls = () => on.world.policyCalls().length;
+const countOf = async (sql: string, id: string) => (await on.service.query<{ n: number }>(sql, [id]))[0]!.n;
 const recorded = (id: string) =>
   countOf("select count(*)::int as n from model_calls where job_id = $1 and purpose = 'rollout'", id);
 const outcomes = (id: string) =>
@@ -85,7 +73,7 @@ async function hold(id: string, from: number): Promise<void> {
   const isAtRest = async () => (await recorded(id)) === (await outcomes(id));
   await until('the calls stand at the model', async () => open() > 0 && (await isAtRest()), 60);
 }
-const open = () => world.policyCalls().filter(({ closed }) => !closed).length;
+const open = () => on.world.policyCalls().filter(({ closed }) => !closed).length;
 
 function release(): void {
   held?.open();
@@ -93,8 +81,9 @@ function release(): void {
 }
 
 test('ends as without a kill, and buys no recorded answer again', async () => {
+  await on.worker.startWorker();
   const twin = await create();
-  expect(await ended<Session>(service, twin)).toMatchObject({ status: 'completed' });
+  expect(await ended<Session>(on.service, twin)).toMatchObject({ status: 'completed' });
   expect(calls()).toBe(await recorded(twin));
 
   const before = calls();
@@ -107,37 +96,42 @@ test('ends as without a kill, and buys no recorded answer again', async () => {
     expect(now).toBeLessThanOrEqual(maxConcurrent);
     lost += now;
     release();
-    await on.startWorker();
+    await on.worker.startWorker();
     return now;
   };
 
   await hold(id, 10);
-  await on.killWorker();
+  await on.worker.killWorker();
   expect(await restart()).toBeGreaterThan(0);
 
   // Answers without a record.
   await hold(id, 40);
-  await on.killWorkerAt('model_calls', release, async () => open() === 0 && (await on.waiting('model_calls')) > 0);
+  await on.worker.killWorkerAt(
+    'model_calls',
+    release,
+    async () => open() === 0 && (await on.worker.waiting('model_calls')) > 0,
+  );
   expect(await restart()).toBeGreaterThan(0);
 
   // Recorded answers without an outcome.
   await hold(id, 70);
   const answered = async () => paid() - lost === (await recorded(id));
-  await on.killWorkerAt('events', release, async () => (await answered()) && (await on.waiting('events')) > 0);
+  await on.worker.killWorkerAt(
+    'events',
+    release,
+    async () => (await answered()) && (await on.worker.waiting('events')) > 0,
+  );
   expect(await recorded(id)).toBeGreaterThan(await outcomes(id));
   await restart();
 
-  const seen = await ended<Session>(service, id, 120);
+  const seen = await ended<Session>(on.service, id, 120);
   expect(seen).toMatchObject({ status: 'completed', error: null });
   expect(await found(id)).toEqual(await found(twin));
   expect(seen.progress.rollouts_completed).toBeLessThanOrEqual(maxRollouts);
   expect(paid()).toBe((await recorded(id)) + lost);
-  const events = await eventsOf(service, id);
+  const events = await eventsOf(on.service, id);
   expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
-  const spent = await until('calls under way are counted', async () => {
-    const { budget } = await readJob<Session>(service, id);
-    return budget.reserved_usd === 0 && budget.spent_usd!;
-  });
+  const spent = await settledSpend(on.service, id);
   expect(spent).toBeLessThanOrEqual(maxUsd);
   expect(spent).toBeGreaterThanOrEqual(paid() * callUsd);
 }, 300_000);

@@ -78,6 +78,15 @@ export async function eventsOf({ api }: Served, id: string): Promise<JobEvent[]>
   }
 }
 
+/** The cost of a job with max_cost_usd, once no call under way holds a reservation. */
+export async function settledSpend(served: Served, id: string): Promise<number> {
+  const { spent_usd } = await until('calls under way are counted', async () => {
+    const { budget } = await readJob<Session | GraphJob>(served, id);
+    return budget.reserved_usd === 0 && budget;
+  });
+  return spent_usd!;
+}
+
 /** Polling interval; more frequent reads would slow down the awaited job. */
 const pollEndMs = 200;
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { built, deploy, saying } from '../../support/deployments-over-http.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
-import { startFakeModel, type ModelReply } from '../../support/fakes/model.js';
+import type { ModelReply } from '../../support/fakes/model.js';
 import {
   command,
   createEvaluation,
@@ -17,27 +17,14 @@ import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 import { graphDataset } from '../../support/worlds/graph.js';
+import { startModelBesideGone } from '../../support/worlds/model.js';
 
-const on = serviceOfFile(async () => {
-  const model = await startFakeModel();
-  const env = {
-    RATCHET_PROVIDERS: 'fake,gone',
-    FAKE_BASE_URL: model.url,
-    FAKE_API_KEY: 'sk-secret',
-    GONE_BASE_URL: 'http://127.0.0.1:9/v1',
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'sk-test',
-  };
-  return { model, env, close: () => model.close() };
-});
+const on = serviceOfFile(startModelBesideGone);
 const container = containersOfEachTest();
 const modelReplies = (reply: (model: string) => ModelReply | Promise<ModelReply>) =>
   on.world.model.reply(({ body }) => reply(body.model));
 const askedModels = () => on.world.model.requests.map(({ body }) => body.model).sort();
-beforeEach(() => {
-  on.world.model.requests.length = 0;
-  modelReplies(() => ({}));
-});
+beforeEach(() => on.world.reset());
 
 const policy = { provider: 'fake', model: 'task' };
 const proposer = { provider: 'fake', model: 'writer' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { answers, modelSays, type Behaviour } from '../../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
-import { startFakeModel, type ModelReply } from '../../support/fakes/model.js';
+import type { ModelReply } from '../../support/fakes/model.js';
 import {
   createEvaluation,
   createSession,
@@ -12,17 +12,9 @@ import {
 } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
+import { startModelBesideGone } from '../../support/worlds/model.js';
 
-const on = serviceOfFile(async () => {
-  const model = await startFakeModel();
-  const env = {
-    RATCHET_PROVIDERS: 'fake,gone',
-    FAKE_BASE_URL: model.url,
-    FAKE_API_KEY: 'sk-secret',
-    GONE_BASE_URL: 'http://127.0.0.1:9/v1',
-  };
-  return { model, env, close: () => model.close() };
-});
+const on = serviceOfFile(startModelBesideGone);
 const container = containersOfEachTest();
 
 /** Asks the model, and answers its failure as a framework does: with `hide`. */
@@ -147,12 +139,10 @@ describe.each(['gepa', 'mipro'])('a %s session of which the whole baseline faile
 });
 
 describe('a container that hangs', () => {
-  test.each([1, 4])('fails the job within 3 x rollout_timeout (max_concurrent %d)', async (max_concurrent) => {
-    const startedAt = performance.now();
+  test.each([1, 4])('fails the job after at most two time-outs each (max_concurrent %d)', async (max_concurrent) => {
     const { job, box } = await evaluate(answers.hang(), {
       ...{ seeds: 40, rollout_timeout: 2, max_concurrent, max_failure_rate: 1 },
     });
-    expect(performance.now() - startedAt).toBeLessThan(3 * 2_000);
     expect(job).toMatchObject({ status: 'failed', error_details: { code: 'container_timeout', retryable: true } });
     expect(job.results).toBeUndefined();
     expect(box.ledger.length).toBeLessThanOrEqual(2 * max_concurrent);

@@ -1,4 +1,4 @@
-import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../fakes/model.js';
+import { startModelWorld, type ModelWorld } from './model.js';
 
 /**
  * A graph world with a known optimum on one fake provider, which also replaces OpenAI. The model
@@ -6,18 +6,10 @@ import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } fr
  * proposer `writer` adds the first missing rule to the prompt, or in edits a step that verifies by
  * it. `judge` scores the right rule 1, else 0, and names the rule.
  */
-export interface GraphWorld {
-  model: FakeModel;
-  /** The service's settings for the models. */
-  env: Record<string, string>;
+export interface GraphWorld extends ModelWorld {
   rules: number;
   /** The body of a graph job with this many tasks; without preflight: every call is a graph's. */
   job(tasks: number, more?: object): Record<string, unknown>;
-  /** The models' default answer. */
-  answer(request: ModelRequest): ModelReply;
-  /** Restores the default answers and clears the requests. */
-  reset(): void;
-  close(): Promise<void>;
 }
 
 export const firstPrompt = 'Name the rule of the item.';
@@ -52,15 +44,9 @@ export function graphDataset(tasks: number, rules = defaultRules) {
 }
 
 export async function startGraphWorld(rules = defaultRules): Promise<GraphWorld> {
-  const model = await startFakeModel();
-  const world: GraphWorld = {
-    model,
-    env: {
-      RATCHET_PROVIDERS: 'fake',
-      FAKE_BASE_URL: model.url,
-      OPENAI_BASE_URL: model.url,
-      OPENAI_API_KEY: 'sk-test',
-    },
+  const world = await startModelWorld(({ body }) => ({ text: graphAnswer(body.messages, rules) }));
+  return {
+    ...world,
     rules,
     job: (tasks, more = {}) => ({
       dataset: graphDataset(tasks, rules),
@@ -71,15 +57,7 @@ export async function startGraphWorld(rules = defaultRules): Promise<GraphWorld>
       preflight: false,
       ...more,
     }),
-    answer: ({ body }) => ({ text: graphAnswer(body.messages, rules) }),
-    reset() {
-      model.requests.length = 0;
-      model.reply((request) => world.answer(request));
-    },
-    close: () => model.close(),
   };
-  world.reset();
-  return world;
 }
 
 function solve(text: string, ruleOf: (item: number) => string): string {

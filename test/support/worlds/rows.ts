@@ -1,22 +1,17 @@
-import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../fakes/model.js';
+import type { ModelReply, ModelRequest } from '../fakes/model.js';
+import { startModelWorld, type ModelWorld } from './model.js';
 import { propose } from './rules.js';
 
 /**
  * Rows with a known optimum: row i asks for rule i mod `rules`, and a prompt that has the rule
  * answers it. The proposer adds the first missing rule of the feedback.
  */
-export interface RowsWorld {
-  model: FakeModel;
-  env: Record<string, string>;
+export interface RowsWorld extends ModelWorld {
   /** Fields of a session on `count` rows; without preflight, so that every call is the search's. */
   job(count: number): object;
   rows(count: number): { question: string; answer: string }[];
-  /** The models' default answer. */
-  answer(request: ModelRequest): ModelReply;
   /** The requests of the policy. */
   policyCalls(): ModelRequest[];
-  reset(): void;
-  close(): Promise<void>;
 }
 
 export const rowsBaseline = 'Answer well.';
@@ -25,16 +20,22 @@ export const rowsBaseline = 'Answer well.';
 const fakeModels = { policy: 'policy', proposer: 'proposer' };
 
 export async function startRowsWorld(rules = 4, models = fakeModels): Promise<RowsWorld> {
-  const model = await startFakeModel();
   const answer = (rule: number) => `needs rule-${rule}.`;
   const rows = (count: number) =>
     Array.from({ length: count }, (_, row) => ({
       question: `Row ${row}: rule ${row % rules}`,
       answer: answer(row % rules),
     }));
-  const world: RowsWorld = {
-    model,
-    env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url },
+  const reply = (request: ModelRequest): ModelReply => {
+    const { body } = request;
+    if (body.model === models.proposer) return { text: propose(request) };
+    const [prompt, question] = [body.messages[0]!.content, body.messages.at(-1)!.content];
+    const rule = answer(Number(/rule (\d+)/.exec(question)![1]));
+    return { text: prompt.includes(rule.slice('needs '.length)) ? rule : 'No rule.' };
+  };
+  const world = await startModelWorld(reply);
+  return {
+    ...world,
     rows,
     job: (count) => ({
       dataset: { rows: rows(count), input: 'question', expected: 'answer' },
@@ -44,20 +45,6 @@ export async function startRowsWorld(rules = 4, models = fakeModels): Promise<Ro
       initial_prompt: { messages: [{ role: 'system', content: rowsBaseline }] },
       preflight: false,
     }),
-    policyCalls: () => model.requests.filter(({ body }) => body.model === models.policy),
-    answer(request) {
-      const { body } = request;
-      if (body.model === models.proposer) return { text: propose(request) };
-      const [prompt, question] = [body.messages[0]!.content, body.messages.at(-1)!.content];
-      const rule = answer(Number(/rule (\d+)/.exec(question)![1]));
-      return { text: prompt.includes(rule.slice('needs '.length)) ? rule : 'No rule.' };
-    },
-    reset() {
-      model.requests.length = 0;
-      model.reply((request) => world.answer(request));
-    },
-    close: () => model.close(),
+    policyCalls: () => world.model.requests.filter(({ body }) => body.model === models.policy),
   };
-  world.reset();
-  return world;
 }
