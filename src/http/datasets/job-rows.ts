@@ -6,11 +6,11 @@ import { needsExpected, scorerSpec, type ScorerRequest } from '../../contracts/s
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
 import { rowPlaceholders } from '../../core/prompts/row-template.js';
 import { expectedProblem } from '../../core/verify/compare.js';
-import { putDataset, readColumn, readDataset, type Dataset } from '../../storage/datasets/datasets.js';
+import type { NewDataset } from '../../storage/datasets/datasets.js';
 import type { HttpDeps } from '../deps.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
+import { rowSource, type RowSource } from './row-source.js';
 import { scorerErrors } from './scorer-errors.js';
-import { withUpload } from './upload.js';
 
 type Path = readonly string[];
 
@@ -26,7 +26,7 @@ export interface RowsFields {
 }
 
 export interface JobRows {
-  dataset: Dataset;
+  source: RowSource;
   spec: RowsSpec;
   /** The prompt; without a placeholder of its own, the row's input follows it. */
   messages: Message[];
@@ -39,7 +39,8 @@ export async function jobRows(
   { dataset: wanted, scorer, provider, messages: given, promptPath }: RowsFields,
   path: Path,
 ): Promise<JobRows> {
-  const dataset = await datasetOf(deps, request, wanted, [...path, 'dataset']);
+  const source = await rowSource(deps, request.caller.orgId, wanted, [...path, 'dataset']);
+  const { dataset } = source;
   const messages = withInput(given);
   const names = dataset.columns.map(({ name }) => name);
   const errors = scorerErrors(scorer, [...path, 'scorer'], deps);
@@ -66,30 +67,7 @@ export async function jobRows(
     errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });
   }
   if (errors.length > 0) throw refuse.invalid(errors);
-  return { dataset, spec, messages };
-}
-
-async function datasetOf(
-  { db }: HttpDeps,
-  request: FastifyRequest,
-  { dataset_id: id, rows }: RowsRequest,
-  path: Path,
-): Promise<Dataset> {
-  const { orgId } = request.caller;
-  if (id !== undefined) {
-    const dataset = await db.org(orgId, (tx) => readDataset(tx, id));
-    const pointer = pointerOf([...path, 'dataset_id']);
-    if (!dataset) throw refuse.invalid([{ pointer, message: 'must be a data set of this organization' }]);
-    return dataset;
-  }
-  const { dataset } = await withUpload('jsonl', linesOf(rows!), (upload) =>
-    db.org(orgId, (tx) => putDataset(tx, orgId, upload.dataset, upload.batches())),
-  );
-  return dataset;
-}
-
-async function* linesOf(rows: readonly Record<string, unknown>[]): AsyncGenerator<Uint8Array> {
-  for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
+  return { source, spec, messages };
 }
 
 function withInput(messages: readonly Message[]): Message[] {
@@ -108,42 +86,34 @@ function hint(name: string, columns: readonly string[]): string {
 const maxCategories = 50;
 
 /** The expected value of each row where these are categories, such as labels; null otherwise. */
-export async function categoriesOf(
-  { db }: HttpDeps,
-  request: FastifyRequest,
-  { dataset, spec: { expected } }: JobRows,
-): Promise<string[] | null> {
-  const column = dataset.columns.find(({ name }) => name === expected);
-  const distinct = column?.num_distinct ?? Infinity;
-  if (!column || distinct > maxCategories || 2 * distinct > dataset.numRows) return null;
-  const values = await db.org(request.caller.orgId, (tx) => readColumn(tx, dataset.id, column.name, null));
+export async function categoriesOf({ source, spec: { expected } }: JobRows): Promise<string[] | null> {
+  if (!isCategorical(source.dataset, expected)) return null;
+  const values = await source.column(expected!);
   return values.map(({ value }) => JSON.stringify(value ?? null));
 }
 
-/** Rows that are read at a time. */
-const batch = 1_000;
+function isCategorical({ columns, numRows }: NewDataset, expected: string | null): boolean {
+  const distinct = columns.find(({ name }) => name === expected)?.num_distinct ?? Infinity;
+  return distinct <= maxCategories && 2 * distinct <= numRows;
+}
 
 /** Refuses rows whose expected value the scorer cannot use, and names at most twenty. */
 export async function checkExpected(
-  { db }: HttpDeps,
-  request: FastifyRequest,
-  { spec: { datasetId, expected, scorer } }: JobRows,
+  { source, spec: { expected, scorer } }: JobRows,
   seeds: readonly number[],
   path: Path,
 ): Promise<void> {
   if (expected === null || !needsExpected(scorer)) return;
   const errors: FieldError[] = [];
   const rows = [...new Set(seeds)].sort((left, right) => left - right);
-  for (let from = 0; from < rows.length && errors.length < listed; from += batch) {
-    const some = rows.slice(from, from + batch);
-    const values = await db.org(request.caller.orgId, (tx) => readColumn(tx, datasetId, expected, some));
+  for await (const values of source.values(expected, rows)) {
     for (const { row, value } of values) {
       const problem = expectedProblem(scorer, value === '' ? undefined : value);
-      if (problem !== null) {
-        const message = `names the column "${expected}", whose value in row ${row} ${problem}`;
-        errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });
-      }
+      if (problem === null) continue;
+      const message = `names the column "${expected}", whose value in row ${row} ${problem}`;
+      errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });
     }
+    if (errors.length >= listed) break;
   }
   if (errors.length > 0) throw refuse.invalid(errors.slice(0, listed));
 }

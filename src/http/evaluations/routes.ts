@@ -49,7 +49,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
       const { evaluation, path } = unwrap(request.body);
       checkEvaluation(evaluation, path, deps);
       const chosen = await resolveCandidate(deps, request, evaluation.candidate, path);
-      const { candidate, rows } = await withRows(deps, request, evaluation, chosen, path);
+      const { candidate, rows, keep } = await withRows(deps, request, evaluation, chosen, path);
       const spec = evaluationSpec(evaluation, candidate, rows);
       return create(deps, request, reply, {
         ...labelsOf(request.body),
@@ -58,6 +58,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
         algorithm: null,
         correlationId: null,
         containerApiKey: evaluation.container_api_key,
+        prepare: keep,
         location: (jobId) => `${base}/${jobId}`,
         answer: ({ jobId, workflowId }) => ({
           job_id: jobId,

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { EvaluationRequest } from '../../contracts/evaluations/evaluation.js';
 import type { EvaluationSpec, RowsSpec } from '../../core/jobs/spec.js';
 import { checkExpected, jobRows } from '../datasets/job-rows.js';
+import type { RowSource } from '../datasets/row-source.js';
 import { seedErrors } from '../jobs/specs.js';
 import type { HttpDeps } from '../deps.js';
 import { pointerOf, refuse } from '../server/errors.js';
@@ -18,7 +19,7 @@ export async function withRows(
   { dataset, scorer, policy, seeds }: EvaluationRequest,
   candidate: Candidate,
   path: readonly string[],
-): Promise<{ candidate: Candidate; rows: RowsSpec | null }> {
+): Promise<{ candidate: Candidate; rows: RowsSpec | null; keep?: RowSource['keep'] }> {
   if (!dataset || !candidate) return { candidate, rows: null };
   const { messages } = candidate;
   const fields = { dataset, scorer: scorer!, provider: policy.provider, messages, promptPath: [...path, 'candidate'] };
@@ -30,6 +31,6 @@ export async function withRows(
   }
   const errors = seedErrors(numRows, [{ path: [...path, 'seeds'], seeds: seeds ?? [] }]);
   if (errors.length > 0) throw refuse.invalid(errors);
-  await checkExpected(deps, request, rows, seeds ?? [...Array(numRows).keys()], path);
-  return { candidate: { ...candidate, messages: rows.messages }, rows: rows.spec };
+  await checkExpected(rows, seeds ?? [...Array(numRows).keys()], path);
+  return { candidate: { ...candidate, messages: rows.messages }, rows: rows.spec, keep: rows.source.keep };
 }

@@ -25,6 +25,8 @@ export interface Creation {
   warnings: string[];
   /** Pending until started. */
   pending?: boolean;
+  /** Stores or locks what the job refers to. */
+  prepare?: ((tx: Tx) => Promise<void>) | undefined;
   /** Stores the job's rows besides its spec. */
   store?(tx: Tx, job: JobRef): Promise<void>;
   location(jobId: string): string;
@@ -64,6 +66,7 @@ export async function create(
   const earlier = await deps.db.org(orgId, async (tx) => {
     const answer = idempotent && answerOf(await claimForCreate(tx, idempotent));
     if (answer) return answer;
+    await creation.prepare?.(tx);
     await insertJob(tx, job);
     await creation.store?.(tx, job);
     if (creation.containerApiKey !== undefined && spec.container) {

@@ -66,6 +66,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         algorithm: spec.search.algorithm,
         correlationId,
         containerApiKey: wanted.container_api_key,
+        prepare: rows?.keep,
         location: (jobId) => `${base}/${jobId}`,
         answer: ({ jobId, workflowId }) => ({
           ...idFields(jobId),

@@ -4,6 +4,7 @@ import type { SessionSpec } from '../../core/jobs/spec.js';
 import { searchLimits } from '../../core/search/config.js';
 import { splitSeeds, type SeedSplit } from '../../core/search/split.js';
 import { categoriesOf, checkExpected, jobRows, type JobRows } from '../datasets/job-rows.js';
+import type { RowSource } from '../datasets/row-source.js';
 import type { HttpDeps } from '../deps.js';
 import type { SessionRows } from '../jobs/specs.js';
 
@@ -11,37 +12,36 @@ import type { SessionRows } from '../jobs/specs.js';
 const shareOfBudget = 1 / 10;
 const smallestPart = 3;
 
-/** The rows of a session on a data set; `check`: once the seeds are known. Null: it has none. */
+/**
+ * The rows of a session on a data set; `check`: once the seeds are known; `keep`: in the transaction
+ * of the job. Null: it has none.
+ */
 export async function sessionRows(
   deps: HttpDeps,
   request: FastifyRequest,
   wanted: PolicyOptimization,
   path: readonly string[],
-): Promise<{ of: SessionRows; check(spec: SessionSpec): Promise<void> } | null> {
+): Promise<{ of: SessionRows; check(spec: SessionSpec): Promise<void>; keep: RowSource['keep'] } | null> {
   const { dataset, scorer, initial_prompt: prompt, policy } = wanted;
   if (!dataset) return null;
   const promptPath = [...path, 'initial_prompt', 'messages'];
   const fields = { dataset, scorer: scorer!, provider: policy.provider, messages: prompt!.messages, promptPath };
   const rows = await jobRows(deps, request, fields, path);
   const section = wanted[wanted.algorithm]!;
-  const split = section.evaluation?.seeds ? null : await splitFor(deps, request, wanted, rows);
+  const split = section.evaluation?.seeds ? null : await splitFor(wanted, rows);
   return {
     of: { spec: rows.spec, messages: rows.messages, split },
     check: ({ search: { trainSeeds, evaluationSeeds, heldoutSeeds } }) =>
-      checkExpected(deps, request, rows, [...trainSeeds, ...evaluationSeeds, ...heldoutSeeds], path),
+      checkExpected(rows, [...trainSeeds, ...evaluationSeeds, ...heldoutSeeds], path),
+    keep: rows.source.keep,
   };
 }
 
-async function splitFor(
-  deps: HttpDeps,
-  request: FastifyRequest,
-  { budget, rng_seed: rngSeed }: PolicyOptimization,
-  rows: JobRows,
-): Promise<SeedSplit> {
+async function splitFor({ budget, rng_seed: rngSeed }: PolicyOptimization, rows: JobRows): Promise<SeedSplit> {
   const share = Math.floor(shareOfBudget * (budget?.max_rollouts ?? Infinity));
   const most = Math.min(searchLimits.evaluationSeeds, Math.max(smallestPart, share));
   const bounds = { train: searchLimits.trainSeeds, evaluation: most, heldout: most };
-  return splitSeeds(rows.dataset.numRows, rngSeed, bounds, await categoriesOf(deps, request, rows));
+  return splitSeeds(rows.spec.numRows, rngSeed, bounds, await categoriesOf(rows));
 }
 
 export function splitOf({ trainSeeds, evaluationSeeds, heldoutSeeds }: SessionSpec['search']): SeedSplit {

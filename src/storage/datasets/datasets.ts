@@ -14,33 +14,57 @@ export type NewDataset = Omit<Dataset, 'createdAt'>;
 
 const columns = `id, num_rows as "numRows", columns, bytes, created_at as "createdAt"`;
 
-/** Stores a data set unless it exists. `batches`: its rows in their order, each row as JSON. */
+/**
+ * Stores a data set unless it exists, and keeps it to the end of the transaction. `batches`: its
+ * rows in their order, each as JSON.
+ */
 export async function putDataset(
   tx: Tx,
   orgId: string,
   dataset: NewDataset,
-  batches: AsyncIterable<readonly string[]>,
+  batches: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
 ): Promise<{ dataset: Dataset; isNew: boolean }> {
   const { id, numRows, columns: named, bytes } = dataset;
-  const [created] = await tx.query(
-    `insert into datasets (org_id, id, num_rows, columns, bytes) values ($1, $2, $3, $4, $5)
-     on conflict do nothing returning id`,
-    // Not toJsonb: HTTP has refused values that Postgres cannot store.
-    [orgId, id, numRows, JSON.stringify(named), bytes],
-  );
-  if (created) {
-    let from = 0;
-    for await (const rows of batches) {
-      await tx.query(
-        `insert into dataset_rows (org_id, dataset_id, row_index, data)
-         select $1, $2, $3 + position - 1, data from json_array_elements($4::json) with ordinality as t(data, position)`,
-        [orgId, id, from, `[${rows.join(',')}]`],
-        'insert_dataset_rows',
-      );
-      from += rows.length;
-    }
+  for (;;) {
+    const [created] = await tx.query(
+      `insert into datasets (org_id, id, num_rows, columns, bytes) values ($1, $2, $3, $4, $5)
+       on conflict do nothing returning id`,
+      // Not toJsonb: HTTP has refused values that Postgres cannot store.
+      [orgId, id, numRows, JSON.stringify(named), bytes],
+    );
+    if (created) await insertRows(tx, orgId, id, batches);
+    const kept = await keepDataset(tx, id);
+    if (kept) return { dataset: kept, isNew: created !== undefined };
+    // The existing one was deleted in between.
   }
-  return { dataset: (await readDataset(tx, id))!, isNew: created !== undefined };
+}
+
+async function insertRows(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  batches: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
+): Promise<void> {
+  let from = 0;
+  for await (const rows of batches) {
+    await tx.query(
+      `insert into dataset_rows (org_id, dataset_id, row_index, data)
+       select $1, $2, $3 + position - 1, data from json_array_elements($4::json) with ordinality as t(data, position)`,
+      [orgId, id, from, `[${rows.join(',')}]`],
+      'insert_dataset_rows',
+    );
+    from += rows.length;
+  }
+}
+
+/** Reads a data set and keeps it from being deleted during the transaction. Null: there is none. */
+export async function keepDataset(tx: Tx, id: string): Promise<Dataset | null> {
+  const [row] = await tx.query<Dataset & Record<string, unknown>>(
+    `select ${columns} from datasets where id = $1 for key share`,
+    [id],
+    'keep_dataset',
+  );
+  return row ?? null;
 }
 
 /** Null: the organization has no such data set. */
@@ -102,13 +126,46 @@ export async function readDatasetRow(tx: Tx, id: string, row: number): Promise<R
   return found?.data ?? null;
 }
 
-/** The values of a column in some rows, or all, in their order; undefined: the row has none. */
+/** Groups rows in their order: the values of a column in a group have `maxBytes`, or are one. */
+export async function groupRows(
+  tx: Tx,
+  id: string,
+  column: string,
+  rows: readonly number[],
+  maxBytes: number,
+): Promise<number[][]> {
+  const sizes = await tx.query<{ row: number; bytes: number }>(
+    `select row_index as row, coalesce(octet_length((data->$2)::text), 0) as bytes
+       from dataset_rows where dataset_id = $1 and row_index = any($3) order by row_index`,
+    [id, column, rows],
+    'size_dataset_column',
+  );
+  const groups: number[][] = [];
+  let left = 0;
+  for (const { row, bytes } of sizes) {
+    if (groups.length === 0 || bytes > left) {
+      groups.push([]);
+      left = maxBytes;
+    }
+    groups.at(-1)!.push(row);
+    left -= bytes;
+  }
+  return groups;
+}
+
+/** A value of a column; undefined: the row has none. */
+export interface RowValue {
+  row: number;
+  value: unknown;
+}
+
+/** The values of a column in some rows, or all, in their order. */
 export async function readColumn(
   tx: Tx,
   id: string,
   column: string,
   rows: readonly number[] | null,
-): Promise<{ row: number; value: unknown }[]> {
+): Promise<RowValue[]> {
   const found = await tx.query<{ row: number; value: { value?: unknown } }>(
     `select row_index as row, case when data->$2 is not null then json_build_object('value', data->$2) else '{}' end as value
        from dataset_rows where dataset_id = $1 and ($3::int[] is null or row_index = any($3)) order by row_index`,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { jobKinds } from '../../../src/core/jobs/kinds.js';
-import { httpOfFile } from '../support.js';
+import { until } from '../../support/until.js';
+import { httpOfFile, type Answer } from '../support.js';
 
 const http = httpOfFile();
 const at = '/policy_optimization';
@@ -23,6 +24,7 @@ const createEvaluation = (more: object = {}) =>
     ...{ app_id: 'test', dataset, scorer: 'exact', policy },
     ...{ candidate: prompt('Answer {{text}}.'), ...more },
   });
+const unstored = [{ text: 'never stored', label: 'no number' }];
 const upload = async (data: object[]) => (await http.call('POST', '/api/v1/datasets', data)).body.dataset_id as string;
 
 describe('a session on a data set', () => {
@@ -96,6 +98,20 @@ describe('a session on a data set', () => {
     expect(errors.find((error) => error.pointer === `${at}${pointer}`)?.message).toMatch(message);
   });
 
+  test.each<[string, object]>([
+    ['no column for {{input}}', { dataset: { rows: [{ unstored: 1, label: 'x' }] } }],
+    ['an answer that the scorer cannot use', { scorer: 'numeric', dataset: { ...dataset, rows: unstored } }],
+    ['an unknown provider', { policy: { ...policy, provider: 'nobody' }, dataset: { ...dataset, rows: unstored } }],
+    [
+      'a seed beyond the rows',
+      { gepa: { ...gepa, evaluation: { seeds: [9] } }, dataset: { ...dataset, rows: unstored } },
+    ],
+  ])('stores no rows if it is refused for %s', async (_, more) => {
+    expect((await createSession(more)).status).toBe(422);
+    const { data } = (await http.call('GET', '/api/v1/datasets?limit=100')).body;
+    expect(data.filter(({ num_rows }: { num_rows: number }) => num_rows === unstored.length)).toEqual([]);
+  });
+
   test('finds no data set of another organization', async () => {
     const id = await upload(rows);
     const { status } = await createSession({ dataset: { ...dataset, rows: undefined, dataset_id: id } }, http.otherKey);
@@ -108,6 +124,49 @@ describe('a session on a data set', () => {
     const refused = await http.call('DELETE', `/api/v1/datasets/${id}`);
     expect([refused.status, refused.body.code]).toEqual([409, 'dataset_in_use']);
     expect((await http.call('GET', `/api/v1/datasets/${id}`)).status).toBe(200);
+  });
+});
+
+describe('a data set that is deleted during', () => {
+  /** Sends a request while a deletion is not committed yet; resolves after both. */
+  const during = async (id: string, send: () => Promise<Answer>): Promise<Answer> => {
+    const { sent } = await http.db.org('default', async (tx) => {
+      await tx.query('select id from datasets where id = $1 for update', [id]);
+      const sent = send();
+      await until('the request waits for the deletion', async () => {
+        const waiting = await http.db.org('default', (other) =>
+          other.query(
+            `select 1 from pg_locks waiting join pg_locks held using (pid) join pg_database d on d.oid = held.database
+              where not waiting.granted and d.datname = current_database()`,
+          ),
+        );
+        return waiting.length > 0;
+      });
+      await tx.query('delete from datasets where id = $1', [id]);
+      return { sent };
+    });
+    return sent;
+  };
+
+  test('a create that names it: the create is refused', async () => {
+    const id = await upload([{ input: 'deleted', expected: 'y' }]);
+    const { status, body } = await during(id, () => createSession({ dataset: { dataset_id: id } }));
+    expect([status, body.errors?.[0].pointer]).toEqual([422, `${at}/dataset/dataset_id`]);
+  });
+
+  test('a create with its rows, or an upload of them: they are stored again', async () => {
+    const again = [{ input: 'stored again', expected: 'y' }];
+    const id = await upload(again);
+    const created = await during(id, () => createSession({ dataset: { rows: again } }));
+    expect(created.status).toBe(201);
+    const state = await http.call('GET', `${jobKinds.session.path}/${created.body.session_id}`);
+    expect(state.body.dataset.dataset_id).toBe(id);
+    expect((await http.call('GET', `/api/v1/datasets/${id}/rows`)).body.data).toHaveLength(1);
+
+    const other = [{ input: 'uploaded again', expected: 'y' }];
+    const uploaded = await upload(other);
+    const { status, body } = await during(uploaded, () => http.call('POST', '/api/v1/datasets', other));
+    expect([status, body.dataset_id]).toEqual([201, uploaded]);
   });
 });
 
