@@ -56,7 +56,7 @@ function exact(gold: unknown, output: unknown, caseSensitive: boolean): Verifica
   return incorrect(show(expected, maxShown), show(given, maxShown), whyNotEqual(expected, given, caseSensitive));
 }
 
-function whyNotEqual(expected: unknown, given: unknown, caseSensitive: boolean): string {
+function whyNotEqual(expected: unknown, given: unknown, caseSensitive: boolean): string | null {
   if (asText(given ?? '').trim() === '') return 'There is no output.';
   if (areEqual(expected, given, false)) return 'Only upper and lower case differ, which counts here.';
   const [wanted, normalizedOutput] = [expected, given].map((value) => normalize(asText(value), caseSensitive)) as [
@@ -65,7 +65,7 @@ function whyNotEqual(expected: unknown, given: unknown, caseSensitive: boolean):
   ];
   if (wanted !== '' && containsWhole(wanted, normalizedOutput))
     return 'It says what was expected, but more than that: only that is wanted.';
-  return 'The two must be equal.';
+  return null;
 }
 
 /** Reward 1 if the output contains the gold text as a whole word or phrase, else 0. */
@@ -104,6 +104,7 @@ function correct(why: string): Verification {
   return { reward: 1, feedback: `Right: ${why}.` };
 }
 
-function incorrect(expected: string, given: string, why: string): Verification {
-  return { reward: 0, feedback: `Wrong. ${why}\nExpected: ${expected}\nGiven: ${given}` };
+function incorrect(expected: string, given: string, why: string | null): Verification {
+  const first = why === null ? 'Wrong.' : `Wrong. ${why}`;
+  return { reward: 0, feedback: `${first}\nExpected: ${expected}\nGiven: ${given}` };
 }
