@@ -12,7 +12,7 @@ import {
   type GateEvaluation,
 } from '../../src/storage/deployments/gate.js';
 import { finishJob, type ErrorDetails } from '../../src/storage/decisions/record.js';
-import { baselineSource, readContent, putSnapshot } from '../../src/storage/deployments/snapshots.js';
+import { baselineSource, readContent, readSnapshot, putSnapshot } from '../../src/storage/deployments/snapshots.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
@@ -52,8 +52,9 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
     nextIncumbent: ({ round, ...job }: JobRef & { round: number }): Promise<Incumbent> =>
       db.org(job.orgId, async (tx) => {
         await lockUndeleted(tx, job);
-        const { name, source } = await readSpec<DeploymentSpec>(tx, job.jobId);
+        const { name, source, rows } = await readSpec<DeploymentSpec>(tx, job.jobId);
         const live = await readLive(tx, name);
+        if (live && rows) await requireMessages(tx, name, live.snapshotId);
         if (live) return { run: gateRun(job, round + 1, live.snapshotId), deploymentId: live.id };
         const baseline = baselineSource(source);
         const content = baseline && (await readContent(tx, baseline));
@@ -133,6 +134,15 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
         await finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events });
       }),
   };
+}
+
+/** Fails unless a live snapshot can answer rows: a graph, or marked spans, need a container. */
+async function requireMessages(tx: Tx, name: string, snapshotId: string): Promise<void> {
+  const { content } = (await readSnapshot(tx, snapshotId))!;
+  if (content.kind === 'messages' && !content.levers_marked) return;
+  const what = content.kind === 'graph' ? 'a graph' : 'a prompt of spans inside the calls of a container';
+  const message = `The gate runs on a data set, but ${name} serves ${what}. Use a gate with container_url, or min_reward.`;
+  throw jobFailure('gate_not_comparable', message);
 }
 
 /** Locks the job of a deployment; fails where the deployment was deleted. */

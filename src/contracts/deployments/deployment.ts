@@ -11,6 +11,8 @@ import {
   timestamp,
   warningsSchema,
 } from '../common.js';
+import { checkSource, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
+import { scorerSchema } from '../scoring/scorer.js';
 import { isObject } from '../../util/json.js';
 import { labelFields, labelViewFields, tagQuery } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
@@ -58,11 +60,18 @@ const reward = z.number(unlessMissing('must be a number')).min(-1e9).max(1e9);
 const gateSchema = z
   .strictObject(
     {
-      container_url: containerUrlSchema,
+      container_url: containerUrlSchema.optional().describe('The container that scores. Required without dataset.'),
+      dataset: rowsSchema
+        .optional()
+        .describe('Rows in place of a container: each is a request of a caller, and scorer scores the answer.'),
+      scorer: scorerSchema.optional().describe('How answers to the rows of dataset are scored.'),
       env_name: envNameSchema.optional(),
       seeds: seedsSchema(10_000)
         .refine((seeds) => new Set(seeds).size === seeds.length, 'must not repeat a seed')
-        .describe('Instances that neither candidate was optimized on.'),
+        .optional()
+        .describe(
+          'Instances that neither candidate was optimized on. Default with dataset: all rows that the session did not train or evaluate on.',
+        ),
       min_reward: reward
         .optional()
         .describe('Minimum mean reward of the candidate. Exactly one of this and min_improvement.'),
@@ -73,9 +82,12 @@ const gateSchema = z
         ),
       ...containerFields,
     },
-    unlessMissing('must be an object with container_url, seeds, and min_reward or min_improvement'),
+    unlessMissing(
+      'must be an object with container_url and seeds, or dataset and scorer, and with min_reward or min_improvement',
+    ),
   )
   .superRefine((gate: unknown, ctx) => {
+    checkSource(gate, ctx, { container: ['container_url', 'seeds'], rows: ['scorer'] });
     if (!isObject(gate)) return;
     const given = ['min_reward', 'min_improvement'].filter((field) => valueAt(gate, field) !== undefined);
     if (given.length !== 1)
@@ -131,6 +143,7 @@ const measured = z.object({
 
 const gateView = z.object({
   seeds: z.int(),
+  dataset: rowsViewSchema,
   min_reward: z.number().nullable(),
   min_improvement: z.number().nullable(),
   evaluation: z

@@ -15,12 +15,11 @@ import {
   usageSchema,
   warningsSchema,
 } from '../common.js';
-import { containerOnly, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
+import { checkSource, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { labelFields } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
-import { isObject } from '../../util/json.js';
-import { runAlways, valueAt } from '../validation.js';
+import { runAlways } from '../validation.js';
 
 const sevenDays = 7 * 24 * 3_600;
 
@@ -61,18 +60,8 @@ const shape = {
   ...containerFields,
 };
 
-/** A container or rows, each with its own fields. */
-function checkSource(request: unknown, ctx: z.RefinementCtx): void {
-  if (!isObject(request)) return;
-  const at = (name: string) => valueAt(request, name);
-  const refuse = (name: string, message: string) => ctx.addIssue({ code: 'custom', path: [name], message });
-  const [needed, unused, why] =
-    at('dataset') === undefined
-      ? [['container_url', 'env_name', 'seeds'], ['scorer'], 'requires dataset; a container scores its own rollouts']
-      : [['scorer', 'candidate'], ['container_url', ...containerOnly], 'is not used with dataset: remove it'];
-  for (const name of needed) if (at(name) === undefined) refuse(name, 'is required');
-  for (const name of unused) if (at(name) !== undefined) refuse(name, why);
-}
+const needed = { container: ['container_url', 'env_name', 'seeds'], rows: ['scorer', 'candidate'] };
+const checkFields = (request: unknown, ctx: z.RefinementCtx) => checkSource(request, ctx, needed);
 
 const appId = z.string().min(1).max(200).describe('Groups jobs.');
 
@@ -80,11 +69,11 @@ const bodyRule = 'must be a JSON object with container_url, app_id, env_name, se
 
 export const flatEvaluationSchema = z
   .strictObject({ ...shape, app_id: appId, ...labelFields }, bodyRule)
-  .superRefine(checkSource, runAlways);
+  .superRefine(checkFields, runAlways);
 
 /** Create request in the existing client's wrapper. */
 export const wrappedEvaluationSchema = z.strictObject({
-  config: z.strictObject({ ...shape, app_id: appId.default('default') }, bodyRule).superRefine(checkSource, runAlways),
+  config: z.strictObject({ ...shape, app_id: appId.default('default') }, bodyRule).superRefine(checkFields, runAlways),
   ...envelope,
   correlation_id: correlationIdSchema.nullish().describe('Ignored.'),
 });

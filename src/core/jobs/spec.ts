@@ -106,14 +106,18 @@ export interface GateSpec {
   rolloutTimeoutS: number;
   maxFailureRate: number;
   preflight: boolean;
+  /** With rows: the messages of a caller, with placeholders. */
+  inputs?: Message[];
 }
 
 export interface DeploymentSpec {
   kind: 'deployment';
   name: string;
   source: DeploymentSource;
-  /** The container of its gate. */
+  /** The container of its gate; null: no gate, or one on rows. */
   container: ContainerSpec | null;
+  /** The rows of its gate. */
+  rows?: RowsSpec;
   gate: GateSpec | null;
 }
 

@@ -34,6 +34,12 @@ export function servedMessages(messages: readonly Message[]): Message[] {
   return messages.filter(({ content }) => !isFixed(content));
 }
 
+/** The messages that callers bring in place of those that are only placeholders. */
+export function callerMessages(messages: readonly Message[]): Message[] {
+  const fixed = messages.filter(({ content }) => isFixed(content));
+  return fixed.length > 0 ? fixed : [{ role: 'user', content: '{{input}}' }];
+}
+
 /** The texts of a row for the placeholders, by name; empty where the row has no value. */
 export function rowValues(
   row: Readonly<Record<string, unknown>>,

@@ -23,7 +23,8 @@ import {
 import { readOpenEvaluation } from '../../storage/deployments/gate.js';
 import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
-import { gateSpec, resolveSource } from './source.js';
+import { gateSpec } from './gate.js';
+import { resolveSource } from './source.js';
 import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
 import { statsView } from './stats-view.js';
 import { ApiError, refuse } from '../server/errors.js';
@@ -86,9 +87,11 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { name, source: requested, gate: gateRequest, tags, metadata } = request.body;
-      const judged = gateRequest ? gateSpec(gateRequest, deps) : { gate: null, container: null };
-      const source = await resolveSource(deps, request, requested);
-      const spec: DeploymentSpec = { kind: 'deployment', name, source, ...judged };
+      const resolved = await resolveSource(deps, request, requested);
+      const { judged, keep } = gateRequest
+        ? await gateSpec(deps, request, gateRequest, resolved)
+        : { judged: { source: resolved.source, gate: null, container: null } };
+      const spec: DeploymentSpec = { kind: 'deployment', name, ...judged };
       return create(deps, request, reply, {
         ...labelsOf({ tags, metadata }),
         kind: 'deployment',
@@ -96,6 +99,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         algorithm: null,
         correlationId: null,
         containerApiKey: gateRequest?.container_api_key,
+        prepare: keep,
         store: (tx, job) => insertDeployment(tx, job, name),
         location: (id) => `${base}/${id}/status`,
         answer: ({ jobId: id, workflowId }) => ({

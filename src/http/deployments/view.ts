@@ -4,7 +4,7 @@ import type { deploymentListSchema, deploymentSchema, GateView } from '../../con
 import type { DeploymentHead, DeploymentRow } from '../../storage/deployments/deployments.js';
 import type { OpenEvaluation } from '../../storage/deployments/gate.js';
 import type { HttpDeps } from '../deps.js';
-import { iso, isoOrNull } from '../jobs/view.js';
+import { iso, isoOrNull, rowsView } from '../jobs/view.js';
 
 export const deploymentsBase = jobKinds.deployment.path;
 
@@ -48,11 +48,15 @@ export function completionUrls({ id, name }: { id: string; name: string }, publi
   return { chat_completions_url: url(id), name_chat_completions_url: url(name) };
 }
 
-function gateView({ spec: { gate }, gate: found }: DeploymentRow, evaluation: OpenEvaluation | null): GateView | null {
+function gateView(
+  { spec: { gate, rows }, gate: found }: DeploymentRow,
+  evaluation: OpenEvaluation | null,
+): GateView | null {
   if (!gate) return null;
   const { candidate, incumbent, comparison } = found ?? { candidate: null, incumbent: null, comparison: null };
   return {
     ...{ seeds: gate.seeds.length, min_reward: gate.minReward, min_improvement: gate.minImprovement },
+    ...rowsView(rows),
     evaluation: evaluation && {
       ...{ job_id: evaluation.jobId, status: evaluation.status, seeds_left: evaluation.seedsLeft },
     },

@@ -21,6 +21,11 @@ export async function withRows(
   path: readonly string[],
 ): Promise<{ candidate: Candidate; rows: RowsSpec | null; keep?: RowSource['keep'] }> {
   if (!dataset || !candidate) return { candidate, rows: null };
+  if (candidate.marked) {
+    const pointer = pointerOf([...path, 'candidate', 'session_id']);
+    const message = "names a session whose texts are spans inside its container's calls; give messages for a data set";
+    throw refuse.invalid([{ pointer, message }]);
+  }
   const { messages } = candidate;
   const fields = { dataset, scorer: scorer!, provider: policy.provider, messages, promptPath: [...path, 'candidate'] };
   const rows = await jobRows(deps, request, fields, path);

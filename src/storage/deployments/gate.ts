@@ -1,4 +1,4 @@
-import type { DeploymentSpec, EvaluationSpec } from '../../core/jobs/spec.js';
+import type { DeploymentSpec, EvaluationSpec, Message } from '../../core/jobs/spec.js';
 import { policyFromSnapshot } from '../../contracts/deployments/snapshot.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Tx } from '../db/db.js';
@@ -53,7 +53,7 @@ export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<
 export async function insertGateEvaluation(
   tx: Tx,
   secretKey: Buffer,
-  { name, gate, container, source }: DeploymentSpec,
+  { name, gate, container, rows, source }: DeploymentSpec,
   evaluation: { job: JobRef; workflowId: string; snapshotId: string | null; containerApiKey: string | null },
 ): Promise<void> {
   const { job, workflowId, snapshotId, containerApiKey } = evaluation;
@@ -64,11 +64,11 @@ export async function insertGateEvaluation(
     content === null
       ? (source as Extract<typeof source, { kind: 'messages' }>).policy
       : policyFromSnapshot(content.kind === 'graph' ? content.policies[0]! : content.policy);
-  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight } = gate!;
+  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, inputs } = gate!;
   const evaluationSpec: EvaluationSpec = {
-    ...{ kind: 'evaluation', policy, container: container!, appId: name, seeds, timeoutS },
+    ...{ kind: 'evaluation', policy, container, ...(rows && { rows }), appId: name, seeds, timeoutS },
     ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight },
-    candidate: content && gateCandidate(content, snapshotId!),
+    candidate: withInputs(content && gateCandidate(content, snapshotId!), inputs ?? []),
   };
   const nothing = { algorithm: null, correlationId: null };
   await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec: evaluationSpec, ...nothing });
@@ -89,6 +89,13 @@ function gateCandidate(content: Content, snapshotId: string): EvaluationSpec['ca
   if (content.kind === 'graph') return { messages: [], ...from, graphSnapshotId: snapshotId };
   const { messages, demos, levers_marked: marked } = content;
   return { messages, ...(demos.length > 0 && { demos }), ...from, ...(marked && { marked }) };
+}
+
+/** The prompt followed by the messages of a caller; without a prompt these alone. */
+function withInputs(candidate: EvaluationSpec['candidate'], inputs: Message[]): EvaluationSpec['candidate'] {
+  if (inputs.length === 0) return candidate;
+  const { messages, ...others } = candidate ?? { messages: [], sessionId: null, candidateId: null, frozen: true };
+  return { ...others, messages: [...messages, ...inputs] };
 }
 
 /** The reward of each seed of an evaluation, in order; null: the rollout failed. */

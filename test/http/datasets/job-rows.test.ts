@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { jobKinds } from '../../../src/core/jobs/kinds.js';
+import { candidateId } from '../../../src/core/jobs/ids.js';
 import { until } from '../../support/until.js';
+import { seedCandidates } from '../seed.js';
 import { httpOfFile, type Answer } from '../support.js';
 
 const http = httpOfFile();
@@ -181,6 +183,22 @@ describe('an evaluation on a data set', () => {
       const state = await http.call('GET', `${jobKinds.evaluation.path}/${body.job_id}`);
       expect(state.body).toMatchObject({ num_seeds: count, container_url: null, dataset: { scorer: 'exact' } });
     }
+  });
+
+  test.each([true, false])('takes the texts of a session unless they are marked spans (%s)', async (leversMarked) => {
+    const session = (await createSession()).body.session_id as string;
+    await seedCandidates(http, session, [{ status: 'evaluated', reward: 1, generation: 0 }]);
+    await http.db.org('default', (tx) =>
+      tx.query(
+        `update jobs set projection = projection || jsonb_build_object('leversMarked', $2::bool) where id = $1`,
+        [session, leversMarked],
+      ),
+    );
+    const candidate = { session_id: session, candidate_id: candidateId(session, 0) };
+    const { status, body } = await createEvaluation({ candidate });
+    expect([status, body.errors?.[0].pointer]).toEqual(
+      leversMarked ? [422, '/candidate/session_id'] : [201, undefined],
+    );
   });
 
   test.each<[string, object, string]>([

@@ -7,6 +7,8 @@ import { createSession } from '../support.js';
 const it = deploymentsOfFile();
 const source = saying('I am frozen.');
 const gate = { container_url: 'http://127.0.0.1:9', seeds: [1], min_reward: 0.5 };
+const onRows = { dataset: { rows: [{ input: 'a', expected: 'b' }] }, scorer: 'exact' };
+const rowsGate = { ...onRows, min_reward: 0.5 };
 const pointersOf = (body: { errors?: { pointer: string }[] }) => body.errors?.map(({ pointer }) => pointer);
 
 describe('creating a deployment', () => {
@@ -67,6 +69,33 @@ describe('creating a deployment', () => {
     ['a gate without a threshold', { name: 'x', source, gate: { ...gate, min_reward: undefined } }, ['/gate']],
     ['a gate with two thresholds', { name: 'x', source, gate: { ...gate, min_improvement: 0 } }, ['/gate']],
     ['a gate with a seed twice', { name: 'x', source, gate: { ...gate, seeds: [1, 2, 1] } }, ['/gate/seeds']],
+    ['a gate with a container and rows', { name: 'x', source, gate: { ...gate, ...onRows } }, ['/gate/container_url']],
+    ['rows without a scorer', { name: 'x', source, gate: { ...rowsGate, scorer: undefined } }, ['/gate/scorer']],
+    ['a row beyond the last', { name: 'x', source, gate: { ...rowsGate, seeds: [3] } }, ['/gate/seeds']],
+    [
+      'rows that the scorer cannot use',
+      { name: 'x', source, gate: { ...rowsGate, scorer: 'numeric' } },
+      ['/gate/dataset/expected'],
+    ],
+    [
+      'a gate on rows and no column for the input',
+      {
+        name: 'x',
+        source,
+        gate: { ...rowsGate, dataset: { rows: [{ text: 'a' }] }, scorer: { type: 'regex', pattern: 'a' } },
+      },
+      ['/gate/dataset/input'],
+    ],
+    [
+      'a placeholder inside a text',
+      { name: 'x', source: saying('Answer {{input}}.'), gate: rowsGate },
+      ['/source/messages'],
+    ],
+    [
+      'neither container nor rows',
+      { name: 'x', source, gate: { seeds: [1], min_reward: 0.5 } },
+      ['/gate/container_url'],
+    ],
     ['a gate without seeds', { name: 'x', source, gate: { ...gate, seeds: [] } }, ['/gate/seeds']],
     [
       'a gate with an invalid URL',

@@ -1,0 +1,87 @@
+import type { FastifyRequest } from 'fastify';
+import type { GateRequest } from '../../contracts/deployments/deployment.js';
+import type { DeploymentSource, DeploymentSpec, SessionSpec } from '../../core/jobs/spec.js';
+import { callerMessages, servedMessages } from '../../core/prompts/row-template.js';
+import { readSpec } from '../../storage/jobs/spec.js';
+import { checkExpected, jobRows } from '../datasets/job-rows.js';
+import type { RowSource } from '../datasets/row-source.js';
+import type { HttpDeps } from '../deps.js';
+import { containerSpec, seedErrors } from '../jobs/specs.js';
+import { refuse } from '../server/errors.js';
+import { requireServable, type ResolvedSource } from './source.js';
+
+type Judged = Pick<DeploymentSpec, 'source' | 'gate' | 'container' | 'rows'>;
+
+/** The most seeds of a gate. */
+const maxSeeds = 10_000;
+
+/** The gate's part of a spec; throws if it is invalid. `keep`: in the transaction of the job. */
+export async function gateSpec(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  gate: GateRequest,
+  resolved: ResolvedSource,
+): Promise<{ judged: Judged; keep?: RowSource['keep'] }> {
+  const common = {
+    ...{ minReward: gate.min_reward ?? null, minImprovement: gate.min_improvement ?? null },
+    ...{ maxConcurrent: gate.max_concurrent, rolloutTimeoutS: gate.rollout_timeout },
+    ...{ maxFailureRate: gate.max_failure_rate, preflight: gate.preflight },
+  };
+  if (gate.dataset) {
+    const { source, keep, rows, ...chosen } = await gateRows(deps, request, gate, resolved);
+    return { judged: { source, rows, container: null, gate: { ...common, ...chosen } }, keep };
+  }
+  const url = gate.container_url!;
+  const reason = deps.checkContainerUrl(url);
+  if (reason !== null) throw invalid('container_url', reason);
+  const container = containerSpec(gate, url, gate.env_name ?? null);
+  return { judged: { source: resolved.source, container, gate: { ...common, seeds: gate.seeds! } } };
+}
+
+async function gateRows(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  { dataset, scorer, seeds: wanted }: GateRequest,
+  { source, prompt }: ResolvedSource,
+) {
+  if (!prompt) {
+    const what = source.kind === 'graph' ? 'a graph' : "a prompt of spans inside its container's calls";
+    throw invalid('dataset', `needs a prompt of messages, and the source is ${what}: use container_url`);
+  }
+  const field = source.kind === 'session' ? 'session_id' : 'messages';
+  requireServable(prompt.messages, field);
+  const { messages, provider } = prompt;
+  const promptPath = ['source', field];
+  const fields = { dataset: dataset!, scorer: scorer!, provider, messages: callerMessages(messages), promptPath };
+  const rows = await jobRows(deps, request, fields, ['gate']);
+  const { datasetId, numRows } = rows.spec;
+  const seeds = wanted ?? (await unusedRows(deps, request, source, { datasetId, numRows }));
+  const errors = seedErrors(numRows, [{ path: ['gate', 'seeds'], seeds }]);
+  if (errors.length > 0) throw refuse.invalid(errors);
+  await checkExpected(rows, seeds, ['gate']);
+  // Callers bring these messages.
+  const served = source.kind === 'messages' ? { ...source, messages: servedMessages(source.messages) } : source;
+  return { source: served, rows: rows.spec, seeds, inputs: rows.messages, keep: rows.source.keep };
+}
+
+/** The rows that the session of a source did not search on; of another source, all. */
+async function unusedRows(
+  { db }: HttpDeps,
+  { caller: { orgId } }: FastifyRequest,
+  source: DeploymentSource,
+  { datasetId, numRows }: { datasetId: string; numRows: number },
+): Promise<number[]> {
+  const spec = source.kind === 'session' ? await db.org(orgId, (tx) => readSpec<SessionSpec>(tx, source.jobId)) : null;
+  const { trainSeeds = [], evaluationSeeds = [] } = spec?.rows?.datasetId === datasetId ? spec.search : {};
+  const used = new Set([...trainSeeds, ...evaluationSeeds]);
+  const unused = [...Array(numRows).keys()].filter((row) => !used.has(row));
+  if (unused.length === 0) throw invalid('seeds', 'is required: the session searched on all rows of this data set');
+  if (unused.length > maxSeeds) {
+    throw invalid('seeds', `is required: ${unused.length} rows are left, and a gate runs at most ${maxSeeds}`);
+  }
+  return unused;
+}
+
+function invalid(field: string, message: string) {
+  return refuse.invalid([{ pointer: `/gate/${field}`, message }]);
+}

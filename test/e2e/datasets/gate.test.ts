@@ -1,0 +1,100 @@
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { ask, built, deploy, saying } from '../../support/deployments-over-http.js';
+import {
+  createSession,
+  ended,
+  eventsOf,
+  readJob,
+  type Evaluation,
+  type Session,
+} from '../../support/jobs-over-http.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+import { rowsBaseline, startRowsWorld } from '../../support/worlds/rows.js';
+
+const on = serviceOfFile(() => startRowsWorld());
+afterEach(() => on.world.reset());
+
+let session: Session;
+let dataset: object;
+beforeAll(async () => {
+  const gepa = { population_size: 2, generations: 12 };
+  const id = await createSession(on.service, { ...on.world.job(40), gepa, budget: { max_rollouts: 300 } });
+  session = await ended<Session>(on.service, id);
+  dataset = { dataset_id: session.dataset!.dataset_id, input: 'question', expected: 'answer' };
+}, 60_000);
+
+const gate = (more: object = {}) => ({ dataset, scorer: 'exact', min_improvement: 0.1, preflight: false, ...more });
+const winner = () => ({ session_id: session.session_id });
+const policy = { provider: 'fake', model: 'policy' };
+
+describe('a gate on the rows of a data set', () => {
+  test('compares the winner with the baseline, then others with the winner, on unused rows', async () => {
+    const first = await built(on.service, await deploy(on.service, { name: 'rules', source: winner(), gate: gate() }));
+    expect(first).toMatchObject({ status: 'ready', live: true, error: null });
+    const unused = session.split!.heldout.length;
+    expect(first.gate).toMatchObject({
+      ...{ seeds: unused, passed: true, dataset: { num_rows: 40, scorer: 'exact' } },
+      candidate: { reward: 1 },
+      incumbent: { reward: 0, deployment_id: null },
+      comparison: { difference: 1, seeds: unused },
+    });
+    // Every call is one that the live name would make: the winner, then the row.
+    const evaluation = await readJob<Evaluation>(on.service, first.gate!.candidate!.job_id);
+    expect(evaluation).toMatchObject({ status: 'completed', container_url: null, dataset: { num_rows: 40 } });
+    const { question } = on.world.rows(40)[session.split!.heldout[0]!]!;
+    const answer = await ask(on.service, 'rules', { messages: [{ role: 'user', content: question }] });
+    expect(await answer.json()).toMatchObject({
+      choices: [{ message: { content: expect.stringMatching(/^needs rule-/) } }],
+    });
+    const live = on.world.model.requests.at(-1)!.body.messages;
+    const sent = on.world.policyCalls().map(({ body }) => JSON.stringify(body.messages));
+    expect(sent.filter((messages) => messages === JSON.stringify(live)).length).toBeGreaterThanOrEqual(2);
+
+    const worse = { name: 'rules', source: saying(rowsBaseline, policy), gate: gate({ seeds: '0-9' }) };
+    const second = await built(on.service, await deploy(on.service, worse));
+    expect(second).toMatchObject({
+      ...{ status: 'failed', live: false, error_details: { code: 'gate_not_passed' } },
+      gate: {
+        ...{ seeds: 10, passed: false, candidate: { reward: 0 }, comparison: { difference: -1 } },
+        incumbent: { deployment_id: first.id, reward: 1 },
+      },
+    });
+    const compared = await on.service.api.call<{ verdict: string; b: { seeds: number } }>(
+      'GET',
+      `/api/v1/compare?a=${second.id}&b=${second.gate!.incumbent!.job_id}`,
+    );
+    expect([compared.verdict, compared.b.seeds]).toEqual(['better', 10]);
+  });
+
+  test('gives messages the row, and without a live deployment compares with the row alone', async () => {
+    const messages = [
+      { role: 'system', content: 'There is rule-0. There is rule-1. There is rule-2. There is rule-3.' },
+      { role: 'user', content: '{{question}}' },
+    ];
+    const source = { messages, policy };
+    const asked = { name: 'given', source, gate: gate({ seeds: '0-7' }) };
+    const done = await built(on.service, await deploy(on.service, asked));
+    expect(done).toMatchObject({ status: 'ready', gate: { candidate: { reward: 1 }, incumbent: { reward: 0 } } });
+    const snapshot = await on.service.api.call('GET', `/api/harbor/deployments/snapshots/${done.snapshot_id}`);
+    expect(snapshot).toMatchObject({ messages: [messages[0]] });
+    const incumbent = await readJob<Evaluation>(on.service, done.gate!.incumbent!.job_id);
+    const events = await eventsOf(on.service, incumbent.job_id);
+    expect(events.at(-1)).toMatchObject({ type: 'eval.policy.job.completed' });
+  });
+
+  test('keeps its data set', async () => {
+    const rows = [{ input: 'Row 0: rule 0', expected: 'x' }];
+    const asked = {
+      name: 'kept',
+      source: saying('Answer.', policy),
+      gate: gate({ dataset: { rows }, min_improvement: -1 }),
+    };
+    const id = await deploy(on.service, asked);
+    const { gate: seen } = await built(on.service, id);
+    const { status } = await fetch(`${on.service.url}/api/v1/datasets/${seen!.dataset!.dataset_id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${on.service.apiKey}` },
+    });
+    expect(status).toBe(409);
+  });
+});
