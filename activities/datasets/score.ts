@@ -70,7 +70,7 @@ async function scorePart(
 function judgementOf(answer: ScorerAnswer): Judgement {
   if (!answer.ok) return answer;
   const { reward, feedback, details } = answer;
-  const text = feedback ?? `The scorer gave a reward of ${reward} without feedback.`;
-  const verification = { reward, feedback: storableText(cutWithin(text, maxFeedback)), ...(details && { details }) };
+  const text = storableText(cutWithin(feedback ?? '', maxFeedback));
+  const verification = { reward, feedback: text, ...(details && { details }) };
   return { ok: true, verification };
 }

@@ -167,8 +167,10 @@ export const errorDetailsSchema = z.object({ code: z.string(), message: z.string
 
 export const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC.' });
 
-/** Recorded with the job; a create without warnings has no such field. */
-export const warningsSchema = z.array(z.string()).describe('Probable mistakes in the request, which is valid.');
+/** A create without warnings has no such field. */
+export const warningsSchema = z
+  .array(z.string())
+  .describe('Probable mistakes in the request, which is valid, or in the answers to its rollouts.');
 
 export const jobFields = {
   job_id: z.string(),

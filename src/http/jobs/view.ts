@@ -12,6 +12,8 @@ export type Concurrency = Awaited<ReturnType<typeof readConcurrency>>;
 export const iso = (date: Date): string => date.toISOString();
 export const isoOrNull = (date: Date | null): string | null => date?.toISOString() ?? null;
 
+import { rolloutWarnings } from './warnings.js';
+
 type JobView = { [Field in keyof typeof jobFields]: z.output<(typeof jobFields)[Field]> };
 
 /** Fields of every job. */
@@ -30,7 +32,7 @@ export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUr
     error: job.errorDetails?.message ?? null,
     error_details: job.errorDetails,
     stopped_by: job.stoppedBy,
-    warnings: job.warnings,
+    warnings: [...job.warnings, ...rolloutWarnings(job)],
   };
 }
 

@@ -1,6 +1,7 @@
-/** Warnings about probable mistakes in a valid create request. */
+/** Warnings about probable mistakes in a valid create request, or in the answers to rollouts. */
 import { isDeepStrictEqual } from 'node:util';
 import { closestName } from '../../contracts/close-names.js';
+import type { JobRow } from '../../storage/jobs/jobs.js';
 import type { ContainerSpec, DeploymentSpec, JobSpec, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
 
 const most = 20;
@@ -15,6 +16,24 @@ export function createWarnings(spec: JobSpec | DeploymentSpec, publicUrl: string
     ...Object.entries(policiesOf(spec)).flatMap(([name, policy]) => policyWarnings(name, policy)),
   ];
   return warnings.slice(0, most);
+}
+
+/** The warnings about the rollouts of a job so far. */
+export function rolloutWarnings({ kind, scored }: Pick<JobRow, 'kind' | 'scored'>): string[] {
+  const { rollouts, withFeedback, low, high } = scored;
+  if (low === null || high === null) return [];
+  const warnings: string[] = [];
+  if (kind === 'session' && withFeedback === 0 && low < 1) {
+    warnings.push(
+      `None of the ${rollouts} scored rollouts has feedback, so new prompts are written without knowing what was wrong. Return reward_info.details.feedback from the container, or feedback from the scorer.`,
+    );
+  }
+  if (low < 0 || high > 1) {
+    warnings.push(
+      `The rewards so far range from ${low} to ${high}. Return rewards from 0 to 1: a reward of 1 counts as solved, and failed rollouts count as 0.`,
+    );
+  }
+  return warnings;
 }
 
 /** A remote container cannot call back to a loopback URL. */

@@ -129,6 +129,8 @@ export interface JobRow<Head = JobHead> extends Labels {
   projection: SessionProjection;
   /** Rollouts with an outcome, as the events count them. */
   rolloutsCompleted: number;
+  /** The succeeded ones: range of the rewards (null: none), and how many have feedback. */
+  scored: { rollouts: number; withFeedback: number; low: number | null; high: number | null };
   errorDetails: ErrorDetails | null;
   stoppedBy: string | null;
   warnings: string[];
@@ -162,6 +164,9 @@ const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as 
   ${head} as spec,
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,
   (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted",
+  (select json_build_object('rollouts', rollouts_succeeded, 'withFeedback', rollouts_with_feedback,
+            'low', reward_low, 'high', reward_high)
+     from job_controls where job_id = jobs.id) as scored,
   error_details as "errorDetails",
   stopped_by as "stoppedBy", warnings, created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 

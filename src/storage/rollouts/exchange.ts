@@ -1,7 +1,7 @@
 import { countOutcome, exceedsRate, type OutcomeCounts } from '../../core/jobs/failures.js';
 import type { Tx } from '../db/db.js';
 import { lockJob, type ControlRow, type JobRef } from '../jobs/events.js';
-import { expireAwaiting, reportOutcomes, writeOutcomes, type Outcome } from './outcomes.js';
+import { expireAwaiting, reportOutcomes, writeOutcomes, type Outcome, type WrittenOutcome } from './outcomes.js';
 
 /** A rollout that this runner has claimed and must run. */
 export interface Claim {
@@ -73,7 +73,7 @@ export async function syncRollouts(
   const ahead = row.control === 'run' ? want.ahead : 0;
   const [, claims] = await Promise.all([
     reportOutcomes(tx, job, row, finished),
-    renew(tx, job.jobId, runner, { counts, started, returned, now, ahead }),
+    renew(tx, job.jobId, runner, { counts, seen: seenIn(written), started, returned, now, ahead }),
   ]);
   return { held, control: row.control, claims, awaiting, counts };
 }
@@ -100,14 +100,38 @@ async function countAwaiting(tx: Tx, job: JobRef): Promise<{ awaiting: number; o
   return row!;
 }
 
+/** Range of the rewards of succeeded rollouts (null: none), and how many have feedback. */
+interface SeenOutcomes {
+  low: number | null;
+  high: number | null;
+  withFeedback: number;
+}
+
+function seenIn(written: readonly WrittenOutcome[]): SeenOutcomes {
+  const succeeded = written.filter(({ status }) => status === 'succeeded');
+  const rewards = succeeded.map(({ reward }) => reward!);
+  return {
+    low: rewards.length > 0 ? Math.min(...rewards) : null,
+    high: rewards.length > 0 ? Math.max(...rewards) : null,
+    withFeedback: succeeded.filter(({ hasFeedback }) => hasFeedback).length,
+  };
+}
+
 /** Renews the lease, updates the counts and claims, in one statement. */
 async function renew(
   tx: Tx,
   jobId: string,
   runner: { token: number; leaseSeconds: number },
-  how: { counts: OutcomeCounts; started: string[]; returned: string[]; now: number; ahead: number },
+  how: {
+    counts: OutcomeCounts;
+    seen: SeenOutcomes;
+    started: string[];
+    returned: string[];
+    now: number;
+    ahead: number;
+  },
 ): Promise<Claim[]> {
-  const { counts } = how;
+  const { counts, seen } = how;
   const rows = await tx.query<{
     id: string;
     attempt: number;
@@ -119,6 +143,8 @@ async function renew(
     `with renewed as (
        update job_controls
           set rollouts_succeeded = $3, rollouts_failed = $4, connect_failures = $5,
+              reward_low = least(reward_low, $11), reward_high = greatest(reward_high, $12),
+              rollouts_with_feedback = rollouts_with_feedback + $13,
               lease_expires_at = clock_timestamp() + make_interval(secs => $6)
         where job_id = $1 and lease_token = $2
      ), started as (
@@ -151,6 +177,9 @@ async function renew(
       how.returned,
       how.now,
       how.ahead,
+      seen.low,
+      seen.high,
+      seen.withFeedback,
     ],
   );
   return rows

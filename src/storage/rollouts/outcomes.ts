@@ -1,5 +1,6 @@
 import type { NewEvent } from '../../core/events/event.js';
 import { rolloutEvent, type FinishedRollout } from '../../core/events/rollouts.js';
+import { valueAt } from '../../contracts/validation.js';
 import type { Tx } from '../db/db.js';
 import { appendEvents, type ControlRow, type JobRef } from '../jobs/events.js';
 import { toJsonb } from '../db/json.js';
@@ -21,10 +22,15 @@ export interface WrittenRollout extends FinishedRollout, Record<string, unknown>
   error: { code: string; message: string; connect?: boolean } | null;
 }
 
-type AwaitingRollout = Omit<WrittenRollout, 'status'> & { status: 'awaiting_reward' };
-const isFinished = (row: WrittenRollout | AwaitingRollout): row is WrittenRollout => row.status !== 'awaiting_reward';
+export interface WrittenOutcome extends WrittenRollout {
+  hasFeedback: boolean;
+}
 
-const reportedColumns = 'r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error';
+type AwaitingRollout = Omit<WrittenOutcome, 'status'> & { status: 'awaiting_reward' };
+const isFinished = (row: WrittenOutcome | AwaitingRollout): row is WrittenOutcome => row.status !== 'awaiting_reward';
+
+const reportedColumns = `r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error,
+  r.feedback is not null as "hasFeedback"`;
 
 /** Tokens and cost of the calls of a rollout of job $1. */
 const callTotals = (rolloutId: string) =>
@@ -41,9 +47,9 @@ export async function writeOutcomes(
   job: JobRef,
   rolloutSeconds: number,
   outcomes: Outcome[],
-): Promise<WrittenRollout[]> {
+): Promise<WrittenOutcome[]> {
   if (outcomes.length === 0) return [];
-  const rows = await tx.query<WrittenRollout | AwaitingRollout>(
+  const rows = await tx.query<WrittenOutcome | AwaitingRollout>(
     `update rollouts r
         set status = case when w.id is null then o.status else 'succeeded' end, reward = coalesce(w.reward, o.reward),
             feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details),
@@ -139,14 +145,22 @@ export async function completeAssignment(
       [job.jobId, rolloutId, reward, toJsonb(details ?? null)],
       'complete_assignment',
     ),
-    countSucceeded(tx, job),
+    countSucceeded(tx, job, { reward, hasFeedback: valueAt(details, 'feedback') != null }),
   ]);
 }
 
-async function countSucceeded(tx: Tx, job: JobRef): Promise<void> {
+async function countSucceeded(
+  tx: Tx,
+  job: JobRef,
+  { reward, hasFeedback }: { reward: number | null; hasFeedback: boolean },
+): Promise<void> {
   await tx.query(
-    `update job_controls set rollouts_succeeded = rollouts_succeeded + 1, connect_failures = 0 where job_id = $1`,
-    [job.jobId],
+    `update job_controls
+        set rollouts_succeeded = rollouts_succeeded + 1, connect_failures = 0,
+            reward_low = least(reward_low, $2), reward_high = greatest(reward_high, $2),
+            rollouts_with_feedback = rollouts_with_feedback + $3
+      where job_id = $1`,
+    [job.jobId, reward, Number(hasFeedback)],
   );
 }
 
@@ -167,7 +181,7 @@ export async function settleAwaited(
   row: ControlRow,
   { rolloutId, reward, details }: ReportedOutcome,
 ): Promise<boolean> {
-  const written = await tx.query<WrittenRollout>(
+  const written = await tx.query<WrittenOutcome>(
     `update rollouts r set status = 'succeeded', reward = $3, details = $4::jsonb,
             feedback = coalesce($4::jsonb->>'feedback', feedback), completed_at = clock_timestamp(),
             -- A container that has answered 202 goes on making calls.
@@ -177,7 +191,7 @@ export async function settleAwaited(
     [job.jobId, rolloutId, reward, toJsonb(details ?? null)],
   );
   if (written.length === 0) return false;
-  await Promise.all([reportOutcomes(tx, job, row, written), countSucceeded(tx, job)]);
+  await Promise.all([reportOutcomes(tx, job, row, written), countSucceeded(tx, job, written[0]!)]);
   await tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]);
   return true;
 }
