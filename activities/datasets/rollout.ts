@@ -7,6 +7,7 @@ import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
 import { renderPrompt } from '../../src/core/prompts/demos.js';
 import { fillMessages, rowValues } from '../../src/core/prompts/row-template.js';
+import { labelledScore } from '../../src/core/verify/agreement.js';
 import { asText } from '../../src/core/verify/text.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import { readDatasetRow } from '../../src/storage/datasets/datasets.js';
@@ -74,13 +75,15 @@ export async function runRow(
     if (!scored.ok) return { kind: 'failed', ...cut(scored), connect: false };
     const { reward, feedback, criteria, details: own } = scored.verification;
     const { expected } = toScore;
+    const agreement = rows.labels ? labelledScore(rows.scorer, expected, answer.text, scored.verification) : null;
     const details = {
       output: cutToBytes(answer.text, maxStored.output),
       ...(expected != null && { expected: cutToBytes(asText(expected), maxStored.expected) }),
       ...(criteria && { criteria }),
       ...(own && { scorer: own }),
+      ...(agreement && { agreement }),
     };
-    return { kind: 'reward', reward, feedback, details };
+    return { kind: 'reward', reward, feedback: feedback === '' ? null : feedback, details };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TimeoutError) {

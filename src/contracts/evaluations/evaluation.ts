@@ -16,6 +16,7 @@ import {
   warningsSchema,
 } from '../common.js';
 import { checkSource, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
+import { agreementSchema } from '../scoring/agreement.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { labelFields } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
@@ -125,6 +126,7 @@ export const evaluationSchema = z
     progress: z.object({ completed: z.int(), total: z.int() }),
     results: z.object(totals).optional().describe('Present when completed.'),
     summary: evaluationSummarySchema.describe('Results so far.'),
+    judge_agreement: agreementSchema,
     candidate: z.object({ session_id: z.string().nullable(), candidate_id: z.string().nullable() }).nullable(),
     usage: usageSchema,
     concurrency: concurrencySchema,
@@ -148,5 +150,6 @@ export const evaluationResultsSchema = z.object({
   job_id: z.string(),
   status: statusSchema,
   summary: evaluationSummarySchema,
+  judge_agreement: agreementSchema,
   results: z.array(seedResultSchema).describe('Finished seeds in the order of the request.'),
 });

@@ -13,6 +13,7 @@ import {
 } from '../common.js';
 import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../search.js';
 import { rowsViewSchema, splitSchema } from '../datasets/rows.js';
+import { agreementSchema } from '../scoring/agreement.js';
 import { sensorFields } from './sensors.js';
 
 const urls = {
@@ -69,6 +70,7 @@ export const sessionSchema = z
       .nullable()
       .describe('Only for sessions with rollouts: caller; null otherwise.'),
     split: splitSchema.optional(),
+    judge_agreement: agreementSchema,
     budget: budgetViewSchema,
     rollouts_resent: z.int().describe('Rollouts repeated after a crash; not counted against the budget.'),
   })
@@ -85,6 +87,7 @@ export const sessionResultsSchema = z.object({
   stopped_by: z.string().nullable(),
   error: z.string().nullable(),
   ...outcome,
+  judge_agreement: agreementSchema,
   usage: usageSchema,
   ...leverFields,
   ...sensorFields,

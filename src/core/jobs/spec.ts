@@ -36,6 +36,8 @@ export interface RowsSpec {
   /** The column with the right answers; null: the data set has none. */
   expected: string | null;
   scorer: ScorerSpec;
+  /** The expected values are labels, and a judge of the scorer is compared with them. */
+  labels?: true;
 }
 
 /** Fields of all jobs that run rollouts. */

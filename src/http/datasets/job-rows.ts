@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { closestName } from '../../contracts/close-names.js';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
-import { needsExpected, scorerSpec, type ScorerRequest } from '../../contracts/scoring/scorer.js';
+import { judgesOf, needsExpected, scorerSpec, type ScorerRequest } from '../../contracts/scoring/scorer.js';
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
 import { rowPlaceholders } from '../../core/prompts/row-template.js';
 import { expectedProblem } from '../../core/verify/compare.js';
@@ -62,6 +62,7 @@ export async function jobRows(
     expected: hasExpected ? wanted.expected : null,
     scorer: scorerSpec(scorer, provider),
   };
+  if (judgesOf(spec.scorer).length > 0 && isCategorical(dataset, spec.expected)) spec.labels = true;
   if (!hasExpected && (needsExpected(spec.scorer) || wanted.expected !== 'expected')) {
     const message = `must name the column with the right answers${hint(wanted.expected, names)}`;
     errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });

@@ -17,6 +17,7 @@ import { readUsage } from '../../storage/jobs/usage.js';
 import { resolveCandidate } from '../candidates/choice.js';
 import { findJob } from '../jobs/control.js';
 import { evaluationEstimate } from '../jobs/cost-estimate.js';
+import { readAgreement } from '../jobs/agreement.js';
 import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { withRows } from './rows.js';
@@ -98,6 +99,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
       const job = await findJob<EvaluationHead>(deps, request, request.params.job_id, 'evaluation');
       const read = await deps.db.org(job.orgId, async (tx) => ({
         totals: await readTotals(tx, job.jobId),
+        agreement: await readAgreement(tx, job),
         usage: await readUsage(tx, job.jobId),
         concurrency: await readConcurrency(tx, job.jobId),
       }));
@@ -119,6 +121,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
       const job = await findJob<EvaluationHead>(deps, request, request.params.job_id, 'evaluation');
       const read = await deps.db.org(job.orgId, async (tx) => ({
         totals: await readTotals(tx, job.jobId),
+        agreement: await readAgreement(tx, job),
         results: await readSeedResults(tx, job.jobId),
       }));
       return evaluationResults(job, read);

@@ -9,6 +9,7 @@ import type { Usage } from '../../storage/jobs/usage.js';
 import type { EvaluationHead, JobRow } from '../../storage/jobs/jobs.js';
 import type { RolloutTotals, SeedResult } from '../../storage/rollouts/totals.js';
 import type { HttpDeps } from '../deps.js';
+import type { JudgeAgreement } from '../jobs/agreement.js';
 import { concurrencyView, isoOrNull, jobView, rowsView, usageView, type Concurrency } from '../jobs/view.js';
 
 type Evaluation = JobRow<EvaluationHead>;
@@ -30,7 +31,7 @@ export function evaluationListItem(job: Evaluation, deps: HttpDeps): z.output<ty
 /** An evaluation's status; `results` only once completed, `summary` always. */
 export function evaluationView(
   job: Evaluation,
-  read: { totals: RolloutTotals; usage: Usage; concurrency: Concurrency },
+  read: { totals: RolloutTotals; agreement: JudgeAgreement; usage: Usage; concurrency: Concurrency },
   deps: HttpDeps,
 ): z.output<typeof evaluationSchema> {
   const summary = summaryView(job, read.totals);
@@ -41,6 +42,7 @@ export function evaluationView(
     progress: { completed: read.totals.succeeded + read.totals.failed, total: job.numSeeds },
     ...(job.status === 'completed' ? { results: { mean_reward, total_tokens, total_cost_usd } } : {}),
     summary,
+    judge_agreement: read.agreement,
     candidate: candidate && { session_id: candidate.sessionId, candidate_id: candidate.candidateId },
     usage: usageView(read.usage),
     concurrency: concurrencyView(job, read.concurrency),
@@ -51,12 +53,13 @@ export function evaluationView(
 /** An evaluation's results by seed. */
 export function evaluationResults(
   job: Evaluation,
-  read: { totals: RolloutTotals; results: SeedResult[] },
+  read: { totals: RolloutTotals; agreement: JudgeAgreement; results: SeedResult[] },
 ): z.output<typeof evaluationResultsSchema> {
   return {
     job_id: job.jobId,
     status: job.status,
     summary: summaryView(job, read.totals),
+    judge_agreement: read.agreement,
     results: read.results.map((row) => ({
       seed: row.seed,
       status: row.status,

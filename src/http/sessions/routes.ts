@@ -22,6 +22,7 @@ import { readTraffic } from '../../storage/rollouts/slots.js';
 import { readUsage } from '../../storage/jobs/usage.js';
 import { findJob } from '../jobs/control.js';
 import { sessionEstimate } from '../jobs/cost-estimate.js';
+import { readAgreement } from '../jobs/agreement.js';
 import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { registerJobRoutes } from '../jobs/routes.js';
@@ -114,6 +115,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         candidates: await readCandidates(tx, job.jobId),
         telemetry: await readTelemetry(tx, job),
         usage: await readUsage(tx, job.jobId),
+        agreement: await readAgreement(tx, job),
         resent: await readResent(tx, job.jobId),
         cost: await readCostBudget(tx, job.jobId),
         concurrency: await readConcurrency(tx, job.jobId),
@@ -141,6 +143,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         candidates: await readCandidates(tx, job.jobId),
         telemetry: await readTelemetry(tx, job),
         usage: await readUsage(tx, job.jobId),
+        agreement: await readAgreement(tx, job),
         prompt: bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null,
       }));
       return sessionResults(job, read);

@@ -15,6 +15,7 @@ import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import type { CandidateRow, Prompt } from '../../storage/candidates/reads.js';
 import type { TrafficNow } from '../../storage/rollouts/slots.js';
 import type { HttpDeps } from '../deps.js';
+import type { JudgeAgreement } from '../jobs/agreement.js';
 import { best, candidateView } from '../candidates/view.js';
 import { budgetView, estimateView, historyView, outcomeView } from '../jobs/search-view.js';
 import type { SeedSplit } from '../../core/search/split.js';
@@ -66,6 +67,7 @@ export function sessionView(
     concurrency: Concurrency;
     traffic: TrafficNow;
     split: SeedSplit | null;
+    agreement: JudgeAgreement;
   },
   deps: HttpDeps,
 ): z.output<typeof sessionSchema> {
@@ -81,6 +83,7 @@ export function sessionView(
     concurrency: concurrencyView(job, read.concurrency),
     traffic: job.spec.rollouts === 'caller' ? trafficView(read.traffic) : null,
     ...(read.split && { split: read.split }),
+    judge_agreement: read.agreement,
     budget: budgetView(job.spec, read.cost),
     rollouts_resent: read.resent,
   };
@@ -93,7 +96,13 @@ function trafficView({ traffic, wanted, claimed }: TrafficNow) {
 /** A session's results so far. */
 export function sessionResults(
   job: Session,
-  read: { candidates: CandidateRow[]; telemetry: Telemetry; usage: Usage; prompt: Prompt | null },
+  read: {
+    candidates: CandidateRow[];
+    telemetry: Telemetry;
+    usage: Usage;
+    agreement: JudgeAgreement;
+    prompt: Prompt | null;
+  },
 ): z.output<typeof sessionResultsSchema> {
   const candidates = read.candidates.map(candidateView);
   const bestReward = job.projection.bestReward ?? null;
@@ -106,6 +115,7 @@ export function sessionResults(
     stopped_by: job.stoppedBy,
     error: job.errorDetails?.message ?? null,
     ...outcomeView(job),
+    judge_agreement: read.agreement,
     usage: usageView(read.usage),
     ...leverView(job, candidates, read.telemetry.levers),
     ...sensorView(job.jobId, read.telemetry),

@@ -1,4 +1,5 @@
 import { largestReward } from '../../core/math/rewards.js';
+import type { LabelledScore } from '../../core/verify/agreement.js';
 import type { Tx } from '../db/db.js';
 
 /** A reward clamped as in core/math/rewards: `avg` refuses squares that overflow. */
@@ -38,6 +39,16 @@ export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> 
     [jobId],
   );
   return row!;
+}
+
+/** The scores of a job's judge beside the labels of the same outputs. */
+export async function readLabelledScores(tx: Tx, jobId: string): Promise<LabelledScore[]> {
+  const rows = await tx.query<{ agreement: LabelledScore }>(
+    `select details->'agreement' as agreement from rollouts
+      where job_id = $1 and source = 'service' and status = 'succeeded' and details->'agreement' is not null`,
+    [jobId],
+  );
+  return rows.map(({ agreement }) => agreement);
 }
 
 /** How many times the job's rollouts were resent. */

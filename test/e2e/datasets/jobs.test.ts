@@ -182,3 +182,36 @@ describe('an evaluation on a data set', () => {
     expect(judged).toHaveLength(4);
   });
 });
+
+describe('a judge', () => {
+  const judge = { type: 'rubric', criteria: 'Is it right?', model: 'judge' };
+  const twoRules = { messages: [{ role: 'system', content: 'There is rule-0. There is rule-1.' }] };
+  /** Evaluates with a judge that gives an output this score. */
+  const evaluate = async (scorer: unknown, score: (isRight: boolean) => number) => {
+    on.world.model.reply((request) => {
+      const { model, messages } = request.body;
+      if (model !== 'judge') return on.world.answer(request);
+      const text = messages.map(({ content }) => content).join('\n');
+      const criteria = [
+        { name: 'rubric', reason: 'because', score: score(!/# Output to judge\n> No rule/.test(text)) },
+      ];
+      return { text: JSON.stringify({ criteria }) };
+    });
+    const { initial_prompt: _, proposer: __, ...job } = on.world.job(40) as Record<string, unknown>;
+    const id = await createEvaluation(on.service, { ...job, env_name: undefined, scorer, candidate: twoRules });
+    return ended<Evaluation>(on.service, id);
+  };
+
+  test('is compared with the labels of the rows', async () => {
+    const honest = await evaluate(judge, (isRight) => (isRight ? 0.9 : 0.2));
+    const agreed = { outputs: 40, accuracy: 1, kappa: 1, better_than_chance: true };
+    expect(honest).toMatchObject({ status: 'completed', judge_agreement: agreed });
+    const results = await on.service.api.call('GET', `${pathOf(honest.job_id)}/results`);
+    expect(results).toMatchObject({ judge_agreement: agreed });
+
+    const weighted = { type: 'weighted', parts: [judge, 'exact'].map((scorer) => ({ weight: 1, scorer })) };
+    const kind = await evaluate(weighted, () => 1);
+    expect(kind.judge_agreement).toMatchObject({ outputs: 40, accuracy: 0.5, kappa: 0, better_than_chance: false });
+    expect((await evaluate('exact', () => 1)).judge_agreement).toBeNull();
+  });
+});

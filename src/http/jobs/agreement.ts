@@ -1,0 +1,20 @@
+import type { z } from 'zod';
+import type { agreementSchema } from '../../contracts/scoring/agreement.js';
+import type { RowsSpec } from '../../core/jobs/spec.js';
+import { agreement } from '../../core/verify/agreement.js';
+import type { Tx } from '../../storage/db/db.js';
+import { readLabelledScores } from '../../storage/rollouts/totals.js';
+
+export type JudgeAgreement = z.output<typeof agreementSchema>;
+
+/** The agreement of a job's judge with labels so far; null: no judge, no labels, or no outputs. */
+export async function readAgreement(
+  tx: Tx,
+  { jobId, spec }: { jobId: string; spec: { rows?: Pick<RowsSpec, 'labels'> } },
+): Promise<JudgeAgreement> {
+  if (!spec.rows?.labels) return null;
+  const scores = await readLabelledScores(tx, jobId);
+  if (scores.length === 0) return null;
+  const { n, accuracy, kappa, pValue, betterThanChance } = agreement(scores);
+  return { outputs: n, accuracy, kappa, p_value: pValue, better_than_chance: betterThanChance };
+}
