@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { z } from 'zod';
+import { parseObject } from '../clients/net/untrusted.js';
 import { eventSchema } from '../contracts/events/schema.js';
 
 /** The wait before a broken stream is requested again. */
@@ -15,15 +16,33 @@ interface Problem {
   errors?: { pointer: string; message: string }[];
 }
 
+/** Longest quotation of an answer that is not an error of the API. */
+const quoted = 200;
+
 /** An error response: its detail, and the faulty fields. */
 export class ApiFailure extends Error {
   readonly status: number;
-  constructor(call: string, status: number, problem: Problem) {
-    const { detail = JSON.stringify(problem), errors = [] } = problem;
+  constructor(call: string, status: number, { detail, errors = [] }: Problem) {
     const lines = errors.map(({ pointer, message }) => `\n  ${pointer} ${message}`);
-    super(`${call}: ${status} ${detail}${lines.join('')}`);
+    super(`${call}: ${status} ${detail ?? 'without a reason'}${lines.join('')}`);
     this.status = status;
   }
+}
+
+/** The service does not answer, or its answer broke off. */
+export class ServiceUnreachable extends Error {
+  constructor(call: string, base: string, cause: unknown) {
+    super(
+      `${call}: the service at ${base} does not answer (${reasonOf(cause)}). Start it again; its jobs go on, and "ratchet watch ID" follows one.`,
+      { cause },
+    );
+  }
+}
+
+/** The innermost reason: that of fetch is only "fetch failed". */
+function reasonOf(error: unknown): string {
+  const { cause, message, code } = error as NodeJS.ErrnoException;
+  return cause ? reasonOf(cause) : message || code || String(error);
 }
 
 /** A minimal API client for the commands of this package. */
@@ -52,25 +71,56 @@ export class Api {
     path: string,
     content: { type: string; body: string | ReadableStream } | null,
   ): Promise<T> {
-    const response = await fetch(this.base + path, {
-      method,
-      headers: { authorization: `Bearer ${this.apiKey}`, ...(content && { 'content-type': content.type }) },
+    const response = await this.request(method, path, {
+      headers: content ? { 'content-type': content.type } : {},
       ...(content && { body: content.body, duplex: 'half' as const }),
     });
-    const answer = (await response.json()) as T & Problem;
-    if (!response.ok) throw new ApiFailure(`${method} ${path}`, response.status, answer);
-    return answer;
+    const call = `${method} ${path}`;
+    if (!response.ok) throw await this.failure(call, response);
+    const text = await this.textOf(call, response);
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw this.noJson(call, response.status, text);
+    }
+  }
+
+  /** Sends a request with the key. */
+  private async request(method: string, path: string, init: RequestInit): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.apiKey}`, ...init.headers };
+    return fetch(this.base + path, { ...init, method, headers }).catch((error: unknown) => {
+      throw new ServiceUnreachable(`${method} ${path}`, this.base, error);
+    });
+  }
+
+  private textOf(call: string, response: Response): Promise<string> {
+    return response.text().catch((error: unknown) => {
+      throw new ServiceUnreachable(call, this.base, error);
+    });
+  }
+
+  private async failure(call: string, response: Response): Promise<ApiFailure> {
+    const text = await this.textOf(call, response);
+    const problem = parseObject(text) as Problem | null;
+    return problem ? new ApiFailure(call, response.status, problem) : this.noJson(call, response.status, text);
+  }
+
+  private noJson(call: string, status: number, text: string): ApiFailure {
+    const answer = text.trim() === '' ? 'nothing' : `"${text.trim().slice(0, quoted)}"`;
+    return new ApiFailure(call, status, {
+      detail: `from ${this.base}, which is no answer of Ratchet: ${answer}. Check that RATCHET_URL or PORT names the service itself.`,
+    });
   }
 
   /** Follows a job's events to the terminal event, across lost connections. */
   async *follow(path: string): AsyncGenerator<JobEvent> {
     let last = 0;
     for (;;) {
-      const response = await fetch(this.base + path, {
-        headers: { authorization: `Bearer ${this.apiKey}`, accept: 'text/event-stream', 'last-event-id': String(last) },
+      const response = await this.request('GET', path, {
+        headers: { accept: 'text/event-stream', 'last-event-id': String(last) },
       });
       if (response.status === 204) return;
-      if (!response.ok || !response.body) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
+      if (!response.ok || !response.body) throw await this.failure(`GET ${path}`, response);
       const messages = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
       try {
         for await (const { data } of messages) {
@@ -84,5 +134,11 @@ export class Api {
         await delay(reconnectMs);
       }
     }
+  }
+
+  /** Follows a job to its end and reads it. */
+  async ended<T>(path: string): Promise<T> {
+    for await (const event of this.follow(`${path}/events`)) void event;
+    return this.call<T>('GET', path);
   }
 }

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config.js';
 import { StartupError } from '../embedded/errors.js';
-import { ApiFailure } from './api.js';
+import { ApiFailure, ServiceUnreachable } from './api.js';
 import { FailedJob } from './errors.js';
 
 /** Errors of a start, which commands without a service do not load. */
@@ -17,7 +17,7 @@ async function startErrors(): Promise<(abstract new (...args: never[]) => Error)
 
 /** Prints a user's mistake in one line and an internal error with its stack. */
 export async function explain(error: unknown): Promise<never> {
-  const known = [ConfigError, ApiFailure, FailedJob, StartupError];
+  const known = [ConfigError, ApiFailure, ServiceUnreachable, FailedJob, StartupError];
   const isOf = (kinds: Awaited<ReturnType<typeof startErrors>>) => kinds.some((kind) => error instanceof kind);
   if (isOf(known) || isOf(await startErrors())) {
     process.stderr.write(`ratchet: ${(error as Error).message}\n`);

@@ -2,6 +2,7 @@
 import { jobKinds, kindOf, type JobKind } from '../core/jobs/kinds.js';
 import { ConfigError } from '../config.js';
 import { withService } from './connect.js';
+import { FailedJob } from './errors.js';
 import { decimal, note, say, sayJson, table } from './output.js';
 import { report } from './optimize.js';
 
@@ -43,13 +44,15 @@ export async function list({ json = false, limit }: { json?: boolean; limit: num
   });
 }
 
-/** Follows a session to its end, and prints its result. */
+/** Follows a job to its end, and prints its result; fails if the job did. */
 export async function watch(id: string, { json = false }: { json?: boolean }): Promise<void> {
   const { kind, path } = pathOf(id);
   await withService(async (api) => {
     if (kind === 'session') return report(api, id, { out: null, json, prompt: null });
     for await (const event of api.follow(`${path}/events`)) note(`  ${event.type}`);
-    sayJson(await api.call('GET', path));
+    const job = await api.call<{ status: string; error: string | null }>('GET', path);
+    sayJson(job);
+    if (job.status === 'failed') throw new FailedJob(`The ${jobKinds[kind].noun} ${id} failed: ${job.error}`);
   });
 }
 

@@ -22,24 +22,26 @@ export async function followSession(api: Api, sessionId: string): Promise<Sessio
     hideCursor: true,
     stream: process.stderr,
   });
+  const show = () => bar.update(state.progress.rollouts_completed, { text: textOf(state) });
   if (isLive) bar.start(total, state.progress.rollouts_completed, { text: textOf(state) });
-  let readAt = Date.now();
-  for await (const event of api.follow(`${path}/events`)) {
-    if (isLive && Date.now() - readAt > refreshMs) {
+  try {
+    let readAt = Date.now();
+    for await (const event of api.follow(`${path}/events`)) {
+      if (isLive && Date.now() - readAt > refreshMs) {
+        state = await read();
+        readAt = Date.now();
+        show();
+      }
+      if (isLive || event.type !== 'generation_complete') continue;
       state = await read();
-      readAt = Date.now();
-      bar.update(state.progress.rollouts_completed, { text: textOf(state) });
+      note(`  generation ${event.data.generation}: ${state.progress.rollouts_completed} rollouts, ${textOf(state)}`);
     }
-    if (isLive || event.type !== 'generation_complete') continue;
     state = await read();
-    note(`  generation ${event.data.generation}: ${state.progress.rollouts_completed} rollouts, ${textOf(state)}`);
+    if (isLive) show();
+    return state;
+  } finally {
+    if (isLive) bar.stop();
   }
-  state = await read();
-  if (isLive) {
-    bar.update(state.progress.rollouts_completed, { text: textOf(state) });
-    bar.stop();
-  }
-  return state;
 }
 
 function textOf({

@@ -50,8 +50,12 @@ export async function readTask({ scorer, ...options }: TaskOptions): Promise<Pro
 
 /** The name of a scorer, JSON, or a file of it. */
 async function readScorer(given: string): Promise<Project['scorer']> {
-  if (given.trimStart().startsWith('{')) return scorerField.parse(parseJson(given, '--scorer'));
-  return given.endsWith('.json') ? scorerField.parse(parseJson(await readText(given, '--scorer'), given)) : given;
+  const isJson = given.trimStart().startsWith('{');
+  if (!isJson && !given.endsWith('.json')) return given;
+  const where = isJson ? '--scorer' : `--scorer ${given}`;
+  const read = scorerField.safeParse(parseJson(isJson ? given : await readText(given, '--scorer'), where));
+  if (!read.success) throw new ConfigError(`${where}: must be the name of a scorer, or an object with its type`);
+  return read.data;
 }
 
 /** The request's fields: the uploaded rows, the scorer, the models. */

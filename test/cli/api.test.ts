@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createServer } from 'node:http';
-import { Api } from '../../src/cli/api.js';
+import { Api, ApiFailure, ServiceUnreachable } from '../../src/cli/api.js';
 import { listen, type Listening } from '../support/loopback.js';
 
 let server: Listening | undefined;
@@ -50,5 +50,41 @@ test('throws an error when the service is gone', async () => {
   const rest = async () => {
     for await (const _ of events);
   };
-  await expect(rest()).rejects.toThrow('fetch failed');
+  await expect(rest()).rejects.toThrow(ServiceUnreachable);
+});
+
+test.each([
+  ['an HTML page', 502, '<html>Bad Gateway</html>'],
+  ['no body', 500, ''],
+  ['a page with 200', 200, '<html>Welcome</html>'],
+  ['JSON that is no object', 500, 'null'],
+])('an answer of %s is a failure with its status', async (_, status, body) => {
+  server = await listen(createServer((_request, response) => response.writeHead(status).end(body)));
+  const call = new Api(server.url, 'key').call('GET', '/jobs');
+  await expect(call).rejects.toBeInstanceOf(ApiFailure);
+  await expect(call).rejects.toMatchObject({ status, message: expect.stringContaining(server.url) });
+});
+
+test('a service that is not there is named with its address', async () => {
+  server = await listen(createServer());
+  await server.close();
+  const { url } = server;
+  const call = new Api(url, 'key').call('GET', '/jobs');
+  await expect(call).rejects.toBeInstanceOf(ServiceUnreachable);
+  await expect(call).rejects.toThrow(/ECONNREFUSED/);
+});
+
+test('an answer that breaks off is no crash', async () => {
+  server = await listen(
+    createServer((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"a"', () => setImmediate(() => response.socket?.resetAndDestroy()));
+    }),
+  );
+  await expect(new Api(server.url, 'key').call('GET', '/jobs')).rejects.toBeInstanceOf(ServiceUnreachable);
+});
+
+test('an event stream that is refused is a failure of the API', async () => {
+  server = await listen(createServer((_request, response) => response.writeHead(404).end('{"detail":"not found"}')));
+  await expect(follow(new Api(server.url, 'key'))).rejects.toMatchObject({ status: 404 });
 });

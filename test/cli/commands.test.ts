@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { answers } from '../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../support/fakes/containers-of-each-test.js';
 import { serviceOfFile } from '../support/service-of-file.js';
+import { graphDataset } from '../support/worlds/graph.js';
 import { rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
 
 const root = join(import.meta.dirname, '../..');
@@ -17,6 +18,7 @@ beforeAll(async () => {
   const lines = on.world.rows(40).map((row) => JSON.stringify(row));
   await writeFile(join(folder, 'rows.jsonl'), lines.join('\n'));
   await writeFile(join(folder, 'prompt.txt'), `${rowsBaseline}\n`);
+  await writeFile(join(folder, 'list.json'), '["exact"]');
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -116,6 +118,7 @@ describe('optimize', () => {
       '"question", "answer"',
     ],
     ['an unknown job', ['results', 'x'], 2, 'no id of a job'],
+    ['a list as the scorer', ['eval', '--data', 'rows.jsonl', '--scorer', 'list.json'], 2, 'list.json'],
   ])(
     'with %s says what is wrong',
     async (_, args, code, message) => {
@@ -165,6 +168,32 @@ describe('doctor', () => {
     expect(provider).toMatchObject({ code: 1, out: expect.stringMatching(/^FAIL {2}provider nobody/m) });
   }, 60_000);
 });
+
+test('watch of a failed evaluation, graph job or deployment ends with 1 and its error', async () => {
+  on.world.model.reply(() => ({ status: 404, raw: '{"error":{"message":"no such model"}}' }));
+  const policy = { provider: 'fake', model: 'policy' };
+  const { proposer: _, initial_prompt: candidate, ...rows } = on.world.job(5) as Record<string, object>;
+  const messages = [{ role: 'system', content: 'x' }];
+  const gate = { container_url: 'http://127.0.0.1:9', seeds: [0], min_reward: 1, preflight: false };
+  const created = await Promise.all([
+    on.service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', { app_id: 'x', ...rows, candidate }),
+    on.service.api.call<{ job_id: string }>('POST', '/api/graphgen/jobs', {
+      dataset: graphDataset(12),
+      ...{ policy_model: 'policy', policy_provider: 'fake', rollout_budget: 50 },
+    }),
+    on.service.api.call<{ id: string }>('POST', '/api/harbor/deployments', {
+      ...{ name: 'refused', source: { messages, policy }, gate },
+    }),
+  ]);
+  const ids = created.map((job) => ('job_id' in job ? job.job_id : job.id));
+  const watched = await Promise.all(ids.map((id) => ratchet('watch', id)));
+  on.world.reset();
+  expect(watched.map(({ code }) => code)).toEqual([1, 1, 1]);
+  for (const { out, err } of watched) {
+    expect(JSON.parse(out)).toMatchObject({ status: 'failed' });
+    expect(err).not.toMatch(/^\s+at /m);
+  }
+}, 60_000);
 
 test('another service than the own one gets no kept key', async () => {
   await mkdir(join(folder, '.ratchet'), { recursive: true });
