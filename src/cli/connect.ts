@@ -19,7 +19,11 @@ export async function withService(use: (api: Api) => Promise<void>): Promise<voi
   if (config.serviceUrl !== null) throw new ConfigError(`RATCHET_URL: no Ratchet service answers at ${url}`);
   const { withEmbedded } = await import('./embedded.js');
   note(`No service answers at ${url}: starting Postgres, Temporal and Ratchet (data in ${config.dataDir}) …`);
-  await withEmbedded(config, use);
+  const stopped = 'Stopped. Its job goes on at the next start: ratchet watch ID (ratchet list shows the IDs)';
+  await withEmbedded(config, stopped, (api, { url: own, temporalUi }) => {
+    note(`Ratchet at ${own}, Temporal UI ${temporalUi ?? 'none'}; both end with this command.`);
+    return use(api);
+  });
 }
 
 /** The version of the service at a URL; null: none answers. */

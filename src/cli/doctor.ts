@@ -56,11 +56,8 @@ async function containerChecks(api: Api, url: string, model: string): Promise<Ch
     ...{ app_id: 'doctor', env_name: 'default', container_url: url, policy: modelOf(model), seeds },
     ...{ max_failure_rate: 1, rollout_timeout: 60, max_concurrent: 1 },
   });
-  for await (const event of api.follow(`${path}/${id}/events`)) void event;
-  const [job, { results }] = await Promise.all([
-    api.call<z.output<typeof evaluationSchema>>('GET', `${path}/${id}`),
-    api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results`),
-  ]);
+  const job = await api.ended<z.output<typeof evaluationSchema>>(`${path}/${id}`);
+  const { results } = await api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results`);
   const answered = results.filter(({ status }) => status === 'succeeded');
   const contract = {
     name: 'container answers rollouts',

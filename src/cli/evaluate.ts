@@ -23,8 +23,7 @@ export async function evaluate({ json = false, ...options }: EvaluateOptions): P
     });
     const path = `${jobKinds.evaluation.path}/${id}`;
     note(`Evaluation ${id}`);
-    for await (const event of api.follow(`${path}/events`)) void event;
-    const job = await api.call<z.output<typeof evaluationSchema>>('GET', path);
+    const job = await api.ended<z.output<typeof evaluationSchema>>(path);
     if (json) sayJson(await api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/results`));
     else {
       const { mean_reward: mean, num_successful: succeeded, num_failed: failed } = job.summary;

@@ -3,18 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import type { sessionResultsSchema, sessionSchema } from '../contracts/sessions/session.js';
 import { jobKinds, kindOf } from '../core/jobs/kinds.js';
+import { isFixed } from '../core/prompts/row-template.js';
 import { ConfigError } from '../config.js';
 import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
 import { note, say } from './output.js';
-import { promptText } from './prompt-file.js';
+import { promptText, type Prompt } from './prompt-file.js';
 
-interface Message {
-  role: string;
-  content: string;
-}
-interface Source {
-  messages: readonly Message[];
+interface Source extends Prompt {
   policy: { provider: string; model: string };
   sessionId: string;
 }
@@ -55,7 +51,7 @@ export async function exportPrompt(id: string, { to, out }: { to: keyof typeof w
 /** The saved state of a `dspy.Predict` with the fields `input` and `answer`. */
 function dspyProgram({ messages }: Source): string {
   const question = messages.at(-1)!;
-  const isInput = question.role === 'user' && /^\s*\{\{[^{}]+\}\}\s*$/.test(question.content);
+  const isInput = question.role === 'user' && isFixed(question.content);
   const instructions = messages.filter(({ role }, at) => role === 'system' || (at === messages.length - 1 && !isInput));
   const demos = messages.flatMap(({ role, content }, at) => {
     const before = messages[at - 1];

@@ -1,4 +1,3 @@
-import { createTwoFilesPatch } from 'diff';
 import { writeFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import type { sessionCreatedSchema, sessionResultsSchema } from '../contracts/sessions/session.js';
@@ -8,7 +7,7 @@ import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
 import { decimal, dollars, note, say, sayJson } from './output.js';
 import { followSession, type SessionState } from './progress.js';
-import { promptText } from './prompt-file.js';
+import { promptDiff, promptText, type Prompt } from './prompt-file.js';
 import { readPrompt, readTask, taskFields, type TaskOptions } from './task.js';
 
 export interface OptimizeOptions extends TaskOptions {
@@ -18,7 +17,6 @@ export interface OptimizeOptions extends TaskOptions {
 }
 
 type Results = z.output<typeof sessionResultsSchema>;
-type Prompt = { messages: readonly { role: string; content: string }[] };
 
 const defaultBudget = 200;
 const algorithms = {
@@ -75,11 +73,7 @@ function announce({ session_id: id, split, estimate, warnings }: z.output<typeof
 
 function printResults(state: SessionState, results: Results, before: Prompt | null, out: string | null): void {
   const { best_prompt: best, stopped_by: stoppedBy, usage } = results;
-  if (before && best) {
-    const [old, found] = [before, best].map(contentsOf);
-    const patch = createTwoFilesPatch('before', 'best', old!, found!, undefined, undefined, { context: 2 });
-    say(old === found ? 'The prompt is unchanged.' : patch);
-  }
+  if (before && best) say(promptDiff(before, best, ['before', 'best']) ?? 'The prompt is unchanged.');
   say(verdictOf(results));
   const { rollouts_completed: rollouts } = state.progress;
   say(`${state.status} (${stoppedBy ?? 'running'}): ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
@@ -94,11 +88,4 @@ function verdictOf({ verdict, comparison, best_reward: best, best_candidate: bes
   const difference = `difference ${decimal(interval.low)} to ${decimal(interval.high)}`;
   const name = { better: 'Better', not_significantly_better: 'Not significantly better', worse: 'Worse' }[verdict];
   return `${name} on ${rows}: ${decimal(baseline)} -> ${decimal(winner)} (95 %: ${difference})`;
-}
-
-function contentsOf({ messages }: Prompt): string {
-  return `${messages
-    .map(({ content }) => content)
-    .filter((content) => content.trim() !== '{{input}}')
-    .join('\n\n')}\n`;
 }

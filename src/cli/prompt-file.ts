@@ -1,15 +1,17 @@
 /** The file of a prompt: a text, or JSON with messages. */
+import { createTwoFilesPatch } from 'diff';
 import { extname } from 'node:path';
+import type { Message } from '../core/jobs/spec.js';
+import { rowPlaceholders, servedMessages } from '../core/prompts/row-template.js';
 
 export interface Prompt {
-  messages: readonly { role: string; content: string }[];
+  messages: readonly Message[];
 }
-
-const hasPlaceholder = (text: string) => /\{\{[^{}]+\}\}/.test(text);
 
 /** A text with placeholders is the user message; any other is the system message. */
 export function promptOfText(text: string): Prompt {
-  return { messages: [{ role: hasPlaceholder(text) ? 'user' : 'system', content: text }] };
+  const user: Message = { role: 'user', content: text };
+  return { messages: [rowPlaceholders([user]).length > 0 ? user : { ...user, role: 'system' }] };
 }
 
 /** The form of a prompt's file: a text if reading it gives the same prompt, otherwise JSON. */
@@ -31,4 +33,15 @@ export function messagesIn(text: string): Prompt | null {
   } catch {
     return null;
   }
+}
+
+/** The difference of two prompts, without messages that are only placeholders; null: none. */
+export function promptDiff(before: Prompt, after: Prompt, names: readonly [string, string]): string | null {
+  const [old, changed] = [before, after].map(
+    ({ messages }) =>
+      `${servedMessages(messages)
+        .map(({ content }) => content)
+        .join('\n\n')}\n`,
+  );
+  return old === changed ? null : createTwoFilesPatch(...names, old!, changed!, undefined, undefined, { context: 2 });
 }

@@ -3,15 +3,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promptText } from '../../src/cli/prompt-file.js';
+import type { Message } from '../../src/core/jobs/spec.js';
 import { readPrompt } from '../../src/cli/task.js';
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'ratchet-prompt-'))));
 afterAll(() => rm(folder, { recursive: true }));
 
-const input = { role: 'user', content: '{{input}}' };
+const input: Message = { role: 'user', content: '{{input}}' };
 
-test.each([
+test.each<[Message[]]>([
   [[{ role: 'system', content: 'Use {{context}}.' }, input]],
   [
     [
@@ -29,6 +30,6 @@ test.each([
 });
 
 test("the row's input is left out where it follows anyway", () => {
-  const messages = [{ role: 'system', content: 'Classify.' }, input];
+  const messages: Message[] = [{ role: 'system', content: 'Classify.' }, input];
   expect(promptText({ messages }, 'prompt.txt')).toBe('Classify.\n');
 });

@@ -26,6 +26,7 @@ function demo(...args: string[]) {
   });
   let shown = '';
   child.stdout.on('data', (chunk) => (shown += String(chunk)));
+  child.stderr.on('data', (chunk) => (shown += String(chunk)));
   const errors = text(child.stderr);
   const ended = once(child, 'exit').then(async ([code]) => ({
     code: code as number,
@@ -62,9 +63,10 @@ test('ends with the diff, both rewards and the next steps', async () => {
 
 test('stops its processes on Ctrl-C', async () => {
   const { child, ended, folder, shown } = demo();
-  await until('the session runs', () => shown().includes('generation 0/8'));
+  await until('the session runs', () => shown().includes('generation 0:'));
   child.kill('SIGINT');
-  const { errors } = await ended;
+  const { code, errors } = await ended;
+  expect(code).toBe(130);
   expect(errors).not.toMatch(/fetch failed/);
   const left = leftOver(folder);
   expect({ left, errors: left.length === 0 ? '' : errors }).toEqual({ left: [], errors: '' });

@@ -9,7 +9,7 @@ export function rowPlaceholders(messages: readonly Message[]): string[] {
 }
 
 /** Whether a text has nothing to rewrite: only placeholders and white space. */
-function isFixed(text: string): boolean {
+export function isFixed(text: string): boolean {
   const parts = parseTemplate(text, columnPlaceholder);
   return parts.some((part) => typeof part !== 'string') && parts.every((part) => !isWords(part));
 }
