@@ -4,6 +4,7 @@ import type { Roles } from '../config.js';
 import { version } from '../version.js';
 import type { DemoOptions } from './demo.js';
 import { compare } from './compare.js';
+import { deploy } from './deploy.js';
 import { doctor } from './doctor.js';
 import { evaluate } from './evaluate.js';
 import { explain } from './explain.js';
@@ -90,6 +91,15 @@ program
   .argument('<b>')
   .option('--json', 'as JSON')
   .action(compare);
+program
+  .command('deploy')
+  .description('serve a prompt under a name, once its gate is passed; exit code 1 if it refuses')
+  .argument('<source>', 'a session, a graph job, or the file of a prompt')
+  .requiredOption('--name <name>', 'the name that callers use')
+  .option('--model <provider/model>', 'the model of a file; default: that of ratchet.json')
+  .option('--gate <file.json>', 'the gate of the deployment, as in the API')
+  .option('--json', 'the deployment as JSON')
+  .action(deploy);
 program
   .command('doctor')
   .description('checks of the service, the model and a container')

@@ -50,12 +50,18 @@ export async function readTask({ scorer, ...options }: TaskOptions): Promise<Pro
 
 /** The name of a scorer, JSON, or a file of it. */
 async function readScorer(given: string): Promise<Project['scorer']> {
-  const isJson = given.trimStart().startsWith('{');
-  if (!isJson && !given.endsWith('.json')) return given;
-  const where = isJson ? '--scorer' : `--scorer ${given}`;
-  const read = scorerField.safeParse(parseJson(isJson ? given : await readText(given, '--scorer'), where));
+  if (!given.trimStart().startsWith('{') && !given.endsWith('.json')) return given;
+  const { where, value } = await readJsonOption(given, '--scorer');
+  const read = scorerField.safeParse(value);
   if (!read.success) throw new ConfigError(`${where}: must be the name of a scorer, or an object with its type`);
   return read.data;
+}
+
+/** An option that is JSON, or a file of it. */
+export async function readJsonOption(given: string, option: string): Promise<{ where: string; value: unknown }> {
+  if (given.trimStart().startsWith('{')) return { where: option, value: parseJson(given, option) };
+  const where = `${option} ${given}`;
+  return { where, value: parseJson(await readText(given, option), where) };
 }
 
 /** The request's fields: the uploaded rows, the scorer, the models. */
@@ -72,9 +78,9 @@ export async function taskFields(api: Api, task: Project) {
 }
 
 /** A prompt as JSON messages or as text; a text without placeholders is the system message. */
-export async function readPrompt(path: string | undefined): Promise<Prompt> {
+export async function readPrompt(path: string | undefined, option = '--prompt'): Promise<Prompt> {
   if (path === undefined) throw missing('--prompt FILE', 'the prompt as text, or as JSON with messages');
-  const text = (await readText(path, '--prompt')).trim();
+  const text = (await readText(path, option)).trim();
   if (extname(path) === '.json') return parseJson(text, path) as Prompt;
   return messagesIn(text) ?? promptOfText(text);
 }

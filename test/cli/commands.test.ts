@@ -195,6 +195,50 @@ test('watch of a failed evaluation, graph job or deployment ends with 1 and its 
   }
 }, 60_000);
 
+describe('deploy', () => {
+  const serve = (file: string, ...more: string[]) => ratchet('deploy', file, '--model', 'fake/policy', ...more);
+
+  test('serves the prompt of a file, and prints an address that answers', async () => {
+    const { code, out, err } = await serve('prompt.txt', '--name', 'cli');
+    expect({ code, err }).toMatchObject({ code: 0 });
+    const url = /^ {2}(http\S+)$/m.exec(out)![1]!;
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${on.service.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'Row 1: rule 1' }] }),
+    });
+    expect(answer.status).toBe(200);
+  }, 60_000);
+
+  test('ends with 1 if the gate refuses, with what it measured', async () => {
+    const { url, behave } = await container();
+    behave(() => answers.reward(0.5, 'half'));
+    const gate = (least: number) => JSON.stringify({ container_url: url, seeds: '0-9', min_reward: least });
+    const [refused, passed] = [
+      await serve('prompt.txt', '--name', 'gated', '--gate', gate(0.9)),
+      await serve('prompt.txt', '--name', 'gated', '--gate', gate(0.4)),
+    ];
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/^ratchet: gated was not deployed/m) });
+    for (const { out } of [refused, passed]) expect(out).toMatch(/^Gate on 10 seeds.*candidate 0\.500$/m);
+    expect(passed.code).toBe(0);
+  }, 60_000);
+
+  test.each([
+    ['no name', ['prompt.txt'], 2, '--name'],
+    ['a placeholder inside a text', ['template.txt', '--name', 'x'], 2, '{{question}}'],
+    ['a file that is not there', ['none.txt', '--name', 'x'], 2, 'none.txt'],
+    ['an evaluation', [`evl_${'0'.repeat(32)}`, '--name', 'x'], 2, 'no session'],
+    ['an unknown session', [`ses_${'0'.repeat(32)}`, '--name', 'x'], 1, '422'],
+  ])(
+    'with %s says what is wrong',
+    async (_, args, code, message) => {
+      await writeFile(join(folder, 'template.txt'), 'Answer {{question}}.');
+      expect(await ratchet('deploy', ...args)).toMatchObject({ code, err: expect.stringContaining(message) });
+    },
+    60_000,
+  );
+});
+
 test('another service than the own one gets no kept key', async () => {
   await mkdir(join(folder, '.ratchet'), { recursive: true });
   await writeFile(join(folder, '.ratchet/api-key'), on.service.apiKey);

@@ -1,0 +1,77 @@
+import type { z } from 'zod';
+import { ConfigError } from '../config.js';
+import type { deploymentSchema } from '../contracts/deployments/deployment.js';
+import { jobKinds, kindOf } from '../core/jobs/kinds.js';
+import { rowPlaceholders, servedMessages } from '../core/prompts/row-template.js';
+import { withService } from './connect.js';
+import { FailedJob } from './errors.js';
+import { decimal, note, say, sayJson } from './output.js';
+import { modelOf, readJsonOption, readPrompt, readTask } from './task.js';
+
+export interface DeployOptions {
+  name: string;
+  model?: string;
+  gate?: string;
+  json?: boolean;
+}
+
+type Deployment = z.output<typeof deploymentSchema>;
+
+/** Serves a job's best prompt, or that of a file, under a name; waits for its gate. */
+export async function deploy(from: string, { name, model, gate: given, json = false }: DeployOptions): Promise<void> {
+  const source = await sourceOf(from, model);
+  const gate = given === undefined ? null : (await readJsonOption(given, '--gate')).value;
+  await withService(async (api) => {
+    const { path } = jobKinds.deployment;
+    const { id } = await api.call<{ id: string }>('POST', path, { name, source, ...(gate !== null && { gate }) });
+    note(`Deployment ${id}`);
+    for await (const { message } of api.follow(`${path}/${id}/events`)) note(`  ${message}`);
+    const deployment = await api.call<Deployment>('GET', `${path}/${id}`);
+    if (json) sayJson(deployment);
+    else printGate(deployment);
+    if (deployment.status !== 'ready') throw new FailedJob(`${name} was not deployed: ${deployment.error}`);
+    if (!json) printAddress(deployment);
+  });
+}
+
+/** The `source` of the request: a job by its id, otherwise a file of a prompt. */
+async function sourceOf(from: string, model: string | undefined) {
+  const kind = kindOf(from);
+  if (kind === 'evaluation' || kind === 'deployment')
+    throw new ConfigError(`${from} is no session, graph job or file of a prompt`);
+  if (kind !== null && model !== undefined) throw new ConfigError(`--model: the ${jobKinds[kind].noun} has its own`);
+  if (kind === 'session') return { session_id: from };
+  if (kind === 'graph') return { graph_job_id: from };
+  // Callers bring their own input.
+  const messages = servedMessages((await readPrompt(from, 'the source')).messages);
+  const [placeholder] = rowPlaceholders(messages);
+  if (placeholder !== undefined || messages.length === 0)
+    throw new ConfigError(
+      placeholder === undefined
+        ? `${from}: has only placeholders, so there is nothing to serve`
+        : `${from}: {{${placeholder}}} is inside a text, but callers send their input as a message of its own; put it into a user message that is only {{${placeholder}}}`,
+    );
+  const task = await readTask({ ...(model !== undefined && { model }) });
+  return { messages, policy: modelOf(task.model ?? 'local') };
+}
+
+function printGate({ gate }: Deployment): void {
+  if (!gate) return;
+  const { candidate, incumbent, comparison, seeds, min_reward: least, min_improvement: improvement } = gate;
+  const demanded = least === null ? `an improvement of ${decimal(improvement)}` : `a mean reward of ${decimal(least)}`;
+  const measured = [
+    candidate && `candidate ${decimal(candidate.reward)}`,
+    incumbent && `incumbent ${decimal(incumbent.reward)}`,
+    comparison &&
+      `difference ${decimal(comparison.difference)} (95 %: ${decimal(comparison.interval.low)} to ${decimal(comparison.interval.high)})`,
+  ];
+  say(`Gate on ${seeds} seeds, at least ${demanded}: ${measured.filter(Boolean).join(', ') || 'not measured'}`);
+}
+
+function printAddress({ id, name, live, name_chat_completions_url: url }: Deployment): void {
+  say(`${name} ${live ? 'serves' : 'no longer serves'} ${id} at`);
+  say(`  ${url}`);
+  say('Call it as OpenAI is called:');
+  say(`  curl ${url} -H "Authorization: Bearer $RATCHET_API_KEY" \\`);
+  say(`    -H 'Content-Type: application/json' -d '{"messages": [{"role": "user", "content": "…"}]}'`);
+}
