@@ -3,10 +3,10 @@ import { mean } from '../math/rewards.js';
 import { hasAllFailed, type Batch, type Pair } from './batch.js';
 import { remainingRollouts, type BudgetState } from './budget.js';
 import { changeCandidate } from './candidates.js';
-import { heldoutRollouts, type SearchConfig } from './config.js';
+import type { SearchConfig } from './config.js';
 import type { Decision } from './protocol.js';
 import { measuredOn } from './results.js';
-import type { RatedCandidate, SearchState, SeededState } from './state.js';
+import type { HeldoutResults, RatedCandidate, SearchState, SeededState } from './state.js';
 
 /** A candidate on each of the seeds, `repeats` times. */
 export function evaluationPairs(config: SearchConfig, candidate: number, seeds: readonly number[]): Pair[] {
@@ -64,28 +64,40 @@ export function recordEvaluation<State extends SearchState>(
   return { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'evaluated', reward }) };
 }
 
-/** Baseline, then winner; empty without held-out seeds, budget or a new winner. */
-export function heldoutPairs(state: BudgetState, winner: number): Pair[] {
-  const { config } = state;
-  if (winner === 0 || remainingRollouts(state) < heldoutRollouts(config)) return [];
-  return [0, winner].flatMap((candidate) => evaluationPairs(config, candidate, config.heldoutSeeds));
+/**
+ * Baseline, then winner; empty without held-out seeds, budget or a new winner. An extended search
+ * knows the baseline's rewards already.
+ */
+export function heldoutPairs(state: BudgetState & Pick<SeededState, 'heldout'>, winner: number): Pair[] {
+  const { config, heldout } = state;
+  if (winner === 0 || heldout?.candidate === winner) return [];
+  const unknown = config.heldoutSeeds.filter((seed) => !heldout?.seeds.includes(seed));
+  const pairs = [...evaluationPairs(config, 0, unknown), ...evaluationPairs(config, winner, config.heldoutSeeds)];
+  return pairs.length > remainingRollouts(state) ? [] : pairs;
 }
 
 /**
  * The rewards of `heldoutPairs` as means over the repeats of each seed on which both are verified;
- * null: there is none.
+ * null: there is none. `known`: an earlier comparison with the baseline.
  */
 export function heldoutMeans(
   { heldoutSeeds }: SearchConfig,
   pairs: readonly Pair[],
   rewards: readonly number[],
-): SeededState['heldout'] {
+  known: HeldoutResults | null,
+): HeldoutResults | null {
   const meanOn = (isWinner: boolean, seed: number) =>
     mean(rewards.filter((_, index) => pairs[index]![0] > 0 === isWinner && pairs[index]![1] === seed));
+  const before = new Map(known?.seeds.map((seed, index) => [seed, known.baseline[index]!]));
   const compared = heldoutSeeds.flatMap((seed) => {
-    const [baseline, winner] = [meanOn(false, seed), meanOn(true, seed)];
-    return baseline === null || winner === null ? [] : [{ baseline, winner }];
+    const [baseline, winner] = [before.get(seed) ?? meanOn(false, seed), meanOn(true, seed)];
+    return baseline === null || winner === null ? [] : [{ seed, baseline, winner }];
   });
   if (compared.length === 0) return null;
-  return { baseline: compared.map(({ baseline }) => baseline), winner: compared.map(({ winner }) => winner) };
+  return {
+    candidate: pairs.find(([candidate]) => candidate > 0)![0],
+    seeds: compared.map(({ seed }) => seed),
+    baseline: compared.map(({ baseline }) => baseline),
+    winner: compared.map(({ winner }) => winner),
+  };
 }

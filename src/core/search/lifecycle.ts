@@ -13,9 +13,11 @@ import type {
   Decision,
   RolloutAnswer,
   SearchAlgorithm,
+  SearchLimits,
   SearchRequest,
   SearchResponse,
   SearchView,
+  Step,
   StoppedBy,
 } from './protocol.js';
 import type { CommonPhase, EndPhase, RatedCandidate, RolloutPhase, SearchState, SeededState } from './state.js';
@@ -33,6 +35,8 @@ export interface SearchSteps<State extends SearchState> {
     rewards: readonly number[],
     decisions: Decision[],
   ): State;
+  /** Begins the generation after the last one; null: the search would end at once. */
+  resume(state: State, decisions: Decision[]): State | null;
   view(state: State): SearchView;
 }
 
@@ -50,18 +54,35 @@ export function defineSearch<State extends SearchState>(steps: SearchSteps<State
       const rewards = rewardsOf(waiting.batch);
       if (rewards === null) return after;
       if (phase.name === 'baseline' && hasAllFailed(waiting.batch, 0)) return failWithFailedBaseline(after, rewards);
-      return steps.advance(after, waiting, rewards, decisions);
+      const advanced = steps.advance(after, waiting, rewards, decisions);
+      const goesOn = phase.name === 'heldout' && 'isExtended' in phase && isDone(advanced);
+      return (goesOn && steps.resume(advanced, decisions)) || advanced;
     }
     const after = response.kind === 'rollouts' ? null : steps.respond(state, response, decisions);
     if (after !== null) return after;
     throw new Error(`response of kind "${response.kind}" does not fit a request of kind "${next(state).kind}"`);
   };
-  const apply = (state: State, response: SearchResponse) => {
+  const apply = (state: State, response: SearchResponse): Step<State> => {
     const decisions: Decision[] = [];
     const after = fold(state, response, decisions);
     return { state: warnOfBudget(after, decisions), decisions };
   };
-  return { next, apply, view: (state) => steps.view(state) };
+  const extend = (before: State, limits: Partial<SearchLimits>): Step<State> | null => {
+    const decisions: Decision[] = [];
+    // Patience counts from here on.
+    const state: State = { ...before, config: { ...before.config, ...limits }, budgetWarned: false, quiet: 0 };
+    const { phase }: SearchState = state;
+    if (phase.name === 'failed') return null;
+    if (phase.name === 'heldout') return { state: { ...state, phase: { ...phase, isExtended: true } }, decisions };
+    if (phase.name !== 'done') return { state, decisions };
+    const after = steps.resume(state, decisions);
+    return after && !isDone(after) ? { state: warnOfBudget(after, decisions), decisions } : null;
+  };
+  return { next, apply, extend, view: (state) => steps.view(state) };
+}
+
+function isDone({ phase }: SearchState): boolean {
+  return phase.name === 'done';
 }
 
 function isRolloutPhase(phase: SearchState['phase']): phase is RolloutPhase {
@@ -189,5 +210,5 @@ export function afterHeldout<State extends SeededState>(
   rewards: readonly number[],
 ): State {
   if (batch.pairs.some(([candidate]) => hasAllFailed(batch, candidate))) return done(state, stoppedBy);
-  return done({ ...state, heldout: heldoutMeans(state.config, batch.pairs, rewards) }, stoppedBy);
+  return done({ ...state, heldout: heldoutMeans(state.config, batch.pairs, rewards, state.heldout) }, stoppedBy);
 }

@@ -240,9 +240,26 @@ export interface SearchView {
   history: { generation: number; bestReward: number }[];
 }
 
+/** The limits of a search that can be raised while its state is kept. */
+export interface SearchLimits {
+  maxRollouts: number;
+  /** GEPA. */
+  generations: number;
+  /** MIPRO. */
+  numTrials: number;
+}
+
+/** A state, and the decisions that led to it. */
+export interface Step<State> {
+  state: State;
+  decisions: Decision[];
+}
+
 /** A search: pure functions over a plain JSON state with its random generator. */
 export interface SearchAlgorithm<State> {
   next(state: State): SearchRequest;
-  apply(state: State, answers: SearchResponse): { state: State; decisions: Decision[] };
+  apply(state: State, answers: SearchResponse): Step<State>;
+  /** Goes on with other limits, also after the end; null: the search would end at once. */
+  extend(state: State, limits: Partial<SearchLimits>): Step<State> | null;
   view(state: State): SearchView;
 }

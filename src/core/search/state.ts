@@ -21,8 +21,11 @@ export type EndPhase = { name: 'done'; stoppedBy: StoppedBy } | { name: 'failed'
 
 export type CommonPhase =
   | { name: 'baseline'; batch: Batch }
-  /** Baseline and winner on seeds that the search has never seen. */
-  | { name: 'heldout'; batch: Batch; stoppedBy: StoppedBy }
+  /**
+   * Baseline and winner on seeds that the search has never seen; `isExtended`: the search goes on
+   * afterwards, as its limits were raised.
+   */
+  | { name: 'heldout'; batch: Batch; stoppedBy: StoppedBy; isExtended?: true }
   | EndPhase;
 
 export type PhaseOf<State extends SearchState, Name extends State['phase']['name']> = Extract<
@@ -62,8 +65,16 @@ export interface SeededState extends SearchState {
   order: number[];
   /** The best evaluated candidate; null until the baseline is evaluated. */
   best: RatedCandidate | null;
-  /** Mean reward on each held-out seed; null until measured. */
-  heldout: { baseline: number[]; winner: number[] } | null;
+  /** The last held-out comparison; null until measured. */
+  heldout: HeldoutResults | null;
+}
+
+/** Mean rewards on each of the held-out seeds; `candidate`: the winner. */
+export interface HeldoutResults {
+  candidate: number;
+  seeds: number[];
+  baseline: number[];
+  winner: number[];
 }
 
 export interface RatedCandidate {

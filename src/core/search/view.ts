@@ -56,11 +56,13 @@ export function noiseView(results: Results): NonNullable<SearchView['noise']> | 
  * the mean on each evaluation seed, null where it is not measured. Null: no seed can be compared.
  */
 export function verdictBySeeds(
-  { best, heldout }: SeededState,
+  { best, heldout: last }: SeededState,
   meansOf: (candidate: number) => readonly (number | null)[],
   compare: (winner: readonly number[], baseline: readonly number[]) => Comparison = comparePaired,
 ): SearchVerdict | null {
   if (best === null) return null;
+  // An extended search may have another winner since.
+  const heldout = last?.candidate === best.candidate ? last : null;
   const { baseline, winner } = heldout ?? pairedMeans(meansOf(0), meansOf(best.candidate));
   if (winner.length === 0) return null;
   return verdictOf(compare(winner, baseline), {

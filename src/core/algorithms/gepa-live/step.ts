@@ -52,5 +52,7 @@ export const unpaired: SearchAlgorithm<UnpairedState> = defineSearch<UnpairedSta
     }
   },
 
+  // HTTP extends no session over live traffic.
+  resume: () => null,
   view: viewUnpaired,
 });

@@ -187,6 +187,13 @@ function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
   return explore(state) ?? reflect(state) ?? endGeneration(state, decisions);
 }
 
+/** Begins the generation after the last one of an ended search; null: it would end at once. */
+export function resumeGenerations(state: GepaState, decisions: Decision[]): GepaState | null {
+  const model = rewardModelOf(state);
+  if (stopReason(state, state.best!.reward, whyStop(state, model, incumbentOf(state, model))) !== null) return null;
+  return beginGeneration({ ...state, generation: state.generation + 1 }, decisions);
+}
+
 /** Why no further generation follows, or null. */
 function whyStop(state: GepaState, model: RewardModel, incumbent: number): StoppedBy | null {
   const isFull = state.nextCandidate >= gepaLimits.candidates;

@@ -7,7 +7,7 @@ import { addRewards, afterHeldout, defineSearch } from '../../search/lifecycle.j
 import { proposalRequest } from '../../search/proposing.js';
 import type { SearchAlgorithm } from '../../search/protocol.js';
 import type { PhaseOf } from '../../search/state.js';
-import { afterEvaluation, afterMinibatch, afterProposals, afterTestRound } from './generation.js';
+import { afterEvaluation, afterMinibatch, afterProposals, afterTestRound, resumeGenerations } from './generation.js';
 import type { GepaState } from './state.js';
 import { viewGepa } from './view.js';
 
@@ -37,5 +37,6 @@ export const gepa: SearchAlgorithm<GepaState> = defineSearch<GepaState>({
     }
   },
 
+  resume: resumeGenerations,
   view: viewGepa,
 });

@@ -188,8 +188,18 @@ function finishGeneration(before: MiproState, stop: StoppedBy | null, decisions:
   const state = recordGeneration(before, best, before.quiet, decisions);
   const stoppedBy = stopReason(state, best.reward, stop ?? whyStop(state));
   if (stoppedBy !== null) return finish(state, stoppedBy, heldoutPairs(state, best.candidate));
+  return beginGeneration(state, decisions);
+}
+
+function beginGeneration(state: MiproState, decisions: Decision[]): MiproState {
   const next = { ...state, generation: state.generation + 1, quiet: state.quiet + 1, idle: idleGenerations(state) };
   return explore(next) ?? findDemos(next, decisions);
+}
+
+/** Begins the generation after the last one of an ended search; null: it would end at once. */
+export function resumeGenerations(state: MiproState, decisions: Decision[]): MiproState | null {
+  if (stopReason(state, state.best!.reward, whyStop(state)) !== null) return null;
+  return beginGeneration(state, decisions);
 }
 
 function isPatienceOver({ config: { patience }, quiet }: MiproState): boolean {

@@ -15,6 +15,7 @@ import {
   afterInstructions,
   afterMinibatch,
   afterTrials,
+  resumeGenerations,
 } from './generation.js';
 import { leaderOf } from './expected-reward.js';
 import { compositionOf } from './space.js';
@@ -63,6 +64,7 @@ export const mipro: SearchAlgorithm<MiproState> = defineSearch<MiproState>({
     }
   },
 
+  resume: resumeGenerations,
   view: viewMipro,
 });
 

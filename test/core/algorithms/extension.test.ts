@@ -1,0 +1,198 @@
+/**
+ * Invariants of an extended search, for any answers:
+ *  1. without a limit of rollouts, more generations give the path of a search that had them from
+ *     the start;
+ *  2. ordinals stay without gaps, `history` never falls, and the larger budget is kept;
+ *  3. no rollout of an equal outcome is requested twice, those on held-out seeds included;
+ *  4. a search that would end at once is not extended.
+ */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createGepa } from '../../../src/core/algorithms/gepa/state.js';
+import { gepa } from '../../../src/core/algorithms/gepa/step.js';
+import { mipro } from '../../../src/core/algorithms/mipro/step.js';
+import type { Decision, RolloutRequest, SearchAlgorithm, SearchLimits } from '../../../src/core/search/protocol.js';
+import { runs } from '../../support/runs.js';
+import { casesOf, of, worldOf } from './gepa/cases.js';
+import { config, drive, driveSearch, scoring, type Run, type World } from './gepa/driver.js';
+import { casesOf as miproCases, miproWorldOf, startOf } from './mipro/cases.js';
+
+interface Extended<State> {
+  first: Run<State>;
+  /** Null: the search would end at once. */
+  rest: Run<State> | null;
+  requests: RolloutRequest[];
+  decisions: Decision[];
+}
+
+function extended<State>(
+  search: SearchAlgorithm<State>,
+  first: Run<State>,
+  world: World,
+  limits: Partial<SearchLimits>,
+): Extended<State> {
+  const step = search.extend(first.state, limits);
+  const rest = step && driveSearch(search, step.state, world);
+  return {
+    first,
+    rest,
+    requests: [...first.requests, ...(rest?.requests ?? [])],
+    decisions: [...first.decisions, ...(step?.decisions ?? []), ...(rest?.decisions ?? [])],
+  };
+}
+
+/** The path of a search: its requests without ordinals and held-out rollouts, and its decisions. */
+function pathOf({ requests, decisions }: Pick<Run<unknown>, 'requests' | 'decisions'>) {
+  const searched = requests.filter(({ stage }) => stage !== 'heldout');
+  return {
+    rollouts: searched.map(({ candidate, seed, stage, generation }) => [candidate, seed, stage, generation]),
+    decisions,
+  };
+}
+
+/** The rewards of a search by candidate and seed, without ordinals. */
+function rewardsOf({ state: { results, best } }: Run): unknown {
+  return JSON.parse(JSON.stringify({ best, results }).replace(/\[\d+,/g, '[')) as unknown;
+}
+
+const isNeverFalling = (history: readonly number[]) => history.every((reward, at) => reward >= (history[at - 1] ?? -1));
+
+describe('an extended GEPA search', () => {
+  test('takes the path that it would have taken with the generations from the start', () => {
+    fc.assert(
+      fc.property(casesOf(true), fc.integer({ min: 1, max: 5 }), (given, more) => {
+        const limited = { ...given.config, maxRollouts: null, patience: null };
+        const generations = limited.generations + more;
+        const world = worldOf(given);
+        const whole = drive({ ...limited, generations }, world);
+        const found = extended(gepa, drive(limited, world), world, { generations });
+        expect(pathOf(found)).toEqual(pathOf(whole));
+        expect(rewardsOf(found.rest ?? found.first)).toEqual(rewardsOf(whole));
+      }),
+      { numRuns: runs(50, 200) },
+    );
+  });
+
+  test('keeps the larger budget, numbers on, and never gets worse', () => {
+    fc.assert(
+      fc.property(
+        casesOf(false),
+        fc.integer({ min: 1, max: 150 }),
+        fc.integer({ min: 0, max: 5 }),
+        (given, by, more) => {
+          const first = drive(given.config, worldOf(given));
+          if (first.end.kind === 'failed') return;
+          const maxRollouts = (given.config.maxRollouts ?? 1_000) + by;
+          const limits = { maxRollouts, generations: given.config.generations + more };
+          const { rest, requests } = extended(gepa, first, worldOf(given), limits);
+          expect(requests.map(({ ordinal }) => ordinal)).toEqual(requests.map((_, index) => index));
+          if (rest === null) return;
+          expect(rest.turns.length).toBeGreaterThan(0);
+          expect(rest.state.asked).toBeLessThanOrEqual(maxRollouts);
+          if (rest.end.kind === 'done') expect(rest.state.history).toHaveLength(rest.state.generation + 1);
+          expect(isNeverFalling(rest.state.history)).toBe(true);
+          expect(gepa.view(rest.state).rolloutsPlanned).toBe(requests.length);
+        },
+      ),
+      { numRuns: runs(100, 300) },
+    );
+  });
+
+  test('buys no rollout of an equal outcome again, and evaluates a new winner on held-out seeds', () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(casesOf(true), fc.integer({ min: 10, max: 200 }), (given, by) => {
+        // Probes repeat rollouts of the baseline on purpose, and repeats every evaluation.
+        if (given.config.repeats > 1) return;
+        const first = drive(given.config, worldOf(given));
+        if (first.end.kind === 'failed') return;
+        const maxRollouts = given.config.maxRollouts === null ? {} : { maxRollouts: given.config.maxRollouts + by };
+        const limits = { ...maxRollouts, generations: given.config.generations + 4 };
+        const { rest, requests } = extended(gepa, first, worldOf(given), limits);
+        const bought = requests.filter(({ candidate, stage }) => candidate > 0 || stage === 'heldout');
+        const pairs = bought.map(({ candidate, seed }) => `${candidate} ${seed}`);
+        expect(new Set(pairs).size).toBe(pairs.length);
+        const { best, heldout } = (rest ?? first).state;
+        const isNew = rest !== null && best!.candidate !== first.state.best!.candidate;
+        if (!isNew || heldout?.candidate !== best!.candidate) return;
+        compared += 1;
+        expect(heldout.seeds).toEqual(given.config.heldoutSeeds);
+        expect(gepa.view(rest.state).verdict).toMatchObject({ basis: 'heldout', seeds: heldout.seeds.length });
+      }),
+      { numRuns: runs(150, 400) },
+    );
+    expect(compared).toBeGreaterThan(0);
+  });
+
+  const failing = scoring(({ candidate, seed }) => (seed < Math.min(candidate, 5) ? 1 : 0));
+
+  test('goes on after an interruption in the held-out comparison', () => {
+    const given = config({ generations: 1, heldoutSeeds: [100, 101] });
+    let held = createGepa(given);
+    for (const { after } of drive(given, failing).turns) if (after.phase.name === 'heldout') held = after;
+    expect(held.phase.name).toBe('heldout');
+    const { state } = gepa.extend(held, { generations: 3 })!;
+    const { state: end } = drive(state, failing);
+    expect(end).toMatchObject({ generation: 3, phase: { name: 'done', stoppedBy: 'generations' } });
+    // Without more generations it only finishes the comparison.
+    expect(drive(gepa.extend(held, {})!.state, failing).state.generation).toBe(1);
+  });
+
+  test('is refused where it would end at once: no limit raised, all solved, target reached', () => {
+    const { state } = drive(config({ generations: 1 }), failing);
+    expect(gepa.extend(state, {})).toBeNull();
+    expect(gepa.extend(state, { generations: 2 })).not.toBeNull();
+    const solved = drive(
+      config(),
+      scoring(() => 1),
+    );
+    expect(solved.end).toEqual({ kind: 'done', stoppedBy: 'solved' });
+    expect(gepa.extend(solved.state, { generations: 20 })).toBeNull();
+    const reached = drive(config({ targetReward: 0.1 }), failing);
+    expect(reached.end).toEqual({ kind: 'done', stoppedBy: 'target_reward' });
+    expect(gepa.extend(reached.state, { generations: 20 })).toBeNull();
+  });
+
+  test('has its patience anew', () => {
+    const given = config({ generations: 10, patience: 1 });
+    const stuck = scoring(({ seed }) => (seed === 0 ? 0 : 1));
+    const first = drive(given, stuck);
+    expect(first.end).toEqual({ kind: 'done', stoppedBy: 'patience' });
+    const { rest, decisions } = extended(gepa, first, stuck, { generations: 11 });
+    expect(rest!.end).toEqual({ kind: 'done', stoppedBy: 'patience' });
+    expect(of({ decisions }, 'generation_complete').length).toBe(first.state.history.length + 1);
+  });
+});
+
+describe('an extended MIPRO search', () => {
+  test('keeps the larger budget, numbers on, and never gets worse', () => {
+    let count = 0;
+    fc.assert(
+      fc.property(
+        miproCases(false),
+        fc.integer({ min: 1, max: 150 }),
+        fc.integer({ min: 0, max: 20 }),
+        (given, by, more) => {
+          const world = miproWorldOf(given);
+          const first = driveSearch(mipro, startOf(given), world);
+          if (first.end.kind === 'failed') return;
+          const { maxRollouts, numTrials } = given.config;
+          const limits = {
+            ...(maxRollouts !== null && { maxRollouts: maxRollouts + by }),
+            ...(numTrials !== null && { numTrials: numTrials + more }),
+          };
+          const { rest, requests } = extended(mipro, first, world, limits);
+          expect(requests.map(({ ordinal }) => ordinal)).toEqual(requests.map((_, index) => index));
+          if (rest === null) return;
+          count += 1;
+          expect(rest.state.asked).toBeLessThanOrEqual(limits.maxRollouts ?? Infinity);
+          expect(rest.state.trials).toBeLessThanOrEqual(limits.numTrials ?? Infinity);
+          expect(isNeverFalling(rest.state.history)).toBe(true);
+          if (rest.end.kind === 'done') expect(rest.state.history).toHaveLength(rest.state.generation + 1);
+        },
+      ),
+      { numRuns: runs(100, 300) },
+    );
+    expect(count).toBeGreaterThan(5);
+  });
+});
