@@ -10,6 +10,7 @@ import { findDemosActivity } from './proposals/find-demos.js';
 
 export type { GateEvaluation } from '../src/storage/deployments/gate.js';
 export type { CommandOutcome } from '../src/storage/decisions/record.js';
+export type { KeptSearch } from '../src/storage/jobs/extensions.js';
 export type { SearchUpdate } from './jobs/search-update.js';
 export type { GateRun } from './deployments/build.js';
 export type { SessionLimits, SessionPlan } from './jobs/prepare.js';

@@ -6,6 +6,7 @@ import type { SearchView } from '../../src/core/search/protocol.js';
 import { finishJob, type ClosedState, type ErrorDetails } from '../../src/storage/decisions/record.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
+import { keepSearch, type KeptSearch } from '../../src/storage/jobs/extensions.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { readCommonestCause } from '../../src/storage/rollouts/failure-causes.js';
 import { readTotals } from '../../src/storage/rollouts/totals.js';
@@ -17,6 +18,10 @@ export interface JobResult {
   search: SearchView | null;
   /** The commands that ended it. */
   accepted: string[];
+  /** The end of its search, for an extension; absent: it cannot be extended. */
+  kept?: KeptSearch;
+  /** The workflow that ends. */
+  workflowId: string;
 }
 
 export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<void> {
@@ -29,14 +34,16 @@ export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<vo
   const { error, events } = jobKinds[kind].isSearch
     ? searchEnd(job, kind, ended)
     : await evaluationEnd(tx, job, kind, ended);
-  await finishJob(tx, job, {
+  const isClosed = await finishJob(tx, job, {
     status,
     stoppedBy: stoppedBy === 'completed' ? null : stoppedBy,
     error,
     ...(result.search && searchState(job.jobId, result.search)),
     events,
+    workflowId: result.workflowId,
     accepted: result.accepted,
   });
+  if (isClosed && result.kept) await keepSearch(tx, job, result.kept);
 }
 
 type End = Pick<ClosedState, 'error' | 'events'>;

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
-import { recordDecision, type Decision } from '../../src/storage/decisions/record.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
+import { eventsOfRun, recordDecision, type Decision } from '../../src/storage/decisions/record.js';
+import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { endJob, type JobResult } from './end.js';
@@ -17,22 +17,30 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
         if (events.length === 0) return recordDecision(tx, job, decision);
         // The start comes first, also if the job is paused while its container is still being
         // checked.
-        const spec = await readSpec<JobSpec>(tx, job.jobId);
+        const [{ run }, spec] = await Promise.all([lockJob(tx, job), readSpec<JobSpec>(tx, job.jobId)]);
         const baselineKnown = spec.kind === 'session' && spec.initialPrompt !== null;
-        await recordDecision(tx, job, { ...decision, events: [...startEvents(spec, { baselineKnown }), ...events] });
+        const begun = [...startEvents(spec, { baselineKnown }), ...eventsOfRun(run, events)];
+        await recordDecision(tx, job, { ...decision, events: begun });
       }),
 
     recordSearch: ({ orgId, jobId, ...update }: JobRef & SearchUpdate) =>
       db.org(orgId, (tx) => recordSearchUpdate(tx, { orgId, jobId }, update)),
 
-    finish: ({ ending, search, accepted, ...job }: JobRef & JobResult) =>
-      db.org(job.orgId, (tx) => endJob(tx, job, { ending, search, accepted })),
+    finish: ({ orgId, jobId, ...result }: JobRef & Omit<JobResult, 'workflowId'>) => {
+      const { workflowId } = callingWorkflow();
+      return db.org(orgId, (tx) => endJob(tx, { orgId, jobId }, { ...result, workflowId }));
+    },
 
     /** Asks Temporal to cancel the calling workflow, so that it closes as CANCELED. */
     async requestCancellation() {
-      const { workflowExecution } = Context.current().info;
-      if (!workflowExecution) throw new TypeError('requestCancellation must be called by a workflow.');
-      await temporal.workflow.getHandle(workflowExecution.workflowId, workflowExecution.runId).cancel();
+      const { workflowId, runId } = callingWorkflow();
+      await temporal.workflow.getHandle(workflowId, runId).cancel();
     },
   };
+}
+
+function callingWorkflow() {
+  const { workflowExecution } = Context.current().info;
+  if (!workflowExecution) throw new TypeError('The activity must be called by a workflow.');
+  return workflowExecution;
 }

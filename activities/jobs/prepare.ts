@@ -16,13 +16,14 @@ import { addCandidate } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { appendEvents, type JobRef } from '../../src/storage/jobs/events.js';
 import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
+import { readKept, type KeptSearch } from '../../src/storage/jobs/extensions.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { adoptCalledPrompt } from './adopt-baseline.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
 import { checkModels } from './preflight.js';
-import { containerKey, isLive, lockOpenJob } from './spec.js';
+import { containerKey, isLive, lockOpenJob, recordLost } from './spec.js';
 import { startEvents } from './start.js';
 
 /** The container errors that a later try may not meet. */
@@ -34,6 +35,8 @@ export interface SessionLimits {
   maxConcurrent: number;
   /** The running time in milliseconds, pauses not counted; absent: no limit. */
   runMs?: number;
+  /** Running time of earlier runs of the job, which `runMs` does not include. */
+  usedMs?: number;
   /** The rollouts are the caller's live traffic. */
   live?: true;
 }
@@ -41,6 +44,8 @@ export interface SessionLimits {
 export interface SessionPlan {
   search: SearchSettings;
   limits: SessionLimits;
+  /** The search goes on from this end of an earlier run. */
+  kept?: KeptSearch;
 }
 
 /** The steps before a job's first rollout: check container and models, find the baseline. */
@@ -82,8 +87,9 @@ export function prepareActivities(deps: ActivityDeps) {
     /** Checks container and models and stores the baseline; answers the plan of the search. */
     prepareSession: (job: JobRef): Promise<SessionPlan> =>
       withHeartbeat(async () => {
+        const kept = await db.org(job.orgId, (tx) => readLastRun(tx, job));
         const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
-          if (spec.initialPrompt || !spec.container) return spec.initialPrompt;
+          if (kept || spec.initialPrompt || !spec.container) return spec.initialPrompt;
           return componentsOf((await container.taskInfo(spec.container.url, key, signal)).initialPrompt);
         });
         await db.org(job.orgId, async (tx) => {
@@ -94,6 +100,7 @@ export function prepareActivities(deps: ActivityDeps) {
         return {
           search: spec.search,
           limits: { ...limitsOf(spec), ...(isLive(spec) && { live: true }) },
+          ...(kept && { kept }),
         };
       }),
 
@@ -114,6 +121,15 @@ export function prepareActivities(deps: ActivityDeps) {
         return { total: spec.seeds.length, timeoutMs: spec.timeoutS * 1_000, maxFailureRate: spec.maxFailureRate };
       }),
   };
+}
+
+/** The end of the run before this one; null: this is the first. */
+async function readLastRun(tx: Tx, job: JobRef): Promise<KeptSearch | null> {
+  const { run } = await lockOpenJob(tx, job);
+  if (run === 1) return null;
+  const kept = await readKept(tx, job.jobId, run - 1);
+  if (!kept) throw recordLost(job);
+  return kept;
 }
 
 function limitsOf({ maxFailureRate, maxConcurrent, budget }: SearchSpec): SessionLimits {

@@ -99,9 +99,10 @@ async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise
 
 /** The job's ending by the status of its workflow; null: the workflow still runs. */
 async function readEnding(client: Client, job: OpenJob): Promise<ClosedState | null> {
+  const workflowId = job.workflow_id;
   let status: WorkflowExecutionStatusName | 'GONE';
   try {
-    status = (await client.workflow.getHandle(job.workflow_id).describe()).status.name;
+    status = (await client.workflow.getHandle(workflowId).describe()).status.name;
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     status = 'GONE';
@@ -109,13 +110,13 @@ async function readEnding(client: Client, job: OpenJob): Promise<ClosedState | n
   if (status === 'RUNNING' || status === 'CONTINUED_AS_NEW' || status === 'PAUSED') return null;
   if (status === 'CANCELLED') {
     const events = endEvents(job.kind, { status: 'cancelled' });
-    return { status: 'cancelled', stoppedBy: 'cancelled', error: null, events, accepted: [] };
+    return { status: 'cancelled', stoppedBy: 'cancelled', error: null, events, workflowId, accepted: [] };
   }
   const message = reasons[status] ?? `The job's workflow closed as ${status} and left the job open.`;
   const code = `workflow_${status.toLowerCase()}`;
   const error = { code, message, retryable: true };
   const events = endEvents(job.kind, { status: 'failed', error });
-  return { status: 'failed', stoppedBy: 'failed', error, events, accepted: [] };
+  return { status: 'failed', stoppedBy: 'failed', error, events, workflowId, accepted: [] };
 }
 
 const reasons: Partial<Record<WorkflowExecutionStatusName | 'GONE', string>> = {

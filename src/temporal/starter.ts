@@ -8,8 +8,9 @@ import {
   taskQueue,
   type JobInput,
 } from '../../workflows/messages.js';
-import { jobKinds, workflowId, type JobKind } from '../core/jobs/kinds.js';
+import { jobKinds, type JobKind } from '../core/jobs/kinds.js';
 import type { Db } from '../storage/db/db.js';
+import { JobGoneError } from '../storage/jobs/events.js';
 
 /** Characters of a name in the summary, which has at most 400 bytes in Temporal. */
 const shownName = 30;
@@ -22,23 +23,24 @@ export interface StartableJob {
 }
 
 /**
- * Starts a job's workflow and marks the job as started. An existing workflow counts as started: its
- * id is the job's, so a lost start can be repeated.
+ * Starts the workflow of a job's current run and marks it as started. An existing workflow counts
+ * as started: its id is the run's, so a lost start can be repeated.
  */
 export async function startWorkflow(client: Client, db: Db, job: StartableJob): Promise<void> {
   const input: JobInput = { orgId: job.orgId, jobId: job.jobId };
   const [row] = await db.org(job.orgId, (tx) =>
-    tx.query<{ algorithm: string | null; name: string | null; tags: string[] }>(
-      `select algorithm, coalesce(name, spec->>'name') as name, tags from jobs where id = $1`,
+    tx.query<{ workflow_id: string; algorithm: string | null; name: string | null; tags: string[] }>(
+      `select workflow_id, algorithm, coalesce(name, spec->>'name') as name, tags from jobs where id = $1`,
       [job.jobId],
     ),
   );
-  const { name = null, tags = [] } = row ?? {};
-  const algorithm = row?.algorithm ?? 'none';
+  if (!row) throw new JobGoneError(`Job "${job.jobId}" is not in the database.`);
+  const { workflow_id: workflowId, name, tags } = row;
+  const algorithm = row.algorithm ?? 'none';
   const { workflow, title, takesCommands } = jobKinds[job.kind];
   try {
     await client.workflow.start(workflow, {
-      workflowId: workflowId(job.kind, job.jobId),
+      workflowId,
       taskQueue,
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
@@ -56,5 +58,7 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
-  await db.org(job.orgId, (tx) => tx.query('update jobs set workflow_started = true where id = $1', [job.jobId]));
+  await db.org(job.orgId, (tx) =>
+    tx.query('update jobs set workflow_started = true where id = $1 and workflow_id = $2', [job.jobId, workflowId]),
+  );
 }

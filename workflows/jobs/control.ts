@@ -9,6 +9,7 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { KeptSearch } from '../../activities/index.js';
 import type { SearchView } from '../../src/core/search/protocol.js';
 import { finish, record } from '../activities.js';
 import { statusAttribute, statusQuery, type JobInput, type StatusView } from '../messages.js';
@@ -25,6 +26,8 @@ export interface JobDefinition {
   searchView(): SearchView | null;
   /** Records the last search update before the job rests or ends. */
   recordPending(): Promise<void>;
+  /** The end of the search, for an extension; undefined: the job cannot be extended. */
+  kept?(): Omit<KeptSearch, 'counts'> | undefined;
   /** Continues in a new run of the kind's workflow. */
   continueAsNew(carried: CarriedState): Promise<never>;
   /** The outcome of an error that does not fail the job; null: it fails the job. */
@@ -150,8 +153,10 @@ export class JobControl {
       .catch((error: unknown) => log.error('last search update not recorded', { error }));
     this.status = outcome.status;
     upsertSearchAttributes([{ key: statusAttribute, value: outcome.status }]);
+    const kept = this.definition.kept?.();
     await finish({
       ...this.input,
+      ...(kept && { kept: { ...kept, counts: this.counts } }),
       ending: { ...outcome, error: storedError(outcome) },
       search: this.definition.searchView(),
       accepted: this.accepted,

@@ -18,6 +18,11 @@ export interface BudgetContext {
   advice: string;
 }
 
+/** The limits of a run after others that ran for `usedMs`. */
+export function limitsLeft(limits: SessionLimits, usedMs: number): SessionLimits {
+  return limits.runMs === undefined ? limits : { ...limits, runMs: limits.runMs - usedMs, usedMs };
+}
+
 /** The clock of `max_minutes`; null: no limit. `leftMs`: the rest of an earlier run. */
 export function sessionTime({ runMs }: SessionLimits, leftMs: number | undefined): RunningTime | null {
   if (leftMs !== undefined) return new RunningTime(leftMs, true);

@@ -1,6 +1,12 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import type { SessionLimits, SessionPlan } from '../../activities/index.js';
-import { algorithmOf, switchToUnpaired, searchOf, type SessionState } from '../../src/core/algorithms/index.js';
+import {
+  algorithmOf,
+  extendSearch,
+  switchToUnpaired,
+  searchOf,
+  type SessionState,
+} from '../../src/core/algorithms/index.js';
 import type { ProposalAnswer, SearchRequest, SearchResponse, SearchView } from '../../src/core/search/protocol.js';
 import { recordSearch } from '../activities.js';
 import type { JobOutcome } from '../jobs/close.js';
@@ -11,6 +17,7 @@ import type { JobInput } from '../messages.js';
 import { answerRequest, type SearchContext } from './answer.js';
 import {
   interruptWhenExpired,
+  limitsLeft,
   outcomeIfCostSpent,
   outcomeOfSpentBudget,
   sessionTime,
@@ -38,6 +45,8 @@ export interface SearchDefinition {
   /** How the user can make the baseline cheaper, as in "Raise the budget, or ...". */
   advice: string;
   prepare(job: JobInput): Promise<SessionPlan>;
+  /** Whether an ended job can go on with larger limits. */
+  isExtendable?: boolean;
   /** Runs after the baseline's rollouts. */
   adoptBaseline?(job: JobInput): Promise<void>;
   /** Continues in a new run of the kind's workflow. */
@@ -74,6 +83,12 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
         pending.recordWith(async ({ update }) => {
           if (update) await recordSearch({ ...job, ...update });
         }),
+      kept: () => {
+        if (!state || !definition.isExtendable || context.limits.live) return undefined;
+        const { runMs, usedMs = 0 } = context.limits;
+        const spentMs = runMs === undefined || !time ? 0 : runMs - time.left;
+        return { state, proposed: context.proposed, steps, usedMs: usedMs + spentMs };
+      },
       outcomeOfError: (error) => outcomeIfCostSpent(error, budget()),
       continueAsNew: (carried) => {
         const { limits, proposed } = context;
@@ -101,11 +116,23 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
     advice: definition.advice,
   });
 
+  const begin = ({ search, limits, kept }: SessionPlan): SessionState => {
+    context.limits = limits;
+    if (!kept) return algorithmOf(search).create(search);
+    context.limits = limitsLeft(limits, kept.usedMs);
+    context.proposed = kept.proposed;
+    control.counts = kept.counts;
+    const { state: extended, decisions } = extendSearch(kept.state, search) ?? { state: kept.state, decisions: [] };
+    steps = kept.steps + 1;
+    const view = viewOf(extended);
+    const candidates = changedCandidates(viewOf(kept.state), view);
+    pending.set({ step: steps, view: { ...view, candidates }, decisions });
+    return extended;
+  };
+
   await control.run(async (): Promise<JobOutcome> => {
     if (!state) {
-      const plan = await definition.prepare(job);
-      context.limits = plan.limits;
-      state = algorithmOf(plan.search).create(plan.search);
+      state = begin(await definition.prepare(job));
     } else {
       setCurrentDetails(describeProgress(viewOf(state)));
     }

@@ -6,6 +6,7 @@ import { searchJob, type SearchInput } from '../search/loop.js';
 export function sessionWorkflow(input: SearchInput): Promise<void> {
   return searchJob(input, {
     advice: 'list fewer evaluation seeds',
+    isExtendable: true,
     prepare: prepareSession,
     adoptBaseline,
     continueAsNew: (next) => continueAsNew<typeof sessionWorkflow>(next),

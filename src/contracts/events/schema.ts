@@ -69,6 +69,13 @@ const progressEvents = [
     generations,
     baseline_known: z.boolean().describe('false: the baseline prompt is taken from the first model calls.'),
   }),
+  event('session_extended', 'A session that had ended goes on, with the limits that the request named.', {
+    max_rollouts: z.int().optional().describe('The new budget.max_rollouts.'),
+    max_cost_usd: z.number().optional().describe('The new budget.max_cost_usd.'),
+    max_minutes: z.number().optional().describe('The new budget.max_minutes.'),
+    generations: z.int().optional().describe('The new gepa.generations.'),
+    num_trials: z.int().optional().describe('The new mipro.num_trials.'),
+  }),
   event('job_started', 'A graph job started.', {
     algorithm,
     generations,
@@ -203,7 +210,7 @@ export type EventOf<Type extends EventType> = Extract<Event, { type: Type }>;
 export type EventData<Type extends EventType> = EventOf<Type>['data'];
 
 export type TerminalEvent = z.infer<(typeof terminal)[number]>;
-/** The stream of a job ends after one of these. */
+/** The stream of a job ends after one of these, unless the session was extended since. */
 export const terminalEvents: readonly EventType[] = terminal.map(({ shape }) => shape.type.value);
 
 const terminalNames = new Set<string>(terminalEvents);

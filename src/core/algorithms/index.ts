@@ -4,7 +4,7 @@
  */
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { ConfigProblem } from '../search/config.js';
-import type { SearchAlgorithm } from '../search/protocol.js';
+import type { SearchAlgorithm, Step } from '../search/protocol.js';
 import type { SeedSplit } from '../search/split.js';
 import type { SearchEstimate } from './estimate.js';
 import * as gepaConfig from './gepa/config.js';
@@ -93,6 +93,13 @@ const steps = { gepa, unpaired, mipro };
 /** The search of a state. */
 export function searchOf({ algorithm }: SessionState): SearchAlgorithm<SessionState> {
   return steps[algorithm] as SearchAlgorithm<SessionState>;
+}
+
+/** The state with a search's limits raised to those of `search`; null: it would end at once. */
+export function extendSearch(state: SessionState, search: SearchSettings): Step<SessionState> | null {
+  const { maxRollouts } = search;
+  const count = search.algorithm === 'gepa' ? { generations: search.generations } : { numTrials: search.numTrials };
+  return searchOf(state).extend(state, { maxRollouts, ...count });
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Events of a search: its start, its decisions, its budgets. */
+import type { EventData } from '../../contracts/events/schema.js';
 import type { AlgorithmName } from '../../contracts/sessions/algorithms.js';
 import { candidateId } from '../jobs/ids.js';
 import type { Decision } from '../search/protocol.js';
@@ -33,6 +34,17 @@ export function graphJobStarted({
     type: 'job_started',
     message: `graph job started (${data.tasks} tasks, ${evaluationTasks} for evaluation)`,
     data,
+  };
+}
+
+/** `run`: the number of the job's run that begins; `limits`: those that the request named. */
+export function sessionExtended(run: number, limits: EventData<'session_extended'>): NewEvent<'session_extended'> {
+  const named = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
+  return {
+    key: `extended:${run}`,
+    type: 'session_extended',
+    message: ['session extended', ...named].join(', '),
+    data: limits,
   };
 }
 
@@ -82,7 +94,8 @@ export function decisionEvents(jobId: string, decision: Decision): NewEvent[] {
     case 'budget_warning': {
       const { rolloutsUsed, maxRollouts } = decision;
       const message = `${rolloutsUsed} of ${maxRollouts} rollouts used`;
-      return [{ key: type, type, message, data: { rollouts_used: rolloutsUsed, max_rollouts: maxRollouts } }];
+      const data = { rollouts_used: rolloutsUsed, max_rollouts: maxRollouts };
+      return [{ key: `${type}:${maxRollouts}`, type, message, data }];
     }
     case 'rollouts_repeated':
       return [];
@@ -103,7 +116,7 @@ export function generationComplete(
 
 export function costBudgetWarning(spentUsd: number, maxUsd: number): NewEvent<'budget_warning'> {
   return {
-    key: 'budget_warning:cost',
+    key: `budget_warning:$${maxUsd}`,
     type: 'budget_warning',
     message: `$${spentUsd.toFixed(6)} of $${maxUsd} spent`,
     data: { cost_usd: spentUsd, max_cost_usd: maxUsd },

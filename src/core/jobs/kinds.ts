@@ -102,6 +102,7 @@ export function kindOf(jobId: string): JobKind | null {
   return kindNames.find((kind) => jobId.startsWith(jobKinds[kind].prefix)) ?? null;
 }
 
-export function workflowId(kind: JobKind, jobId: string): string {
-  return `${kind}-${jobId}`;
+/** The workflow of a job's run; an extension begins another run. */
+export function workflowId(kind: JobKind, jobId: string, run = 1): string {
+  return run === 1 ? `${kind}-${jobId}` : `${kind}-${jobId}-${run}`;
 }

@@ -242,11 +242,11 @@ export interface SearchView {
 
 /** The limits of a search that can be raised while its state is kept. */
 export interface SearchLimits {
-  maxRollouts: number;
+  maxRollouts: number | null;
   /** GEPA. */
   generations: number;
   /** MIPRO. */
-  numTrials: number;
+  numTrials: number | null;
 }
 
 /** A state, and the decisions that led to it. */

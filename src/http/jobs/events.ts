@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { eventPageSchema, eventQuerySchema, eventStreamSchema } from '../../contracts/events/page.js';
-import { isTerminalEvent, terminalEvents } from '../../contracts/events/schema.js';
+import { isTerminalEvent } from '../../contracts/events/schema.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
-import { hasEventBefore, readEvents } from '../../storage/jobs/event-reads.js';
+import { isAtEnd, readEvents } from '../../storage/jobs/event-reads.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { line } from './event-line.js';
@@ -36,9 +36,7 @@ export async function events(
   const after = lastEventId(request) ?? query.after ?? query.since_seq ?? 0;
   if (wantsJson(request, query)) return reply.send(await page(deps, job, after, query.limit ?? defaultPage));
 
-  const ended =
-    isTerminal(job.status) &&
-    (await deps.db.org(job.orgId, (tx) => hasEventBefore(tx, job.jobId, after, terminalEvents)));
+  const ended = isTerminal(job.status) && (await deps.db.org(job.orgId, (tx) => isAtEnd(tx, job.jobId, after)));
   if (ended) return reply.code(204).send();
   await stream(request, reply, after, {
     read: (position) => read(job, position),

@@ -22,6 +22,7 @@ export interface Source {
   read(after: number): Promise<Page>;
   /** Calls `wake` when there may be more; returns an unsubscribe function. */
   subscribe(wake: () => void): () => void;
+  /** Whether the stream ends after this message, if no other is stored. */
   isLast(frame: Frame): boolean;
   pollMs: number;
   heartbeatMs: number;
@@ -73,6 +74,7 @@ export async function stream(
 /** Sends stored and new messages; false: the reader disconnected or stalled. */
 async function pump(response: ServerResponse, after: number, source: Source, hints: WakeSignal): Promise<boolean> {
   let position = after;
+  let last: Frame | null = null;
   let beat = Date.now();
   const send = async (text: string): Promise<boolean> => {
     beat = Date.now();
@@ -85,8 +87,9 @@ async function pump(response: ServerResponse, after: number, source: Source, hin
     for (const frame of frames) {
       if (!(await send(`id: ${frame.id}\nevent: ${frame.event}\ndata: ${frame.data}\n\n`))) return false;
       position = frame.id;
-      if (source.isLast(frame)) return true;
+      last = frame;
     }
+    if (!full && last && source.isLast(last)) return true;
     // The signal covers messages stored since the read.
     if (full) continue;
     if (Date.now() - beat >= source.heartbeatMs && !(await send(': still here\n\n'))) return false;

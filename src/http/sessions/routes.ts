@@ -10,6 +10,7 @@ import {
   sessionSummarySchema,
 } from '../../contracts/sessions/session.js';
 import { createSessionSchema, sessionSchemaFor } from '../../contracts/sessions/create.js';
+import { extendSessionSchema, sessionExtendedSchema } from '../../contracts/sessions/extension.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { readSpec } from '../../storage/jobs/spec.js';
@@ -30,6 +31,7 @@ import { idFields } from '../jobs/view.js';
 import { labelsOf } from '../jobs/labels.js';
 import { listPage } from '../jobs/lists.js';
 import { bodyProblems, idempotencyHeader, problems, sessionParams, validateForm } from '../server/schema.js';
+import { extendSession } from './extend.js';
 import { readTelemetry } from './sensors-view.js';
 import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, sessionView } from './view.js';
 import { sessionSpec, unwrapSession } from '../jobs/specs.js';
@@ -181,6 +183,25 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         resolveCall(tx, { jobId: job.jobId, correlationId, presence: deps.notifications.presence }),
       );
       return promptView(job, prompt, deps);
+    },
+  );
+
+  app.post(
+    `${sessionPath}/extend`,
+    {
+      config: { idempotency: 'create' },
+      schema: {
+        tags,
+        summary: 'Go on after the end with larger limits',
+        params: sessionParams,
+        headers: idempotencyHeader,
+        body: extendSessionSchema,
+        response: { 200: sessionExtendedSchema, ...bodyProblems(404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
+      return extendSession(deps, request, reply, job, request.body ?? {});
     },
   );
 

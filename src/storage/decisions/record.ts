@@ -172,8 +172,15 @@ export interface ClosedState {
   candidates?: CandidateSummary[];
   outcomesThrough?: number;
   events: NewEvent[];
+  /** The workflow that ended; no effect on a job that goes on in another. Absent: any. */
+  workflowId?: string;
   /** The commands that caused the end; all other open commands are refused. */
   accepted: string[];
+}
+
+/** Events that each run of a job can have, such as its end. */
+export function eventsOfRun(run: number, events: readonly NewEvent[]): NewEvent[] {
+  return events.map((event) => (run === 1 ? event : { ...event, key: `${event.key}:${run}` }));
 }
 
 /**
@@ -182,7 +189,7 @@ export interface ClosedState {
  */
 export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<boolean> {
   const row = await lockJob(tx, job);
-  if (isTerminal(row.status)) return false;
+  if (isTerminal(row.status) || (end.workflowId ?? row.workflow_id) !== row.workflow_id) return false;
   const [open] = await Promise.all([
     tx.query<{ id: string; kind: string }>('select id, kind from commands where job_id = $1 and outcome is null', [
       job.jobId,
@@ -209,7 +216,7 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
     ),
     tx.query('delete from secrets where job_id = $1', [job.jobId]),
     settleLost(tx, job),
-    appendEvents(tx, job, end.events),
+    appendEvents(tx, job, eventsOfRun(row.run, end.events)),
     tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),
   ]);
   await settleCommands(

@@ -42,6 +42,16 @@ export async function openCostBudget(tx: Tx, job: JobRef, maxUsd: number): Promi
   ]);
 }
 
+/** Opens a budget again that a closed job may have spent; null: the job has none. */
+export async function raiseCostBudget(tx: Tx, { jobId }: JobRef, maxUsd: number | null): Promise<void> {
+  if (maxUsd === null) return;
+  await tx.query('delete from cost_reservations where job_id = $1 and refused', [jobId]);
+  await tx.query('update job_budgets set max_usd = $2, exhausted_at = null, warned_at = null where job_id = $1', [
+    jobId,
+    maxUsd,
+  ]);
+}
+
 /** Reserves the upper bound of a call's cost. */
 export async function reserveCost(tx: Tx, job: JobRef, call: CostReservation): Promise<ReservationResult> {
   const fits = await tx.query(

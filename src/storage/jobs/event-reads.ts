@@ -1,4 +1,4 @@
-import type { Event, EventType } from '../../contracts/events/schema.js';
+import type { Event } from '../../contracts/events/schema.js';
 import type { Tx } from '../db/db.js';
 
 /** A stored event. */
@@ -13,17 +13,8 @@ export async function readEvents(tx: Tx, jobId: string, after: number, limit: nu
   );
 }
 
-/** Whether the job has an event of one of these types up to `seq`. */
-export async function hasEventBefore(
-  tx: Tx,
-  jobId: string,
-  seq: number,
-  types: readonly EventType[],
-): Promise<boolean> {
-  const [row] = await tx.query('select 1 from events where job_id = $1 and seq <= $2 and type = any($3) limit 1', [
-    jobId,
-    seq,
-    types,
-  ]);
-  return row !== undefined;
+/** Whether the job has no event after `seq`. */
+export async function isAtEnd(tx: Tx, jobId: string, seq: number): Promise<boolean> {
+  const [later] = await tx.query('select 1 from events where job_id = $1 and seq > $2 limit 1', [jobId, seq]);
+  return later === undefined;
 }

@@ -24,6 +24,7 @@ export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const [row] = await tx.query<ControlRow>(
     // Both rows: a transaction that waited for the lock must see the current status.
     `select c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures, c.step, j.status, j.kind,
+            j.run, j.workflow_id,
             ${total}::int as total
        from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for no key update`,
     [job.jobId],
@@ -41,6 +42,9 @@ export interface ControlRow extends Record<string, unknown> {
   connect_failures: number;
   status: Status;
   kind: JobKind;
+  /** Counts the job's runs: each extension begins another, with its own workflow. */
+  run: number;
+  workflow_id: string;
   /** The last recorded decision of the job's search; null: none yet. */
   step: number | null;
   /** The number of seeds of an evaluation; null: another kind of job. */

@@ -4,7 +4,13 @@ import { deploymentBuilding, gateJudged, snapshotFrozen } from '../../../src/cor
 import type { NewEvent } from '../../../src/core/events/event.js';
 import { endEvents, evaluationResults, paused, resumed, searchResults } from '../../../src/core/events/jobs.js';
 import { concurrencyLowered, rewardReceived, rolloutEvent } from '../../../src/core/events/rollouts.js';
-import { costBudgetWarning, decisionEvents, graphJobStarted, sessionStarted } from '../../../src/core/events/search.js';
+import {
+  costBudgetWarning,
+  decisionEvents,
+  graphJobStarted,
+  sessionExtended,
+  sessionStarted,
+} from '../../../src/core/events/search.js';
 import { jobKinds, kindNames } from '../../../src/core/jobs/kinds.js';
 import { checkedEvent } from '../../support/events.js';
 
@@ -34,6 +40,7 @@ const events: NewEvent[] = [
   ...decisionEvents(id, { type: 'generation_complete', generation: 0, bestReward: 0.5, bestCandidate: 1 }),
   ...decisionEvents(id, { type: 'budget_warning', rolloutsUsed: 8, maxRollouts: 10 }),
   costBudgetWarning(0.8, 1),
+  sessionExtended(2, { max_rollouts: 20, max_cost_usd: 1.5 }),
   ...kindNames.flatMap((kind) =>
     [succeeded, failed].map((finished) => rolloutEvent(kind, finished, { completed: 1, total: 3 })),
   ),

@@ -28,6 +28,7 @@ const tables = [
   'api_keys',
   'jobs',
   'job_controls',
+  'search_states',
   'secrets',
   'candidates',
   'rollouts',
@@ -83,6 +84,10 @@ beforeAll(async () => {
         `rwd_${org}`,
         org,
         job.jobId,
+      ]);
+      await tx.query(`insert into search_states (job_id, org_id, run, kept) values ($1, $2, 1, '{}')`, [
+        job.jobId,
+        org,
       ]);
       await tx.query(`insert into commands (id, org_id, job_id, kind) values ($1, $2, $3, 'pause')`, [
         `cmd_${org}`,

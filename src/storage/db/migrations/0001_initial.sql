@@ -65,6 +65,8 @@ create table jobs (
   algorithm text,
   status text not null
     check (status in ('pending', 'running', 'paused', 'completed', 'failed', 'cancelled')),
+  -- the current run: 1, and one more with each extension, which has its own workflow
+  run int not null default 1,
   workflow_id text not null,
   -- true: Temporal has confirmed the start; the reconciler starts a workflow whose start was lost
   workflow_started boolean not null default false,
@@ -139,6 +141,16 @@ create table job_controls (
   -- time when a signal to the workflow became due (all slots are answered); null: none is due
   wake_at timestamptz
 ) with (fillfactor = 50);
+
+-- The state in which a session's search ended; an extension goes on from it.
+create table search_states (
+  job_id text primary key references jobs (id) on delete cascade,
+  org_id text not null,
+  -- the run of the job that ended with it
+  run int not null,
+  -- KeptSearch; names keep their order, which jsonb would change
+  kept json not null
+);
 
 -- Secrets of open jobs, deleted when the job closes.
 create table secrets (
@@ -582,7 +594,7 @@ create table dataset_rows (
 -- The service runs as ratchet_app, which owns nothing and cannot bypass row-level security.
 grant select, insert, update, delete on
   api_keys, idempotency_keys,
-  jobs, job_controls, secrets,
+  jobs, job_controls, search_states, secrets,
   commands, events,
   candidates,
   rollouts, slots, rewards,
@@ -603,7 +615,7 @@ declare t text;
 begin
   foreach t in array array[
     'api_keys', 'idempotency_keys',
-    'jobs', 'job_controls', 'secrets',
+    'jobs', 'job_controls', 'search_states', 'secrets',
     'commands', 'events',
     'candidates',
     'rollouts', 'slots', 'rewards',
