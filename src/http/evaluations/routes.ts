@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { listQuerySchema, pageSchema } from '../../contracts/common.js';
@@ -18,6 +19,7 @@ import { resolveCandidate } from '../candidates/choice.js';
 import { findJob } from '../jobs/control.js';
 import { evaluationEstimate } from '../jobs/cost-estimate.js';
 import { readAgreement } from '../jobs/agreement.js';
+import { storedRequest } from '../jobs/clone.js';
 import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { withRows } from './rows.js';
@@ -30,6 +32,39 @@ import { checkEvaluation, evaluationSpec } from '../jobs/specs.js';
 
 const base = jobKinds.evaluation.path;
 const tags = ['offline evaluation'];
+
+type Body = z.output<typeof createEvaluationSchema>;
+
+async function createEvaluation(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: Body,
+): Promise<FastifyReply> {
+  const { evaluation, path } = unwrap(body);
+  checkEvaluation(evaluation, path, deps);
+  const chosen = await resolveCandidate(deps, request, evaluation.candidate, path);
+  const { candidate, rows, keep } = await withRows(deps, request, evaluation, chosen, path);
+  const spec = evaluationSpec(evaluation, candidate, rows);
+  return create(deps, request, reply, {
+    ...labelsOf(body),
+    kind: 'evaluation',
+    spec,
+    request: storedRequest(evaluation, spec.rows),
+    algorithm: null,
+    correlationId: null,
+    containerApiKey: evaluation.container_api_key,
+    prepare: keep,
+    location: (jobId) => `${base}/${jobId}`,
+    answer: ({ jobId, workflowId }) => ({
+      job_id: jobId,
+      status: 'running',
+      estimate: evaluationEstimate(spec),
+      workflow_id: workflowId,
+      temporal_url: deps.temporalUrl(workflowId),
+    }),
+  });
+}
 
 /** Offline evaluation jobs: a policy on a list of seeds in the caller's container. */
 export function registerEvaluations(app: App, deps: HttpDeps): void {
@@ -46,30 +81,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
         response: { 201: evaluationCreatedSchema, ...bodyProblems(409) },
       },
     },
-    async (request, reply) => {
-      const { evaluation, path } = unwrap(request.body);
-      checkEvaluation(evaluation, path, deps);
-      const chosen = await resolveCandidate(deps, request, evaluation.candidate, path);
-      const { candidate, rows, keep } = await withRows(deps, request, evaluation, chosen, path);
-      const spec = evaluationSpec(evaluation, candidate, rows);
-      return create(deps, request, reply, {
-        ...labelsOf(request.body),
-        kind: 'evaluation',
-        spec,
-        algorithm: null,
-        correlationId: null,
-        containerApiKey: evaluation.container_api_key,
-        prepare: keep,
-        location: (jobId) => `${base}/${jobId}`,
-        answer: ({ jobId, workflowId }) => ({
-          job_id: jobId,
-          status: 'running',
-          estimate: evaluationEstimate(spec),
-          workflow_id: workflowId,
-          temporal_url: deps.temporalUrl(workflowId),
-        }),
-      });
-    },
+    async (request, reply) => createEvaluation(deps, request, reply, request.body),
   );
 
   app.get(
@@ -136,9 +148,15 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
     tags,
     eventPaths: ['/events/stream', '/events'],
     patchesAnyKind: true,
+    clone: {
+      schemaFor: evaluationSchemaFor,
+      created: evaluationCreatedSchema,
+      keyPath: ['container_api_key'],
+      create: (request, reply, body) => createEvaluation(deps, request, reply, body as Body),
+    },
   });
 }
 
-function unwrap(body: z.output<typeof createEvaluationSchema>): { evaluation: EvaluationRequest; path: string[] } {
+function unwrap(body: Body): { evaluation: EvaluationRequest; path: string[] } {
   return 'config' in body ? { evaluation: body.config, path: ['config'] } : { evaluation: body, path: [] };
 }

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { listQuerySchema, pageSchema } from '../../contracts/common.js';
@@ -8,6 +9,7 @@ import {
   graphJobSchema,
   graphJobStartedSchema,
   graphJobSummarySchema,
+  type CreateGraphJob,
 } from '../../contracts/graphs/job.js';
 import { commandBodySchema } from '../../contracts/control.js';
 import { graphFromJson } from '../../core/graphs/json.js';
@@ -23,6 +25,7 @@ import { readCandidates } from '../../storage/candidates/reads.js';
 import { readResent } from '../../storage/rollouts/totals.js';
 import { readUsage } from '../../storage/jobs/usage.js';
 import { findJob } from '../jobs/control.js';
+import { storedRequest } from '../jobs/clone.js';
 import { create, startInTime } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from '../server/errors.js';
@@ -40,6 +43,36 @@ const base = jobKinds.graph.path;
 const path = `${base}/:job_id` as const;
 const tags = ['graph evolve'];
 
+async function createGraphJob(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: CreateGraphJob,
+): Promise<FastifyReply> {
+  const { spec, tasks } = graphSpec(body, deps);
+  const pending = !body.auto_start;
+  return create(deps, request, reply, {
+    ...labelsOf(body),
+    kind: 'graph',
+    spec,
+    request: storedRequest(body),
+    algorithm: spec.search.algorithm,
+    correlationId: null,
+    pending,
+    store: (tx, job) => insertTasks(tx, job, tasks),
+    location: (jobId) => `${base}/${jobId}`,
+    answer: ({ jobId, workflowId }) => ({
+      ...graphIds(jobId),
+      status: pending ? 'pending' : 'running',
+      num_tasks: spec.numTasks,
+      max_rollouts: body.rollout_budget,
+      estimate: graphEstimate(spec, tasks),
+      workflow_id: workflowId,
+      temporal_url: deps.temporalUrl(workflowId),
+    }),
+  });
+}
+
 /** Graph evolve jobs: a search for a better graph of model calls on a data set of tasks. */
 export function registerGraphs(app: App, deps: HttpDeps): void {
   app.post(
@@ -55,29 +88,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
         response: { 201: graphJobCreatedSchema, ...bodyProblems(409) },
       },
     },
-    async (request, reply) => {
-      const { spec, tasks } = graphSpec(request.body, deps);
-      const pending = !request.body.auto_start;
-      return create(deps, request, reply, {
-        ...labelsOf(request.body),
-        kind: 'graph',
-        spec,
-        algorithm: spec.search.algorithm,
-        correlationId: null,
-        pending,
-        store: (tx, job) => insertTasks(tx, job, tasks),
-        location: (jobId) => `${base}/${jobId}`,
-        answer: ({ jobId, workflowId }) => ({
-          ...graphIds(jobId),
-          status: pending ? 'pending' : 'running',
-          num_tasks: spec.numTasks,
-          max_rollouts: request.body.rollout_budget,
-          estimate: graphEstimate(spec, tasks),
-          workflow_id: workflowId,
-          temporal_url: deps.temporalUrl(workflowId),
-        }),
-      });
-    },
+    async (request, reply) => createGraphJob(deps, request, reply, request.body),
   );
 
   app.post(
@@ -176,5 +187,11 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
     tags,
     eventPaths: ['/events/stream', '/events'],
     patchesAnyKind: false,
+    clone: {
+      schemaFor: () => createGraphJobSchema,
+      created: graphJobCreatedSchema,
+      bodyLimit: createGraphJobBytes,
+      create: (request, reply, body) => createGraphJob(deps, request, reply, body as CreateGraphJob),
+    },
   });
 }

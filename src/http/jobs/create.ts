@@ -19,6 +19,8 @@ export interface Creation {
   spec: JobSpec | DeploymentSpec;
   algorithm: string | null;
   correlationId: string | null;
+  /** The request without secrets and labels, in the form that the create takes, for clones. */
+  request?: object;
   containerApiKey?: string | undefined;
   labels: Labels;
   /** Those about the form of the request. */
@@ -55,6 +57,7 @@ export async function create(
     algorithm,
     correlationId,
     spec,
+    request: creation.request,
     pending: creation.pending ?? false,
     warnings,
     labels,

@@ -10,6 +10,7 @@ import {
 import { traceSchema } from '../../contracts/rollouts/trace.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
+import { registerClone, type CloneRoute } from './clone.js';
 import { patchCommands, control, findJob } from './control.js';
 import type { App, HttpDeps } from '../deps.js';
 import { createEventReader } from './event-reader.js';
@@ -29,6 +30,7 @@ export interface JobRoutes {
   eventPaths: string[];
   /** PATCH accepts the id of any kind of job. */
   patchesAnyKind: boolean;
+  clone: CloneRoute;
 }
 
 /** Routes of every kind of job: PATCH, pause, resume, cancel, reward, events and traces. */
@@ -77,6 +79,8 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
       async (request, reply) => control(deps, reply, await find(request), command),
     );
   }
+
+  registerClone(app, deps, { ...routes, jobPath, params, find });
 
   app.post(
     `${jobPath}/reward`,

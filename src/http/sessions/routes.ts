@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { listQuerySchema, pageSchema } from '../../contracts/common.js';
 import {
@@ -9,7 +10,7 @@ import {
   sessionSchema,
   sessionSummarySchema,
 } from '../../contracts/sessions/session.js';
-import { createSessionSchema, sessionSchemaFor } from '../../contracts/sessions/create.js';
+import { createSessionSchema, sessionSchemaFor, type CreateSession } from '../../contracts/sessions/create.js';
 import { extendSessionSchema, sessionExtendedSchema } from '../../contracts/sessions/extension.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
@@ -24,6 +25,7 @@ import { readUsage } from '../../storage/jobs/usage.js';
 import { findJob } from '../jobs/control.js';
 import { sessionEstimate } from '../jobs/cost-estimate.js';
 import { readAgreement } from '../jobs/agreement.js';
+import { storedRequest } from '../jobs/clone.js';
 import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { registerJobRoutes } from '../jobs/routes.js';
@@ -41,6 +43,40 @@ const base = jobKinds.session.path;
 const sessionPath = `${base}/:session_id`;
 const tags = ['policy optimization'];
 
+async function createSession(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: CreateSession,
+): Promise<FastifyReply> {
+  const { request: wanted, path } = unwrapSession(body);
+  const rows = await sessionRows(deps, request, wanted, path);
+  const spec = sessionSpec(wanted, path, deps, rows?.of);
+  await rows?.check(spec);
+  const correlationId = body.correlation_id ?? null;
+  return create(deps, request, reply, {
+    ...labelsOf(body),
+    kind: 'session',
+    spec,
+    request: { policy_optimization: storedRequest(wanted, spec.rows) },
+    algorithm: spec.search.algorithm,
+    correlationId,
+    containerApiKey: wanted.container_api_key,
+    prepare: rows?.keep,
+    location: (jobId) => `${base}/${jobId}`,
+    answer: ({ jobId, workflowId }) => ({
+      ...idFields(jobId),
+      status: 'running',
+      ...(correlationId === null ? {} : { correlation_id: correlationId }),
+      ...proxyUrls(jobId, deps.publicUrl),
+      estimate: sessionEstimate(spec),
+      ...(rows && { split: splitOf(spec.search) }),
+      workflow_id: workflowId,
+      temporal_url: deps.temporalUrl(workflowId),
+    }),
+  });
+}
+
 /** Policy optimization sessions: a search for a better prompt against the caller's container. */
 export function registerSessions(app: App, deps: HttpDeps): void {
   app.post(
@@ -56,33 +92,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         response: { 201: sessionCreatedSchema, ...bodyProblems(409) },
       },
     },
-    async (request, reply) => {
-      const { request: wanted, path } = unwrapSession(request.body);
-      const rows = await sessionRows(deps, request, wanted, path);
-      const spec = sessionSpec(wanted, path, deps, rows?.of);
-      await rows?.check(spec);
-      const correlationId = request.body.correlation_id ?? null;
-      return create(deps, request, reply, {
-        ...labelsOf(request.body),
-        kind: 'session',
-        spec,
-        algorithm: spec.search.algorithm,
-        correlationId,
-        containerApiKey: wanted.container_api_key,
-        prepare: rows?.keep,
-        location: (jobId) => `${base}/${jobId}`,
-        answer: ({ jobId, workflowId }) => ({
-          ...idFields(jobId),
-          status: 'running',
-          ...(correlationId === null ? {} : { correlation_id: correlationId }),
-          ...proxyUrls(jobId, deps.publicUrl),
-          estimate: sessionEstimate(spec),
-          ...(rows && { split: splitOf(spec.search) }),
-          workflow_id: workflowId,
-          temporal_url: deps.temporalUrl(workflowId),
-        }),
-      });
-    },
+    async (request, reply) => createSession(deps, request, reply, request.body),
   );
 
   app.get(
@@ -213,5 +223,11 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     tags,
     eventPaths: ['/events'],
     patchesAnyKind: false,
+    clone: {
+      schemaFor: sessionSchemaFor,
+      created: sessionCreatedSchema,
+      keyPath: ['policy_optimization', 'container_api_key'],
+      create: (request, reply, body) => createSession(deps, request, reply, body as CreateSession),
+    },
   });
 }

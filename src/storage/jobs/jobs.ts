@@ -36,6 +36,8 @@ export interface NewJob {
   algorithm: string | null;
   correlationId: string | null;
   spec: JobSpec | DeploymentSpec;
+  /** The request, for clones; absent: it cannot be cloned. */
+  request?: object | undefined;
   /** Pending until started; default: it runs at once. */
   pending?: boolean;
   /** Default: none. */
@@ -49,8 +51,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
        insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings,
-         name, tags, metadata)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning id, org_id
+         name, tags, metadata, request)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning id, org_id
      )
      insert into job_controls (job_id, org_id) select id, org_id from job`,
     [
@@ -67,6 +69,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.labels?.name ?? null,
       job.labels?.tags ?? [],
       toJsonb(job.labels?.metadata ?? {}),
+      job.request ? toJsonb(job.request) : null,
     ],
   );
   const maxUsd = 'budget' in job.spec ? job.spec.budget.maxCostUsd : null;

@@ -9,6 +9,14 @@ export async function readSpec<Spec extends JobSpec | DeploymentSpec>(tx: Tx, jo
   return spec;
 }
 
+/** The request that created a job, without secrets and labels; null: no request did. */
+export async function readRequest(tx: Tx, jobId: string): Promise<Record<string, unknown> | null> {
+  const [row] = await tx.query<{ request: Record<string, unknown> | null }>('select request from jobs where id = $1', [
+    jobId,
+  ]);
+  return row?.request ?? null;
+}
+
 /** The validated request of a job; null: no such job. */
 export async function findSpec<Spec extends JobSpec | DeploymentSpec>(tx: Tx, jobId: string): Promise<Spec | null> {
   const [row] = await tx.query<{ spec: Spec }>('select spec from jobs where id = $1', [jobId]);

@@ -87,6 +87,7 @@ describe('/openapi.json', () => {
     expect(optional.map(({ name }) => name).sort()).toEqual(
       [
         ...commands,
+        ...jobs.map((job) => `post ${job}/clone`),
         'post /api/v1/online/sessions/{session_id}/extend',
         'post /api/graphgen/jobs/{job_id}/start',
         'post /api/harbor/deployments/{deployment_id}/rollback',

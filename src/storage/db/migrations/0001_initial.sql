@@ -77,6 +77,8 @@ create table jobs (
   metadata jsonb not null default '{}',
   -- the validated request, without secrets
   spec jsonb not null,
+  -- the request itself, without secrets and labels, for clones; null: no request made the job
+  request json,
   -- the data set whose rows the job runs
   dataset_id text generated always as (spec->'rows'->>'datasetId') stored,
   -- the state that the workflow recorded last; HTTP reads it
