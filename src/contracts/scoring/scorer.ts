@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { unknownField } from '../close-names.js';
 import { policySchema } from '../common.js';
 import { fieldWeights, rubricSchema, verifierSchema, type Rubric, type ScoredVerifier } from '../scoring/verifier.js';
+import { withoutNulls } from '../nulls.js';
 import { missing, unlessMissing, wholeNumber } from '../validation.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { asObject } from '../../util/json.js';
@@ -121,7 +122,8 @@ function withShortForm<Form extends z.ZodDiscriminatedUnion>(schema: Form, names
   return z
     .unknown()
     .transform((given, ctx): z.output<Form> => {
-      const read = schema.safeParse(typeof given === 'string' ? { type: given } : given, { error: missing });
+      const full = typeof given === 'string' ? { type: given } : withoutNulls(schema, given);
+      const read = schema.safeParse(full, { error: missing });
       if (read.success) return read.data;
       const type = asObject(given)?.['type'];
       const known = Object.keys(shapes.find(({ shape }) => shape.type.value === type)?.shape ?? {});

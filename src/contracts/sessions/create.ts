@@ -144,7 +144,7 @@ export function findOptimizations(body: unknown): { path: string[]; request: unk
   return [[], ['config_body'], ['config']]
     .flatMap((holder) => Object.keys(optimization).map((name) => [...holder, name]))
     .map((path) => ({ path, request: valueAt(body, ...path) }))
-    .filter(({ request }) => request !== undefined);
+    .filter(({ request }) => request !== undefined && request !== null);
 }
 
 export const createSessionSchema = z

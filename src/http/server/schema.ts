@@ -1,14 +1,16 @@
 import type { FastifySchemaCompiler } from 'fastify';
 import { z } from 'zod';
 import { problemSchema } from '../../contracts/common.js';
+import { withoutNulls } from '../../contracts/nulls.js';
 import { missing } from '../../contracts/validation.js';
 import { fromIssues } from './faults.js';
 
-/** Validates with zod; errors per field. */
+/** Validates with zod; errors per field. In a body, null for an optional field is no field. */
 export const validate: FastifySchemaCompiler<z.ZodType> =
-  ({ schema }) =>
+  ({ schema, httpPart }) =>
   (data: unknown) => {
-    const result = schema.safeParse(data, { error: missing });
+    const given = httpPart === 'body' ? withoutNulls(schema, data) : data;
+    const result = schema.safeParse(given, { error: missing });
     return result.success ? { value: result.data } : { error: fromIssues(result.error.issues, schema) };
   };
 
