@@ -77,13 +77,11 @@ export function isConnectionField(name: string): boolean {
   return connectionFields.has(name.toLowerCase().replaceAll(/[_-]/g, ''));
 }
 
-/** A model and its provider; all other fields are passed to the model. */
-export const policySchema = z
-  .looseObject({
-    model: z.string().min(1).max(200).describe('The model, by the name its provider gives it.'),
-    provider: z.string().min(1).max(100).describe('A provider that GET /api/v1/providers lists as usable.'),
-  })
-  .superRefine((policy: unknown, ctx) => {
+const model = z.string().min(1).max(200).describe('The model, by the name its provider gives it.');
+const provider = z.string().min(1).max(100).describe('A provider that GET /api/v1/providers lists as usable.');
+
+const policyOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.looseObject(shape).superRefine((policy: unknown, ctx) => {
     if (typeof policy !== 'object' || policy === null) return;
     for (const field of Object.keys(policy).filter(isConnectionField)) {
       ctx.addIssue({
@@ -97,8 +95,16 @@ export const policySchema = z
       if (closestName(field, missing) !== null)
         ctx.addIssue({ code: 'custom', path: [field], message: unknownField(field, missing) });
     }
-  }, runAlways)
-  .meta({ id: 'Policy', description: 'A model and its provider. All other fields are passed to the model unchanged.' });
+  }, runAlways);
+
+/** A model and its provider; all other fields are passed to the model. */
+export const policySchema = policyOf({ model, provider }).meta({
+  id: 'Policy',
+  description: 'A model and its provider. All other fields are passed to the model unchanged.',
+});
+/** A policy whose provider has a default, as described. */
+export const policyWithDefault = (described: string) =>
+  policyOf({ model, provider: provider.optional().describe(described) });
 export type PolicyRequest = z.infer<typeof policySchema>;
 
 /** Fields of every job that calls a container. */

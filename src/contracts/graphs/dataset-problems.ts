@@ -16,8 +16,11 @@ export interface DatasetProblem {
 /** Maximum reported problems of one kind. */
 const maxPerKind = 20;
 
-/** At most 20 problems of a kind; ignores values that do not match the schema. */
-export function datasetProblems(dataset: unknown): DatasetProblem[] {
+/**
+ * At most 20 problems of a kind; ignores values that do not match the schema. `hasJudge`: the
+ * request names the judge outside of the data set.
+ */
+export function datasetProblems(dataset: unknown, hasJudge = false): DatasetProblem[] {
   if (!isObject(dataset)) return [];
   const bytes = Buffer.byteLength(JSON.stringify(dataset));
   if (bytes > datasetLimits.bytes) {
@@ -36,8 +39,8 @@ export function datasetProblems(dataset: unknown): DatasetProblem[] {
     duplicates(tasks, ['tasks', 'id']),
     duplicates(golds, ['gold_outputs', 'task_id']),
     goldProblems(dataset, tasks, golds),
-    rubricProblems(dataset, tasks),
-    verifierProblems(dataset),
+    rubricProblems(dataset, tasks, golds),
+    verifierProblems(dataset, hasJudge),
     fieldProblems(tasks),
   ];
   return kinds.flatMap((problems) => [...take(problems, maxPerKind)]);
@@ -98,11 +101,20 @@ function* goldProblems(
   }
 }
 
-function* rubricProblems(dataset: Record<string, unknown>, tasks: readonly NamedEntry[]): Generator<DatasetProblem> {
-  if (valueAt(dataset, 'verifier_config', 'mode') !== 'rubric' || dataset['default_rubric'] !== undefined) return;
-  const without = tasks.filter(({ entry }) => entry['rubric'] === undefined);
+function* rubricProblems(
+  dataset: Record<string, unknown>,
+  tasks: readonly NamedEntry[],
+  golds: readonly NamedEntry[],
+): Generator<DatasetProblem> {
+  const isGuided = valueAt(dataset, 'verifier_config', 'scoring_guidelines') !== undefined;
+  const isRubric = valueAt(dataset, 'verifier_config', 'mode') === 'rubric';
+  if (!isRubric || isGuided || !isNoRubric(dataset['default_rubric'])) return;
+  const without = tasks.filter(({ entry }) => isNoRubric(entry['rubric']));
   if (without.length === tasks.length) {
-    yield { path: ['default_rubric'], message: 'is required in mode rubric unless each task has a rubric' };
+    const withGold = new Set(golds.map(({ name }) => name));
+    if (tasks.every(({ name }) => withGold.has(name))) return;
+    const message = 'is required in mode rubric unless each task has a rubric, or each has a gold output';
+    yield { path: ['default_rubric'], message };
     return;
   }
   for (const { index, name } of without) {
@@ -111,8 +123,17 @@ function* rubricProblems(dataset: Record<string, unknown>, tasks: readonly Named
   }
 }
 
+/** No rubric, or one of the existing client's form without a criterion of the outcome. */
+function isNoRubric(rubric: unknown): boolean {
+  if (rubric === undefined) return true;
+  if (!isObject(rubric) || Object.hasOwn(rubric, 'criteria')) return false;
+  const criteria = valueAt(rubric, 'outcome', 'criteria');
+  return criteria === undefined || (Array.isArray(criteria) && criteria.length === 0);
+}
+
 const allOptions = ['model', 'provider', 'tolerance', 'relative', 'case_sensitive', 'fields'] as const;
 const options: Record<(typeof modes)[number], readonly (typeof allOptions)[number][]> = {
+  contrastive: ['model', 'provider'],
   exact: ['case_sensitive'],
   contains: ['case_sensitive'],
   numeric: ['tolerance', 'relative'],
@@ -121,21 +142,21 @@ const options: Record<(typeof modes)[number], readonly (typeof allOptions)[numbe
   gold_examples: ['model', 'provider'],
 };
 
-function* verifierProblems(dataset: Record<string, unknown>): Generator<DatasetProblem> {
+/** The options of a verifier that its mode does not use. */
+export function unusedOptions(config: Record<string, unknown> & { mode: (typeof modes)[number] }): string[] {
+  return allOptions.filter((option) => config[option] !== undefined && !options[config.mode].includes(option));
+}
+
+function* verifierProblems(dataset: Record<string, unknown>, hasJudge: boolean): Generator<DatasetProblem> {
   const config = dataset['verifier_config'];
   const mode = modes.find((known) => known === valueAt(config, 'mode'));
   if (!isObject(config) || mode === undefined) return;
   const used = options[mode];
-  if (used.includes('model') && config['model'] === undefined) {
+  if (used.includes('model') && config['model'] === undefined && !hasJudge) {
     yield {
       path: ['verifier_config', 'model'],
       message: `is required in mode ${mode}: it names the judge`,
     };
-  }
-  for (const option of allOptions) {
-    if (used.includes(option) || config[option] === undefined) continue;
-    const message = `is not used in mode ${mode}: remove it`;
-    yield { path: ['verifier_config', option], message };
   }
   const { fields } = config;
   const count = isObject(fields) ? Object.keys(fields).length : null;

@@ -3,7 +3,15 @@ import { z } from 'zod';
 import { promptSchema } from '../common.js';
 import { unlessMissing } from '../validation.js';
 import type { Message } from '../../core/jobs/spec.js';
-import { unionError, rubricSchema, verifierSchema } from '../scoring/verifier.js';
+import {
+  outcomeRubricSchema,
+  rubricSchema,
+  unionError,
+  unusedSchema,
+  verifierSchema,
+  type Rubric,
+  type ScoringMode,
+} from '../scoring/verifier.js';
 
 export const datasetLimits = {
   tasks: 10_000,
@@ -16,12 +24,17 @@ export const datasetLimits = {
 const anyObject = z.record(z.string(), z.unknown());
 const idSchema = z.string().min(1, 'must not be empty').max(200);
 
+const anyRubricSchema = z.union(
+  [...rubricSchema.options, outcomeRubricSchema],
+  unionError('a text or {"criteria": [{"name", "weight", "description"}]}'),
+);
+
 const taskSchema = z.strictObject({
   id: idSchema,
   input: z
     .union([z.string(), anyObject], unlessMissing('must be an object or a text (short for {"input": text})'))
     .describe('Values by field, with the same fields in all tasks. A text is short for {"input": text}.'),
-  rubric: rubricSchema.optional().describe('Overrides default_rubric for this task.'),
+  rubric: anyRubricSchema.optional().describe('Overrides default_rubric for this task.'),
 });
 
 export const datasetSchema = z
@@ -38,11 +51,22 @@ export const datasetSchema = z
       .array(taskSchema, unlessMissing('must be a list of tasks'))
       .meta({ minItems: 1, maxItems: datasetLimits.tasks }),
     gold_outputs: z
-      .array(z.strictObject({ task_id: idSchema, output: z.unknown().describe('Any JSON value.') }))
+      .array(
+        z.strictObject({
+          task_id: idSchema.optional().describe('Without it the output is not used.'),
+          output: z.unknown().describe('Any JSON value.'),
+          note: unusedSchema,
+        }),
+      )
       .optional()
       .describe('At most one per task. All modes except rubric require one for each task.'),
-    default_rubric: rubricSchema.optional().describe('The rubric of tasks without their own.'),
+    default_rubric: anyRubricSchema.optional().describe('The rubric of tasks without their own.'),
     verifier_config: verifierSchema,
+    version: unusedSchema,
+    input_schema: unusedSchema,
+    output_schema: unusedSchema,
+    output_config: unusedSchema,
+    select_output: unusedSchema,
   })
   .meta({ id: 'GraphDataset' });
 export type GraphDataset = z.infer<typeof datasetSchema>;
@@ -62,8 +86,32 @@ export function taskDescription(
   return null;
 }
 
+/** What the existing client sends for want of a prompt. */
+const noPrompt = 'Optimizing prompt graph...';
+
 /** The messages of the initial prompt; null if there is none. */
 export function initialMessages({ initial_prompt: prompt }: Pick<GraphDataset, 'initial_prompt'>): Message[] | null {
-  if (prompt === undefined) return null;
+  if (prompt === undefined || prompt === noPrompt) return null;
   return typeof prompt === 'string' ? [{ role: 'system', content: prompt }] : prompt.messages;
+}
+
+/** A rubric in this service's form; null: none, also where its list of criteria is empty. */
+export function rubricOf(given: z.infer<typeof anyRubricSchema> | undefined): Rubric | null {
+  if (given === undefined || typeof given === 'string' || 'criteria' in given) return given ?? null;
+  const criteria = (given.outcome?.criteria ?? []).map(({ expected_answer: expected, description, ...criterion }) => ({
+    ...criterion,
+    description: [description, ...(expected === undefined ? [] : [`Expected answer: ${expected}`])].join('\n').trim(),
+  }));
+  return criteria.length > 0 ? { criteria } : null;
+}
+
+/** Whether the data set or a task has a rubric. */
+export const hasRubric = ({ tasks, default_rubric: common }: Pick<GraphDataset, 'tasks' | 'default_rubric'>): boolean =>
+  [common, ...tasks.map(({ rubric }) => rubric)].some((rubric) => rubricOf(rubric) !== null);
+
+/** The mode of a valid data set. Mode rubric without any rubric compares with the gold outputs. */
+export function scoringMode(dataset: GraphDataset): ScoringMode {
+  const { mode, scoring_guidelines: guidelines } = dataset.verifier_config;
+  if (mode === 'contrastive') return 'gold_examples';
+  return mode === 'rubric' && guidelines === undefined && !hasRubric(dataset) ? 'gold_examples' : mode;
 }

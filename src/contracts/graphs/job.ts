@@ -6,6 +6,7 @@ import {
   estimateSchema,
   jobFields,
   policySchema,
+  policyWithDefault,
   statusSchema,
   usageSchema,
   warningsSchema,
@@ -14,6 +15,7 @@ import { envelopeLabelFields } from '../labels.js';
 import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
 import { datasetLimits, datasetSchema } from './dataset.js';
+import { unusedSchema } from '../scoring/verifier.js';
 import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../search.js';
 import { candidateSchema } from '../candidates/candidate.js';
 import { policyOptimizationSchema } from '../sessions/create.js';
@@ -31,7 +33,7 @@ export const createGraphJobSchema = z
         .describe('The model that runs the graphs. Exactly one of this and policy_models.'),
       policy_models: modelsSchema.optional().describe('Models that the steps of a graph may use.'),
       policy_provider: policySchema.shape.provider.default('openai').describe('Provider of all policy models.'),
-      proposer: policySchema
+      proposer: policyWithDefault('Default: policy_provider.')
         .optional()
         .describe('The model that writes new graphs and prompts. Default: the first policy model.'),
       rollout_budget: wholeNumber(1, 10_000_000).describe(
@@ -44,6 +46,21 @@ export const createGraphJobSchema = z
       auto_start: z.boolean().default(true).describe('false: the job stays pending until it is started.'),
       // The graph is validated when it is parsed, not here.
       initial_graph: z.unknown().optional().describe('The initial graph. Default: one step with initial_prompt.'),
+      initial_graph_id: z
+        .literal('single', unlessMissing('must be "single", the graph of one step; give your own as initial_graph'))
+        .optional()
+        .describe('Of the existing client: the graph of one step, which is the default.'),
+      initial_prompt: z.null(unlessMissing('must be inside dataset: dataset.initial_prompt')).optional(),
+      problem_spec: z
+        .string()
+        .max(datasetLimits.textChars)
+        .optional()
+        .describe('What the task is, for the proposer, beside the description in dataset.metadata.'),
+      judge_model: policySchema.shape.model.optional().describe('Overrides dataset.verifier_config.model.'),
+      judge_provider: policySchema.shape.provider.optional().describe('Overrides dataset.verifier_config.provider.'),
+      target_llm_calls: unusedSchema,
+      eval_sample_size: unusedSchema,
+      feedback_sample_size: unusedSchema,
       rng_seed: policyOptimizationSchema.shape.rng_seed,
       budget: policyOptimizationSchema.shape.budget.describe('max_rollouts is another name of rollout_budget.'),
       max_concurrent: containerFields.max_concurrent,
@@ -72,7 +89,10 @@ export const createGraphJobSchema = z
     const rollouts = at('budget', 'max_rollouts');
     if (rollouts !== undefined && rollouts !== at('rollout_budget'))
       refuse(['budget', 'max_rollouts'], 'differs from rollout_budget; give only one of them');
-    for (const { path, message } of datasetProblems(at('dataset'))) refuse(['dataset', ...path], message);
+    if (at('initial_graph_id') !== undefined && at('initial_graph') !== undefined)
+      refuse(['initial_graph_id'], 'must not be given together with initial_graph');
+    const hasJudge = at('judge_model') !== undefined;
+    for (const { path, message } of datasetProblems(at('dataset'), hasJudge)) refuse(['dataset', ...path], message);
   }, runAlways)
   .meta({ id: 'CreateGraphJob' });
 export type CreateGraphJob = z.infer<typeof createGraphJobSchema>;
@@ -95,6 +115,7 @@ export const graphIdFields = {
 
 export const graphJobCreatedSchema = z.object({
   ...graphIdFields,
+  graph_evolve_job_id: z.string().describe('Same as job_id, under another name that the existing client reads.'),
   status: statusSchema.describe('running, or pending if auto_start is false.'),
   num_tasks: z.int(),
   max_rollouts: z.int().describe('rollout_budget.'),

@@ -21,16 +21,14 @@ export function unionError(forms: string) {
 const criterionKey = (name: string) =>
   name.normalize('NFC').replaceAll(/\s+/gu, ' ').trim().toLowerCase().normalize('NFC');
 
-const rubricObjectSchema = z.strictObject({
-  criteria: z
-    .array(
-      z.strictObject({
-        name: z.string().max(100).regex(/\S/, 'must not be blank'),
-        weight: z.number().gt(0).max(1_000_000).default(1).describe('Relative to the sum of all weights.'),
-        description: z.string().max(limits.rubricChars).default(''),
-      }),
-    )
-    .min(1, 'must hold at least one criterion')
+const criterionSchema = z.strictObject({
+  name: z.string().max(100).regex(/\S/, 'must not be blank'),
+  weight: z.number().gt(0).max(1_000_000).default(1).describe('Relative to the sum of all weights.'),
+  description: z.string().max(limits.rubricChars).default(''),
+});
+const criteriaOf = <Item extends typeof criterionSchema>(item: Item) =>
+  z
+    .array(item)
     .max(limits.criteria, `must hold at most ${limits.criteria} criteria`)
     .superRefine((criteria, ctx) => {
       const names = criteria.map(({ name }) => criterionKey(name));
@@ -39,7 +37,19 @@ const rubricObjectSchema = z.strictObject({
         const message = `repeats the name of criteria.${names.indexOf(name)}`;
         ctx.addIssue({ code: 'custom', path: [index, 'name'], message });
       }
-    }),
+    });
+const rubricObjectSchema = z.strictObject({
+  criteria: criteriaOf(criterionSchema).min(1, 'must hold at least one criterion'),
+});
+
+/** Of the existing client: accepted, kept with the job, and named in a warning. */
+export const unusedSchema = z.unknown().optional().describe('Of the existing client; not used.');
+
+const expectingSchema = criterionSchema.extend({ expected_answer: z.string().max(limits.rubricChars).optional() });
+/** The existing client's form of a rubric. */
+export const outcomeRubricSchema = z.strictObject({
+  outcome: z.strictObject({ criteria: criteriaOf(expectingSchema) }).nullable(),
+  events: unusedSchema,
 });
 
 export const rubricSchema = z
@@ -52,7 +62,10 @@ export const rubricSchema = z
   );
 export type Rubric = z.infer<typeof rubricSchema>;
 
-export const modes = ['exact', 'contains', 'numeric', 'json', 'rubric', 'gold_examples'] as const;
+const scoringModes = ['exact', 'contains', 'numeric', 'json', 'rubric', 'gold_examples'] as const;
+export type ScoringMode = (typeof scoringModes)[number];
+/** With the existing client's name of gold_examples. */
+export const modes = [...scoringModes, 'contrastive'] as const;
 
 /** Maximum fields that mode json can be configured to compare. */
 export const maxFields = 200;
@@ -61,11 +74,16 @@ const fieldName = z.string().min(1, 'must not be empty').max(200);
 
 export const verifierSchema = z.strictObject({
   mode: z
-    .enum(modes, unlessMissing(`must be one of ${modes.join(', ')}`))
+    .enum(modes, unlessMissing(`must be one of ${scoringModes.join(', ')}`))
     .describe(
-      'exact: equal to the gold output; contains: contains the gold text; numeric: the last number equals the gold number; json: share of equal fields; rubric and gold_examples: scored by a judge model.',
+      'exact: equal to the gold output; contains: contains the gold text; numeric: the last number equals the gold number; json: share of equal fields; rubric and gold_examples (or contrastive): scored by a judge model.',
     ),
   model: policySchema.shape.model.optional().describe('The judge model; required for rubric and gold_examples.'),
+  scoring_guidelines: z
+    .string()
+    .max(limits.rubricChars)
+    .optional()
+    .describe('rubric: the rubric of a data set without any rubric.'),
   provider: policySchema.shape.provider.optional().describe('Provider of the judge. Default: policy_provider.'),
   tolerance: z.number().min(0).optional().describe('numeric: accepted deviation. Default 0.000001.'),
   relative: z
@@ -97,12 +115,15 @@ export type JudgedVerifier = { mode: 'rubric' | 'gold_examples'; judge: PolicySp
 export type VerifierSpec = ScoredVerifier | JudgedVerifier;
 
 /** `datasetProblems` ensures that a judged verifier has a model. */
-export function verifierSpec(config: VerifierConfig, defaultProvider: string): VerifierSpec {
+export function verifierSpec(
+  { mode, ...config }: Omit<VerifierConfig, 'mode'> & { mode: ScoringMode },
+  defaultProvider: string,
+): VerifierSpec {
   const caseSensitive = config.case_sensitive ?? false;
-  switch (config.mode) {
+  switch (mode) {
     case 'exact':
     case 'contains':
-      return { mode: config.mode, caseSensitive };
+      return { mode, caseSensitive };
     case 'numeric':
       return { mode: 'numeric', tolerance: config.tolerance ?? 1e-6, relative: config.relative ?? true };
     case 'json':
@@ -110,7 +131,7 @@ export function verifierSpec(config: VerifierConfig, defaultProvider: string): V
     case 'rubric':
     case 'gold_examples': {
       const judge = { model: config.model!, provider: config.provider ?? defaultProvider, params: {} };
-      return { mode: config.mode, judge };
+      return { mode, judge };
     }
   }
 }

@@ -137,6 +137,8 @@ export interface GraphSpec extends RunSpec {
   verifier: VerifierSpec;
   numTasks: number;
   description: string | null;
+  /** Fields of the request that have no meaning, by name. */
+  unused?: Record<string, unknown>;
   /** The JSON form (`GraphJson`) as text: jsonb would not keep the order of a step's inputs. */
   initialGraph: string;
 }

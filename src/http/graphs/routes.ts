@@ -49,10 +49,12 @@ async function createGraphJob(
   reply: FastifyReply,
   body: CreateGraphJob,
 ): Promise<FastifyReply> {
-  const { spec, tasks } = graphSpec(body, deps);
+  const { spec, tasks, warnings } = graphSpec(body, deps);
+  const { labels, warnings: ofLabels } = labelsOf(body);
   const pending = !body.auto_start;
   return create(deps, request, reply, {
-    ...labelsOf(body),
+    labels,
+    warnings: [...ofLabels, ...warnings],
     kind: 'graph',
     spec,
     request: storedRequest(body),
@@ -63,6 +65,7 @@ async function createGraphJob(
     location: (jobId) => `${base}/${jobId}`,
     answer: ({ jobId, workflowId }) => ({
       ...graphIds(jobId),
+      graph_evolve_job_id: jobId,
       status: pending ? 'pending' : 'running',
       num_tasks: spec.numTasks,
       max_rollouts: body.rollout_budget,

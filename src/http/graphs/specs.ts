@@ -1,7 +1,13 @@
 import { unknownPrice } from '../../clients/models/call-bound.js';
 import { priceOf } from '../../clients/models/cost.js';
 import { requestPolicies, type CreateGraphJob } from '../../contracts/graphs/job.js';
-import { taskDescription, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
+import {
+  rubricOf,
+  scoringMode,
+  taskDescription,
+  taskInput,
+  type GraphDataset,
+} from '../../contracts/graphs/dataset.js';
 import type { Path } from '../../contracts/graphs/dataset-problems.js';
 import type { GraphSpec, PolicySpec } from '../../core/jobs/spec.js';
 import { verifierSpec, type VerifierSpec } from '../../contracts/scoring/verifier.js';
@@ -14,6 +20,7 @@ import type { HttpDeps } from '../deps.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
 import { firstGraph } from './first-graph.js';
 import { inputFaults } from './task-inputs.js';
+import { formWarnings, unusedFields } from './unused.js';
 
 /** A problem, by its path in the body. */
 export interface Fault {
@@ -21,16 +28,16 @@ export interface Fault {
   message: string;
 }
 
-/** A graph job's spec and tasks; throws with all invalid fields. */
+/** A graph job's spec, tasks and warnings about its form; throws with all invalid fields. */
 export function graphSpec(
   request: CreateGraphJob,
   { checkProvider }: Pick<HttpDeps, 'checkProvider'>,
-): { spec: GraphSpec; tasks: GraphTask[] } {
+): { spec: GraphSpec; tasks: GraphTask[]; warnings: string[] } {
   const { dataset, budget } = request;
   const policies = requestPolicies(request);
   const policy = policies[0]!;
   const proposer = proposerPolicy(request) ?? policy;
-  const verifier = verifierSpec(dataset.verifier_config, request.policy_provider);
+  const verifier = verifierOf(request);
   const search = graphSearch({
     tasks: dataset.tasks.length,
     rolloutBudget: request.rollout_budget,
@@ -52,6 +59,7 @@ export function graphSpec(
     const errors = all.slice(0, listed).map(({ path, message }): FieldError => ({ pointer: pointerOf(path), message }));
     throw refuse.invalid(errors);
   }
+  const unused = unusedFields(request);
   const spec: GraphSpec = {
     kind: 'graph',
     search,
@@ -67,15 +75,28 @@ export function graphSpec(
     preflight: request.preflight,
     verifier,
     numTasks: dataset.tasks.length,
-    description: description?.text ?? null,
+    description: [description?.text ?? [], request.problem_spec ?? []].flat().join('\n\n') || null,
+    ...(Object.keys(unused).length > 0 && { unused }),
     initialGraph: JSON.stringify(graphToJson(graph!)),
   };
-  return { spec, tasks: graphTasks(dataset) };
+  return { spec, tasks: graphTasks(dataset), warnings: formWarnings(request, unused) };
 }
 
-function proposerPolicy({ proposer }: CreateGraphJob): PolicySpec | null {
+/** `judge_model` and `judge_provider` override the data set's. */
+function verifierOf({
+  dataset,
+  judge_model: model,
+  judge_provider: provider,
+  ...request
+}: CreateGraphJob): VerifierSpec {
+  const config = { ...dataset.verifier_config, mode: scoringMode(dataset) };
+  const judge = { ...(model !== undefined && { model }), ...(provider !== undefined && { provider }) };
+  return verifierSpec({ ...config, ...judge }, request.policy_provider);
+}
+
+function proposerPolicy({ proposer, policy_provider: own }: CreateGraphJob): PolicySpec | null {
   if (!proposer) return null;
-  const { model, provider, ...params } = proposer;
+  const { model, provider = own, ...params } = proposer;
   return { model, provider, params };
 }
 
@@ -86,14 +107,16 @@ interface Models {
 }
 
 function providerFaults(
-  { proposer, dataset }: CreateGraphJob,
+  { proposer, dataset, judge_provider: judgeProvider }: CreateGraphJob,
   { policies, judge }: Models,
   check: HttpDeps['checkProvider'],
 ): Fault[] {
   const named: [Path, string | undefined][] = [
     [['policy_provider'], policies[0]!.provider],
     [['proposer', 'provider'], proposer?.provider],
-    [['dataset', 'verifier_config', 'provider'], judge ? dataset.verifier_config.provider : undefined],
+    judgeProvider === undefined
+      ? [['dataset', 'verifier_config', 'provider'], judge ? dataset.verifier_config.provider : undefined]
+      : [['judge_provider'], judge ? judgeProvider : undefined],
   ];
   return named.flatMap(([path, provider]) => {
     const message = provider === undefined ? null : check(provider);
@@ -115,8 +138,8 @@ function isPriced({ provider, model }: PolicySpec): boolean {
 
 function goldFaults({ gold_outputs: golds = [] }: GraphDataset, verifier: VerifierSpec): Fault[] {
   if (isJudged(verifier)) return [];
-  return golds.flatMap(({ output }, index) => {
-    const message = goldProblem(verifier, output);
+  return golds.flatMap(({ task_id: id, output }, index) => {
+    const message = id === undefined ? null : goldProblem(verifier, output);
     return message === null ? [] : [{ path: ['dataset', 'gold_outputs', index, 'output'], message }];
   });
 }
@@ -125,12 +148,18 @@ function searchFault({ field, message }: { field: keyof GepaConfig; message: str
   return { path: [field === 'rngSeed' ? 'rng_seed' : 'rollout_budget'], message };
 }
 
-function graphTasks({ tasks, gold_outputs: golds = [], default_rubric: rubric }: GraphDataset): GraphTask[] {
+function graphTasks({
+  tasks,
+  gold_outputs: golds = [],
+  default_rubric: common,
+  verifier_config: verifier,
+}: GraphDataset) {
   const goldById = new Map(golds.map(({ task_id: id, output }) => [id, { value: output }]));
-  return tasks.map((task) => ({
+  const guidelines = verifier.mode === 'rubric' ? (verifier.scoring_guidelines ?? null) : null;
+  return tasks.map((task): GraphTask => ({
     taskId: task.id,
     input: taskInput(task.input),
     gold: goldById.get(task.id) ?? null,
-    rubric: task.rubric ?? rubric ?? null,
+    rubric: rubricOf(task.rubric) ?? rubricOf(common) ?? guidelines,
   }));
 }

@@ -112,7 +112,7 @@ export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate' | 'rows'
   RowsHead & {
     candidate: { sessionId: string | null; candidateId: string | null } | null;
   };
-export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description' | 'verifier'> & {
+export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description' | 'verifier' | 'unused'> & {
   search: Omit<GepaSearch, SeedFields>;
   verifier: Pick<VerifierSpec, 'mode'>;
 };
@@ -148,6 +148,7 @@ const head = spec.without(
   ['initialPrompt'],
   ['initialGraph'],
   ['description'],
+  ['unused'],
   ['search', 'trainSeeds'],
   ['search', 'evaluationSeeds'],
   ['search', 'heldoutSeeds'],

@@ -32,6 +32,7 @@ describe('create graph job', () => {
     expect(body).toEqual({
       job_id: expect.stringMatching(/^grf_[0-9a-f]{32}$/),
       graph_gen_job_id: body.job_id,
+      graph_evolve_job_id: body.job_id,
       status: 'running',
       num_tasks: 12,
       max_rollouts: 60,
