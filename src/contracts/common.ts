@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { closestName, unknownField } from './close-names.js';
-import { envelopeLabelFields, labelViewFields, nameQuery, tagQuery } from './labels.js';
+import { archivedQuery, envelopeLabelFields, labelViewFields, nameQuery, tagQuery } from './labels.js';
 import { runAlways, wholeNumber } from './validation.js';
 import { componentName, componentNames, maxComponents } from '../core/prompts/components.js';
 
@@ -220,6 +220,7 @@ export const listQuerySchema = z.strictObject({
   state: statusSchema.optional(),
   name: nameQuery,
   tag: tagQuery,
+  archived: archivedQuery,
   ...pageQuery,
   created_after: z.iso.datetime({ offset: true }).optional(),
   created_before: z.iso.datetime({ offset: true }).optional(),

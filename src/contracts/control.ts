@@ -5,9 +5,29 @@ import { runAlways, valueAt } from './validation.js';
 
 const reason = z.string().max(2_000).nullish().describe('Accepted from the existing client; not stored.');
 
-const labelNames = Object.keys(labelFields);
+/** Fields of PATCH beside the state; null removes a label. */
+export const markFields = {
+  name: labelFields.name.describe('Replaces the name; null removes it.'),
+  tags: labelFields.tags.describe('Replaces all tags; null removes them.'),
+  metadata: labelFields.metadata.describe('Replaces all metadata; null removes it.'),
+  notes: labelFields.notes.describe('Replaces the notes; null removes them.'),
+  archived: z.boolean().optional().describe('true: lists leave the job out. false: they show it again.'),
+};
+const markNames = Object.keys(markFields);
+const anyMark = `one of ${markNames.slice(0, -1).join(', ')} and ${markNames.at(-1)}`;
 
-/** Body of PATCH: a state, or labels. */
+const { name: _servedName, ...deploymentMarks } = markFields;
+const deploymentMarkNames = Object.keys(deploymentMarks);
+
+/** Body of PATCH of a deployment, whose name is the one that it serves. */
+export const deploymentChangeSchema = z
+  .strictObject(deploymentMarks, 'must be a JSON object')
+  .refine(
+    (body) => deploymentMarkNames.some((field) => valueAt(body, field) !== undefined),
+    `must have one of ${deploymentMarkNames.join(', ')}`,
+  );
+
+/** Body of PATCH: a state, or labels and `archived`. */
 export const jobChangeSchema = z
   .strictObject(
     {
@@ -16,18 +36,16 @@ export const jobChangeSchema = z
         .optional()
         .describe('paused pauses a running job, running resumes a paused one, cancelled ends it.'),
       reason,
-      name: labelFields.name.describe('Replaces the name; null removes it.'),
-      tags: labelFields.tags.describe('Replaces all tags; null removes them.'),
-      metadata: labelFields.metadata.describe('Replaces all metadata; null removes it.'),
+      ...markFields,
     },
-    'must be a JSON object with state, or with name, tags or metadata',
+    `must be a JSON object with state, or with ${anyMark}`,
   )
   .superRefine((body: unknown, ctx) => {
     const refuse = (message: string) => ctx.addIssue({ code: 'custom', path: ['state'], message });
-    const hasLabels = labelNames.some((field) => valueAt(body, field) !== undefined);
+    const hasMarks = markNames.some((field) => valueAt(body, field) !== undefined);
     const hasState = valueAt(body, 'state') !== undefined;
-    if (!hasState && !hasLabels) refuse('is required, or one of name, tags and metadata');
-    if (hasState && hasLabels) refuse('must not be given together with name, tags or metadata: send two requests');
+    if (!hasState && !hasMarks) refuse(`is required, or ${anyMark}`);
+    if (hasState && hasMarks) refuse('must not be given together with other fields: send two requests');
   }, runAlways);
 
 /** Body of pause, resume and cancel; optional. */

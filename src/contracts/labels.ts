@@ -1,10 +1,11 @@
-/** What users write on their jobs: a name, tags and metadata. */
+/** What users write on their jobs: a name, tags, metadata, notes, and whether it is archived. */
 import { z } from 'zod';
 import { unlessMissing } from './validation.js';
 
 const maxName = 200;
 const maxTags = 20;
 const maxMetadataBytes = 4_096;
+const maxNotes = 4_000;
 
 const nameSchema = z
   .string()
@@ -32,15 +33,17 @@ export const metadataSchema = z
 
 const name = nameSchema.nullish().describe('Yours, for lists and the Temporal UI. Need not be unique.');
 const tags = z.array(tagSchema).max(maxTags).nullish().describe('Yours, for lists and the Temporal UI.');
+const notes = z.string().max(maxNotes).nullish().describe(`Yours; text of at most ${maxNotes} characters.`);
 const metadata = metadataSchema.nullish().describe(`Yours; at most ${maxMetadataBytes} bytes of JSON.`);
 
 /** Labels in a request of this service's own form; null is the same as absent. */
-export const labelFields = { name, tags, metadata };
+export const labelFields = { name, tags, metadata, notes };
 
 /** Labels in a request that the existing client sends, too: its metadata is never refused. */
 export const envelopeLabelFields = {
   name,
   tags,
+  notes,
   metadata: z
     .unknown()
     .optional()
@@ -54,12 +57,20 @@ export const labelViewFields = {
   name: z.string().nullable(),
   tags: z.array(z.string()),
   metadata: z.record(z.string(), value),
+  notes: z.string().nullable(),
+  archived: z.boolean().describe('Whether lists leave it out.'),
 };
 
 export const tagQuery = z
   .union([tagSchema, z.array(tagSchema).max(maxTags)])
   .optional()
   .describe('Only jobs with this tag; repeated: with all of them.');
+
+export const archivedQuery = z
+  .enum(['true', 'false'])
+  .default('false')
+  .transform((text) => text === 'true')
+  .describe('true: archived jobs, too.');
 
 export const nameQuery = nameSchema.optional().describe('Only jobs whose name contains this text, in any case.');
 
@@ -68,4 +79,10 @@ export interface Labels {
   name: string | null;
   tags: string[];
   metadata: z.infer<typeof metadataSchema>;
+  notes: string | null;
+}
+
+/** Labels, and whether lists leave the job out. */
+export interface Marks extends Labels {
+  archived: boolean;
 }

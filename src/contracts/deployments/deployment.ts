@@ -14,7 +14,7 @@ import {
 import { checkSource, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { isObject } from '../../util/json.js';
-import { labelFields, labelViewFields, tagQuery } from '../labels.js';
+import { archivedQuery, labelFields, labelViewFields, tagQuery } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
 import { runAlways, unlessMissing, valueAt } from '../validation.js';
 
@@ -102,6 +102,7 @@ export const createDeploymentSchema = z.strictObject(
     gate: gateSchema.optional(),
     tags: labelFields.tags,
     metadata: labelFields.metadata,
+    notes: labelFields.notes,
   },
   'must be a JSON object with name and source',
 );
@@ -115,6 +116,7 @@ export type DeploymentStatus = z.infer<typeof deploymentStatusSchema>;
 export const deploymentQuerySchema = z.strictObject({
   name: z.string().max(100).optional().describe('The versions of one name.'),
   tag: tagQuery,
+  archived: archivedQuery,
   status: deploymentStatusSchema.optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(50),
   offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
@@ -128,6 +130,8 @@ const summary = {
   snapshot_id: z.string().nullable().describe('null until the snapshot is published.'),
   tags: labelViewFields.tags,
   metadata: labelViewFields.metadata,
+  notes: labelViewFields.notes,
+  archived: labelViewFields.archived,
   created_at: timestamp,
 };
 

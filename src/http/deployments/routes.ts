@@ -8,7 +8,7 @@ import {
   rolledBackSchema,
 } from '../../contracts/deployments/deployment.js';
 import { warningsSchema } from '../../contracts/common.js';
-import { commandBodySchema } from '../../contracts/control.js';
+import { commandBodySchema, deploymentChangeSchema } from '../../contracts/control.js';
 import { deploymentStatsSchema } from '../../contracts/deployments/stats.js';
 import type { DeploymentSpec } from '../../core/jobs/spec.js';
 import { readCounters } from '../../storage/deployments/counters.js';
@@ -31,7 +31,7 @@ import { ApiError, refuse } from '../server/errors.js';
 import { createEventReader } from '../jobs/event-reader.js';
 import { events, eventsRoute } from '../jobs/events.js';
 import { findJob } from '../jobs/control.js';
-import { labelsOf } from '../jobs/labels.js';
+import { labelsOf, mark } from '../jobs/labels.js';
 import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { registerSnapshots } from './snapshots.js';
 
@@ -41,6 +41,8 @@ const params = z.object({
 });
 const idParams = z.object({ deployment_id: z.string().describe('Its id.') });
 const path = `${base}/:deployment_id`;
+
+const deploymentStateSchema = z.object({ id: z.string(), status: deploymentStatusSchema });
 
 const createdSchema = z.object({
   id: z.string(),
@@ -86,14 +88,14 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      const { name, source: requested, gate: gateRequest, tags, metadata } = request.body;
+      const { name, source: requested, gate: gateRequest, ...labels } = request.body;
       const resolved = await resolveSource(deps, request, requested);
       const { judged, keep } = gateRequest
         ? await gateSpec(deps, request, gateRequest, resolved)
         : { judged: { source: resolved.source, gate: null, container: null } };
       const spec: DeploymentSpec = { kind: 'deployment', name, ...judged };
       return create(deps, request, reply, {
-        ...labelsOf({ tags, metadata }),
+        ...labelsOf(labels),
         kind: 'deployment',
         spec,
         algorithm: null,
@@ -125,6 +127,24 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     async ({ caller: { orgId }, query: { tag, ...page } }) => {
       const rows = await db.org(orgId, (tx) => listDeployments(tx, { ...page, tags: [tag ?? []].flat() }));
       return { deployments: rows.map(deploymentSummary) };
+    },
+  );
+
+  app.patch(
+    path,
+    {
+      schema: {
+        tags,
+        summary: 'Label or archive a deployment',
+        params: idParams,
+        body: deploymentChangeSchema,
+        response: { 200: deploymentStateSchema, ...bodyProblems(404) },
+      },
+    },
+    async (request) => {
+      const { id, orgId, status } = await findById(request.caller.orgId, request.params.deployment_id);
+      await mark(deps, { orgId, jobId: id }, request.body);
+      return { id, status };
     },
   );
 

@@ -10,8 +10,9 @@ export const deploymentsBase = jobKinds.deployment.path;
 
 /** A deployment in a list. */
 export function deploymentSummary(row: DeploymentHead): z.output<typeof deploymentListSchema>['deployments'][number] {
-  const { id, name, status, live, snapshotId, tags, metadata } = row;
-  return { id, name, status, live, snapshot_id: snapshotId, tags, metadata, created_at: iso(row.createdAt) };
+  const { id, name, status, live, snapshotId, tags, metadata, notes, archived } = row;
+  const marks = { tags, metadata, notes, archived };
+  return { id, name, status, live, snapshot_id: snapshotId, ...marks, created_at: iso(row.createdAt) };
 }
 
 /** A deployment, with the running evaluation of its gate. */

@@ -34,6 +34,7 @@ export function storedRequest(request: object, rows?: RowsSpec): object {
     name: _name,
     tags: _tags,
     metadata: _,
+    notes: _notes,
     container_api_key: _key,
     ...kept
   } = request as Record<string, unknown>;

@@ -15,10 +15,11 @@ import { patchCommands, control, findJob } from './control.js';
 import type { App, HttpDeps } from '../deps.js';
 import { createEventReader } from './event-reader.js';
 import { events, eventsRoute } from './events.js';
-import { relabel } from './labels.js';
+import { mark } from './labels.js';
 import { reward } from './reward.js';
 import { archiveResponse, bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { trace, traceArchive } from './traces.js';
+import { idFields } from './view.js';
 
 /** Paths of a job kind, and the name of its id in them. */
 export interface JobRoutes {
@@ -49,8 +50,8 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
       schema: {
         tags,
         summary: routes.patchesAnyKind
-          ? 'Pause, resume, cancel or relabel a job of any kind'
-          : `Pause, resume, cancel or relabel ${noun}`,
+          ? 'Pause, resume, cancel, label or archive a job of any kind'
+          : `Pause, resume, cancel, label or archive ${noun}`,
         params,
         body: jobChangeSchema,
         response: answers,
@@ -58,8 +59,10 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
     },
     async (request, reply) => {
       const job = routes.patchesAnyKind ? await findJob(deps, request, jobId(request)) : await find(request);
-      const { state, ...labels } = request.body;
-      return state ? control(deps, reply, job, patchCommands[state]) : relabel(deps, reply, job, labels);
+      const { state, ...marks } = request.body;
+      if (state) return control(deps, reply, job, patchCommands[state]);
+      await mark(deps, job, marks);
+      return reply.send({ ...idFields(job.jobId), status: job.status });
     },
   );
 

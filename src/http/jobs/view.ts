@@ -23,6 +23,8 @@ export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUr
     name: job.name,
     tags: job.tags,
     metadata: job.metadata,
+    notes: job.notes,
+    archived: job.archived,
     status: job.status,
     workflow_id: job.workflowId,
     temporal_url: temporalUrl(job.workflowId),

@@ -1,4 +1,4 @@
-import type { Labels } from '../../contracts/labels.js';
+import type { Marks } from '../../contracts/labels.js';
 import type { DeploymentSpec } from '../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../../contracts/deployments/deployment.js';
 import type { Tx } from '../db/db.js';
@@ -15,7 +15,7 @@ export interface GateResult {
 }
 
 /** A deployment as HTTP shows it. */
-export interface DeploymentRow extends Omit<Labels, 'name'>, Record<string, unknown> {
+export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unknown> {
   id: string;
   orgId: string;
   name: string;
@@ -48,7 +48,7 @@ const cancelled: ErrorDetails = {
 const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${JSON.stringify(cancelled)}'::jsonb end)`;
 
 const columns = `d.id, d.org_id as "orgId", d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
-  j.tags, j.metadata, j.spec, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
+  j.tags, j.metadata, j.notes, j.archived, j.spec, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
   j.completed_at as "completedAt", ${error} as "errorDetails", j.warnings, j.workflow_id as "workflowId"`;
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
@@ -86,7 +86,7 @@ export async function readUpcoming(tx: Tx, name: string): Promise<DeploymentRow 
 /** A deployment in a list. */
 export type DeploymentHead = Pick<
   DeploymentRow,
-  'id' | 'name' | 'status' | 'live' | 'snapshotId' | 'tags' | 'metadata' | 'createdAt'
+  'id' | 'name' | 'status' | 'live' | 'snapshotId' | 'tags' | 'metadata' | 'notes' | 'archived' | 'createdAt'
 >;
 
 /** The organization's deployments, newest first. */
@@ -97,17 +97,20 @@ export async function listDeployments(
     status?: DeploymentStatus | undefined;
     /** All of these. */
     tags?: string[];
+    /** true: archived ones, too. */
+    archived?: boolean;
     limit: number;
     offset: number;
   },
 ): Promise<DeploymentHead[]> {
   return tx.query<DeploymentHead & Record<string, unknown>>(
     `select d.id, d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
-            j.tags, j.metadata, j.created_at as "createdAt" from ${tables}
+            j.tags, j.metadata, j.notes, j.archived, j.created_at as "createdAt" from ${tables}
       where d.org_id = current_setting('app.org') and d.deleted_at is null
         and ($1::text is null or ${status} = $1) and ($2::text is null or d.name = $2) and j.tags @> $5::text[]
+        and ($6 or not j.archived)
       order by j.created_at desc, j.id desc limit $3 offset $4`,
-    [page.status ?? null, page.name ?? null, page.limit, page.offset, page.tags ?? []],
+    [page.status ?? null, page.name ?? null, page.limit, page.offset, page.tags ?? [], page.archived ?? false],
   );
 }
 

@@ -10,7 +10,7 @@ import type {
   RowsSpec,
   SessionSpec,
 } from '../../core/jobs/spec.js';
-import type { Labels } from '../../contracts/labels.js';
+import type { Labels, Marks } from '../../contracts/labels.js';
 import type { ScorerSpec } from '../../contracts/scoring/scorer.js';
 import type { VerifierSpec } from '../../contracts/scoring/verifier.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
@@ -51,8 +51,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
        insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings,
-         name, tags, metadata, request)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning id, org_id
+         name, tags, metadata, notes, request)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning id, org_id
      )
      insert into job_controls (job_id, org_id) select id, org_id from job`,
     [
@@ -69,6 +69,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.labels?.name ?? null,
       job.labels?.tags ?? [],
       toJsonb(job.labels?.metadata ?? {}),
+      job.labels?.notes ?? null,
       job.request ? toJsonb(job.request) : null,
     ],
   );
@@ -119,7 +120,7 @@ export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description
 export type JobHead = SessionHead | EvaluationHead | GraphHead;
 
 /** A stored job. */
-export interface JobRow<Head = JobHead> extends Labels {
+export interface JobRow<Head = JobHead> extends Marks {
   jobId: string;
   orgId: string;
   kind: JobKind;
@@ -164,7 +165,7 @@ const head = spec.without(
 );
 
 const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",
-  workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata,
+  workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata, notes, archived,
   ${head} as spec,
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,
   (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted",
@@ -189,6 +190,8 @@ export interface JobFilter {
   name?: string | undefined;
   /** All of these. */
   tags?: string[];
+  /** true: archived jobs, too. */
+  archived?: boolean;
   createdAfter?: string | undefined;
   createdBefore?: string | undefined;
   after?: Position | undefined;
@@ -208,6 +211,7 @@ export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow
         and ($4::timestamptz is null or created_at < $4)
         and ($5::timestamptz is null or (created_at, id) < ($5, $6))
         and ($8::text is null or strpos(lower(name), lower($8)) > 0) and tags @> $9::text[]
+        and ($10 or not archived)
       order by created_at desc, id desc limit $7`,
     [
       filter.kind,
@@ -219,6 +223,7 @@ export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow
       filter.limit,
       filter.name ?? null,
       filter.tags ?? [],
+      filter.archived ?? false,
     ],
   );
 }

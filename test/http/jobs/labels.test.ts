@@ -12,9 +12,10 @@ const labels = {
   name: 'Größe 1: intents',
   tags: ['team:search', 'v1.2'],
   metadata: { commit: 'abc', attempt: 2, final: false },
+  notes: 'Why: the first try\nforgot négations.',
 };
-const none = { name: null, tags: [], metadata: {} };
-const empty = { name: null, tags: null, metadata: null };
+const none = { name: null, tags: [], metadata: {}, notes: null };
+const empty = { name: null, tags: null, metadata: null, notes: null };
 
 const session = (beside: object) => http.call('POST', sessions, { policy_optimization: sessionRequest, ...beside });
 const source = { messages: [{ role: 'system', content: 'x' }], policy: { model: 'local', provider: 'local' } };
@@ -36,7 +37,7 @@ async function shown(base: string, id: string) {
   const { body } = await http.call('GET', `${base}/${id}`);
   const { body: page } = await http.call('GET', `${base}?limit=1000`);
   const listed = page.data.find(({ job_id }: { job_id: string }) => job_id === id);
-  const of = ({ name, tags, metadata }: typeof none) => ({ name, tags, metadata });
+  const of = ({ name, tags, metadata, notes }: typeof none) => ({ name, tags, metadata, notes });
   expect(of(listed)).toEqual(of(body));
   return of(body);
 }
@@ -55,10 +56,29 @@ describe.each(kinds)('labels of %s', (_kind, base, create) => {
     expect(await shown(base, id)).toEqual({ ...labels, name: 'other' });
     await patch({ state: 'cancelled' });
     expect(await patch({ tags: ['x', 'x'] })).toMatchObject({ status: 200, body: { status: 'cancelled' } });
-    await patch({ metadata: { a: 1 } });
-    expect(await shown(base, id)).toEqual({ name: 'other', tags: ['x'], metadata: { a: 1 } });
+    await patch({ metadata: { a: 1 }, notes: 'n' });
+    expect(await shown(base, id)).toEqual({ name: 'other', tags: ['x'], metadata: { a: 1 }, notes: 'n' });
     await patch(empty);
     expect(await shown(base, id)).toEqual(none);
+  });
+
+  test('an archived one is in lists only on request', async () => {
+    const id = await create({ tags: ['kept'] });
+    const patch = (body: object) => http.call('PATCH', `${base}/${id}`, body);
+    const listed = async (query: string) =>
+      (await http.call('GET', `${base}?limit=1000${query}`)).body.data
+        .filter(({ job_id }: { job_id: string }) => job_id === id)
+        .map(({ archived }: { archived: boolean }) => archived);
+    expect(await patch({ archived: true })).toMatchObject({ status: 200, body: { job_id: id, status: 'running' } });
+    expect([await listed(''), await listed('&archived=false'), await listed('&archived=true')]).toEqual([
+      [],
+      [],
+      [true],
+    ]);
+    expect((await http.call('GET', `${base}/${id}`)).body).toMatchObject({ archived: true, tags: ['kept'] });
+    await patch({ archived: false });
+    expect([await listed(''), await listed('&archived=true')]).toEqual([[false], [false]]);
+    expect((await http.call('GET', `${base}?archived=yes`)).status).toBe(422);
   });
 
   test('are searched: part of the name in any case, and all tags', async () => {
@@ -79,16 +99,26 @@ describe.each(kinds)('labels of %s', (_kind, base, create) => {
   });
 });
 
-test('a deployment has tags and metadata', async () => {
+test('a deployment has the other labels', async () => {
   const { name: _, ...given } = labels;
   const { status, body } = await deployment(given);
   expect(status).toBe(201);
   await deployment({});
   expect((await http.call('GET', `${deployments}/${body.id}`)).body).toMatchObject({ name: 'd', ...given });
+  const patch = (change: object) => http.call('PATCH', `${deployments}/${body.id}`, change);
+  expect(await patch({ notes: 'n', tags: ['team:search', 'v1.2'] })).toMatchObject({
+    status: 200,
+    body: { id: body.id },
+  });
+  expect((await http.call('GET', `${deployments}/${body.id}`)).body).toMatchObject({ ...given, notes: 'n' });
+  for (const wrong of [{}, { name: 'x' }]) expect((await patch(wrong)).status).toBe(422);
   const ids = async (query: string) =>
     (await http.call('GET', `${deployments}?${query}`)).body.deployments.map(({ id }: { id: string }) => id);
   expect(await ids('tag=team:search&tag=v1.2')).toEqual([body.id]);
   expect(await ids('tag=team:search&tag=v1.3')).toEqual([]);
+  await patch({ archived: true });
+  expect(await ids('tag=v1.2')).toEqual([]);
+  expect(await ids('tag=v1.2&archived=true')).toEqual([body.id]);
 });
 
 describe('metadata of the existing client', () => {
@@ -129,6 +159,7 @@ test.each([
   [{ name: ' ' }, '/name'],
   [{ name: 'x'.repeat(201) }, '/name'],
   [{ name: 'two\nlines' }, '/name'],
+  [{ notes: 'x'.repeat(4_001) }, '/notes'],
   [{ tags: 'x' }, '/tags'],
   [{ tags: [''] }, '/tags/0'],
   [{ tags: ['ok', 'ü'] }, '/tags/1'],

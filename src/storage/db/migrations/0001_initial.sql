@@ -71,10 +71,13 @@ create table jobs (
   -- true: Temporal has confirmed the start; the reconciler starts a workflow whose start was lost
   workflow_started boolean not null default false,
   correlation_id text,
-  -- the user's: a name, tags, and a flat object
+  -- the user's: a name, tags, a flat object, and text
   name text,
   tags text[] not null default '{}',
   metadata jsonb not null default '{}',
+  notes text,
+  -- true: lists leave it out
+  archived boolean not null default false,
   -- the validated request, without secrets
   spec jsonb not null,
   -- the request itself, without secrets and labels, for clones; null: no request made the job
