@@ -1,6 +1,7 @@
 /**
  * The bench's container, a separate process. `/NAME/delay/MS` gives reward 1 after MS, `/NAME/hold`
- * waits for release, `/NAME/rules/N/MS` requires `rule-K.` for seed s, K = s mod N.
+ * waits for release, `/NAME/rules/N/MS` requires `rule-K.` for seed s, K = s mod N;
+ * `/NAME/asks/N` asks the model for it, through the proxy.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +10,7 @@ import type { RolloutBody } from '../test/support/fakes/container-answers.js';
 import { baseline } from '../test/support/worlds/rules.js';
 import { serveChild } from './child.js';
 import { now } from './clock.js';
+import { ruleRow } from './rule-rows.js';
 import type { ContainerCount, HeldRollout } from './world.js';
 
 interface Counted extends ContainerCount {
@@ -48,11 +50,33 @@ async function rollout(count: Counted, [kind, n, ms]: Behaviour, body: RolloutBo
     count.held.delete(body.rollout_id);
   }
   const needed = `rule-${body.env.seed % n}.`;
+  if (kind === 'asks') {
+    const { question, answer } = ruleRow(body.env.seed, n);
+    const reward = (await ask(config, question)) === answer ? 1 : 0;
+    return { rollout_id: body.rollout_id, reward_info: { outcome_reward: reward, details: { feedback: answer } } };
+  }
   const reward = kind !== 'rules' || config.prompt_template?.sections[0]?.content.includes(needed) ? 1 : 0;
   return {
     rollout_id: body.rollout_id,
     reward_info: { outcome_reward: reward, ...(kind === 'rules' && { details: { feedback: `needs ${needed}` } }) },
   };
+}
+
+async function ask(
+  { inference_url: url, inference_api_key: key }: RolloutBody['policy']['config'],
+  question: string,
+): Promise<string> {
+  const messages = [
+    { role: 'system', content: baseline },
+    { role: 'user', content: question },
+  ];
+  const response = await fetch(`${url}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: 'rules', messages }),
+  });
+  const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
+  return choices[0]!.message.content;
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -3,6 +3,7 @@ import * as realModel from './real-model.js';
 import type { Line, Row } from './table.js';
 import type { World } from './world.js';
 import * as crowd from './rows/crowd.js';
+import * as dataset from './rows/dataset.js';
 import * as deployment from './rows/deployment.js';
 import * as evaluation from './rows/evaluation.js';
 import * as graph from './rows/graph.js';
@@ -26,6 +27,7 @@ export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'evaluation', run: evaluation.run, seconds: 300 },
   { name: 'latency', run: latency.run, seconds: 300 },
   { name: 'overhead', run: overhead.run, seconds: 300 },
+  { name: 'dataset', run: dataset.run, seconds: 300 },
   { name: 'proxy', run: proxy.run, seconds: 300 },
   { name: 'deployment', run: deployment.run, seconds: 300 },
   { name: 'litellm', run: litellm.run, seconds: 600, onRequest: true },
