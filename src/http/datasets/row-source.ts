@@ -61,7 +61,6 @@ async function inlineRows(orgId: string, rows: readonly Record<string, unknown>[
   return {
     dataset,
     column: (name) => Promise.resolve(rows.map((_, row) => valueIn(name, row))),
-    // eslint-disable-next-line @typescript-eslint/require-await
     async *values(name, some) {
       yield some.filter((row) => row < rows.length).map((row) => valueIn(name, row));
     },
