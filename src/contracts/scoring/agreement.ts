@@ -8,8 +8,8 @@ export const agreementSchema = z
     p_value: z.number().describe("Probability of at least this agreement by chance (Fisher's exact test)."),
     better_than_chance: z.boolean().describe('Whether p_value is below 0.05.'),
   })
-  .nullable()
   .meta({
     id: 'JudgeAgreement',
-    description: "Agreement of a rubric's judge with the expected labels of the rows; null: not measured.",
-  });
+    description: "Agreement of a rubric's judge with the labels of the rows. Absent: no judge, labels or outputs.",
+  })
+  .optional();

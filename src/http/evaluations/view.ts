@@ -42,7 +42,7 @@ export function evaluationView(
     progress: { completed: read.totals.succeeded + read.totals.failed, total: job.numSeeds },
     ...(job.status === 'completed' ? { results: { mean_reward, total_tokens, total_cost_usd } } : {}),
     summary,
-    judge_agreement: read.agreement,
+    ...read.agreement,
     candidate: candidate && { session_id: candidate.sessionId, candidate_id: candidate.candidateId },
     usage: usageView(read.usage),
     concurrency: concurrencyView(job, read.concurrency),
@@ -59,7 +59,7 @@ export function evaluationResults(
     job_id: job.jobId,
     status: job.status,
     summary: summaryView(job, read.totals),
-    judge_agreement: read.agreement,
+    ...read.agreement,
     results: read.results.map((row) => ({
       seed: row.seed,
       status: row.status,

@@ -5,16 +5,20 @@ import { agreement } from '../../core/verify/agreement.js';
 import type { Tx } from '../../storage/db/db.js';
 import { readLabelledScores } from '../../storage/rollouts/totals.js';
 
-export type JudgeAgreement = z.output<typeof agreementSchema>;
+/** A field of a job's view. */
+export interface JudgeAgreement {
+  judge_agreement?: NonNullable<z.output<typeof agreementSchema>>;
+}
 
-/** The agreement of a job's judge with labels so far; null: no judge, no labels, or no outputs. */
+/** The agreement of a job's judge with labels so far. */
 export async function readAgreement(
   tx: Tx,
   { jobId, spec }: { jobId: string; spec: { rows?: Pick<RowsSpec, 'labels'> } },
 ): Promise<JudgeAgreement> {
-  if (!spec.rows?.labels) return null;
+  if (!spec.rows?.labels) return {};
   const scores = await readLabelledScores(tx, jobId);
-  if (scores.length === 0) return null;
+  if (scores.length === 0) return {};
   const { n, accuracy, kappa, pValue, betterThanChance } = agreement(scores);
-  return { outputs: n, accuracy, kappa, p_value: pValue, better_than_chance: betterThanChance };
+  const judge_agreement = { outputs: n, accuracy, kappa, p_value: pValue, better_than_chance: betterThanChance };
+  return { judge_agreement };
 }

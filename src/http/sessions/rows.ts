@@ -13,8 +13,8 @@ const shareOfBudget = 1 / 10;
 const smallestPart = 3;
 
 /**
- * The rows of a session on a data set. `check`: once the seeds are known; `keep`: in the transaction
- * of the job. Null: the session has none.
+ * The rows of a session on a data set. `check`: once the seeds are known; `keep`: in its job's
+ * transaction. Null: the session has none.
  */
 export async function sessionRows(
   deps: HttpDeps,

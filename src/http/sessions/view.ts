@@ -83,7 +83,7 @@ export function sessionView(
     concurrency: concurrencyView(job, read.concurrency),
     traffic: job.spec.rollouts === 'caller' ? trafficView(read.traffic) : null,
     ...(read.split && { split: read.split }),
-    judge_agreement: read.agreement,
+    ...read.agreement,
     budget: budgetView(job.spec, read.cost),
     rollouts_resent: read.resent,
   };
@@ -115,7 +115,7 @@ export function sessionResults(
     stopped_by: job.stoppedBy,
     error: job.errorDetails?.message ?? null,
     ...outcomeView(job),
-    judge_agreement: read.agreement,
+    ...read.agreement,
     usage: usageView(read.usage),
     ...leverView(job, candidates, read.telemetry.levers),
     ...sensorView(job.jobId, read.telemetry),

@@ -212,6 +212,6 @@ describe('a judge', () => {
     const weighted = { type: 'weighted', parts: [judge, 'exact'].map((scorer) => ({ weight: 1, scorer })) };
     const kind = await evaluate(weighted, () => 1);
     expect(kind.judge_agreement).toMatchObject({ outputs: 40, accuracy: 0.5, kappa: 0, better_than_chance: false });
-    expect((await evaluate('exact', () => 1)).judge_agreement).toBeNull();
+    expect((await evaluate('exact', () => 1)).judge_agreement).toBeUndefined();
   });
 });
