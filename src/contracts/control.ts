@@ -6,7 +6,7 @@ import { runAlways, valueAt } from './validation.js';
 const reason = z.string().max(2_000).nullish().describe('Accepted from the existing client; not stored.');
 
 /** Fields of PATCH beside the state; null removes a label. */
-export const markFields = {
+const markFields = {
   name: labelFields.name.describe('Replaces the name; null removes it.'),
   tags: labelFields.tags.describe('Replaces all tags; null removes them.'),
   metadata: labelFields.metadata.describe('Replaces all metadata; null removes it.'),

@@ -1,48 +1,39 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { gate, type Gate } from '../support/gate.js';
 import { createSession, ended, eventsOf, pathOf, resultsOf, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
-import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { startRowsWorld, type RowsWorld } from '../support/worlds/rows.js';
-import { ServiceWithWorker } from './processes.js';
+import { startRowsWorld } from '../support/worlds/rows.js';
+import { workerOfFile } from './processes.js';
 
 // kill -9 of the worker of an extended session, with calls at the model: the path equals
 // that of an extended session without a kill, and no recorded answer is bought again.
 
-let world: RowsWorld;
-let on: ServiceWithWorker;
-let service: TestService;
 let held: Gate | null = null;
 
-beforeAll(async () => {
-  world = await startRowsWorld(6);
+const on = workerOfFile(async () => {
+  const world = await startRowsWorld(6);
   const { answer } = world;
   world.model.reply(async (request) => {
     if (request.body.model === 'policy') await held?.opened;
     return answer(request);
   });
-  on = await ServiceWithWorker.create(world.env);
-  ({ service } = on);
-  await on.startWorker();
-}, 90_000);
-afterAll(async () => {
-  await on.close();
-  await world.close();
-}, 60_000);
+  return world;
+});
+beforeAll(() => on.worker.startWorker(), 60_000);
 
 const create = () =>
-  createSession(service, {
-    ...world.job(48),
+  createSession(on.service, {
+    ...on.world.job(48),
     gepa: { population_size: 2, generations: 1 },
     rng_seed: 7,
     max_concurrent: 3,
   });
-const extend = (id: string) => service.api.call('POST', `${pathOf(id)}/extend`, { generations: 12 });
+const extend = (id: string) => on.service.api.call('POST', `${pathOf(id)}/extend`, { generations: 12 });
 
 async function found(id: string): Promise<unknown> {
-  const { best_prompt, history, verdict, stopped_by } = await resultsOf(service, id);
-  const rollouts = await service.query(
+  const { best_prompt, history, verdict, stopped_by } = await resultsOf(on.service, id);
+  const rollouts = await on.service.query(
     `select ordinal, split_part(candidate_id, '_', 3) as candidate, stage, seed, status, reward from rollouts
       where job_id = $1 order by 1`,
     [id],
@@ -50,37 +41,37 @@ async function found(id: string): Promise<unknown> {
   return { best_prompt, history, verdict, stopped_by, rollouts };
 }
 
-const countOf = async (sql: string, id: string) => (await service.query<{ n: number }>(sql, [id]))[0]!.n;
+const countOf = async (sql: string, id: string) => (await on.service.query<{ n: number }>(sql, [id]))[0]!.n;
 const recorded = (id: string) =>
   countOf("select count(*)::int as n from model_calls where job_id = $1 and purpose = 'rollout'", id);
-const open = () => world.policyCalls().filter(({ closed }) => !closed).length;
+const open = () => on.world.policyCalls().filter(({ closed }) => !closed).length;
 
 test('an extended session ends as without a kill', async () => {
   const twin = await create();
-  await ended<Session>(service, twin);
+  await ended<Session>(on.service, twin);
   await extend(twin);
-  await ended<Session>(service, twin);
+  await ended<Session>(on.service, twin);
 
-  const before = world.policyCalls().length;
+  const before = on.world.policyCalls().length;
   const id = await create();
-  await ended<Session>(service, id);
+  await ended<Session>(on.service, id);
   const first = await recorded(id);
   await extend(id);
   await until('the run goes on', async () => (await recorded(id)) >= first + 5, 60);
   held = gate();
   await until('calls stand at the model', () => Promise.resolve(open() === 3), 60);
-  await on.killWorker();
+  await on.worker.killWorker();
   held.open();
   held = null;
-  const lost = world.policyCalls().length - before - (await recorded(id));
-  await on.startWorker();
+  const lost = on.world.policyCalls().length - before - (await recorded(id));
+  await on.worker.startWorker();
 
-  const seen = await ended<Session>(service, id, 120);
+  const seen = await ended<Session>(on.service, id, 120);
   expect(seen).toMatchObject({ status: 'completed', error: null, best_reward: 1 });
   expect(await found(id)).toEqual(await found(twin));
   expect(lost).toBeLessThanOrEqual(3);
-  expect(world.policyCalls().length - before).toBe((await recorded(id)) + lost);
-  const events = await eventsOf(service, id);
+  expect(on.world.policyCalls().length - before).toBe((await recorded(id)) + lost);
+  const events = await eventsOf(on.service, id);
   expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
   expect(events.filter(({ type }) => type === 'job_complete')).toHaveLength(2);
 }, 180_000);
