@@ -6,7 +6,8 @@ import { rowPlaceholders, servedMessages } from '../core/prompts/row-template.js
 import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
 import { decimal, note, say, sayJson } from './output.js';
-import { modelOf, readJsonOption, readPrompt, readTask } from './task.js';
+import { modelOf } from './model-name.js';
+import { readJsonOption, readProject, readPrompt } from './task.js';
 
 export interface DeployOptions {
   name: string;
@@ -51,8 +52,7 @@ async function sourceOf(from: string, model: string | undefined) {
         ? `${from}: has only placeholders, so there is nothing to serve`
         : `${from}: {{${placeholder}}} is inside a text, but callers send their input as a message of its own; put it into a user message that is only {{${placeholder}}}`,
     );
-  const task = await readTask({ ...(model !== undefined && { model }) });
-  return { messages, policy: modelOf(task.model ?? 'local') };
+  return { messages, policy: modelOf(model ?? (await readProject()).model ?? 'local') };
 }
 
 function printGate({ gate }: Deployment): void {

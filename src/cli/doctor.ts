@@ -7,7 +7,7 @@ import type { Api } from './api.js';
 import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
 import { decimal, say } from './output.js';
-import { modelOf } from './task.js';
+import { modelOf } from './model-name.js';
 
 interface Check {
   name: string;

@@ -4,7 +4,7 @@ import { jobKinds } from '../core/jobs/kinds.js';
 import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
 import { decimal, dollars, note, say, sayJson } from './output.js';
-import { readPrompt, readTask, taskFields, type TaskOptions } from './task.js';
+import { promptOf, readTask, taskFields, type TaskOptions } from './task.js';
 
 export interface EvaluateOptions extends Omit<TaskOptions, 'budget' | 'proposer'> {
   json?: boolean;
@@ -13,7 +13,7 @@ export interface EvaluateOptions extends Omit<TaskOptions, 'budget' | 'proposer'
 /** Scores a prompt on all rows. */
 export async function evaluate({ json = false, ...options }: EvaluateOptions): Promise<void> {
   const task = await readTask(options);
-  const { messages } = await readPrompt(task.prompt);
+  const { messages } = await promptOf(task);
   await withService(async (api) => {
     const { proposer: _, ...fields } = await taskFields(api, task);
     const { job_id: id } = await api.call<{ job_id: string }>('POST', jobKinds.evaluation.path, {

@@ -8,7 +8,7 @@ import { FailedJob } from './errors.js';
 import { decimal, dollars, note, say, sayJson } from './output.js';
 import { followSession, type SessionState } from './progress.js';
 import { promptDiff, promptText, type Prompt } from './prompt-file.js';
-import { readPrompt, readTask, taskFields, type TaskOptions } from './task.js';
+import { promptOf, readTask, taskFields, type TaskOptions } from './task.js';
 
 export interface OptimizeOptions extends TaskOptions {
   algorithm: 'gepa' | 'mipro';
@@ -28,7 +28,7 @@ const algorithms = {
 /** Searches a better prompt on rows, and writes it. */
 export async function optimize({ algorithm, out, json = false, ...options }: OptimizeOptions): Promise<void> {
   const task = await readTask(options);
-  const prompt = await readPrompt(task.prompt);
+  const prompt = await promptOf(task);
   await withService(async (api) => {
     const created = await api.call<z.output<typeof sessionCreatedSchema>>('POST', jobKinds.session.path, {
       policy_optimization: {

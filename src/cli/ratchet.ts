@@ -115,7 +115,7 @@ for (const name of ['pause', 'resume', 'cancel'])
 
 function taskOptions(task: Command): Command {
   return task
-    .option('--data <file>', 'rows as JSON, JSONL or CSV')
+    .option('--data <file>', 'rows as JSON, JSONL or CSV, or a promptfooconfig.yaml')
     .option('--prompt <file>', 'the prompt; {{column}} stands for a value of the row')
     .option('--input <column>', 'the column of {{input}}')
     .option('--expected <column>', 'the column with the right answers')

@@ -1,11 +1,15 @@
 /** The task of a command: rows, prompt, scorer and model, from options or the project's file. */
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { ConfigError } from '../config.js';
 import type { Api } from './api.js';
+import { modelOf } from './model-name.js';
+import { note } from './output.js';
 import { messagesIn, promptOfText, type Prompt } from './prompt-file.js';
+import { readPromptfoo } from './promptfoo/config.js';
 
 export const projectFile = 'ratchet.json';
 
@@ -30,7 +34,7 @@ export interface TaskOptions extends Omit<Project, 'scorer' | 'budget'> {
 }
 
 /** The project's file in the current folder; empty without one. */
-async function readProject(): Promise<Project> {
+export async function readProject(): Promise<Project> {
   const text = await readFile(projectFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
@@ -42,10 +46,33 @@ async function readProject(): Promise<Project> {
   throw new ConfigError(`${projectFile}: ${issue!.path.join('.')} ${issue!.message}`);
 }
 
-export async function readTask({ scorer, ...options }: TaskOptions): Promise<Project> {
+export async function readTask({ scorer, ...options }: TaskOptions): Promise<ReadTask> {
   const project = await readProject();
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  return { ...project, ...given, ...(scorer !== undefined && { scorer: await readScorer(scorer) }) };
+  const chosen = scorer === undefined ? {} : { scorer: await readScorer(scorer) };
+  const task: Project = { ...project, ...given, ...chosen };
+  const { data = Object.keys(project).length === 0 ? await foundPromptfoo() : undefined } = task;
+  if (data === undefined || !/\.ya?ml$/.test(data)) return { ...task, messages: null, rows: null };
+  const read = await readPromptfoo(data, task);
+  for (const line of read.notes) note(`Note: ${data}: ${line}`);
+  const { prompt: messages, rows, model, scorer: mapped, expected } = read;
+  const mappedFields = {
+    ...(model !== null && { model }),
+    ...(mapped && { scorer: mapped }),
+    ...(expected && { expected }),
+  };
+  return { ...task, data, messages, rows, ...mappedFields };
+}
+
+/** promptfoo's file in the current folder. */
+async function foundPromptfoo(): Promise<string | undefined> {
+  const files = await readdir('.');
+  return ['promptfooconfig.yaml', 'promptfooconfig.yml'].find((name) => files.includes(name));
+}
+
+/** The task's prompt. */
+export function promptOf({ messages, prompt }: ReadTask): Promise<Prompt> {
+  return messages ? Promise.resolve(messages) : readPrompt(prompt);
 }
 
 /** The name of a scorer, JSON, or a file of it. */
@@ -64,11 +91,19 @@ export async function readJsonOption(given: string, option: string): Promise<{ w
   return { where, value: parseJson(await readText(given, option), where) };
 }
 
+/** A task with the contents of its files. */
+export interface ReadTask extends Project {
+  /** Null: `prompt` names its file. */
+  messages: Prompt | null;
+  /** Null: `data` names their file. */
+  rows: Record<string, unknown>[] | null;
+}
+
 /** The request's fields: the uploaded rows, the scorer, the models. */
-export async function taskFields(api: Api, task: Project) {
-  const { data, scorer = 'exact', model = 'local', proposer, input, expected } = task;
-  if (data === undefined) throw missing('--data FILE', 'rows as JSON, JSONL or CSV');
-  const { dataset_id: datasetId } = await upload(api, data);
+export async function taskFields(api: Api, task: ReadTask) {
+  const { data, rows, scorer = 'exact', model = 'local', proposer, input, expected } = task;
+  if (data === undefined) throw missing('--data FILE', 'rows as JSON, JSONL or CSV, or a promptfooconfig.yaml');
+  const { dataset_id: datasetId } = rows ? await uploadRows(api, rows) : await upload(api, data);
   return {
     dataset: { dataset_id: datasetId, ...(input && { input }), ...(expected && { expected }) },
     scorer,
@@ -83,12 +118,6 @@ export async function readPrompt(path: string | undefined, option = '--prompt'):
   const text = (await readText(path, option)).trim();
   if (extname(path) === '.json') return parseJson(text, path) as Prompt;
   return messagesIn(text) ?? promptOfText(text);
-}
-
-/** `openai/gpt-4o-mini`; a name alone is a provider and its model. */
-export function modelOf(name: string): { provider: string; model: string } {
-  const at = name.indexOf('/');
-  return at < 0 ? { provider: name, model: name } : { provider: name.slice(0, at), model: name.slice(at + 1) };
 }
 
 const types: Record<string, string> = {
@@ -107,6 +136,10 @@ async function upload(api: Api, path: string): Promise<{ dataset_id: string; num
     stream.once('error', (error: Error) => reject(new ConfigError(`--data: ${error.message}`)));
   });
   return api.upload('/api/v1/datasets', type, stream);
+}
+
+function uploadRows(api: Api, rows: object[]): Promise<{ dataset_id: string }> {
+  return api.upload('/api/v1/datasets', types['.json']!, Readable.from([JSON.stringify(rows)]));
 }
 
 async function readText(path: string, option: string): Promise<string> {

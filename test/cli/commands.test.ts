@@ -195,6 +195,32 @@ test('watch of a failed evaluation, graph job or deployment ends with 1 and its 
   }
 }, 60_000);
 
+test('eval and optimize read a promptfooconfig.yaml', async () => {
+  const tests = on.world.rows(12).map(({ question, answer }) => ({
+    vars: { question },
+    assert: [{ type: 'equals', value: answer }],
+  }));
+  const prompts = [
+    JSON.stringify([
+      { role: 'system', content: rowsBaseline },
+      { role: 'user', content: '{{question}}' },
+    ]),
+  ];
+  const config = { prompts, providers: ['fake:policy'], tests };
+  await mkdir(join(folder, 'foo'));
+  await writeFile(join(folder, 'foo/promptfooconfig.yaml'), JSON.stringify(config));
+  const data = ['--data', 'foo/promptfooconfig.yaml'];
+  const evaluated = await ratchet('eval', ...data);
+  expect(evaluated).toMatchObject({ code: 0, out: expect.stringMatching(/^Mean reward 0\.000 on 12 rows$/m) });
+  const more = ['--proposer', 'fake/proposer', '--budget', '100', '--json'];
+  const { code, out } = await ratchet('optimize', ...data, ...more, '--out', 'foo/best.json');
+  expect({ code, best: JSON.parse(out).best_reward }).toEqual({ code: 0, best: 1 });
+
+  const cost = { ...config, defaultTest: { assert: [{ type: 'cost', threshold: 1 }] } };
+  await writeFile(join(folder, 'foo/promptfooconfig.yaml'), JSON.stringify(cost));
+  expect(await ratchet('eval', ...data)).toMatchObject({ code: 2, err: expect.stringContaining('cost') });
+}, 60_000);
+
 describe('deploy', () => {
   const serve = (file: string, ...more: string[]) => ratchet('deploy', file, '--model', 'fake/policy', ...more);
 
