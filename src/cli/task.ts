@@ -9,7 +9,7 @@ import type { Api } from './api.js';
 import { modelOf } from './model-name.js';
 import { note } from './output.js';
 import { messagesIn, promptOfText, type Prompt } from './prompt-file.js';
-import { readPromptfoo } from './promptfoo/config.js';
+import { readPromptfoo } from './promptfoo.js';
 
 export const projectFile = 'ratchet.json';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { readPromptfoo } from '../../src/cli/promptfoo/config.js';
+import { readPromptfoo } from '../../src/cli/promptfoo.js';
 import { ConfigError } from '../../src/config.js';
 import { scorerSchema } from '../../src/contracts/scoring/scorer.js';
 

@@ -3,13 +3,13 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
-import { ConfigError } from '../../config.js';
-import type { Message } from '../../core/jobs/spec.js';
-import { columnPlaceholder, parseTemplate, renderTemplate } from '../../core/prompts/template.js';
-import { asObject, isObject } from '../../util/json.js';
-import { modelOf } from '../model-name.js';
-import type { Prompt } from '../prompt-file.js';
-import { mapAssertions } from './assertions.js';
+import { ConfigError } from '../config.js';
+import type { Message } from '../core/jobs/spec.js';
+import { columnPlaceholder, parseTemplate, renderTemplate } from '../core/prompts/template.js';
+import { asObject, isObject } from '../util/json.js';
+import { modelOf } from './model-name.js';
+import type { Prompt } from './prompt-file.js';
+import { mapAssertions } from './promptfoo-assertions.js';
 
 export interface PromptfooTask {
   /** Null: an option names another one. */

@@ -1,5 +1,5 @@
 /** Maps promptfoo's assertions to a scorer, and their values to a column of expected values. */
-import { canonicalJson, isObject } from '../../util/json.js';
+import { canonicalJson, isObject } from '../util/json.js';
 
 export interface Assertion {
   type: string;
