@@ -24,6 +24,9 @@ export interface RewardSignal {
 export const pauseSignal = defineSignal<[Command?]>('pause');
 export const resumeSignal = defineSignal<[Command?]>('resume');
 export const cancelSignal = defineSignal<[Command?]>('cancel');
+/** A person's prompt, or a hint for the proposer; `commandId` names its row. */
+export const candidateSignal = defineSignal<[Command]>('candidate');
+export const hintSignal = defineSignal<[Command]>('hint');
 export const rewardSignal = defineSignal<[RewardSignal?]>('reward');
 
 /** The answer to the query `status`. Rewards are means; `bestCandidate` is a candidate id. */

@@ -12,6 +12,7 @@ import { candidateTexts, readPool, type PooledCandidate } from '../../src/storag
 import { buildDemos, NothingToShow } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { mapLimited } from '../../src/util/map-limited.js';
+import { readSuggestion } from '../../src/storage/jobs/suggestions.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { withHeartbeat } from '../heartbeat.js';
@@ -25,6 +26,8 @@ type Pool = ReadonlyMap<number, PooledCandidate>;
 
 export interface ProposeInput extends JobRef {
   requests: ProposalRequest[];
+  /** The id of a person's hint for the proposer. */
+  hint?: string;
   /** The search update that asked for these proposals, recorded first. */
   update?: SearchUpdate;
 }
@@ -44,9 +47,10 @@ export function proposeActivity(deps: ActivityDeps) {
           ]),
         );
         if (!requests.flatMap(neededCandidates).every((candidate) => pool.has(candidate))) throw recordLost(job);
+        const hint = await readHint(deps, job, input.hint);
         const { cancellationSignal } = Context.current();
         const proposals = await mapLimited(requests, spec.maxConcurrent, (request) =>
-          makeProposal(deps, job, spec, pool, request, cancellationSignal),
+          makeProposal(deps, job, { spec, pool, hint }, request, cancellationSignal),
         );
         return deps.db.org(job.orgId, (tx) => storeProposals(tx, job, spec, requests, proposals));
       }),
@@ -60,8 +64,7 @@ function neededCandidates({ parent, merge = [], compose }: ProposalRequest): num
 async function makeProposal(
   deps: ActivityDeps,
   job: JobRef,
-  spec: SearchSpec,
-  pool: Pool,
+  { spec, pool, hint }: { spec: SearchSpec; pool: Pool; hint: string | null },
   request: ProposalRequest,
   signal: AbortSignal,
 ): Promise<Proposal> {
@@ -70,6 +73,8 @@ async function makeProposal(
       return merge(pool, request.merge!);
     case 'compose':
       return compose(deps, job, spec as SessionSpec, pool, request.compose!);
+    case 'given':
+      return given(deps, job, pool, request);
     case 'ablate':
       return ablate(spec as GraphSpec, pool, request);
     case 'rewrite':
@@ -77,9 +82,24 @@ async function makeProposal(
       const { messages, graph } = pool.get(request.parent)!;
       return spec.kind === 'graph'
         ? proposeGraph(deps, job, spec, request, graphFromJson(graph!), signal)
-        : reflect(deps, job, spec, request, componentTexts(messages), signal);
+        : reflect(deps, job, spec, { request, parent: componentTexts(messages), hint }, signal);
     }
   }
+}
+
+async function readHint({ db }: ActivityDeps, job: JobRef, id: string | undefined): Promise<string | null> {
+  if (id === undefined) return null;
+  const found = await db.org(job.orgId, (tx) => readSuggestion(tx, job.jobId, id));
+  if (!found) throw recordLost(job);
+  return found.hint;
+}
+
+/** A person's prompt; components that it leaves out are the baseline's. */
+async function given({ db }: ActivityDeps, job: JobRef, pool: Pool, request: ProposalRequest): Promise<Proposal> {
+  const id = request.given!;
+  const found = await db.org(job.orgId, (tx) => readSuggestion(tx, job.jobId, id));
+  if (!found?.texts) throw recordLost(job);
+  return { outcome: 'given', texts: { ...componentTexts(pool.get(0)!.messages), ...found.texts }, commandId: id };
 }
 
 function merge(pool: Pool, parents: readonly number[]): Proposal {

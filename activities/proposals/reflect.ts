@@ -18,8 +18,7 @@ export async function reflect(
   deps: ActivityDeps,
   job: JobRef,
   spec: SessionSpec,
-  request: ProposalRequest,
-  parent: Texts,
+  { request, parent, hint }: { request: ProposalRequest; parent: Texts; hint: string | null },
   signal: AbortSignal,
 ): Promise<ReflectedPrompt> {
   const { ordinals, pick, rewrite } = request;
@@ -30,7 +29,11 @@ export async function reflect(
   }));
   const failures = pickFailures(known, pick);
   const shown = failures.map(({ ordinal }) => ordinal);
-  const context = { ...(task !== null && { task }), ...(rewrite?.tip != null && { tip: rewrite.tip }) };
+  const context = {
+    ...(task !== null && { task }),
+    ...(rewrite?.tip != null && { tip: rewrite.tip }),
+    ...(hint !== null && { hint }),
+  };
   const names = rewritableNames(spec, parent);
   const rewriting = { request, parent, names, failures, good, context, reader: instructionReader };
   const rewritten = await rewriteTexts(deps, job, spec, rewriting, signal);

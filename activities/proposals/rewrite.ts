@@ -15,7 +15,7 @@ export interface RewriteRequest {
   failures: readonly ReflectionExample[];
   /** Good rollouts, shown beside the failures. */
   good?: readonly ReflectionExample[];
-  context: { task?: string; tip?: string; traceDetail?: number };
+  context: { task?: string; tip?: string; hint?: string; traceDetail?: number };
   /** Reads the new text of a component from an answer. */
   reader: (text: string, component: string) => ProposerQuestion['read'];
 }

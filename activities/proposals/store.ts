@@ -26,6 +26,7 @@ export type Proposal = { shown?: number[] } & (
   | { outcome: 'merged'; texts: Texts; graph?: Graph; parents: number[] }
   | { outcome: 'ablated'; texts: Texts; graph: Graph; edits: EditJson[] }
   | { outcome: 'composed'; texts: Texts; demos: Demo[]; parents: number[] }
+  | { outcome: 'given'; texts: Texts; commandId: string }
   | { outcome: 'unchanged' }
   | { outcome: 'failed'; reason: string }
 );
@@ -88,7 +89,7 @@ export async function storeProposals(
 }
 
 function contentOf(proposal: NewProposal): { texts: Texts; graph?: Graph } {
-  return proposal.outcome === 'composed' ? { texts: proposal.texts } : proposal;
+  return proposal.outcome === 'composed' || proposal.outcome === 'given' ? { texts: proposal.texts } : proposal;
 }
 
 /** The first candidate of each deduplication key. */
@@ -118,6 +119,8 @@ function detailOf(proposal: NewProposal, { approach }: ProposalRequest): Record<
       return { merge: { parents: proposal.parents } };
     case 'composed':
       return { composed: { parents: proposal.parents } };
+    case 'given':
+      return { given: { command: proposal.commandId } };
     case 'proposed':
       return { reflection: { ordinals: proposal.shown, components: proposal.components, approach } };
   }

@@ -51,7 +51,7 @@ export const jobChangeSchema = z
 /** Body of pause, resume and cancel; optional. */
 export const commandBodySchema = z.strictObject({ reason }, 'must be a JSON object, or absent').nullish();
 
-const commandKindSchema = z.enum(['pause', 'resume', 'cancel', 'stop']);
+const commandKindSchema = z.enum(['pause', 'resume', 'cancel', 'stop', 'candidate', 'hint']);
 /** Commands to a job's workflow; `stop` is a reward that also ends the job. */
 export type CommandKind = z.infer<typeof commandKindSchema>;
 

@@ -1,7 +1,14 @@
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type { CommandKind } from '../contracts/control.js';
 import type { JobKind } from '../core/jobs/kinds.js';
-import { cancelSignal, pauseSignal, resumeSignal, rewardSignal } from '../../workflows/messages.js';
+import {
+  cancelSignal,
+  candidateSignal,
+  hintSignal,
+  pauseSignal,
+  resumeSignal,
+  rewardSignal,
+} from '../../workflows/messages.js';
 
 /** The job that a command addresses. */
 export interface CommandedJob {
@@ -78,6 +85,10 @@ async function deliver(handle: WorkflowHandle, kind: CommandKind, commandId: str
       return handle.signal(pauseSignal, { commandId });
     case 'resume':
       return handle.signal(resumeSignal, { commandId });
+    case 'candidate':
+      return handle.signal(candidateSignal, { commandId });
+    case 'hint':
+      return handle.signal(hintSignal, { commandId });
     case 'stop':
       return handle.signal(rewardSignal, { commandId, stop: true });
     case 'cancel':

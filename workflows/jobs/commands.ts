@@ -1,13 +1,20 @@
 import type { CommandOutcome } from '../../activities/index.js';
 import type { NewEvent } from '../../src/core/events/event.js';
-import { paused, resumed } from '../../src/core/events/jobs.js';
+import { hintGiven, paused, resumed } from '../../src/core/events/jobs.js';
 import { transition, type StatusCommand } from '../../src/core/jobs/status.js';
 import type { JobOutcome } from './close.js';
 import type { StatusView } from '../messages.js';
 
+/** What a person suggests to a search; its id is that of the command. */
+type SuggestionKind = 'candidate' | 'hint';
+export interface Suggestion {
+  kind: SuggestionKind;
+  id: string;
+}
+
 /** A received command that is not decided yet. */
 export interface PendingCommand {
-  kind: StatusCommand;
+  kind: StatusCommand | SuggestionKind;
   /** Null: sent by an operator; nothing waits for its outcome. */
   commandId: string | null;
 }
@@ -23,24 +30,40 @@ export interface CommandDecision {
   next: ControlState;
   outcomes: CommandOutcome[];
   events: NewEvent[];
+  /** Accepted suggestions, in their order. */
+  suggestions: Suggestion[];
   /** Set where a command ends the job; later commands are not decided. */
   jobOutcome: JobOutcome | null;
   /** The command that ends the job, answered when the job is closed. */
   accepted: string | null;
 }
 
-export function decideCommands(from: ControlState, commands: readonly PendingCommand[]): CommandDecision {
+/** `takes`: whether the search can use a suggestion of the kind. */
+export function decideCommands(
+  from: ControlState,
+  commands: readonly PendingCommand[],
+  takes: (kind: SuggestionKind) => boolean = () => false,
+): CommandDecision {
   let { status, pauses } = from;
   const outcomes: CommandOutcome[] = [];
   const events: NewEvent[] = [];
+  const suggestions: Suggestion[] = [];
   for (const { kind, commandId } of commands) {
+    if (kind === 'candidate' || kind === 'hint') {
+      if (commandId === null) continue;
+      const outcome = takes(kind) ? 'accepted' : 'refused';
+      if (outcome === 'accepted') suggestions.push({ kind, id: commandId });
+      if (outcome === 'accepted' && kind === 'hint') events.push(hintGiven(commandId));
+      outcomes.push({ commandId, outcome, statusAfter: status });
+      continue;
+    }
     const result = transition(status, kind);
     if (result.ok && (kind === 'cancel' || kind === 'reward_stop')) {
       const jobOutcome: JobOutcome =
         kind === 'cancel'
           ? { status: 'cancelled', stoppedBy: 'cancelled' }
           : { status: 'completed', stoppedBy: 'reward_stop' };
-      return { next: { status, pauses }, outcomes, events, jobOutcome, accepted: commandId };
+      return { next: { status, pauses }, outcomes, events, suggestions, jobOutcome, accepted: commandId };
     }
     if (result.ok && !result.already && (kind === 'pause' || kind === 'resume')) {
       status = kind === 'pause' ? 'paused' : 'running';
@@ -49,5 +72,5 @@ export function decideCommands(from: ControlState, commands: readonly PendingCom
     }
     if (commandId) outcomes.push({ commandId, outcome: result.ok ? 'accepted' : 'refused', statusAfter: status });
   }
-  return { next: { status, pauses }, outcomes, events, jobOutcome: null, accepted: null };
+  return { next: { status, pauses }, outcomes, events, suggestions, jobOutcome: null, accepted: null };
 }

@@ -14,7 +14,7 @@ import type { SearchView } from '../../src/core/search/protocol.js';
 import { finish, record } from '../activities.js';
 import { statusAttribute, statusQuery, type JobInput, type StatusView } from '../messages.js';
 import { closeWorkflow, outcomeOfError, storedError, type JobOutcome } from './close.js';
-import { decideCommands, type PendingCommand } from './commands.js';
+import { decideCommands, type PendingCommand, type Suggestion } from './commands.js';
 import { isAtHistoryLimit, runUntilHistoryLimit, type CarriedState } from './history-limit.js';
 import { CommandInbox } from './inbox.js';
 
@@ -30,6 +30,8 @@ export interface JobDefinition {
   kept?(): Omit<KeptSearch, 'counts'> | undefined;
   /** Continues in a new run of the kind's workflow. */
   continueAsNew(carried: CarriedState): Promise<never>;
+  /** Whether the search can use a person's suggestion; absent: none. */
+  takesSuggestion?(kind: Suggestion['kind']): boolean;
   /** The outcome of an error that does not fail the job; null: it fails the job. */
   outcomeOfError?(error: unknown): JobOutcome | null;
 }
@@ -43,6 +45,7 @@ export class JobControl {
   /** Outcomes of all the job's rollouts, as last reported. */
   counts: OutcomeCounts = noOutcomes;
   private readonly inbox: CommandInbox;
+  private suggestions: Suggestion[];
   private readonly accepted: string[] = [];
   private interruption: JobOutcome | null = null;
   private readonly workflowScope = CancellationScope.current();
@@ -56,7 +59,7 @@ export class JobControl {
   constructor(
     input: JobInput,
     definition: JobDefinition,
-    carried: CarriedState = { status: 'running', pauses: 0, counts: noOutcomes, inbox: [] },
+    carried: CarriedState = { status: 'running', pauses: 0, counts: noOutcomes, inbox: [], suggestions: [] },
   ) {
     this.input = input;
     this.definition = definition;
@@ -64,6 +67,7 @@ export class JobControl {
     this.pauses = carried.pauses;
     this.counts = carried.counts;
     this.inbox = new CommandInbox(carried.inbox);
+    this.suggestions = [...carried.suggestions];
     setHandler(statusQuery, () => ({ status: this.status, ...definition.statusView() }), {
       description: 'Status, generation, best candidate, best reward and budget as the workflow sees them.',
     });
@@ -78,6 +82,11 @@ export class JobControl {
     if (!isRunnable() || isAtHistoryLimit()) await this.definition.recordPending();
     await condition(() => isRunnable() || isAtHistoryLimit());
     if (isAtHistoryLimit()) await this.continueAsNewAtRest();
+  }
+
+  /** The accepted suggestions since the last call. */
+  takeSuggestions(): Suggestion[] {
+    return this.suggestions.splice(0);
   }
 
   /** Forgets the reward signals so far. Call it before Postgres is read for rewards. */
@@ -138,6 +147,7 @@ export class JobControl {
       pauses: this.pauses,
       counts: this.counts,
       inbox: this.inbox.undecided(),
+      suggestions: this.suggestions,
     });
   }
 
@@ -184,8 +194,11 @@ export class JobControl {
   private async decide(commands: PendingCommand[]): Promise<void> {
     const before = this.status;
     const { status, pauses } = this;
-    const { next, outcomes, events, jobOutcome, accepted } = decideCommands({ status, pauses }, commands);
+    const takes = (kind: Suggestion['kind']) => this.definition.takesSuggestion?.(kind) ?? false;
+    const decided = decideCommands({ status, pauses }, commands, takes);
+    const { next, outcomes, events, suggestions, jobOutcome, accepted } = decided;
     ({ status: this.status, pauses: this.pauses } = next);
+    this.suggestions.push(...suggestions);
     if (accepted) this.accepted.push(accepted);
     if (this.status !== before) upsertSearchAttributes([{ key: statusAttribute, value: this.status }]);
     if (outcomes.length > 0 || events.length > 0) {

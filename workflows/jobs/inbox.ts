@@ -1,6 +1,14 @@
 import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
-import type { StatusCommand } from '../../src/core/jobs/status.js';
-import { cancelSignal, pauseSignal, resumeSignal, rewardSignal, type Command, type RewardSignal } from '../messages.js';
+import {
+  cancelSignal,
+  candidateSignal,
+  hintSignal,
+  pauseSignal,
+  resumeSignal,
+  rewardSignal,
+  type Command,
+  type RewardSignal,
+} from '../messages.js';
 import type { PendingCommand } from './commands.js';
 
 /** At most this many commands are decided at once, so that one record stays small. */
@@ -14,7 +22,7 @@ export class CommandInbox {
 
   constructor(pending: readonly PendingCommand[]) {
     this.pending = [...pending];
-    const receive = (kind: StatusCommand) => (command?: { commandId?: string } | null) => {
+    const receive = (kind: PendingCommand['kind']) => (command?: { commandId?: string } | null) => {
       this.pending.push({ kind, commandId: command?.commandId ?? null });
     };
     const pause = receive('pause');
@@ -27,13 +35,19 @@ export class CommandInbox {
     };
     // Signals before the first workflow task arrive here in the order sent. The handlers below
     // would take all pauses first, then all resumes.
-    const early = { [pauseSignal.name]: pause, [resumeSignal.name]: resume, [cancelSignal.name]: cancel };
+    const [candidate, hint] = [receive('candidate'), receive('hint')];
+    const early = {
+      ...{ [pauseSignal.name]: pause, [resumeSignal.name]: resume, [cancelSignal.name]: cancel },
+      ...{ [candidateSignal.name]: candidate, [hintSignal.name]: hint },
+    };
     setDefaultSignalHandler((name, signal) =>
       name === rewardSignal.name ? reward(signal as RewardSignal) : early[name]?.(signal as Command),
     );
     setHandler(pauseSignal, pause, { description: 'Start no new rollout; rollouts in flight finish.' });
     setHandler(resumeSignal, resume, { description: 'Continue after a pause.' });
     setHandler(cancelSignal, cancel, { description: 'End now and keep the best candidate so far.' });
+    setHandler(candidateSignal, candidate, { description: 'Sent by HTTP: a prompt for the search is stored.' });
+    setHandler(hintSignal, hint, { description: 'Sent by HTTP: a hint for the proposer is stored.' });
     setHandler(rewardSignal, reward, {
       description: 'A reward was reported; with {"stop": true} the job completes with its best candidate so far.',
     });

@@ -10,6 +10,8 @@ export interface SearchContext extends RolloutContext {
   limits: SessionLimits;
   /** Answers to the first of the current proposal requests; a new run continues after them. */
   proposed: ProposalAnswer[];
+  /** The id of the hint in the proposer's prompts; undefined: none was given. */
+  hint: string | undefined;
 }
 
 /** A response; `traffic`: how calls of live traffic are compared. */
@@ -49,8 +51,9 @@ async function answerProposals(
     const done = context.proposed.length;
     const requests = request.requests.slice(done, done + limits.maxConcurrent);
     const summary = summaryOf({ ...request, requests });
+    const hint = context.hint === undefined ? {} : { hint: context.hint };
     const answers = await pending.recordWith((update) =>
-      propose.executeWithOptions({ summary }, [{ ...job, requests, ...update }]),
+      propose.executeWithOptions({ summary }, [{ ...job, requests, ...hint, ...update }]),
     );
     context.proposed = [...context.proposed, ...answers];
   }

@@ -33,6 +33,8 @@ export interface SearchInput extends JobInput {
     control: CarriedState;
     /** Answers to the first of the proposals that `state` asks for. */
     proposed: ProposalAnswer[];
+    /** The id of the hint in the proposer's prompts. */
+    hint?: string;
     /** How many responses were applied. */
     steps: number;
     /** The rest of `max_minutes`. */
@@ -83,19 +85,33 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
         pending.recordWith(async ({ update }) => {
           if (update) await recordSearch({ ...job, ...update });
         }),
+      takesSuggestion: (kind) => {
+        if (!state || !definition.isExtendable) return false;
+        return kind === 'hint' || (!context.limits.live && searchOf(state).give(state, '') !== null);
+      },
       kept: () => {
         if (!state || !definition.isExtendable || context.limits.live) return undefined;
+        state = takeSuggestions(state);
         const { runMs, usedMs = 0 } = context.limits;
         const spentMs = runMs === undefined || !time ? 0 : runMs - time.left;
-        return { state, proposed: context.proposed, steps, usedMs: usedMs + spentMs };
+        const { proposed, hint } = context;
+        return { state, proposed, steps, usedMs: usedMs + spentMs, ...(hint !== undefined && { hint }) };
       },
       outcomeOfError: (error) => outcomeIfCostSpent(error, budget()),
       continueAsNew: (carried) => {
-        const { limits, proposed } = context;
+        const { limits, proposed, hint } = context;
         const left = time && { leftMs: time.left };
         return definition.continueAsNew({
           ...job,
-          resume: { state: state!, limits, control: carried, proposed, steps, ...left },
+          resume: {
+            state: state!,
+            limits,
+            control: carried,
+            proposed,
+            steps,
+            ...left,
+            ...(hint !== undefined && { hint }),
+          },
         });
       },
     },
@@ -107,6 +123,7 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
     pending,
     limits: resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 },
     proposed: resume?.proposed ?? [],
+    hint: resume?.hint,
   };
   let time = sessionTime(context.limits, resume?.leftMs);
   const budget = (): BudgetContext => ({
@@ -116,11 +133,20 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
     advice: definition.advice,
   });
 
+  const takeSuggestions = (from: SessionState): SessionState => {
+    let after = from;
+    for (const { kind, id } of control.takeSuggestions()) {
+      if (kind === 'hint') context.hint = id;
+      else after = searchOf(after).give(after, id) ?? after;
+    }
+    return after;
+  };
   const begin = ({ search, limits, kept }: SessionPlan): SessionState => {
     context.limits = limits;
     if (!kept) return algorithmOf(search).create(search);
     context.limits = limitsLeft(limits, kept.usedMs);
     context.proposed = kept.proposed;
+    context.hint = kept.hint;
     control.counts = kept.counts;
     const { state: extended, decisions } = extendSearch(kept.state, search) ?? { state: kept.state, decisions: [] };
     steps = kept.steps + 1;
@@ -141,6 +167,7 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
     let before = viewOf(state);
     for (;;) {
       await control.waitUntilRunnable();
+      state = takeSuggestions(state);
       const request = searchOf(state).next(state);
       if (request.kind === 'done') return control.completed(request.stoppedBy, context.limits.maxFailureRate);
       if (request.kind === 'failed') {
@@ -151,7 +178,7 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
       if (isMeasuredBaseline(request, response)) {
         await definition.adoptBaseline?.(job);
       }
-      const applied = searchOf(state).apply(state, response);
+      const applied = searchOf(state).apply(takeSuggestions(state), response);
       state = applied.state;
       const after = viewOf(state);
       setCurrentDetails(describeProgress(after));

@@ -114,6 +114,7 @@ export const candidateDetailSchema = z
     diff: z
       .array(z.object({ parent_id: z.string(), component: z.string(), unified: z.string() }))
       .describe('Diffs against each parent, for each component that differs.'),
+    is_given: z.boolean().describe('A person wrote it: `POST …/candidates`.'),
     reflection: reflectionSchema.nullable().describe('null for a candidate without a proposal by a model.'),
     minibatch: minibatchSchema.describe('All tested seeds, in the order requested. A failed rollout counts 0.'),
     segments: z.array(segmentSchema),

@@ -101,6 +101,7 @@ const progressEvents = [
     generation,
     lever_version: z.int().describe('The number of the candidate in its job.'),
     approach: approachSchema.optional(),
+    is_given: z.literal(true).optional().describe('A person wrote it; absent: the search did.'),
   }),
   event('proposal_failed', 'No candidate could be proposed.', {
     candidate_id: z.string().describe('The id that the candidate would have had.'),
@@ -161,6 +162,9 @@ const progressEvents = [
     rollout_id: z.string().nullable().describe('The rollout it belongs to; null: it names none.'),
     correlation_id: z.string().nullable().describe('The correlation id as reported; null: none.'),
     candidate_id: z.string().nullable().describe('The candidate as reported; null: none.'),
+  }),
+  event('hint_given', "The hint in the proposer's prompts changed.", {
+    command_id: z.string().describe('The command that brought or removed it.'),
   }),
   event('paused', 'The job is paused: no new rollout starts.', {}),
   event('resumed', 'The job runs again.', {}),

@@ -15,6 +15,12 @@ export function resumed(count: number): NewEvent<'resumed'> {
   return { key: `resumed:${count}`, type: 'resumed', message: 'resumed', data: {} };
 }
 
+/** `commandId`: the command that brought the hint. */
+export function hintGiven(commandId: string): NewEvent<'hint_given'> {
+  const message = 'the hint for the proposer changed';
+  return { key: `hint:${commandId}`, type: 'hint_given', message, data: { command_id: commandId } };
+}
+
 export type JobFailure = EventData<'error'>;
 export type JobEnd = { status: 'completed' | 'cancelled' } | { status: 'failed'; error: JobFailure };
 

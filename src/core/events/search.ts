@@ -53,11 +53,13 @@ export function decisionEvents(jobId: string, decision: Decision): NewEvent[] {
   const idOf = (candidate: number) => candidateId(jobId, candidate);
   switch (type) {
     case 'candidate_proposed': {
-      const { candidate, parents, generation, approach } = decision;
-      const message = `candidate ${candidate} proposed${approach ? ` (${approach})` : ''}`;
+      const { candidate, parents, generation, approach, isGiven } = decision;
+      const how = isGiven ? ' (given)' : approach ? ` (${approach})` : '';
+      const message = `candidate ${candidate} proposed${how}`;
       const parentIds = parents.map(idOf);
       const ids = { candidate_id: idOf(candidate), parent_ids: parentIds };
       const data = { ...ids, generation, lever_version: candidate, ...(approach && { approach }) };
+      if (isGiven) return [{ key: `proposed:${candidate}`, type, message, data: { ...data, is_given: true } }];
       return [{ key: `proposed:${candidate}`, type, message, data }];
     }
     case 'proposal_failed': {

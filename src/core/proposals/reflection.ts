@@ -29,6 +29,8 @@ export interface Reflection {
   approach?: Approach;
   /** A further hint for the proposer. */
   tip?: string;
+  /** What a person who knows the task wrote for the proposer. */
+  hint?: string;
   /** Factor on the lengths of the examples shown; absent: 1. */
   traceDetail?: number;
 }
@@ -59,7 +61,17 @@ const demands: Readonly<Record<Approach, string>> = {
 };
 
 export function buildReflection(reflection: Reflection): Message[] {
-  const { instruction, examples, task, component, others = {}, approach = 'revise', tip, traceDetail = 1 } = reflection;
+  const {
+    instruction,
+    examples,
+    task,
+    component,
+    others = {},
+    approach = 'revise',
+    tip,
+    hint,
+    traceDetail = 1,
+  } = reflection;
   const shown = cutAfter(instruction, maxInstructionShown);
   const parts = [
     'An assistant was given this instruction for a task:',
@@ -71,6 +83,7 @@ export function buildReflection(reflection: Reflection): Message[] {
     '# What to do',
     demands[approach],
     ...(tip === undefined ? [] : [tip]),
+    ...(hint === undefined ? [] : ['Follow this hint of a person who knows the task:', quoteText(hint)]),
     'Give the whole new instruction inside ``` fences, and nothing of it outside of them.',
   ];
   return [{ role: 'user', content: parts.join('\n\n') }];
@@ -193,6 +206,6 @@ function runAt(line: string): number {
 }
 
 /** `{name}` and `{{name}}`, as written. */
-function placeholders(text: string): Set<string> {
+export function placeholders(text: string): Set<string> {
   return new Set(text.match(/\{\{\s*[A-Za-z_][\w.]*\s*\}\}|\{[A-Za-z_][\w.]*\}/g) ?? []);
 }

@@ -78,7 +78,12 @@ export function defineSearch<State extends SearchState>(steps: SearchSteps<State
     const after = steps.resume(state, decisions);
     return after && !isDone(after) ? { state: warnOfBudget(after, decisions), decisions } : null;
   };
-  return { next, apply, extend, view: (state) => steps.view(state) };
+  const give = (state: State, id: string): State | null => {
+    const { phase, given = [] }: SearchState = state;
+    const isEnding = isEndPhase(phase) || (phase.name === 'heldout' && !('isExtended' in phase));
+    return isEnding ? null : { ...state, given: [...given, id] };
+  };
+  return { next, apply, give, extend, view: (state) => steps.view(state) };
 }
 
 function isDone({ phase }: SearchState): boolean {

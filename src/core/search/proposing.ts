@@ -18,6 +18,8 @@ export interface PlannedProposal {
   offered: readonly { ordinal: number }[];
   /** The candidate is its parent's graph without a step. */
   ablation?: number;
+  /** A person's prompt, by its id. */
+  given?: string;
   /** How the model is asked; absent: as in a search that is not stalled. */
   approach?: Approach;
 }
@@ -28,8 +30,9 @@ export function proposalRequest(
   generation: number,
   config: SearchConfig & MutationConfig,
 ): SearchRequest {
-  const requests = planned.map(({ candidate, parents, offered, ablation, approach }, index): ProposalRequest => {
+  const requests = planned.map(({ candidate, parents, offered, ablation, approach, given }, index): ProposalRequest => {
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
+    if (given !== undefined) return { ...request, kind: 'given', given };
     if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
     if (ablation !== undefined) return { ...request, kind: 'ablate', ablation };
     if (approach !== undefined) {
@@ -49,13 +52,14 @@ export function proposalRequest(
  */
 export function addProposals<State extends SearchState>(
   before: State,
-  proposed: readonly Pick<PlannedProposal, 'candidate' | 'parents' | 'approach'>[],
+  proposed: readonly Pick<PlannedProposal, 'candidate' | 'parents' | 'approach' | 'given'>[],
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): State {
   const { generation } = before;
-  const added = proposed.map(({ candidate, parents, approach }): CandidateSummary => {
-    decisions.push({ type: 'candidate_proposed', candidate, parents, generation, ...(approach && { approach }) });
+  const added = proposed.map(({ candidate, parents, approach, given }): CandidateSummary => {
+    const origin = { ...(approach && { approach }), ...(given !== undefined && { isGiven: true as const }) };
+    decisions.push({ type: 'candidate_proposed', candidate, parents, generation, ...origin });
     return { candidate, parents, generation, status: 'proposed', reward: null };
   });
   reportFailedProposals(answers, generation, decisions);
@@ -67,7 +71,11 @@ export function addProposals<State extends SearchState>(
   return { ...state, proposer: record, phase };
 }
 
-function reportFailedProposals(answers: readonly ProposalAnswer[], generation: number, decisions: Decision[]): void {
+export function reportFailedProposals(
+  answers: readonly ProposalAnswer[],
+  generation: number,
+  decisions: Decision[],
+): void {
   for (const { candidate, outcome, reason = 'no reason was given' } of answers) {
     if (outcome === 'proposed') continue;
     const isDuplicate = outcome === 'duplicate';

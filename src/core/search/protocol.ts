@@ -31,10 +31,10 @@ export interface RolloutAnswer {
 /**
  * `rewrite`: a model rewrites texts of the parent; `edit`: a model edits the parent's graph;
  * without a model, `merge` and `compose` combine parts of known candidates, and `ablate` removes a
- * step of the parent's graph.
+ * step of the parent's graph. A person wrote the text of `given`.
  */
 export interface ProposalRequest {
-  kind: 'rewrite' | 'edit' | 'merge' | 'compose' | 'ablate';
+  kind: 'rewrite' | 'edit' | 'merge' | 'compose' | 'ablate' | 'given';
   candidate: number;
   parent: number;
   generation: number;
@@ -49,6 +49,8 @@ export interface ProposalRequest {
   rewrite?: Rewrite;
   merge?: number[];
   compose?: Composition;
+  /** `given`: the id of the person's prompt. */
+  given?: string;
   /** `ablate`: which of the steps that can be removed. */
   ablation?: number;
 }
@@ -172,7 +174,15 @@ export interface CandidateTest {
 
 /** The decisions of `apply`, in order; all but `rollouts_repeated` become events. */
 export type Decision =
-  | { type: 'candidate_proposed'; candidate: number; parents: number[]; generation: number; approach?: Approach }
+  | {
+      type: 'candidate_proposed';
+      candidate: number;
+      parents: number[];
+      generation: number;
+      approach?: Approach;
+      /** A person wrote it. */
+      isGiven?: true;
+    }
   | {
       type: 'candidate_rejected';
       candidate: number;
@@ -259,6 +269,8 @@ export interface Step<State> {
 export interface SearchAlgorithm<State> {
   next(state: State): SearchRequest;
   apply(state: State, answers: SearchResponse): Step<State>;
+  /** Takes a person's prompt, to be tested after the current tests; null: the search is ending. */
+  give(state: State, id: string): State | null;
   /** Goes on with other limits, also after the end; null: the search would end at once. */
   extend(state: State, limits: Partial<SearchLimits>): Step<State> | null;
   view(state: State): SearchView;

@@ -53,6 +53,8 @@ export interface SearchState {
   quiet: number;
   rng: Rng;
   proposer: ProposerRecord;
+  /** Prompts of people that wait for their test; absent: none. */
+  given?: string[];
   budgetWarned: boolean;
 }
 

@@ -34,6 +34,7 @@ export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; st
     ...candidateView(row),
     decision: decisionView(row, job),
     diff: parents.flatMap((parent) => diffs(parent, self)),
+    is_given: self.isGiven,
     reflection: reflectionView(self, attempts, feedback),
     minibatch: await readTestView(tx, job.jobId, row, shownSeeds),
     segments: segmentViews(segments, sources, feedback),

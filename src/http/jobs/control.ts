@@ -3,6 +3,7 @@ import type { CommandKind, ControlAnswer } from '../../contracts/control.js';
 import { isTerminal, transition, type Status, type StatusCommand } from '../../core/jobs/status.js';
 import { jobKinds, type JobKind } from '../../core/jobs/kinds.js';
 import { insertCommand, readOutcome, type Outcome } from '../../storage/jobs/commands.js';
+import { insertSuggestion, type SuggestedContent } from '../../storage/jobs/suggestions.js';
 import { closePending } from '../../storage/decisions/pending.js';
 import { readJob, type JobHead, type JobRow } from '../../storage/jobs/jobs.js';
 import { TemporalUnavailableError, WorkflowGoneError } from '../../temporal/commands.js';
@@ -11,7 +12,10 @@ import { ApiError, refuse } from '../server/errors.js';
 import { createWakeSignal } from '../server/hints.js';
 import { idFields } from './view.js';
 
-const statusCommands: Record<CommandKind, StatusCommand> = {
+/** What a person suggests to a search; it changes no status. */
+type SuggestionKind = 'candidate' | 'hint';
+
+const statusCommands: Record<Exclude<CommandKind, SuggestionKind>, StatusCommand> = {
   pause: 'pause',
   resume: 'resume',
   cancel: 'cancel',
@@ -53,18 +57,23 @@ export async function command(
   deps: HttpDeps,
   job: JobRow,
   kind: CommandKind,
+  content?: SuggestedContent,
 ): Promise<{ code: 200 | 202; body: ControlAnswer }> {
   const ids = idFields(job.jobId);
   // A closed job has no workflow, and its status is final.
   if (isTerminal(job.status)) return { code: 200, body: { ...ids, status: decided(job.status, kind) } };
   if (job.status === 'pending') {
     // A pending job has no workflow yet.
-    const found = await deps.db.org(job.orgId, (tx) => closePending(tx, job, statusCommands[kind]));
+    const found = await deps.db.org(job.orgId, (tx) => closePending(tx, job, statusCommandOf(kind, job.status)));
     if (found === 'refused') throw refused(kind, job.status);
     if (found !== 'started') return { code: 200, body: { ...ids, status: found } };
   }
 
-  const inserted = await deps.db.org(job.orgId, (tx) => insertCommand(tx, job, kind));
+  const inserted = await deps.db.org(job.orgId, async (tx) => {
+    const command = await insertCommand(tx, job, kind);
+    if (content && 'commandId' in command) await insertSuggestion(tx, job.orgId, command.commandId, content);
+    return command;
+  });
   if ('closed' in inserted) return { code: 200, body: { ...ids, status: decided(inserted.closed, kind) } };
   const { commandId } = inserted;
   const outcome = await deliverAndWait(deps, job, kind, commandId);
@@ -131,12 +140,24 @@ function unavailable(code: string, detail: string, cause: Error): ApiError {
 
 /** The result of a command on a closed job, by the transition table; throws if refused. */
 function decided(status: Status, kind: CommandKind): Status {
-  const result = transition(status, statusCommands[kind]);
+  const result = transition(status, statusCommandOf(kind, status));
   if (!result.ok) throw refused(kind, status);
   return result.status;
 }
 
-const verbs: Record<CommandKind, string> = { pause: 'paused', resume: 'resumed', cancel: 'cancelled', stop: 'stopped' };
+function statusCommandOf(kind: CommandKind, status: Status): StatusCommand {
+  if (kind === 'candidate' || kind === 'hint') throw refused(kind, status);
+  return statusCommands[kind];
+}
+
+const verbs: Record<CommandKind, string> = {
+  pause: 'paused',
+  resume: 'resumed',
+  cancel: 'cancelled',
+  stop: 'stopped',
+  candidate: 'given a prompt: its search is about to begin, ending or over',
+  hint: 'given a hint: its search is about to begin or over',
+};
 
 function refused(kind: CommandKind, status: Status): ApiError {
   return new ApiError(409, 'invalid_state', `The job is ${status} and cannot be ${verbs[kind]}.`, {

@@ -34,6 +34,7 @@ import { labelsOf } from '../jobs/labels.js';
 import { listPage } from '../jobs/lists.js';
 import { bodyProblems, idempotencyHeader, problems, sessionParams, validateForm } from '../server/schema.js';
 import { extendSession } from './extend.js';
+import { registerSuggestions } from './suggestions.js';
 import { readTelemetry } from './sensors-view.js';
 import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, sessionView } from './view.js';
 import { sessionSpec, unwrapSession } from '../jobs/specs.js';
@@ -214,6 +215,8 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       return extendSession(deps, request, reply, job, request.body ?? {});
     },
   );
+
+  registerSuggestions(app, deps);
 
   registerJobRoutes(app, deps, {
     base,

@@ -18,6 +18,8 @@ export interface Ancestor extends Record<string, unknown> {
   /** Graph jobs: instead of messages. */
   graph: GraphJson | null;
   edits: EditJson[] | null;
+  /** Whether a person wrote it. */
+  isGiven: boolean;
   /** Rollouts shown to the proposer, and rewritten components; null: no model proposed it. */
   reflection: { ordinals: number[]; components: string[]; approach?: Approach } | null;
 }
@@ -31,7 +33,7 @@ export async function readAncestry(tx: Tx, jobId: string, candidateId: string): 
        select parent from candidates c join line on line.id = c.id, unnest(c.parent_ids) as parent where c.job_id = $1
      )
      select c.id, c.lever_version as "leverVersion", c.parent_ids as "parentIds", c.messages, coalesce(c.demos, '[]') as demos,
-            c.graph, c.edits, c.detail->'reflection' as reflection
+            c.graph, c.edits, c.detail->'reflection' as reflection, c.detail ? 'given' as "isGiven"
        from candidates c join line on line.id = c.id where c.job_id = $1 order by c.lever_version`,
     [jobId, candidateId],
   );

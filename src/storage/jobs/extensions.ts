@@ -15,6 +15,8 @@ export interface KeptSearch {
   state: SessionState;
   /** Answers to the first of the proposals that `state` asks for. */
   proposed: ProposalAnswer[];
+  /** The id of the hint in the proposer's prompts. */
+  hint?: string;
   /** How many responses were applied. */
   steps: number;
   counts: OutcomeCounts;

@@ -2,7 +2,14 @@ import { expect, test } from '@jest/globals';
 import { eventSchemas, terminalEvents } from '../../../src/contracts/events/schema.js';
 import { deploymentBuilding, gateJudged, snapshotFrozen } from '../../../src/core/events/deployments.js';
 import type { NewEvent } from '../../../src/core/events/event.js';
-import { endEvents, evaluationResults, paused, resumed, searchResults } from '../../../src/core/events/jobs.js';
+import {
+  endEvents,
+  evaluationResults,
+  hintGiven,
+  paused,
+  resumed,
+  searchResults,
+} from '../../../src/core/events/jobs.js';
 import { concurrencyLowered, rewardReceived, rolloutEvent } from '../../../src/core/events/rollouts.js';
 import {
   costBudgetWarning,
@@ -46,6 +53,8 @@ const events: NewEvent[] = [
   ),
   rewardReceived({ rewardId: 'rew_0', reward: 1, rolloutId: null, correlationId: null, candidateId: null }),
   concurrencyLowered(1, { limit: 1, max: 4, because: 'busy' }),
+  ...decisionEvents(id, { type: 'candidate_proposed', ...at, parents: [0], isGiven: true }),
+  hintGiven('cmd_0'),
   paused(1),
   resumed(1),
   deploymentBuilding('support'),

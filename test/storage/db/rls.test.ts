@@ -47,6 +47,7 @@ const tables = [
   'datasets',
   'dataset_rows',
   'commands',
+  'suggestions',
   'events',
   'idempotency_keys',
 ];
@@ -94,6 +95,7 @@ beforeAll(async () => {
         org,
         job.jobId,
       ]);
+      await tx.query(`insert into suggestions (command_id, org_id, hint) values ($1, $2, 'hint')`, [`cmd_${org}`, org]);
       await publishSlots(tx, job, [{ ordinal: 1, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }]);
       await tx.query(
         `insert into sensor_frames (job_id, org_id, ordinal, candidate_id, stage, generation, trace_ids)

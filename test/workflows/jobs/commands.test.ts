@@ -18,7 +18,14 @@ const controlState = fc.record<ControlState>({ status: fc.constantFrom('running'
 
 /** Decides the same commands in batches of `size` while the job is open. */
 function inBatches(from: ControlState, commands: PendingCommand[], size: number): CommandDecision {
-  let all: CommandDecision = { next: from, outcomes: [], events: [], jobOutcome: null, accepted: null };
+  let all: CommandDecision = {
+    next: from,
+    outcomes: [],
+    events: [],
+    suggestions: [],
+    jobOutcome: null,
+    accepted: null,
+  };
   for (let i = 0; i < commands.length && !all.jobOutcome; i += size) {
     const step = decideCommands(all.next, commands.slice(i, i + size));
     all = { ...step, outcomes: [...all.outcomes, ...step.outcomes], events: [...all.events, ...step.events] };

@@ -32,6 +32,7 @@ import { addChildren, merge, reflect } from './children.js';
 import { gepaLimits } from './config.js';
 import { explore, exploreFurther } from './exploration.js';
 import { forecast } from './forecast.js';
+import { addGiven, tryGiven } from './given.js';
 import { drawParent } from './parents.js';
 import { isExhausted } from './variation.js';
 import { incumbentOf, isBetter, trimPool } from './pool.js';
@@ -59,7 +60,8 @@ export function afterProposals(
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): GepaState {
-  const { state, trials: proposed } = addChildren(before, planned, answers, decisions);
+  const add = planned.every(({ given }) => given !== undefined) ? addGiven : addChildren;
+  const { state, trials: proposed } = add(before, planned, answers, decisions);
   if (state.phase.name === 'failed') return state;
   const pairs = proposed.flatMap(({ candidate, shown }) => shown.map((seed): Pair => [candidate, seed]));
   const affordable = pairs.slice(0, Math.max(0, searchRollouts(state)));
@@ -127,6 +129,8 @@ function evaluated(before: GepaState, candidate: number, decisions: Decision[]):
 /** Ends the generation, after an evaluation of the most promising candidate if one is due. */
 function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const state = trimPool(before);
+  const given = tryGiven(state);
+  if (given !== null) return given;
   const model = rewardModelOf(state);
   const incumbent = incumbentOf(state, model);
   const stop = whyStop(state, model, incumbent);
@@ -191,7 +195,8 @@ function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
 export function resumeGenerations(state: GepaState, decisions: Decision[]): GepaState | null {
   const model = rewardModelOf(state);
   if (stopReason(state, state.best!.reward, whyStop(state, model, incumbentOf(state, model))) !== null) return null;
-  return beginGeneration({ ...state, generation: state.generation + 1 }, decisions);
+  const next = { ...state, generation: state.generation + 1 };
+  return tryGiven(next) ?? beginGeneration(next, decisions);
 }
 
 /** Why no further generation follows, or null. */

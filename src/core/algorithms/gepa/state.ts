@@ -22,6 +22,8 @@ export interface Trial {
   ablation?: number;
   /** How the model is asked in a stalled search. */
   approach?: Approach;
+  /** A person wrote the child. */
+  given?: string;
 }
 
 /** The phase of the search; phases with a batch have the name of their `Stage`. */

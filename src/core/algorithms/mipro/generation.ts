@@ -27,7 +27,7 @@ import { addDemos, requestDemos } from './demo-search.js';
 import { concludeEvaluation, evaluated, evaluationOf, missingOf } from './evaluation.js';
 import { isNoisy, leaderOf, mostPromising } from './expected-reward.js';
 import { bootstrapFurther, explore, failFurther } from './exploration.js';
-import { addInstructions, mergeInstructions, proposeInstructions } from './instructions.js';
+import { addInstructions, mergeInstructions, proposeInstructions, tryGiven } from './instructions.js';
 import { isAllRequested, knownCombinations, spaceOf } from './space.js';
 import type { MiproState, Tests } from './state.js';
 import { acceptedOf, judgeTests, mergeTrials, openTests } from './tests.js';
@@ -74,7 +74,7 @@ export function afterInstructions(
     return beginTrials(state, before.generation === 1 ? [] : written, decisions);
   }
   const [first] = phase.wanted;
-  if (first!.rewrite === null) {
+  if (first!.rewrite === null && first!.given === undefined) {
     return runTests(
       state,
       { step: 'merge', parent: first!.parents[0]!, trials: mergeTrials(state, trials) },
@@ -156,6 +156,8 @@ export function afterEvaluation(
 
 /** Ends the generation, after an evaluation of the most promising candidate if one is due. */
 function endGeneration(state: MiproState, evaluations: number, decisions: Decision[]): MiproState {
+  const given = tryGiven(state);
+  if (given !== null) return given;
   const stop = whyStop(state) ?? (isPatienceOver(state) ? 'patience' : null);
   const candidate = mostPromising(state);
   if (candidate !== null) {

@@ -5,9 +5,9 @@ import type { RewardModel } from '../../search/reward-model.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import { countShown, knownFailures, type Failure } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import { addProposals } from '../../search/proposing.js';
+import { addProposals, reportFailedProposals } from '../../search/proposing.js';
 import type { PhaseOf } from '../../search/state.js';
-import { generationsLeft, spareRollouts } from './budget.js';
+import { affordableTrials, generationsLeft, spareRollouts } from './budget.js';
 import { combinationShare } from './combinations.js';
 import { failuresShown, goodShown, initialInstructions, instructionLimit, maxLater, miproLimits } from './config.js';
 import { goodRollouts, rolloutsOf, type RewardedRollout } from './demos.js';
@@ -62,6 +62,24 @@ export function mergeInstructions(state: MiproState, accepted: readonly number[]
     return state.requested[component]! < instructionLimit(state.config);
   });
   return isOpen ? request(state, [merge], []) : null;
+}
+
+/** Requests the prompts that people gave, as children of the leader; null: none can be tested. */
+export function tryGiven(state: MiproState): MiproState | null {
+  const { given = [], nextCandidate, components, traffic } = state;
+  const room = Math.min(miproLimits.candidates - nextCandidate, affordableTrials(state));
+  const taken = components.length === 0 || traffic === 'unpaired' ? [] : given.slice(0, Math.max(0, room));
+  if (taken.length === 0) return null;
+  const parent = leaderOf(state, rewardModelOf(state));
+  const wanted = taken.map((id, index): InstructionProposal => {
+    return { candidate: nextCandidate + index, parents: [parent], rewrite: null, given: id };
+  });
+  return {
+    ...state,
+    given: given.slice(taken.length),
+    nextCandidate: nextCandidate + taken.length,
+    phase: { name: 'instructions', wanted, offered: [] },
+  };
 }
 
 function request(
@@ -183,6 +201,7 @@ export function addInstructions(
     instructions,
     choices,
   };
+  if (wanted[0]!.given !== undefined) reportFailedProposals(answers, before.generation, decisions);
   const seedOf = new Map(offered.map(({ ordinal, seed }) => [ordinal, seed]));
   const trials = wanted.flatMap(({ candidate }, index): Trial[] => {
     const { outcome, shown: own = [], removed = [] } = answers[index]!;
@@ -193,7 +212,8 @@ export function addInstructions(
 }
 
 /** The components with a new text; a merge combines those that several parents changed. */
-function changedBy(state: MiproState, { parents, rewrite }: InstructionProposal): number[] {
+function changedBy(state: MiproState, { parents, rewrite, given }: InstructionProposal): number[] {
+  if (given !== undefined) return [...state.components.keys()];
   if (rewrite !== null) return [rewrite.component];
   const base = state.choices[baseOf(state, parents)]!;
   return [...state.components.keys()].filter((component) => {
@@ -202,9 +222,9 @@ function changedBy(state: MiproState, { parents, rewrite }: InstructionProposal)
 }
 
 /** The choices before the proposal's own change; a merge takes those that its parents changed. */
-function inheritedChoices(state: MiproState, { parents, rewrite }: InstructionProposal): number[] {
+function inheritedChoices(state: MiproState, { parents, rewrite, given }: InstructionProposal): number[] {
   const first = state.choices[parents[0]!]!;
-  if (rewrite !== null) return first;
+  if (rewrite !== null || given !== undefined) return first;
   const base = state.choices[baseOf(state, parents)]!;
   return first.map((choice, index) => {
     if (index >= state.components.length) return choice;

@@ -22,6 +22,8 @@ export interface InstructionProposal {
   parents: number[];
   /** Null: the parents' changes to their common parent's texts are merged without a model. */
   rewrite: Rewrite | null;
+  /** A person wrote all of its texts. */
+  given?: string;
 }
 
 export interface NewCombination {

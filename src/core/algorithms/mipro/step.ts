@@ -84,8 +84,9 @@ function instructionRequests(
   generation: number,
 ): ProposalRequest[] {
   const ordinals = offered.map(({ ordinal }) => ordinal);
-  return wanted.map(({ candidate, parents, rewrite }, index) => {
+  return wanted.map(({ candidate, parents, rewrite, given }, index) => {
     const request = { candidate, parent: parents[0]!, generation };
+    if (given !== undefined) return { ...request, kind: 'given', ordinals: [], given };
     if (rewrite === null) return { ...request, kind: 'merge', ordinals: [], merge: parents };
     return { ...request, kind: 'rewrite', ordinals, rewrite, pick: { size: failuresShown, index, of: wanted.length } };
   });

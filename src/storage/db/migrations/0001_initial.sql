@@ -179,12 +179,22 @@ create table commands (
   id text primary key,
   org_id text not null,
   job_id text not null references jobs (id) on delete cascade,
-  kind text not null check (kind in ('pause', 'resume', 'cancel', 'stop')),
+  kind text not null check (kind in ('pause', 'resume', 'cancel', 'stop', 'candidate', 'hint')),
   outcome text check (outcome in ('accepted', 'refused')),
   -- job status after the command
   status_after text,
   created_at timestamptz not null default now(),
   settled_at timestamptz
+);
+
+-- What a person suggested to a search, by the command that brought it.
+create table suggestions (
+  command_id text primary key references commands (id) on delete cascade,
+  org_id text not null,
+  -- component to text of a prompt; null: a hint
+  texts jsonb,
+  -- a hint for the proposer; null: a prompt, or the hint was removed
+  hint text
 );
 
 create table events (
@@ -600,7 +610,7 @@ create table dataset_rows (
 grant select, insert, update, delete on
   api_keys, idempotency_keys,
   jobs, job_controls, search_states, secrets,
-  commands, events,
+  commands, suggestions, events,
   candidates,
   rollouts, slots, rewards,
   model_calls, job_usage,
@@ -621,7 +631,7 @@ begin
   foreach t in array array[
     'api_keys', 'idempotency_keys',
     'jobs', 'job_controls', 'search_states', 'secrets',
-    'commands', 'events',
+    'commands', 'suggestions', 'events',
     'candidates',
     'rollouts', 'slots', 'rewards',
     'model_calls', 'job_usage',

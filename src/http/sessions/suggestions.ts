@@ -1,0 +1,100 @@
+/** What people suggest to a running session: a prompt of their own, a hint for the proposer. */
+import { suggestedCandidateSchema, hintSchema } from '../../contracts/sessions/suggestions.js';
+import { controlAnswerSchema } from '../../contracts/control.js';
+import { jobKinds } from '../../core/jobs/kinds.js';
+import type { Message, SessionSpec } from '../../core/jobs/spec.js';
+import { componentNames, componentTexts } from '../../core/prompts/components.js';
+import { rowPlaceholders } from '../../core/prompts/row-template.js';
+import { maxProposalChars } from '../../core/proposals/limits.js';
+import { placeholders } from '../../core/proposals/reflection.js';
+import { readPrompts } from '../../storage/candidates/candidates.js';
+import type { SessionHead } from '../../storage/jobs/jobs.js';
+import { command, findJob } from '../jobs/control.js';
+import type { App, HttpDeps } from '../deps.js';
+import { ApiError, pointerOf, refuse, type FieldError } from '../server/errors.js';
+import { bodyProblems, idempotencyHeader, sessionParams } from '../server/schema.js';
+
+const sessionPath = `${jobKinds.session.path}/:session_id`;
+const tags = ['policy optimization'];
+const response = { 200: controlAnswerSchema, 202: controlAnswerSchema, ...bodyProblems(404, 409) };
+
+export function registerSuggestions(app: App, deps: HttpDeps): void {
+  app.post(
+    `${sessionPath}/candidates`,
+    {
+      schema: {
+        tags,
+        summary: 'Try a prompt of your own in the running search',
+        params: sessionParams,
+        headers: idempotencyHeader,
+        body: suggestedCandidateSchema,
+        response,
+      },
+    },
+    async (request, reply) => {
+      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
+      if (job.spec.rollouts === 'caller') {
+        const detail = 'Sessions over live traffic take no prompts. Give a hint, or start a session with the prompt.';
+        throw new ApiError(409, 'invalid_state', detail, { extra: { current_status: job.status } });
+      }
+      const prompts = await deps.db.org(job.orgId, (tx) => readPrompts(tx, job.jobId));
+      const texts = textsOf(request.body.messages, prompts.get(0) ?? null, job.spec);
+      const { code, body } = await command(deps, job, 'candidate', { texts });
+      return reply.code(code).send(body);
+    },
+  );
+
+  app.post(
+    `${sessionPath}/hint`,
+    {
+      schema: {
+        tags,
+        summary: 'Give the proposer a hint',
+        params: sessionParams,
+        headers: idempotencyHeader,
+        body: hintSchema,
+        response,
+      },
+    },
+    async (request, reply) => {
+      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
+      const { code, body } = await command(deps, job, 'hint', { hint: request.body.hint });
+      return reply.code(code).send(body);
+    },
+  );
+}
+
+/** The texts by component; throws for a prompt that no candidate of the session can be. */
+function textsOf(
+  messages: Message[],
+  baseline: Message[] | null,
+  { rows }: Pick<SessionSpec, 'rows'> | SessionHead,
+): Record<string, string> {
+  if (!baseline) {
+    const detail =
+      "The session's baseline prompt is not known yet, so no prompt can be compared with it. Try again later.";
+    throw new ApiError(409, 'not_ready', detail);
+  }
+  const known = componentTexts(baseline);
+  const errors: FieldError[] = [];
+  const names = componentNames(messages);
+  for (const [index, name] of names.entries()) {
+    const { content } = messages[index]!;
+    const refuseAt = (field: string, message: string) =>
+      errors.push({ pointer: pointerOf(['messages', index, field]), message });
+    if (!Object.hasOwn(known, name)) {
+      refuseAt('name', `is "${name}", which is no component of this session: ${Object.keys(known).join(', ')}`);
+      continue;
+    }
+    const kept = placeholders(content);
+    const missing = [...placeholders(known[name]!)].filter((placeholder) => !kept.has(placeholder));
+    if (missing.length > 0) refuseAt('content', `lacks the placeholder ${missing.join(', ')} of the baseline`);
+    const unknown = rows
+      ? rowPlaceholders([messages[index]!]).filter((name) => !Object.hasOwn(rows.placeholders, name))
+      : [];
+    if (unknown.length > 0) refuseAt('content', `has {{${unknown[0]}}}, which the baseline does not have`);
+    if (content.length > maxProposalChars) refuseAt('content', `must have at most ${maxProposalChars} characters`);
+  }
+  if (errors.length > 0) throw refuse.invalid(errors);
+  return componentTexts(messages);
+}

@@ -1,0 +1,35 @@
+import type { Tx } from '../db/db.js';
+import { toJsonb } from '../db/json.js';
+
+/** A person's suggestion: the texts of a prompt by component, or a hint (null: removed). */
+export type SuggestedContent = { texts: Record<string, string> } | { hint: string | null };
+
+/** Stores what a command brings, in the command's transaction. */
+export async function insertSuggestion(
+  tx: Tx,
+  orgId: string,
+  commandId: string,
+  content: SuggestedContent,
+): Promise<void> {
+  const [texts, hint] = 'texts' in content ? [toJsonb(content.texts), null] : [null, content.hint];
+  await tx.query('insert into suggestions (command_id, org_id, texts, hint) values ($1, $2, $3, $4)', [
+    commandId,
+    orgId,
+    texts,
+    hint,
+  ]);
+}
+
+interface SuggestionRow extends Record<string, unknown> {
+  texts: Record<string, string> | null;
+  hint: string | null;
+}
+
+/** A suggestion of the job; null: the database lacks it. */
+export async function readSuggestion(tx: Tx, jobId: string, commandId: string): Promise<SuggestionRow | null> {
+  const [row] = await tx.query<SuggestionRow>(
+    'select texts, hint from suggestions s join commands c on c.id = s.command_id where c.id = $1 and c.job_id = $2',
+    [commandId, jobId],
+  );
+  return row ?? null;
+}
