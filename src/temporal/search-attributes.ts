@@ -2,18 +2,26 @@ import { isGrpcServiceError, type Client, type Connection } from '@temporalio/cl
 import type { Logger } from 'pino';
 import {
   algorithmAttribute,
+  bestRewardAttribute,
   kindAttribute,
   orgAttribute,
+  rolloutsAttribute,
   statusAttribute,
   tagsAttribute,
 } from '../../workflows/messages.js';
 
 /** The types' numbers in Temporal's API (IndexedValueType) and names in its command line. */
-const types = { KEYWORD: { code: 2, name: 'Keyword' }, KEYWORD_LIST: { code: 7, name: 'KeywordList' } };
+const types = {
+  KEYWORD: { code: 2, name: 'Keyword' },
+  INT: { code: 3, name: 'Int' },
+  DOUBLE: { code: 4, name: 'Double' },
+  KEYWORD_LIST: { code: 7, name: 'KeywordList' },
+};
 /** gRPC codes NOT_FOUND; PERMISSION_DENIED and UNIMPLEMENTED. */
 const notFound = 5;
 const refused = [7, 12];
-const attributes = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute, tagsAttribute];
+const keywords = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute, tagsAttribute];
+const attributes = [...keywords, bestRewardAttribute, rolloutsAttribute];
 
 /** The namespace lacks something; the message is one line with the command that repairs it. */
 export class SearchAttributesError extends Error {

@@ -12,7 +12,14 @@ import { mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/fa
 import type { KeptSearch } from '../../activities/index.js';
 import type { SearchView } from '../../src/core/search/protocol.js';
 import { finish, record } from '../activities.js';
-import { statusAttribute, statusQuery, type JobInput, type StatusView } from '../messages.js';
+import {
+  bestRewardAttribute,
+  rolloutsAttribute,
+  statusAttribute,
+  statusQuery,
+  type JobInput,
+  type StatusView,
+} from '../messages.js';
 import { closeWorkflow, outcomeOfError, storedError, type JobOutcome } from './close.js';
 import { decideCommands, type PendingCommand, type Suggestion } from './commands.js';
 import { isAtHistoryLimit, runUntilHistoryLimit, type CarriedState } from './history-limit.js';
@@ -162,7 +169,12 @@ export class JobControl {
       .recordPending()
       .catch((error: unknown) => log.error('last search update not recorded', { error }));
     this.status = outcome.status;
-    upsertSearchAttributes([{ key: statusAttribute, value: outcome.status }]);
+    const { bestReward, rolloutsCompleted } = this.definition.statusView();
+    upsertSearchAttributes([
+      { key: statusAttribute, value: outcome.status },
+      { key: rolloutsAttribute, value: rolloutsCompleted },
+      ...(bestReward === null ? [] : [{ key: bestRewardAttribute, value: bestReward }]),
+    ]);
     const kept = this.definition.kept?.();
     await finish({
       ...this.input,

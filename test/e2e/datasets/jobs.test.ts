@@ -1,3 +1,4 @@
+import { bestRewardAttribute, rolloutsAttribute } from '../../../workflows/messages.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   createEvaluation,
@@ -44,6 +45,11 @@ describe('a session on a data set', () => {
     for (let rule = 0; rule < 4; rule += 1) expect(best!.messages[0]!.content).toContain(`rule-${rule}.`);
     expect(best!.messages[1]).toMatchObject({ role: 'user', content: '{{input}}' });
     expect(on.world.policyCalls()).toHaveLength(seen.progress.rollouts_completed);
+    const { typedSearchAttributes: shown } = await on.service.workflow(id).describe();
+    expect([shown.get(bestRewardAttribute), shown.get(rolloutsAttribute)]).toEqual([
+      1,
+      seen.progress.rollouts_completed,
+    ]);
   });
 
   test('records call, output and expected value of a rollout', async () => {
