@@ -1,4 +1,4 @@
-import { endEvents, evaluationResults, searchResults, type JobEnd } from '../../src/core/events/jobs.js';
+import { endEvents, evaluationResults, searchResults, stopAdvice, type JobEnd } from '../../src/core/events/jobs.js';
 import { withCause } from '../../src/core/jobs/failures.js';
 import { jobKinds, type JobKind } from '../../src/core/jobs/kinds.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
@@ -51,7 +51,7 @@ type End = Pick<ClosedState, 'error' | 'events'>;
 function searchEnd({ jobId }: JobRef, kind: JobKind, { ending, search }: JobResult): End {
   const { status, stoppedBy, error } = ending;
   const data = searchResults(jobId, stoppedBy, search);
-  const note = status === 'completed' ? { note: stoppedBy } : {};
+  const note = status === 'completed' ? { note: stopAdvice(kind, stoppedBy) ?? stoppedBy } : {};
   return { error, events: endEvents(kind, jobEnd(status, error), { ...note, data }) };
 }
 

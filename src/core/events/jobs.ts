@@ -24,6 +24,13 @@ export function hintGiven(commandId: string): NewEvent<'hint_given'> {
 export type JobFailure = EventData<'error'>;
 export type JobEnd = { status: 'completed' | 'cancelled' } | { status: 'failed'; error: JobFailure };
 
+/** What to do after a job that ended for this reason; null: nothing. */
+export function stopAdvice(kind: JobKind, stoppedBy: string | null): string | null {
+  if (stoppedBy !== 'train_solved') return null;
+  const { unit } = jobKinds[kind];
+  return `Stopped by train_solved: the winner solves every train ${unit}, but not every evaluation ${unit}. To go on, create the job again with more or harder train ${unit}s.`;
+}
+
 type SearchResults = EventData<'job_complete'>;
 type EvaluationResults = EventData<'eval.policy.job.completed'>;
 

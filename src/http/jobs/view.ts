@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, usageSchema } from '../../contracts/common.js';
 import type { rowsViewSchema } from '../../contracts/datasets/rows.js';
+import { stopAdvice } from '../../core/events/jobs.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import type { readConcurrency } from '../../storage/jobs/concurrency.js';
 import type { Usage } from '../../storage/jobs/usage.js';
@@ -34,7 +35,7 @@ export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUr
     error: job.errorDetails?.message ?? null,
     error_details: job.errorDetails,
     stopped_by: job.stoppedBy,
-    warnings: [...job.warnings, ...rolloutWarnings(job)],
+    warnings: [...job.warnings, ...rolloutWarnings(job), ...[stopAdvice(job.kind, job.stoppedBy) ?? []].flat()],
   };
 }
 

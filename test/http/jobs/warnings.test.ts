@@ -74,3 +74,14 @@ test('a list shows the warnings of its jobs', async () => {
   const { data } = (await http.call('GET', '/api/v1/online/sessions?limit=1')).body;
   expect(data[0].warnings).toHaveLength(2);
 });
+
+test('a search that ran out of unsolved train seeds says what to do', async () => {
+  const id = await createSession(http);
+  const set = (reason: string) =>
+    http.db.org('default', (tx) => tx.query('update jobs set stopped_by = $2 where id = $1', [id, reason]));
+  await set('solved');
+  expect(await stateOf(`/api/v1/online/sessions/${id}`)).toHaveLength(1);
+  await set('train_solved');
+  const [, advice] = await stateOf(`/api/v1/online/sessions/${id}`);
+  expect(advice).toContain('more or harder train seeds');
+});
