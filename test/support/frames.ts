@@ -36,7 +36,8 @@ export async function judgeFrames(api: Api, id: string, { live = false } = {}): 
   const frames = await allOf<Frame>(api, `${pathOf(id)}/sensor-frames`);
   expect(session.sensor_frame_count).toBe(frames.length);
   expect(session.sensor_frames).toEqual(frames.slice(-50));
-  expect((await api.call<SessionResults>('GET', `${pathOf(id)}/results`)).sensor_frames).toEqual(frames.slice(-50));
+  const results = `${pathOf(id)}/results?include=sensor_frames`;
+  expect((await api.call<SessionResults>('GET', results)).sensor_frames).toEqual(frames.slice(-50));
   expect(new Set(frames.map(({ frame_id }) => frame_id)).size).toBe(frames.length);
   const times = frames.map(({ created_at }) => created_at);
   expect(times).toEqual([...times].sort());

@@ -76,6 +76,10 @@ export const sessionSchema = z
   })
   .meta({ id: 'Session', description: 'Live state of a session.' });
 
+export const resultsQuerySchema = z.strictObject({
+  include: z.enum(['sensor_frames']).optional().describe('sensor_frames: also the latest 50 sensor frames.'),
+});
+
 export const sessionResultsSchema = z.object({
   session_id: z.string(),
   job_id: z.string(),
@@ -91,6 +95,7 @@ export const sessionResultsSchema = z.object({
   usage: usageSchema,
   ...leverFields,
   ...sensorFields,
+  sensor_frames: sensorFields.sensor_frames.optional(),
 });
 
 export const sessionHistorySchema = z.object({ session_id: z.string(), job_id: z.string(), history: historySchema });

@@ -3,6 +3,7 @@ import { jobKinds } from '../../core/jobs/kinds.js';
 import { listQuerySchema, pageSchema } from '../../contracts/common.js';
 import {
   promptQuerySchema,
+  resultsQuerySchema,
   sessionCreatedSchema,
   sessionHistorySchema,
   sessionPromptSchema,
@@ -146,7 +147,8 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         tags,
         summary: 'Best prompt and history',
         params: sessionParams,
-        response: { 200: sessionResultsSchema, ...problems(404) },
+        querystring: resultsQuerySchema,
+        response: { 200: sessionResultsSchema, ...problems(404, 422) },
       },
     },
     async (request) => {
@@ -159,7 +161,8 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         agreement: await readAgreement(tx, job),
         prompt: bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null,
       }));
-      return sessionResults(job, read);
+      const results = sessionResults(job, read);
+      return request.query.include ? results : { ...results, sensor_frames: undefined };
     },
   );
 

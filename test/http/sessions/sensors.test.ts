@@ -70,7 +70,9 @@ test('state and results show the readings of each candidate in each batch', asyn
       },
     },
   ];
-  for (const path of ['', '/results'])
+  expect(await get('/results')).toMatchObject({ sensor_frame_count: 2 });
+  expect(await get('/results')).not.toHaveProperty('sensor_frames');
+  for (const path of ['', '/results?include=sensor_frames'])
     expect(await get(path)).toMatchObject({ sensor_frames: frames, sensor_frame_count: 2 });
   expect((await get()).sensor_frames).toEqual(frames);
   expect(await get('/sensor-frames')).toEqual({ data: frames, next_cursor: null, has_more: false });
