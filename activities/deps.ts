@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { ContainerClient } from '../src/clients/container/client.js';
 import type { ScorerClient } from '../src/clients/scorers/client.js';
 import type { Providers } from '../src/clients/models/providers.js';
+import type { WebhookClient } from '../src/clients/webhooks/client.js';
 import type { Metrics } from '../src/metrics.js';
 import type { Db } from '../src/storage/db/db.js';
 import type { Notifications } from '../src/storage/db/notifications.js';
@@ -13,6 +14,7 @@ export interface ActivityDeps {
   notifications: Notifications;
   container: ContainerClient;
   scorers: ScorerClient;
+  webhooks: WebhookClient;
   providers: Providers;
   temporal: Client;
   secretKey: Buffer;

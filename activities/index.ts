@@ -6,6 +6,7 @@ import { liveActivity } from './rollouts/live.js';
 import { prepareActivities } from './jobs/prepare.js';
 import { proposeActivity } from './proposals/propose.js';
 import { rolloutActivity } from './rollouts/run.js';
+import { webhookActivities } from './jobs/webhook.js';
 import { findDemosActivity } from './proposals/find-demos.js';
 
 export type { GateEvaluation } from '../src/storage/deployments/gate.js';
@@ -26,6 +27,7 @@ export function createActivities(deps: ActivityDeps) {
     ...findDemosActivity(deps),
     ...lifecycleActivities(deps),
     ...deploymentActivities(deps),
+    ...webhookActivities(deps),
   });
 }
 

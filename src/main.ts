@@ -3,9 +3,10 @@ import { setMaxListeners } from 'node:events';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createContainerClient } from './clients/container/client.js';
+import { createWebhookClient } from './clients/webhooks/client.js';
 import { createScorerClient, javascriptRefused } from './clients/scorers/client.js';
 import { javascriptProblem } from './clients/scorers/javascript.js';
-import { checkContainerUrl } from './clients/net/egress.js';
+import { checkContainerUrl, checkWebhookUrl } from './clients/net/egress.js';
 import { verifyInferenceKey } from './clients/container/inference-key.js';
 import { createProviders } from './clients/models/providers.js';
 import { checkRoles, type Config, type Roles } from './config.js';
@@ -130,6 +131,7 @@ export async function startService(
           temporalUi && `${temporalUi}/namespaces/${client.options.namespace}/workflows/${workflowId}`,
         checkContainerUrl: (containerUrl) =>
           checkContainerUrl(containerUrl, config.egress.mode, config.egress.allowlist),
+        checkWebhookUrl: (webhookUrl) => checkWebhookUrl(webhookUrl, config.egress.mode, config.egress.allowlist),
         checkJavascript: (code) => (config.allowJavascriptScorers ? javascriptProblem(code) : javascriptRefused),
         checkProvider: (name) => providers.check(name),
         listProviders: () => providers.list(),
@@ -155,7 +157,9 @@ export async function startService(
       stops.push(() => container.close());
       const scorers = createScorerClient({ egress: config.egress, allowJavascript: config.allowJavascriptScorers });
       stops.push(() => scorers.close());
-      const clients = { container, scorers, providers, temporal: client };
+      const webhooks = createWebhookClient({ egress: config.egress });
+      stops.push(() => webhooks.close());
+      const clients = { container, scorers, webhooks, providers, temporal: client };
       const deps = { db, notifications, ...clients, secretKey, publicUrl, metrics, log };
       const worker = await startWorker({
         target,

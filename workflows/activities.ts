@@ -49,8 +49,16 @@ const rollouts = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
+/** Attempts to deliver a webhook: after 5 s, 15 s, 45 s … up to 3 hours, for a day. */
+const webhookAttempts = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  scheduleToCloseTimeout: '24 hours',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 3, maximumInterval: '3 hours' },
+});
+
 export const { adoptBaseline, recordSearch, exchangeSlots, openGateEvaluation } = transaction;
-export const { record, finish, requestCancellation } = decisiveTransaction;
+export const { deliverWebhook } = webhookAttempts;
+export const { abandonWebhook, record, finish, requestCancellation } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
 export const { prepareSession, prepareEvaluation, prepareGraph } = probes;
 export const { propose, findDemos } = proposerCalls;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { closestName, unknownField } from './close-names.js';
 import { archivedQuery, envelopeLabelFields, labelViewFields, nameQuery, tagQuery } from './labels.js';
 import { runAlways, wholeNumber } from './validation.js';
+import { webhookField, webhookViewSchema } from './webhook.js';
 import { componentName, componentNames, maxComponents } from '../core/prompts/components.js';
 
 export const statusSchema = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']).meta({
@@ -146,6 +147,7 @@ export const correlationIdSchema = z.string().min(1).max(256);
 /** Fields around a request: labels, and what the existing client adds, which is ignored. */
 export const envelope = {
   ...envelopeLabelFields,
+  ...webhookField,
   kind: z.unknown().optional(),
   technique: z.unknown().optional(),
   system: z.unknown().optional(),
@@ -191,6 +193,7 @@ export const jobFields = {
   error_details: errorDetailsSchema.nullable(),
   stopped_by: z.string().nullable().describe('What ended the job.'),
   warnings: warningsSchema,
+  webhook: webhookViewSchema.nullable(),
 };
 
 export const concurrencySchema = z.object({

@@ -14,6 +14,7 @@ import { ApiError, sendError, toApiError } from './server/errors.js';
 import { registerEvaluations } from './evaluations/routes.js';
 import { graphLineage } from './graphs/lineage.js';
 import { registerGraphs } from './graphs/routes.js';
+import { registerWebhooks } from './jobs/webhooks.js';
 import { registerCompare } from './jobs/compare.js';
 import { registerHealth } from './server/health.js';
 import { registerIdempotency } from './server/idempotency.js';
@@ -94,6 +95,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerLineage(app, deps, graphLineage);
   registerDeployments(app, deps);
   registerCompare(app, deps);
+  registerWebhooks(app, deps);
   await registerDatasets(app, deps);
   deps.registerInference(app);
   await app.ready();

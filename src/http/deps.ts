@@ -59,6 +59,8 @@ export interface HttpDeps {
   temporalUrl(workflowId: string): string | null;
   /** Why the service may not call this container URL (static check), or null. */
   checkContainerUrl(url: string): string | null;
+  /** Why the service may not call this webhook URL (static check), or null. */
+  checkWebhookUrl(url: string): string | null;
   /** Why a scorer's code is not accepted (not allowed, no function), or null. */
   checkJavascript(code: string): string | null;
   /** Why the provider is not usable (unknown, no key), or null. */

@@ -5,9 +5,10 @@ import type { JobKind } from '../core/jobs/kinds.js';
 import type { Db } from '../storage/db/db.js';
 import { isDeleted } from '../storage/deployments/deployments.js';
 import { finishJob, type ClosedState } from '../storage/decisions/record.js';
+import { markSending, readDueWebhooks } from '../storage/jobs/webhooks.js';
 import { takeLostWake } from '../storage/rollouts/slots.js';
 import { cancelWorkflow, signalRewards } from './commands.js';
-import { startWorkflow } from './starter.js';
+import { startWebhook, startWorkflow } from './starter.js';
 
 const batch = 200;
 /** Time limit of Temporal's answer for one job. */
@@ -34,7 +35,7 @@ export interface Reconciler {
 /**
  * Repairs what a crash or an operator left behind: closes jobs whose workflow is closed or gone;
  * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments.
- * Each step is idempotent, so several processes may run it.
+ * Starts the delivery of due webhooks. Each step is idempotent: several processes may run it.
  */
 export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5_000): Reconciler {
   let running: Promise<void> | null = null;
@@ -69,6 +70,19 @@ async function sweepOnce(client: Client, db: Db, log: Logger, stopping: AbortSig
       await client.withDeadline(Date.now() + deadlineMs, () => check(client, db, log, job));
     } catch (err) {
       log.warn({ err, job_id: job.id }, 'job not checked; retrying at the next sweep');
+    }
+  }
+  await startWebhooks(client, db, log, stopping);
+}
+
+async function startWebhooks(client: Client, db: Db, log: Logger, stopping: AbortSignal): Promise<void> {
+  for (const job of await db.worker((tx) => readDueWebhooks(tx, batch))) {
+    if (stopping.aborted) return;
+    try {
+      await client.withDeadline(Date.now() + deadlineMs, () => startWebhook(client, job));
+      await db.org(job.orgId, (tx) => markSending(tx, job.jobId));
+    } catch (err) {
+      log.warn({ err, job_id: job.jobId }, 'webhook not started; retrying at the next sweep');
     }
   }
 }

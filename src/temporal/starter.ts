@@ -8,7 +8,7 @@ import {
   taskQueue,
   type JobInput,
 } from '../../workflows/messages.js';
-import { jobKinds, type JobKind } from '../core/jobs/kinds.js';
+import { jobKinds, webhookWorkflowId, type JobKind } from '../core/jobs/kinds.js';
 import type { Db } from '../storage/db/db.js';
 import { JobGoneError } from '../storage/jobs/events.js';
 
@@ -61,4 +61,23 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
   await db.org(job.orgId, (tx) =>
     tx.query('update jobs set workflow_started = true where id = $1 and workflow_id = $2', [job.jobId, workflowId]),
   );
+}
+
+/** Starts the workflow that delivers a job's webhook, unless it runs. */
+export async function startWebhook(client: Client, { orgId, jobId }: JobInput): Promise<void> {
+  const input: JobInput = { orgId, jobId };
+  try {
+    await client.workflow.start('webhookWorkflow', {
+      workflowId: webhookWorkflowId(jobId),
+      taskQueue,
+      args: [input],
+      staticSummary: `webhook of ${jobId}`,
+      typedSearchAttributes: [
+        { key: orgAttribute, value: orgId },
+        { key: kindAttribute, value: 'webhook' },
+      ],
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
 }

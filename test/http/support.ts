@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { kindOf } from '../../src/core/jobs/kinds.js';
 import { endEvents } from '../../src/core/events/jobs.js';
-import { checkContainerUrl } from '../../src/clients/net/egress.js';
+import { checkContainerUrl, checkWebhookUrl } from '../../src/clients/net/egress.js';
 import type { CommandKind } from '../../src/contracts/control.js';
 import { buildApp } from '../../src/http/app.js';
 import type { App, HttpDeps } from '../../src/http/deps.js';
@@ -55,6 +55,15 @@ class FakeCommander implements Commander {
   async cancel({ workflowId }: { workflowId: string }): Promise<void> {
     this.cancelled.push(workflowId);
     return Promise.resolve();
+  }
+
+  /** Jobs whose histories were deleted. */
+  forgotten: string[] = [];
+  onForget: () => Promise<void> = async () => {};
+
+  async deleteHistories({ jobId }: { jobId: string }): Promise<void> {
+    await this.onForget();
+    this.forgotten.push(jobId);
   }
 
   /** Decides the command with the workflow's own function, and records the decision. */
@@ -136,6 +145,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
     version: '0.0.0',
     temporalUrl: (workflowId) => `http://127.0.0.1:8233/workflows/${workflowId}`,
     checkContainerUrl: (containerUrl) => checkContainerUrl(containerUrl, 'dev', []),
+    checkWebhookUrl: (webhookUrl) => checkWebhookUrl(webhookUrl, 'dev', []),
     checkJavascript: () => 'is not allowed here',
     checkProvider: (provider) => (['openai', 'local'].includes(provider) ? null : 'is not a known provider'),
     listProviders: () => [{ name: 'local', usable: true, reason: null }],

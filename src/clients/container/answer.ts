@@ -33,7 +33,7 @@ export interface Answer {
 }
 
 /** The server of a caller; its faults have codes such as `container_busy`. */
-export type Peer = 'container' | 'scorer';
+export type Peer = 'container' | 'scorer' | 'webhook';
 
 /** Error code of a job whose container refuses its key. */
 export const containerRefusedKey = 'container_refused_key';

@@ -26,16 +26,33 @@ const maxUrlLength = 2_048;
 
 /** Why the service may not call this `container_url`, or null; the agent below checks addresses. */
 export function checkContainerUrl(url: string, mode: EgressMode, allowlist: string[]): string | null {
+  const reason = formProblem(url, 'send the key as container_api_key');
+  if (reason !== null) return reason;
+  const { search, hash } = new URL(url);
+  if (search || hash)
+    return 'A query or fragment is not supported; give the base that /health and /rollout are appended to.';
+  return hostRefusal(url, { mode, allowlist });
+}
+
+/** Why the service may not call this `webhook_url`, or null. A query is allowed. */
+export function checkWebhookUrl(url: string, mode: EgressMode, allowlist: string[]): string | null {
+  return formProblem(url, 'verify the signature instead') ?? hostRefusal(url, { mode, allowlist });
+}
+
+function formProblem(url: string, insteadOfCredentials: string): string | null {
   if (url.length > maxUrlLength) return `The URL is longer than ${maxUrlLength} characters.`;
   if (!URL.canParse(url))
     return 'This is not a URL; give one like http://127.0.0.1:8000 or https://container.example.com.';
-  const { protocol, username, password, hostname, port, search, hash } = new URL(url);
+  const { protocol, username, password } = new URL(url);
   if (protocol !== 'http:' && protocol !== 'https:')
     return `The scheme ${protocol} is not supported; use http: or https:.`;
-  if (username || password) return 'Credentials in the URL are not supported; send the key as container_api_key.';
-  if (search || hash)
-    return 'A query or fragment is not supported; give the base that /health and /rollout are appended to.';
-  return refusal({ mode, allowlist }, hostname, port || (protocol === 'https:' ? '443' : '80'), hostAddress(hostname));
+  if (username || password) return `Credentials in the URL are not supported; ${insteadOfCredentials}.`;
+  return null;
+}
+
+function hostRefusal(url: string, policy: EgressPolicy): string | null {
+  const { protocol, hostname, port } = new URL(url);
+  return refusal(policy, hostname, port || (protocol === 'https:' ? '443' : '80'), hostAddress(hostname));
 }
 
 /**

@@ -14,6 +14,7 @@ import {
 import { checkSource, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { isObject } from '../../util/json.js';
+import { webhookField, webhookViewSchema } from '../webhook.js';
 import { archivedQuery, labelFields, labelViewFields, tagQuery } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
 import { runAlways, unlessMissing, valueAt } from '../validation.js';
@@ -103,6 +104,7 @@ export const createDeploymentSchema = z.strictObject(
     tags: labelFields.tags,
     metadata: labelFields.metadata,
     notes: labelFields.notes,
+    ...webhookField,
   },
   'must be a JSON object with name and source',
 );
@@ -184,6 +186,7 @@ export const deploymentSchema = z
     error: z.string().nullable().describe('Why the deployment failed; null otherwise.'),
     error_details: errorDetailsSchema.nullable(),
     warnings: warningsSchema,
+    webhook: webhookViewSchema.nullable(),
     workflow_id: z.string().describe('The Temporal workflow that builds it.'),
     temporal_url: z.string().nullable(),
   })

@@ -19,6 +19,7 @@ import { checkSource, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
 import { agreementSchema } from '../scoring/agreement.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { labelFields } from '../labels.js';
+import { webhookField } from '../webhook.js';
 import { seedsSchema } from '../seeds.js';
 import { runAlways } from '../validation.js';
 
@@ -69,7 +70,7 @@ const appId = z.string().min(1).max(200).describe('Groups jobs.');
 const bodyRule = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
 export const flatEvaluationSchema = z
-  .strictObject({ ...shape, app_id: appId, ...labelFields }, bodyRule)
+  .strictObject({ ...shape, app_id: appId, ...labelFields, ...webhookField }, bodyRule)
   .superRefine(checkFields, runAlways);
 
 /** Create request in the existing client's wrapper. */

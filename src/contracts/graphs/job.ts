@@ -12,6 +12,7 @@ import {
   warningsSchema,
 } from '../common.js';
 import { envelopeLabelFields } from '../labels.js';
+import { webhookField } from '../webhook.js';
 import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
 import { datasetLimits, datasetSchema } from './dataset.js';
@@ -68,6 +69,7 @@ export const createGraphJobSchema = z
       max_failure_rate: containerFields.max_failure_rate,
       preflight: containerFields.preflight,
       ...envelopeLabelFields,
+      ...webhookField,
     },
     'must be a JSON object with dataset, policy_model and rollout_budget',
   )

@@ -102,6 +102,11 @@ export function kindOf(jobId: string): JobKind | null {
   return kindNames.find((kind) => jobId.startsWith(jobKinds[kind].prefix)) ?? null;
 }
 
+/** The workflow that delivers a job's webhook. */
+export function webhookWorkflowId(jobId: string): string {
+  return `webhook-${jobId}`;
+}
+
 /** The workflow of a job's run; an extension begins another run. */
 export function workflowId(kind: JobKind, jobId: string, run = 1): string {
   return run === 1 ? `${kind}-${jobId}` : `${kind}-${jobId}-${run}`;

@@ -88,7 +88,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      const { name, source: requested, gate: gateRequest, ...labels } = request.body;
+      const { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...labels } = request.body;
       const resolved = await resolveSource(deps, request, requested);
       const { judged, keep } = gateRequest
         ? await gateSpec(deps, request, gateRequest, resolved)
@@ -96,6 +96,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       const spec: DeploymentSpec = { kind: 'deployment', name, ...judged };
       return create(deps, request, reply, {
         ...labelsOf(labels),
+        webhookUrl,
         kind: 'deployment',
         spec,
         algorithm: null,

@@ -5,6 +5,7 @@ import type { DeploymentHead, DeploymentRow } from '../../storage/deployments/de
 import type { OpenEvaluation } from '../../storage/deployments/gate.js';
 import type { HttpDeps } from '../deps.js';
 import { iso, isoOrNull, rowsView } from '../jobs/view.js';
+import { webhookView } from '../jobs/webhooks.js';
 
 export const deploymentsBase = jobKinds.deployment.path;
 
@@ -38,6 +39,7 @@ export function deploymentView(
     error: row.errorDetails?.message ?? null,
     error_details: row.errorDetails,
     warnings: row.warnings,
+    webhook: webhookView(row.webhook),
     workflow_id: row.workflowId,
     temporal_url: temporalUrl(row.workflowId),
   };

@@ -48,6 +48,7 @@ async function createEvaluation(
   const spec = evaluationSpec(evaluation, candidate, rows);
   return create(deps, request, reply, {
     ...labelsOf(body),
+    webhookUrl: body.webhook_url,
     kind: 'evaluation',
     spec,
     request: storedRequest(evaluation, spec.rows),

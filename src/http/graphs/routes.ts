@@ -55,6 +55,7 @@ async function createGraphJob(
   return create(deps, request, reply, {
     labels,
     warnings: [...ofLabels, ...warnings],
+    webhookUrl: body.webhook_url,
     kind: 'graph',
     spec,
     request: storedRequest(body),

@@ -35,6 +35,7 @@ export function storedRequest(request: object, rows?: RowsSpec): object {
     tags: _tags,
     metadata: _,
     notes: _notes,
+    webhook_url: _webhook,
     container_api_key: _key,
     ...kept
   } = request as Record<string, unknown>;

@@ -6,9 +6,11 @@ import type { Labels } from '../../contracts/labels.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
 import { insertJob, newJobId, type NewJob } from '../../storage/jobs/jobs.js';
+import { insertWebhook } from '../../storage/jobs/webhooks.js';
 import { putSecret } from '../../storage/access/secrets.js';
 import type { CommandedJob } from '../../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
+import { refuse } from '../server/errors.js';
 import { answerOf, replay } from '../server/idempotency.js';
 import { settleWithin } from '../server/in-time.js';
 import { createWarnings } from './warnings.js';
@@ -23,6 +25,7 @@ export interface Creation {
   request?: object;
   containerApiKey?: string | undefined;
   labels: Labels;
+  webhookUrl: string | null | undefined;
   /** Those about the form of the request. */
   warnings: string[];
   /** Pending until started. */
@@ -46,7 +49,9 @@ export async function create(
   creation: Creation,
 ): Promise<FastifyReply> {
   const { orgId } = request.caller;
-  const { kind, spec, algorithm, correlationId, labels } = creation;
+  const { kind, spec, algorithm, correlationId, labels, webhookUrl } = creation;
+  const reason = webhookUrl ? deps.checkWebhookUrl(webhookUrl) : null;
+  if (reason !== null) throw refuse.invalid([{ pointer: '/webhook_url', message: reason }]);
   const jobId = newJobId(kind);
   const warnings = [...creation.warnings, ...createWarnings(spec, deps.publicUrl)];
   const job: NewJob = {
@@ -71,6 +76,7 @@ export async function create(
     if (answer) return answer;
     await creation.prepare?.(tx);
     await insertJob(tx, job);
+    if (webhookUrl) await insertWebhook(tx, job, webhookUrl);
     await creation.store?.(tx, job);
     if (creation.containerApiKey !== undefined && spec.container) {
       const { origin } = new URL(spec.container.url);

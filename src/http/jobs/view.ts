@@ -7,6 +7,7 @@ import type { readConcurrency } from '../../storage/jobs/concurrency.js';
 import type { Usage } from '../../storage/jobs/usage.js';
 import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import type { HttpDeps } from '../deps.js';
+import { webhookView } from './webhooks.js';
 
 export type Concurrency = Awaited<ReturnType<typeof readConcurrency>>;
 
@@ -36,6 +37,7 @@ export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUr
     error_details: job.errorDetails,
     stopped_by: job.stoppedBy,
     warnings: [...job.warnings, ...rolloutWarnings(job), ...[stopAdvice(job.kind, job.stoppedBy) ?? []].flat()],
+    webhook: webhookView(job.webhook),
   };
 }
 

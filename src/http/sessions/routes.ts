@@ -58,6 +58,7 @@ async function createSession(
   const correlationId = body.correlation_id ?? null;
   return create(deps, request, reply, {
     ...labelsOf(body),
+    webhookUrl: body.webhook_url,
     kind: 'session',
     spec,
     request: { policy_optimization: storedRequest(wanted, spec.rows) },

@@ -7,6 +7,7 @@ import { jobKinds } from '../../core/jobs/kinds.js';
 import { settleLost } from '../jobs/cost-budget.js';
 import { appendEvents, lockJob, type JobRef } from '../jobs/events.js';
 import type { SessionProjection } from '../jobs/jobs.js';
+import { markDue } from '../jobs/webhooks.js';
 import { toJsonb } from '../db/json.js';
 import { candidateId } from '../../core/jobs/ids.js';
 import { readCounted, rewardSums } from '../rollouts/totals.js';
@@ -215,6 +216,7 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
       [job.jobId, end.status, end.stoppedBy, end.error && toJsonb(end.error), toJsonb(end.projection ?? {})],
     ),
     tx.query('delete from secrets where job_id = $1', [job.jobId]),
+    markDue(tx, job.jobId),
     settleLost(tx, job),
     appendEvents(tx, job, eventsOfRun(row.run, end.events)),
     tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),

@@ -3,6 +3,7 @@ import type { DeploymentSpec } from '../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../../contracts/deployments/deployment.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
+import { webhookOf, type WebhookState } from '../jobs/webhooks.js';
 import { toJsonb } from '../db/json.js';
 import type { ErrorDetails } from '../decisions/record.js';
 
@@ -31,6 +32,7 @@ export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unkno
   completedAt: Date | null;
   errorDetails: ErrorDetails | null;
   warnings: string[];
+  webhook: WebhookState | null;
   workflowId: string;
 }
 
@@ -49,7 +51,7 @@ const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${
 
 const columns = `d.id, d.org_id as "orgId", d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
   j.tags, j.metadata, j.notes, j.archived, j.spec, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
-  j.completed_at as "completedAt", ${error} as "errorDetails", j.warnings, j.workflow_id as "workflowId"`;
+  j.completed_at as "completedAt", ${error} as "errorDetails", j.warnings, ${webhookOf('j.id')} as webhook, j.workflow_id as "workflowId"`;
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
 

@@ -9,6 +9,7 @@ import type { Tx } from '../db/db.js';
 import { toJsonb } from '../db/json.js';
 import { raiseCostBudget } from './cost-budget.js';
 import { appendEvents, lockJob, type JobRef } from './events.js';
+import { awaitNextEnd } from './webhooks.js';
 
 /** The end of a session's search, from which an extension goes on. */
 export interface KeptSearch {
@@ -72,6 +73,7 @@ export async function reopenSession(
       'delete from sensor_frames f using jobs j where j.id = $1 and f.job_id = j.id and f.ordinal >= j.rollouts_counted',
       [job.jobId],
     ),
+    awaitNextEnd(tx, job.jobId),
     raiseCostBudget(tx, job, spec.budget.maxCostUsd),
     appendEvents(tx, job, [sessionExtended(run, limits)]),
   ]);

@@ -19,6 +19,7 @@ import { openCostBudget } from './cost-budget.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import { toJsonb } from '../db/json.js';
+import { webhookOf, type WebhookState } from './webhooks.js';
 import { positionColumn, type Position } from '../db/positions.js';
 import type { ErrorDetails } from '../decisions/record.js';
 
@@ -138,6 +139,7 @@ export interface JobRow<Head = JobHead> extends Marks {
   errorDetails: ErrorDetails | null;
   stoppedBy: string | null;
   warnings: string[];
+  webhook: WebhookState | null;
   createdAt: Date;
   startedAt: Date | null;
   completedAt: Date | null;
@@ -173,7 +175,7 @@ const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as 
             'low', reward_low, 'high', reward_high)
      from job_controls where job_id = jobs.id) as scored,
   error_details as "errorDetails",
-  stopped_by as "stoppedBy", warnings, created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
+  stopped_by as "stoppedBy", warnings, ${webhookOf('jobs.id')} as webhook, created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
 /** A job of the organization, or null; also for a malformed id. */
 export async function readJob<Head>(tx: Tx, jobId: string): Promise<JobRow<Head> | null> {

@@ -9,6 +9,7 @@ import { putDataset } from '../../../src/storage/datasets/datasets.js';
 import { insertTasks } from '../../../src/storage/graphs/tasks.js';
 import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
+import { insertWebhook } from '../../../src/storage/jobs/webhooks.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
 import { publishSlots } from '../../../src/storage/rollouts/slots.js';
 import { putSnapshot } from '../../../src/storage/deployments/snapshots.js';
@@ -49,6 +50,7 @@ const tables = [
   'commands',
   'suggestions',
   'events',
+  'webhooks',
   'idempotency_keys',
 ];
 
@@ -96,6 +98,7 @@ beforeAll(async () => {
         job.jobId,
       ]);
       await tx.query(`insert into suggestions (command_id, org_id, hint) values ($1, $2, 'hint')`, [`cmd_${org}`, org]);
+      await insertWebhook(tx, job, 'http://x');
       await publishSlots(tx, job, [{ ordinal: 1, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }]);
       await tx.query(
         `insert into sensor_frames (job_id, org_id, ordinal, candidate_id, stage, generation, trace_ids)
@@ -167,10 +170,12 @@ describe('row-level security', () => {
     ).toEqual([]);
   });
 
-  test('the worker scope lists jobs of all organizations and nothing else', async () => {
+  test('the worker scope lists jobs and webhooks of all organizations and nothing else', async () => {
     const seen = await db.worker((tx) => tx.query<{ org_id: string }>('select org_id from jobs'));
     expect(new Set(seen.map((row) => row.org_id))).toEqual(new Set(['one', 'two']));
-    for (const table of tables.filter((name) => name !== 'jobs')) {
+    const due = await db.worker((tx) => tx.query<{ org_id: string }>('select org_id from webhooks'));
+    expect(new Set(due.map((row) => row.org_id))).toEqual(new Set(['one', 'two']));
+    for (const table of tables.filter((name) => name !== 'jobs' && name !== 'webhooks')) {
       expect(await db.worker((tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
     }
     expect(await db.worker((tx) => tx.query(`update jobs set status = 'failed' returning id`))).toEqual([]);

@@ -186,6 +186,8 @@ create table commands (
   created_at timestamptz not null default now(),
   settled_at timestamptz
 );
+-- Commands of a job, when it closes or is deleted.
+create index commands_by_job on commands (job_id);
 
 -- What a person suggested to a search, by the command that brought it.
 create table suggestions (
@@ -211,6 +213,23 @@ create table events (
   primary key (job_id, seq),
   unique (job_id, key)
 );
+
+
+-- The webhook of a job. waiting: the job has not ended; due: it has; sending: its workflow delivers.
+create table webhooks (
+  job_id text primary key references jobs (id) on delete cascade,
+  org_id text not null,
+  url text not null,
+  status text not null default 'waiting'
+    check (status in ('waiting', 'due', 'sending', 'delivered', 'failed')),
+  attempts int not null default 0,
+  -- of the last attempt; null: it succeeded
+  last_error text,
+  -- end of the deliveries
+  settled_at timestamptz
+);
+-- The reconciler's queue.
+create index webhooks_due on webhooks (job_id) where status = 'due';
 
 
 -- ---------------------------------------------------------------------------
@@ -351,8 +370,8 @@ create table rewards (
   counted boolean not null,
   created_at timestamptz not null default now()
 );
--- One reward per rollout.
-create unique index rewards_once on rewards (job_id, rollout_id) where rollout_id is not null;
+-- One reward per rollout; also the rewards of a deleted job.
+create unique index rewards_once on rewards (job_id, rollout_id);
 
 
 -- ---------------------------------------------------------------------------
@@ -610,7 +629,7 @@ create table dataset_rows (
 grant select, insert, update, delete on
   api_keys, idempotency_keys,
   jobs, job_controls, search_states, secrets,
-  commands, suggestions, events,
+  commands, suggestions, events, webhooks,
   candidates,
   rollouts, slots, rewards,
   model_calls, job_usage,
@@ -631,7 +650,7 @@ begin
   foreach t in array array[
     'api_keys', 'idempotency_keys',
     'jobs', 'job_controls', 'search_states', 'secrets',
-    'commands', 'suggestions', 'events',
+    'commands', 'suggestions', 'events', 'webhooks',
     'candidates',
     'rollouts', 'slots', 'rewards',
     'model_calls', 'job_usage',
@@ -659,5 +678,6 @@ create policy key_lookup on api_keys for select
   using (current_setting('app.scope', true) = 'auth'
          and encode(key_hash, 'hex') = current_setting('app.key_hash', true));
 
--- The reconciler reads jobs of all organizations, and no other table.
+-- The reconciler reads jobs and webhooks of all organizations, and no other table.
 create policy worker on jobs for select using (current_setting('app.scope', true) = 'worker');
+create policy worker on webhooks for select using (current_setting('app.scope', true) = 'worker');

@@ -1,0 +1,26 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { webhookBody, webhookId } from '../../src/core/events/webhook.js';
+import { webhookSecret } from '../../src/storage/access/webhook-secret.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { failWebhook, readDelivery, recordAttempt } from '../../src/storage/jobs/webhooks.js';
+import type { ActivityDeps } from '../deps.js';
+
+export function webhookActivities({ db, webhooks, secretKey }: ActivityDeps) {
+  return {
+    /** One attempt. A kill after the POST repeats it with the same id. */
+    async deliverWebhook({ orgId, jobId }: JobRef): Promise<void> {
+      const delivery = await db.org(orgId, (tx) => readDelivery(tx, jobId));
+      if (!delivery) return;
+      const { url, job } = delivery;
+      const message = { url, id: webhookId(job), secret: webhookSecret(secretKey, orgId), body: webhookBody(job) };
+      const fault = await webhooks.send(message, Context.current().cancellationSignal);
+      await db.org(orgId, (tx) => recordAttempt(tx, job, fault?.message ?? null));
+      if (!fault) return;
+      const { message: reason, isFinal } = fault;
+      throw ApplicationFailure.create({ type: 'webhook_failed', message: reason, nonRetryable: isFinal });
+    },
+
+    abandonWebhook: ({ orgId, jobId }: JobRef) => db.org(orgId, (tx) => failWebhook(tx, jobId)),
+  };
+}
