@@ -1,6 +1,8 @@
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type { CommandKind } from '../contracts/control.js';
 import type { JobKind } from '../core/jobs/kinds.js';
+import { webhookWorkflowId } from '../core/jobs/kinds.js';
+import { deleteHistory } from './delete-history.js';
 import {
   cancelSignal,
   candidateSignal,
@@ -37,9 +39,13 @@ export interface Commander {
   wake(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
   /** Requests a workflow's cancellation; no error where it is closed. */
   cancel(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
+  /** Deletes the histories of a job and its webhook. Rejects with TemporalUnavailableError. */
+  deleteHistories(job: Pick<CommandedJob, 'jobId' | 'workflowId'>): Promise<void>;
 }
 
 const deadlineMs = 2_000;
+/** Time limit of the deletion of all runs of a job. */
+const deletionMs = 30_000;
 
 /** Signals a workflow that rewards were recorded; no error where it is closed. */
 export function signalRewards(client: Client, workflowId: string): Promise<void> {
@@ -63,6 +69,18 @@ export function createCommander(client: Client, start: Commander['start']): Comm
     start,
     wake: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => signalRewards(client, workflowId)),
     cancel: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => cancelWorkflow(client, workflowId)),
+    async deleteHistories({ jobId, workflowId }) {
+      try {
+        await client.withDeadline(Date.now() + deletionMs, async () => {
+          await deleteHistory(client, webhookWorkflowId(jobId));
+          await deleteHistory(client, workflowId);
+        });
+      } catch (cause) {
+        throw new TemporalUnavailableError(`Temporal did not delete the history: ${(cause as Error).message}`, {
+          cause,
+        });
+      }
+    },
     async send(job, kind, commandId) {
       const handle = client.workflow.getHandle(job.workflowId);
       try {

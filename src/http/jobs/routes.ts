@@ -13,6 +13,7 @@ import type { JobRow } from '../../storage/jobs/jobs.js';
 import { registerClone, type CloneRoute } from './clone.js';
 import { patchCommands, control, findJob } from './control.js';
 import type { App, HttpDeps } from '../deps.js';
+import { deleteJob } from './delete.js';
 import { createEventReader } from './event-reader.js';
 import { events, eventsRoute } from './events.js';
 import { mark } from './labels.js';
@@ -34,7 +35,7 @@ export interface JobRoutes {
   clone: CloneRoute;
 }
 
-/** Routes of every kind of job: PATCH, pause, resume, cancel, reward, events and traces. */
+/** Routes of every kind of job: PATCH, DELETE, pause, resume, cancel, reward, events and traces. */
 export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): void {
   const { param, kind, noun, tags } = routes;
   const jobPath = `${routes.base}/:${param}`;
@@ -63,6 +64,23 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
       if (state) return control(deps, reply, job, patchCommands[state]);
       await mark(deps, job, marks);
       return reply.send({ ...idFields(job.jobId), status: job.status });
+    },
+  );
+
+  app.delete(
+    jobPath,
+    {
+      schema: {
+        tags,
+        summary: `Delete ${noun} that has ended, with all its data`,
+        description: 'Deletes its rows, events, traces and texts, and its history in Temporal.',
+        params,
+        response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 409, 503) },
+      },
+    },
+    async (request, reply) => {
+      await deleteJob(deps, await find(request));
+      return reply.code(204).send();
     },
   );
 
