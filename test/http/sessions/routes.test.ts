@@ -30,6 +30,7 @@ describe('before the first outcome', () => {
       error: null,
       error_details: null,
       stopped_by: null,
+      ...{ notes: null, archived: false, webhook: null },
       warnings: [expect.stringContaining('train_seeds')],
       algorithm: 'gepa',
       correlation_id: null,
