@@ -1,7 +1,6 @@
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type { CommandKind } from '../contracts/control.js';
-import type { JobKind } from '../core/jobs/kinds.js';
-import { webhookWorkflowId } from '../core/jobs/kinds.js';
+import { workflowId, type JobKind } from '../core/jobs/kinds.js';
 import { deleteHistory } from './delete-history.js';
 import {
   cancelSignal,
@@ -39,8 +38,8 @@ export interface Commander {
   wake(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
   /** Requests a workflow's cancellation; no error where it is closed. */
   cancel(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
-  /** Deletes the histories of a job and its webhook. Rejects with TemporalUnavailableError. */
-  deleteHistories(job: Pick<CommandedJob, 'jobId' | 'workflowId'>): Promise<void>;
+  /** Deletes the histories of a job's runs and of their webhooks. Rejects with TemporalUnavailableError. */
+  deleteHistories(job: Pick<CommandedJob, 'jobId' | 'kind'>, runs: number): Promise<void>;
 }
 
 const deadlineMs = 2_000;
@@ -69,11 +68,13 @@ export function createCommander(client: Client, start: Commander['start']): Comm
     start,
     wake: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => signalRewards(client, workflowId)),
     cancel: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => cancelWorkflow(client, workflowId)),
-    async deleteHistories({ jobId, workflowId }) {
+    async deleteHistories({ jobId, kind }, runs) {
       try {
         await client.withDeadline(Date.now() + deletionMs, async () => {
-          await deleteHistory(client, webhookWorkflowId(jobId));
-          await deleteHistory(client, workflowId);
+          for (let run = 1; run <= runs; run++) {
+            await deleteHistory(client, workflowId('webhook', jobId, run));
+            await deleteHistory(client, workflowId(kind, jobId, run));
+          }
         });
       } catch (cause) {
         throw new TemporalUnavailableError(`Temporal did not delete the history: ${(cause as Error).message}`, {

@@ -8,9 +8,10 @@ import {
   taskQueue,
   type JobInput,
 } from '../../workflows/messages.js';
-import { jobKinds, webhookWorkflowId, type JobKind } from '../core/jobs/kinds.js';
+import { jobKinds, workflowId, type JobKind } from '../core/jobs/kinds.js';
 import type { Db } from '../storage/db/db.js';
 import { JobGoneError } from '../storage/jobs/events.js';
+import type { DueWebhook } from '../storage/jobs/webhooks.js';
 
 /** Characters of a name in the summary, which has at most 400 bytes in Temporal. */
 const shownName = 30;
@@ -63,12 +64,13 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
   );
 }
 
-/** Starts the workflow that delivers a job's webhook, unless it runs. */
-export async function startWebhook(client: Client, { orgId, jobId }: JobInput): Promise<void> {
+/** Starts the workflow that delivers a job's webhook, unless it exists. */
+export async function startWebhook(client: Client, { orgId, jobId, run }: DueWebhook): Promise<void> {
   const input: JobInput = { orgId, jobId };
   try {
     await client.workflow.start('webhookWorkflow', {
-      workflowId: webhookWorkflowId(jobId),
+      workflowId: workflowId('webhook', jobId, run),
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       taskQueue,
       args: [input],
       staticSummary: `webhook of ${jobId}`,

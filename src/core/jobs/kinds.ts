@@ -102,12 +102,7 @@ export function kindOf(jobId: string): JobKind | null {
   return kindNames.find((kind) => jobId.startsWith(jobKinds[kind].prefix)) ?? null;
 }
 
-/** The workflow that delivers a job's webhook. */
-export function webhookWorkflowId(jobId: string): string {
-  return `webhook-${jobId}`;
-}
-
-/** The workflow of a job's run; an extension begins another run. */
-export function workflowId(kind: JobKind, jobId: string, run = 1): string {
+/** The workflow of a job's run, or of its webhook; an extension begins another run. */
+export function workflowId(kind: JobKind | 'webhook', jobId: string, run = 1): string {
   return run === 1 ? `${kind}-${jobId}` : `${kind}-${jobId}-${run}`;
 }

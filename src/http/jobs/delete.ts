@@ -13,9 +13,9 @@ import { unavailable } from './control.js';
 export async function deleteJob({ db, commander }: HttpDeps, job: JobRow<unknown>): Promise<void> {
   const { orgId } = job;
   try {
-    const obstacle = await db.org(orgId, (tx) => prepareDeletion(tx, job));
-    if (obstacle) throw refusal(obstacle);
-    await commander.deleteHistories(job);
+    const prepared = await db.org(orgId, (tx) => prepareDeletion(tx, job));
+    if (!('runs' in prepared)) throw refusal(prepared);
+    await commander.deleteHistories(job, prepared.runs);
     await db.org(orgId, (tx) => deleteRows(tx, job.jobId));
   } catch (error) {
     // Another request deleted it meanwhile.

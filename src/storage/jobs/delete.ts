@@ -12,14 +12,15 @@ const evaluation = jsonFields<EvaluationSpec>('spec');
 
 /**
  * Checks that a job may be deleted and withdraws its webhook, so that no workflow of it starts any
- * more. Null: it may be deleted.
+ * more. Returns the number of its runs, or why it may not be deleted.
  */
-export async function prepareDeletion(tx: Tx, job: JobRef): Promise<Obstacle | null> {
-  const { status } = await lockJob(tx, job);
+export async function prepareDeletion(tx: Tx, job: JobRef): Promise<{ runs: number } | Obstacle> {
+  const { status, run } = await lockJob(tx, job);
   if (!isTerminal(status)) return { status };
   const obstacle = await findObstacle(tx, job.jobId);
-  if (!obstacle) await tx.query('delete from webhooks where job_id = $1', [job.jobId]);
-  return obstacle;
+  if (obstacle) return obstacle;
+  await tx.query('delete from webhooks where job_id = $1', [job.jobId]);
+  return { runs: run };
 }
 
 async function findObstacle(tx: Tx, jobId: string): Promise<Obstacle | null> {

@@ -11,6 +11,11 @@ export interface WebhookState {
   settledAt: string | null;
 }
 
+/** A webhook of the end of a job's run, whose workflow is to be started. */
+export interface DueWebhook extends JobRef {
+  run: number;
+}
+
 /** SQL of the `WebhookState` of the job with this id; null: it has none. */
 export const webhookOf = (
   jobId: string,
@@ -36,9 +41,10 @@ export async function awaitNextEnd(tx: Tx, jobId: string): Promise<void> {
 }
 
 /** Webhooks of ended jobs, of all organizations, whose workflow is not known to be started. */
-export async function readDueWebhooks(tx: Tx, limit: number): Promise<JobRef[]> {
-  return tx.query<JobRef & Record<string, unknown>>(
-    `select org_id as "orgId", job_id as "jobId" from webhooks where status = 'due' limit $1`,
+export async function readDueWebhooks(tx: Tx, limit: number): Promise<DueWebhook[]> {
+  return tx.query<DueWebhook & Record<string, unknown>>(
+    `select w.org_id as "orgId", w.job_id as "jobId", j.run
+       from webhooks w join jobs j on j.id = w.job_id where w.status = 'due' limit $1`,
     [limit],
   );
 }

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { webhookWorkflowId } from '../../../src/core/jobs/kinds.js';
 import { answers, startFakeContainer } from '../../support/fakes/container.js';
 import { startReceiver, type Receiver } from '../../support/fakes/receiver.js';
 import { createEvaluation, ended, pathOf, type Evaluation } from '../../support/jobs-over-http.js';
@@ -27,7 +26,7 @@ test('the histories of a deleted job and of its webhook are deleted in Temporal'
   await until('an attempt is made', () => Promise.resolve(receiver.requests.length > 0));
   const headers = { authorization: `Bearer ${service.apiKey}` };
   expect((await fetch(`${service.url}${pathOf(id)}`, { method: 'DELETE', headers })).status).toBe(204);
-  for (const workflowId of [webhookWorkflowId(id), `evaluation-${id}`])
+  for (const workflowId of [`webhook-${id}`, `evaluation-${id}`])
     await until(
       `the history of ${workflowId} is gone`,
       () =>
