@@ -4,7 +4,7 @@ import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type Providers } from './providers.js';
 import { readStream, StreamedError, textOfContent } from './streamed-text.js';
-import { field, parseObject } from '../net/untrusted.js';
+import { field, hideKeys, parseObject } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes } from '../../util/text.js';
 
@@ -115,7 +115,7 @@ async function tryOnce(
   } catch (error) {
     if (error instanceof StreamedError && !signal.aborted) {
       await meter?.close(unknownCost);
-      const message = `The provider "${policy.provider}" ended its answer to the ${asker} with an error: ${error.message}`;
+      const message = `The provider "${policy.provider}" ended its answer to the ${asker} with an error: ${hideKeys(error.message)}`;
       return { failure: { ok: false, code: `${asker}_refused`, message, infrastructure: true }, retryAfter: null };
     }
     const fault = signal.aborted ? null : providerError(policy.provider, error);
@@ -134,7 +134,7 @@ async function tryOnce(
     return read(policy, asker, sent, performance.now() - startedAt);
   }
   await meter?.close(noCost);
-  const cut = cutToBytes(text, 1_024);
+  const cut = cutToBytes(hideKeys(text), 1_024);
   const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cut}`;
   if (status === 401) {
     const check = `${message}. Check ${keySetting(policy.provider)}.`;

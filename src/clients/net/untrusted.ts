@@ -5,9 +5,17 @@ import { cutToBytes } from '../../util/text.js';
 /** Limit of containers' and models' text in errors, in bytes. */
 const maxErrorBytes = 2_048;
 
-/** Cuts a container's or a model's text for an error message. */
+/** API keys in the forms of the providers, and bearer tokens. */
+const keys = /\b(?:sk|rk|gsk|xai|pplx|hf|csk)[-_][\w*.-]{3,}|\bAIza[\w*-]{3,}|(?<=\bBearer\s+)[^\s"',]{3,}/gi;
+
+/** Hides keys in a provider's text: it can quote the key that it refuses. */
+export function hideKeys(text: string): string {
+  return text.replace(keys, '…');
+}
+
+/** Cuts a container's or a model's text for an error message, without keys. */
 export function cutErrorText(text: string): string {
-  return cutToBytes(text, maxErrorBytes);
+  return cutToBytes(hideKeys(text), maxErrorBytes);
 }
 
 /** Own property by name; ignores a prototype set by a hostile answer. */

@@ -81,6 +81,12 @@ describe('a proposer call', () => {
     },
   );
 
+  test('hides keys that the provider quotes', async () => {
+    const answer = await ask(() => ({ status: 403, raw: 'bad key sk-abc' }));
+    expect(answer).toMatchObject({ ok: false });
+    expect(JSON.stringify(answer)).not.toContain('sk-abc');
+  });
+
   test('names the setting of the refused key for 401', async () => {
     expect(await ask(() => ({ status: 401, raw: 'no such key' }), { asker: 'step' })).toEqual({
       ok: false,
