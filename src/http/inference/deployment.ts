@@ -13,6 +13,7 @@ import { refusal } from './not-ready.js';
 import { readChatBody } from './request.js';
 import { inferenceSchema, unjudged } from './schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from './served-snapshots.js';
+import { ApiError } from '../server/errors.js';
 import { createSharedReads } from '../server/shared-reads.js';
 
 const bodyLimit = 10 * 1024 * 1024;
@@ -30,7 +31,7 @@ const schema: FastifySchema = inferenceSchema(
     tags: ['deployments'],
     summary: 'Ask a deployment, in the form of OpenAI chat completions',
     description:
-      'By a deployment\'s id, or by a name: whatever that is served by when the request comes. The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers, whatever `model` says; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as {"input": text}, and answers with its output. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known.',
+      'By a deployment\'s id, or by a name: whatever that is served by when the request comes. The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers, whatever `model` says; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as its only field, else as {"input": text}, and answers with its output; parameters of model calls are 400. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known.',
   },
   'The deployment is being built: repeat the call after `retry-after`. Without that header it waits for a paused evaluation or has failed, and x-should-retry is false.',
 );
@@ -52,6 +53,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     if (found) void reply.header('x-ratchet-deployment-id', found.id);
     if (!found || found.snapshotId === null) throw await refusal(db, orgId, ref);
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
+    if (body.messages.length === 0) throw noMessages();
     const served = await snapshots.get(orgId, found.snapshotId);
     await forward(
       {
@@ -80,6 +82,11 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     await forward.settled();
     await meter.close();
   });
+}
+
+function noMessages(): ApiError {
+  const message = 'messages must hold at least one message.';
+  return new ApiError(400, 'invalid_request', message, { errors: [{ pointer: '/messages', message }] });
 }
 
 /** Counts a finished call before its last byte is sent. */

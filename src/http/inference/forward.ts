@@ -63,10 +63,16 @@ export function createForward<Call extends ForwardedCall>(
   /** Forwards a provider's refusal. */
   async function refused(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
     const passed = passError(call.provider, answer.status, (await upstream(call, buffer(answer.body))).toString());
-    await note(call, { httpStatus: passed.status, response: passed.body, latencyMs: elapsed(), ...noCost });
+    // The record keeps the provider's 404, by which a failed rollout is explained.
+    const httpStatus = answer.status === 404 ? answer.status : passed.status;
+    await note(call, { httpStatus, response: passed.body, latencyMs: elapsed(), ...noCost });
     const retryAfter = answer.retryAfter ?? (passed.status === 429 || passed.status === 503 ? '1' : null);
     if (retryAfter !== null) void reply.header('retry-after', retryAfter);
-    void reply.code(passed.status).type('application/json; charset=utf-8').send(JSON.stringify(passed.body));
+    void reply
+      .code(passed.status)
+      .headers(passed.headers)
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(passed.body));
   }
 
   /** Forwards a whole answer unchanged, after recording it. */

@@ -24,7 +24,7 @@ export async function answerByGraph(
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
   signal.throwIfAborted();
-  const request = readGraphRequest(body);
+  const request = readGraphRequest(body, served.graph);
   const head = { id: `chatcmpl-${uuid()}`, created: Math.floor(Date.now() / 1_000), model: served.model };
   if (request.stream) return streamed(providers, served, request, head, signal);
   const { value, cost, finishReason } = await runServed(providers, served, request, null, signal);

@@ -2,7 +2,7 @@ import type { CallCost } from '../../clients/models/cost.js';
 import { providerRefusedKey, type ChatResult } from '../../clients/models/complete-chat.js';
 import { unusableAnswer, type RunFault } from '../../core/graphs/run/drive.js';
 import { ApiError } from '../server/errors.js';
-import { refusedKey } from './upstream-error.js';
+import { modelNotFound, refusedKey } from './upstream-error.js';
 
 /** A graph run without an answer; `spent`: its cost. */
 export class GraphFailure extends ApiError {
@@ -25,10 +25,11 @@ export function stepNotAnswered(
   if (refused?.status === 429 || refused?.status === 503) {
     return new ApiError(refused.status, code, stepMessage, { headers: { 'retry-after': refused.retryAfter ?? '1' } });
   }
+  const known = refused?.status === 404 ? modelNotFound : code;
   // No retry: the provider would refuse again after all earlier steps are paid again.
   const isLasting = code === 'provider_not_usable' || (refused !== undefined && refused.status < 500);
   const headers: Record<string, string> = isLasting ? { 'x-should-retry': 'false' } : {};
-  return new ApiError(code === 'upstream_timeout' ? 504 : 502, code, stepMessage, { headers });
+  return new ApiError(code === 'upstream_timeout' ? 504 : 502, known, stepMessage, { headers });
 }
 
 /** The error for a graph that gives no output. */

@@ -13,13 +13,28 @@ export interface GraphRequest {
   includeUsage: boolean;
 }
 
+/** Parameters of a model call, which a graph's steps have on their own. */
+const parameters = [
+  ...['temperature', 'top_p', 'top_k', 'min_p', 'seed', 'stop', 'max_tokens', 'max_completion_tokens'],
+  ...['presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs'],
+  ...['tools', 'tool_choice', 'parallel_tool_calls', 'functions', 'function_call'],
+  ...['response_format', 'reasoning_effort', 'verbosity', 'modalities', 'audio', 'prediction', 'web_search_options'],
+];
+
 /**
- * Reads the graph's input from the last user message: a JSON object, or other text as `{"input":
- * text}`. Ignores all other fields but `stream`; refuses `n` above 1.
+ * Reads the graph's input from the last user message: a JSON object, or other text as the value of
+ * its only field, else of `input`. Refuses parameters that the steps would not get, and `n` above 1.
  */
-export function readGraphRequest(body: Record<string, unknown>): GraphRequest {
+export function readGraphRequest(body: Record<string, unknown>, { inputs }: Pick<Graph, 'inputs'>): GraphRequest {
   const { n, messages, stream, stream_options: options } = body;
   if (n !== undefined && n !== null && n !== 1) throw inputInvalid('/n', 'n must be 1: a graph gives one answer.');
+  const given = parameters.find((name) => body[name] !== undefined && body[name] !== null);
+  if (given !== undefined) {
+    const message = `${given} is not supported by a graph: its steps have their own parameters. Leave it out.`;
+    throw new ApiError(400, 'graph_parameter_not_supported', message, {
+      errors: [{ pointer: `/${given}`, message }],
+    });
+  }
   const list: unknown[] = Array.isArray(messages) ? messages : [];
   const at = list.findLastIndex((message) => field(message, 'role') === 'user');
   if (at < 0) {
@@ -28,7 +43,8 @@ export function readGraphRequest(body: Record<string, unknown>): GraphRequest {
   const pointer = `/messages/${at}/content`;
   const text = textIn(field(list[at], 'content'), pointer);
   const includeUsage = stream === true && asObject(options)?.['include_usage'] === true;
-  const input = (parseObject(text) as JsonObject | null) ?? { input: text };
+  const [only] = inputs.length === 1 ? inputs : ['input'];
+  const input = (parseObject(text) as JsonObject | null) ?? { [only!]: text };
   return { input, pointer, stream: stream === true, includeUsage };
 }
 

@@ -7,31 +7,45 @@ import { cutErrorText } from '../../clients/net/untrusted.js';
 export interface PassedError {
   status: number;
   body: { error: Record<string, unknown> };
+  headers: Record<string, string>;
 }
 
+/** The code of a provider's 404; as a 404 it would say that our path is unknown. */
+export const modelNotFound = 'model_not_found';
+
+/** Keeps OpenAI's clients from a retry that would fail again. */
+const inVain = { 'x-should-retry': 'false' };
+
 /**
- * A provider's error in OpenAI's shape, unchanged if it already has that shape. A 401 (our key) and
- * a redirect become a 502.
+ * A provider's error in OpenAI's shape, unchanged if it already has that shape. A 401 (our key), a
+ * 404 (its model or path, not ours) and a redirect become a 502.
  */
 export function passError(provider: string, status: number, text: string): PassedError {
-  if (status === 401) return { status: 502, body: { ...openAiError(refusedKey(provider)) } };
-  const passed = status < 400 ? 502 : status;
+  if (status === 401) return { status: 502, body: { ...openAiError(refusedKey(provider)) }, headers: inVain };
+  const isUnknown = status === 404;
+  const passed = status < 400 || isUnknown ? 502 : status;
+  const headers: Record<string, string> = isUnknown ? inVain : {};
+  const code = isUnknown && { code: modelNotFound };
   const error = errorIn(text);
-  if (error) return { status: passed, body: { error: { type: 'upstream_error', code: null, param: null, ...error } } };
+  if (error) {
+    const body = { error: { type: 'upstream_error', code: null, param: null, ...error, ...code } };
+    return { status: passed, body, headers };
+  }
   const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutErrorText(text.trim())}`;
   const message = `The provider "${provider}" answered ${status} ${detail}`;
-  return { status: passed, body: { error: { message, type: 'upstream_error', code: String(status), param: null } } };
+  const body = { error: { message, type: 'upstream_error', code: String(status), param: null, ...code } };
+  return { status: passed, body, headers };
 }
 
 /** The error for a provider that refuses our key. */
 export function refusedKey(provider: string): ApiError {
   const message = `Provider "${provider}" refused the service's key; contact the operator.`;
-  return new ApiError(502, providerRefusedKey, message, { headers: { 'x-should-retry': 'false' } });
+  return new ApiError(502, providerRefusedKey, message, { headers: inVain });
 }
 
 /** The error for a provider without an answer. */
 export function noAnswer(error: ProviderError): ApiError {
-  const headers: Record<string, string> = error.code === 'provider_not_usable' ? { 'x-should-retry': 'false' } : {};
+  const headers: Record<string, string> = error.code === 'provider_not_usable' ? inVain : {};
   return new ApiError(error.status, error.code, error.message, { cause: error, headers });
 }
 

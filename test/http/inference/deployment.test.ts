@@ -163,6 +163,7 @@ describe('a deployment refuses', () => {
     ['{', 400, 'invalid_json'],
     ['[]', 400, 'invalid_request'],
     ['{}', 400, 'invalid_request'],
+    ['{"messages": []}', 400, 'invalid_request'],
     ['{"messages": [], "api_key": "sk"}', 400, 'invalid_request'],
     ['{"messages": [], "base_url": "http://x"}', 400, 'invalid_request'],
   ])('%s, in the form of OpenAI', async (body, status) => {
@@ -185,8 +186,15 @@ describe('a deployment refuses', () => {
     const busy = await it.ask('frozen', question);
     expect([busy.status, busy.headers.get('retry-after')]).toEqual([429, '7']);
     expect(busy.headers.get('x-ratchet-deployment-id')).toBe(frozen);
-    it.model.reply(() => ({ raw: 'no', status: 401 }));
-    expect((await it.ask('frozen', question)).status).toBe(502);
+    for (const [status, code] of [
+      [401, 'provider_refused_key'],
+      [404, 'model_not_found'],
+    ] as const) {
+      it.model.reply(() => ({ raw: '{"error":{"message":"no","code":"other"}}', status }));
+      const refused = await it.ask('frozen', question);
+      expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([502, 'false']);
+      expect(await refused.json()).toMatchObject({ error: { code } });
+    }
     it.model.reply(() => ({ cutAfter: 0 }));
     expect((await it.ask('frozen', question)).status).toBe(502);
     it.model.reply(() => ({ text: 'one two three four', cutAfter: 2 }));

@@ -153,9 +153,31 @@ describe('the input of the graph', () => {
     expect((await failureOf(graph)).message).toContain('"a", "b"');
   });
 
-  test('accepts n = 1 and fields without meaning for graphs', async () => {
+  test.each([
+    ['temperature', 0],
+    ['max_tokens', 1],
+    ['stop', 'x'],
+    ['tools', []],
+    ['response_format', { type: 'text' }],
+  ])('is refused with a parameter that the steps would not get: %s', async (name, value) => {
+    for (const stream of [false, true]) {
+      const error = await failureOf(single, { messages: [user('Q')], [name]: value, stream });
+      expect(error).toMatchObject({ status: 400, code: 'graph_parameter_not_supported' });
+      expect(error).toMatchObject({ errors: [{ pointer: `/${name}` }] });
+    }
+    expect(asked()).toEqual([]);
+  });
+
+  test('is a text for the only field, whatever its name', async () => {
     say({});
-    const body = { messages: [user('Q')], n: 1, tools: [], temperature: 2, model: 'x', max_tokens: 1 };
+    const graph = graphOf([step('solve', { q: 'input.question' })], 'solve.text', ['question']);
+    expect(await contentOf(graph, { messages: [user('Why?')] })).toBe('SOLVE');
+    expect(asked()).toEqual(['solve Why?']);
+  });
+
+  test('accepts n = 1, parameters that are null, and fields without meaning for graphs', async () => {
+    say({});
+    const body = { messages: [user('Q')], n: 1, temperature: null, user: 'u', model: 'x' };
     expect(await contentOf(single, body)).toBe('SOLVE');
     expect(model.requests[0]!.body).toEqual({ model: 'small', messages: [user('solve Q')], stream: false });
   });
@@ -409,7 +431,7 @@ describe('a stream', () => {
     say({ write: { status: 404, raw: 'no such model' } });
     expect(await failureOf(two, { messages: [user('Q')], stream: true })).toMatchObject({
       status: 502,
-      code: 'step_refused',
+      code: 'model_not_found',
     });
   });
 
@@ -436,7 +458,7 @@ describe('a failed step', () => {
     ],
     ['500', { status: 500, raw: 'oh', headers: { 'retry-after': '99' } }, [502, 'step_refused', passing]],
     ['401', { status: 401, raw: 'sk' }, [502, 'provider_refused_key', inVain]],
-    ['404', { status: 404, raw: 'no such model' }, [502, 'step_refused', inVain]],
+    ['404', { status: 404, raw: 'no such model' }, [502, 'model_not_found', inVain]],
     ['400', { status: 400, raw: 'too long' }, [502, 'graph_failed', inVain]],
     ['no choices', { raw: '{"choices":[]}' }, [502, 'step_answer_invalid', passing]],
     ['nothing', null, [502, 'upstream_unreachable', passing], { provider: 'dead' }],

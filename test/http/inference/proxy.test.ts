@@ -320,8 +320,8 @@ describe('answers and records', () => {
     [
       'Google’s list',
       () => ({ status: 404, raw: '[{"error":{"message":"no model"}}]' }),
-      404,
-      { message: 'no model', type: 'upstream_error' },
+      502,
+      { message: 'no model', type: 'upstream_error', code: 'model_not_found' },
     ],
     [
       'no JSON',
@@ -344,7 +344,9 @@ describe('answers and records', () => {
     proxy.model.reply(reply);
     const answer = await proxy.post(job, '/c');
     expect([answer.status, await json(answer)]).toEqual([status, { error: expect.objectContaining(error) as unknown }]);
-    expect(await proxy.calls(job)).toMatchObject([{ http_status: status, response: { error } }]);
+    // The record keeps the provider's 404, by which a failed rollout is explained.
+    const recorded = error['code'] === 'model_not_found' ? 404 : status;
+    expect(await proxy.calls(job)).toMatchObject([{ http_status: recorded, response: { error } }]);
   });
 
   test('429 keeps Retry-After, and a refused call costs nothing', async () => {
