@@ -62,6 +62,10 @@ export const searchFields = {
 
 export const budgetViewSchema = z.object({
   max_rollouts: z.int().nullable(),
+  unspent_rollouts: z
+    .int()
+    .nullable()
+    .describe('What the ended search could not use of max_rollouts; null before its end or without a limit.'),
   max_minutes: z.number().nullable(),
   max_cost_usd: z.number().nullable(),
   spent_usd: z.number().nullable().describe('Spent of max_cost_usd; an interrupted call counts in full.'),

@@ -16,6 +16,7 @@ import { webhookField } from '../webhook.js';
 import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
 import { datasetLimits, datasetSchema } from './dataset.js';
+import { splitSchema } from '../datasets/rows.js';
 import { unusedSchema } from '../scoring/verifier.js';
 import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../search.js';
 import { candidateSchema } from '../candidates/candidate.js';
@@ -170,6 +171,7 @@ export const graphJobSchema = z
     usage: usageSchema,
     concurrency: concurrencySchema,
     budget: budgetViewSchema,
+    split: splitSchema.describe('The tasks of each part, by their indexes in the data set.'),
     rollouts_resent: z.int().describe('Runs repeated after a crash; not counted against the budget.'),
   })
   .meta({ id: 'GraphJob', description: 'Status of a graph job.' });

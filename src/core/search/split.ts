@@ -70,3 +70,12 @@ function interleave(order: readonly number[], categories: readonly string[]): nu
 function takeSorted(order: readonly number[], size: number): number[] {
   return order.slice(0, size).sort((left, right) => left - right);
 }
+
+/** The seeds of a search by their parts. */
+export function splitOf(search: {
+  trainSeeds: number[];
+  evaluationSeeds: number[];
+  heldoutSeeds: number[];
+}): SeedSplit {
+  return { train: search.trainSeeds, evaluation: search.evaluationSeeds, heldout: search.heldoutSeeds };
+}

@@ -14,6 +14,9 @@ import {
 import { commandBodySchema } from '../../contracts/control.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import { graphText } from '../../core/graphs/text.js';
+import type { GraphSpec } from '../../core/jobs/spec.js';
+import { splitOf } from '../../core/search/split.js';
+import { readSpec } from '../../storage/jobs/spec.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import { readGraph } from '../../storage/candidates/candidates.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
@@ -148,6 +151,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
           resent: await readResent(tx, job.jobId),
           cost: await readCostBudget(tx, job.jobId),
           concurrency: await readConcurrency(tx, job.jobId),
+          split: splitOf((await readSpec<GraphSpec>(tx, job.jobId)).search),
         };
       });
       return graphView(job, read, deps);

@@ -4,6 +4,7 @@ import type { CostBudget } from '../../storage/jobs/cost-budget.js';
 import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
 import type { CandidateRow } from '../../storage/candidates/reads.js';
 import type { Usage } from '../../storage/jobs/usage.js';
+import type { SeedSplit } from '../../core/search/split.js';
 import type { HttpDeps } from '../deps.js';
 import { concurrencyView, jobView, usageView, type Concurrency } from '../jobs/view.js';
 import { best, candidateView } from '../candidates/view.js';
@@ -47,6 +48,7 @@ export function graphView(
     resent: number;
     cost: CostBudget | null;
     concurrency: Concurrency;
+    split: SeedSplit;
   },
   deps: HttpDeps,
 ): z.output<typeof graphJobSchema> {
@@ -61,7 +63,8 @@ export function graphView(
     ...outcomeView(job),
     usage: usageView(read.usage),
     concurrency: concurrencyView(job, read.concurrency),
-    budget: budgetView(job.spec, read.cost),
+    budget: budgetView(job, read.cost),
+    split: read.split,
     rollouts_resent: read.resent,
   };
 }

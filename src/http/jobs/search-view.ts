@@ -1,20 +1,27 @@
 /** Parts of responses that jobs with a search share. */
 import type { z } from 'zod';
 import type { budgetViewSchema } from '../../contracts/search.js';
+import { isTerminal } from '../../core/jobs/status.js';
 import type { SearchSettings } from '../../core/algorithms/index.js';
 import type { BudgetSpec } from '../../core/jobs/spec.js';
 import type { CostBudget } from '../../storage/jobs/cost-budget.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 
 type SearchJob = Pick<JobRow, 'projection'>;
+type BudgetJob = Pick<
+  JobRow<{ search: Pick<SearchSettings, 'maxRollouts'>; budget: BudgetSpec }>,
+  'spec' | 'status' | 'rolloutsCompleted'
+>;
 
 /** The state of a search's budgets. */
 export function budgetView(
-  { search, budget }: { search: Pick<SearchSettings, 'maxRollouts'>; budget: BudgetSpec },
+  { spec: { search, budget }, status, rolloutsCompleted }: BudgetJob,
   cost: CostBudget | null,
 ): z.output<typeof budgetViewSchema> {
+  const { maxRollouts } = search;
   return {
-    max_rollouts: search.maxRollouts,
+    max_rollouts: maxRollouts,
+    unspent_rollouts: maxRollouts !== null && isTerminal(status) ? Math.max(0, maxRollouts - rolloutsCompleted) : null,
     max_minutes: budget.maxMinutes,
     max_cost_usd: cost?.maxUsd ?? null,
     spent_usd: cost?.spentUsd ?? null,

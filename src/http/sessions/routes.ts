@@ -15,6 +15,7 @@ import { createSessionSchema, sessionSchemaFor, type CreateSession } from '../..
 import { extendSessionSchema, sessionExtendedSchema } from '../../contracts/sessions/extension.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
+import { splitOf } from '../../core/search/split.js';
 import { readSpec } from '../../storage/jobs/spec.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { resolveCall } from '../../storage/rollouts/calls.js';
@@ -39,7 +40,7 @@ import { registerSuggestions } from './suggestions.js';
 import { readTelemetry } from './sensors-view.js';
 import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, sessionView } from './view.js';
 import { sessionSpec, unwrapSession } from '../jobs/specs.js';
-import { sessionRows, splitOf } from './rows.js';
+import { sessionRows } from './rows.js';
 
 const base = jobKinds.session.path;
 const sessionPath = `${base}/:session_id`;

@@ -43,7 +43,3 @@ async function splitFor({ budget, rng_seed: rngSeed }: PolicyOptimization, rows:
   const bounds = { train: searchLimits.trainSeeds, evaluation: most, heldout: most };
   return splitSeeds(rows.spec.numRows, rngSeed, bounds, await categoriesOf(rows));
 }
-
-export function splitOf({ trainSeeds, evaluationSeeds, heldoutSeeds }: SessionSpec['search']): SeedSplit {
-  return { train: trainSeeds, evaluation: evaluationSeeds, heldout: heldoutSeeds };
-}

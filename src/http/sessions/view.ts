@@ -84,7 +84,7 @@ export function sessionView(
     traffic: job.spec.rollouts === 'caller' ? trafficView(read.traffic) : null,
     ...(read.split && { split: read.split }),
     ...read.agreement,
-    budget: budgetView(job.spec, read.cost),
+    budget: budgetView(job, read.cost),
     rollouts_resent: read.resent,
   };
 }

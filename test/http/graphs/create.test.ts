@@ -67,6 +67,17 @@ describe('create graph job', () => {
     expect(JSON.stringify(job!['spec'])).not.toContain('"q3"');
   });
 
+  test('shows the split, and after the end the rollouts that were not used', async () => {
+    const { job_id: id } = (await create()).body;
+    const state = async () => (await http.call('GET', `${url}/${id}`)).body;
+    const { split, budget } = await state();
+    expect([...split.train, ...split.evaluation].sort((left, right) => left - right)).toEqual([...Array(12).keys()]);
+    expect(split.heldout).toEqual([]);
+    expect(budget.unspent_rollouts).toBeNull();
+    await http.call('POST', `${url}/${id}/cancel`);
+    expect((await state()).budget.unspent_rollouts).toBe(60);
+  });
+
   test('stores null for absent fields of tasks, and accepts a null gold output', async () => {
     const rubric = { criteria: [{ name: 'n', weight: 1, description: 'd' }] };
     const [first, second, ...rest] = tasks;

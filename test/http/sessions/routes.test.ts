@@ -60,7 +60,14 @@ describe('before the first outcome', () => {
       traffic: null,
       usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
       concurrency: { limit: 5, max_concurrent: 5, in_flight: 0, lowered_because: null },
-      budget: { max_rollouts: 40, max_minutes: null, max_cost_usd: null, spent_usd: null, reserved_usd: null },
+      budget: {
+        max_rollouts: 40,
+        unspent_rollouts: null,
+        max_minutes: null,
+        max_cost_usd: null,
+        spent_usd: null,
+        reserved_usd: null,
+      },
       rollouts_resent: 0,
     });
   });
