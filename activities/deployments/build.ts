@@ -102,7 +102,8 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
         await appendEvents(tx, job, [gateJudged(incumbent?.run.jobId ?? candidate.jobId, message, data)]);
         return verdict;
       });
-      if (!verdict.passed) throw jobFailure('gate_not_passed', `${verdict.message} The live deployment is unchanged.`);
+      if (!verdict.passed)
+        throw jobFailure('gate_not_passed', `${verdict.message} Its name serves what it served before.`);
     },
 
     /**

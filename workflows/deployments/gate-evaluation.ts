@@ -30,7 +30,7 @@ export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation
     if (CancellationScope.current().consideredCancelled || !(error instanceof ChildWorkflowFailure)) throw error;
     const reason = isCancellation(error) ? 'it was cancelled' : rootCause(error).replace(/[.!?]$/, '');
     throw ApplicationFailure.nonRetryable(
-      `The gate's evaluation ${jobId} gave no result: ${reason}. The live deployment is unchanged.`,
+      `The gate's evaluation ${jobId} gave no result: ${reason}. Its name serves what it served before.`,
       'gate_failed',
       { retryable: true },
     );

@@ -55,7 +55,7 @@ export async function deploymentWorkflow(input: JobInput): Promise<void> {
 }
 
 function overtaken(): ApplicationFailure {
-  const message = `The live deployment of this name changed ${maxRounds} times while the gate was judged. The live deployment is unchanged.`;
+  const message = `The live deployment of this name changed ${maxRounds} times while the gate was judged. Its name serves what it served before.`;
   return ApplicationFailure.nonRetryable(message, 'gate_overtaken', { retryable: true });
 }
 

@@ -6,7 +6,6 @@ import {
   containerUrlSchema,
   envNameSchema,
   errorDetailsSchema,
-  policySchema,
   promptMessagesSchema,
   timestamp,
   warningsSchema,
@@ -18,6 +17,8 @@ import { webhookField, webhookViewSchema } from '../webhook.js';
 import { archivedQuery, labelFields, labelViewFields, tagQuery } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
 import { runAlways, unlessMissing, valueAt } from '../validation.js';
+import { provenanceSchema } from './snapshot.js';
+import { servedPolicySchema } from './served-policy.js';
 
 const name = z
   .string(unlessMissing('must be a string'))
@@ -39,7 +40,7 @@ const sourceSchema = z
       graph_job_id: id.optional(),
       candidate_id: id.optional().describe("Default: the job's best candidate."),
       messages: promptMessagesSchema.optional(),
-      policy: policySchema.optional().describe('Required with messages; sessions and graph jobs have their own.'),
+      policy: servedPolicySchema.optional().describe('Required with messages; sessions and graph jobs have their own.'),
     },
     unlessMissing('must be an object with session_id, graph_job_id, or messages and policy'),
   )
@@ -175,6 +176,8 @@ export const deploymentSchema = z
       session_id: z.string().nullable(),
       graph_job_id: z.string().nullable(),
       candidate_id: z.string().nullable(),
+      reward: provenanceSchema.shape.reward,
+      verdict: provenanceSchema.shape.verdict,
     }),
     gate: gateView.nullable(),
     chat_completions_url: z.string().describe('Endpoint of this deployment.'),

@@ -11,7 +11,7 @@ const frozenPolicySchema = z
   .meta({ description: 'A model, its provider, and the further fields of its requests.' });
 export type FrozenPolicy = z.infer<typeof frozenPolicySchema>;
 
-const provenanceSchema = z.object({
+export const provenanceSchema = z.object({
   source: z.enum(['session', 'graph_job', 'messages']),
   job_id: z.string().nullable(),
   candidate_id: z.string().nullable(),

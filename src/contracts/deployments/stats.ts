@@ -25,7 +25,10 @@ export const deploymentStatsSchema = z
         prompt_tokens: z.int(),
         completion_tokens: z.int(),
         total_tokens: z.int(),
-        total_cost_usd: z.number().nullable().describe('Total of the known costs; null if no cost is known.'),
+        total_cost_usd: z
+          .number()
+          .nullable()
+          .describe('Total of the known costs; null if the cost of no answered request is known.'),
         requests_without_cost: z.int().describe('Requests with an unknown cost.'),
       })
       .describe('Usage of all requests, including what providers reported for failed ones.'),

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { CandidateChoice } from '../../contracts/evaluations/evaluation.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
+import { isTerminal } from '../../core/jobs/status.js';
 import type { EvaluationSpec, Message } from '../../core/jobs/spec.js';
 import type { Tx } from '../../storage/db/db.js';
 import { readJob, type GraphHead, type SessionHead } from '../../storage/jobs/jobs.js';
@@ -51,7 +52,14 @@ export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: Candida
   const job = await readJob<SessionHead | GraphHead>(tx, jobId);
   if (job?.kind !== kind) throw refused(field, `must be the id of a ${noun} of this organization`);
   const candidateId = asked.candidateId ?? job.projection.bestCandidateId;
-  if (!candidateId) throw notReady(`The ${noun} ${jobId} has no evaluated candidate yet. Wait for its baseline.`);
+  if (!candidateId) {
+    const ended = isTerminal(job.status) ? ` is ${job.status} and` : null;
+    throw notReady(
+      ended === null
+        ? `The ${noun} ${jobId} has no evaluated candidate yet. Wait for its baseline.`
+        : `The ${noun} ${jobId}${ended} has no evaluated candidate. Choose another ${noun}.`,
+    );
+  }
   return { job, candidateId, unknown: () => refused('candidate_id', `must be a candidate of the ${noun}`) };
 }
 

@@ -39,7 +39,7 @@ const tags = ['deployments'];
 const params = z.object({
   deployment_id: z.string().describe('Its id, or its name: the deployment that serves it, else the newest of it.'),
 });
-const idParams = z.object({ deployment_id: z.string().describe('Its id.') });
+const liveParams = z.object({ deployment_id: z.string().describe('Its id, or the name that it serves.') });
 const path = `${base}/:deployment_id`;
 
 const deploymentStateSchema = z.object({ id: z.string(), status: deploymentStatusSchema });
@@ -65,12 +65,11 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     return row;
   };
 
-  /** A change takes the id: sent twice with the name, it could act on two deployments. */
-  const findById = async (orgId: string, id: string): Promise<DeploymentRow> => {
-    const row = await find(orgId, id);
-    if (row.id === id) return row;
-    const message = `must be an id here, such as that of ${row.name}: ${row.id}`;
-    throw refuse.invalid([{ pointer: '/deployment_id', message }], 'id_required');
+  /** For a change, a name that serves nothing stands for no deployment. */
+  const findServing = async (orgId: string, ref: string): Promise<DeploymentRow> => {
+    const row = await find(orgId, ref);
+    if (row.id === ref || row.live) return row;
+    throw refuse.notFound(`deployment that serves ${ref.slice(0, 100)}`);
   };
 
   app.post(
@@ -204,14 +203,14 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       schema: {
         tags,
         summary: 'Roll the name back to the previous deployment',
-        params: idParams,
+        params: liveParams,
         headers: idempotencyHeader,
         body: commandBodySchema,
         response: { 200: rolledBackSchema, ...bodyProblems(404, 409) },
       },
     },
     async (request) => {
-      const row = await findById(request.caller.orgId, request.params.deployment_id);
+      const row = await findServing(request.caller.orgId, request.params.deployment_id);
       const result = await db.org(row.orgId, (tx) => rollBack(tx, row));
       if (result === 'not_live') throw notLive(row);
       if (result === 'none_before') throw noneBefore(row);
@@ -226,12 +225,12 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         tags,
         summary: 'Delete a deployment',
         description: 'Its snapshot stays. If it is live, its name serves nothing until another deployment takes it.',
-        params: idParams,
+        params: liveParams,
         response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 422) },
       },
     },
     async (request, reply) => {
-      const row = await findById(request.caller.orgId, request.params.deployment_id);
+      const row = await findServing(request.caller.orgId, request.params.deployment_id);
       await db.org(row.orgId, (tx) => deleteDeployment(tx, row.id));
       if (row.status === 'pending' || row.status === 'building') await stopBuilding(deps, row);
       return reply.code(204).send();

@@ -11,6 +11,8 @@ export function statsView(
   since: Date | null,
 ): z.output<typeof deploymentStatsSchema> {
   const { requests, errors, aborted, promptTokens, completionTokens, costUsd, withoutCost, latencies } = totals;
+  // A refused request costs 0, which says nothing about those whose cost is unknown.
+  const answered = requests - errors - aborted;
   return {
     deployment_id: deploymentId,
     since: isoOrNull(since),
@@ -29,7 +31,7 @@ export function statsView(
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
       total_tokens: promptTokens + completionTokens,
-      total_cost_usd: requests > withoutCost ? costUsd : null,
+      total_cost_usd: costUsd > 0 || (answered > 0 && withoutCost === 0) ? costUsd : null,
       requests_without_cost: withoutCost,
     },
   };

@@ -29,6 +29,8 @@ export function deploymentView(
       session_id: source.kind === 'session' ? source.jobId : null,
       graph_job_id: source.kind === 'graph' ? source.jobId : null,
       candidate_id: source.kind === 'messages' ? null : source.candidateId,
+      reward: row.provenance?.reward ?? null,
+      verdict: row.provenance?.verdict ?? null,
     },
     gate: gateView(row, evaluation),
     ...completionUrls(row, publicUrl),

@@ -1,6 +1,7 @@
 import type { Marks } from '../../contracts/labels.js';
 import type { DeploymentSpec } from '../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../../contracts/deployments/deployment.js';
+import type { SnapshotContent } from '../../contracts/deployments/snapshot.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { webhookOf, type WebhookState } from '../jobs/webhooks.js';
@@ -34,6 +35,8 @@ export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unkno
   warnings: string[];
   webhook: WebhookState | null;
   workflowId: string;
+  /** Of the snapshot; null until it is published. */
+  provenance: Pick<SnapshotContent['provenance'], 'reward' | 'verdict'> | null;
 }
 
 /** A job's status as a deployment status. */
@@ -44,14 +47,15 @@ const status = `case j.status when 'completed' then 'ready' when 'failed' then '
 const cancelled: ErrorDetails = {
   code: 'deployment_cancelled',
   message:
-    'The workflow was cancelled before the deployment was live. Create it again; the live deployment is unchanged.',
+    'The workflow was cancelled before the deployment was live. Create it again; its name serves what it served before.',
   retryable: true,
 };
 const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${JSON.stringify(cancelled)}'::jsonb end)`;
 
 const columns = `d.id, d.org_id as "orgId", d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
   j.tags, j.metadata, j.notes, j.archived, j.spec, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
-  j.completed_at as "completedAt", ${error} as "errorDetails", j.warnings, ${webhookOf('j.id')} as webhook, j.workflow_id as "workflowId"`;
+  j.completed_at as "completedAt", ${error} as "errorDetails", j.warnings, ${webhookOf('j.id')} as webhook, j.workflow_id as "workflowId",
+   (select s.content->'provenance' from snapshots s where s.org_id = d.org_id and s.id = d.snapshot_id) as provenance`;
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
 

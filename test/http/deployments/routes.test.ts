@@ -59,6 +59,21 @@ describe('creating a deployment', () => {
       ['/source/policy'],
     ],
     ['a candidate of messages', { name: 'x', source: { ...source, candidate_id: 'c' } }, ['/source/candidate_id']],
+    ...(
+      [
+        ['stream', true],
+        ['messages', [1]],
+        ['max_tokens', 'many'],
+        ['max_tokens', 0],
+        ['temperature', '0'],
+        ['stop', 7],
+        ['tools', [1], '/0'],
+      ] as const
+    ).map(([name, value, inside = '']): [string, unknown, string[]] => [
+      `a policy with ${name} ${JSON.stringify(value)}`,
+      { name: 'x', source: { ...source, policy: { ...source.policy, [name]: value } } },
+      [`/source/policy/${name}${inside}`],
+    ]),
     ['an empty list of messages', { name: 'x', source: { ...source, messages: [] } }, ['/source/messages']],
     ['an unknown field', { name: 'x', source, colour: 'red' }, ['/colour']],
     [
@@ -127,9 +142,11 @@ describe('creating a deployment', () => {
         { bestCandidateId: best, verdict: { verdict: 'better' } },
       ]),
     );
+    const measured: unknown[] = [];
     const frozen = async (more = {}) => {
       const { id } = (await from(more)).body;
-      const { snapshot_id } = (await it.status(id)).body;
+      const { snapshot_id, source } = (await it.status(id)).body;
+      measured.push([source.reward, source.verdict]);
       return (await it.http.call('GET', `${base}/snapshots/${snapshot_id}`)).body;
     };
     expect(await frozen()).toMatchObject({
@@ -140,6 +157,15 @@ describe('creating a deployment', () => {
       messages: [{ role: 'system', content: 'the baseline' }],
       provenance: { candidate_id: baseline, reward: 0.2, verdict: null },
     });
+    expect(measured).toEqual([
+      [0.8, 'better'],
+      [0.2, null],
+    ]);
+    const ended = await createSession(it.http);
+    await it.http.call('POST', `/api/v1/online/sessions/${ended}/cancel`);
+    const refused = (await it.create({ name: 'x', source: { session_id: ended } })).body;
+    expect(refused).toMatchObject({ status: 409, code: 'candidate_not_ready' });
+    expect(refused.detail).toContain('cancelled');
     expect(pointersOf((await from({ candidate_id: 'cand_x' })).body)).toEqual(['/source/candidate_id']);
   });
 });
@@ -304,17 +330,24 @@ describe('a name', () => {
     expect((await get('named/events')).status).toBe(200);
   });
 
-  test('is refused where a request that is sent twice would act on two deployments', async () => {
-    const id = await it.deploy('twice');
-    for (const [method, path] of [
-      ['POST', `${base}/twice/rollback`],
-      ['DELETE', `${base}/twice`],
-    ] as const) {
-      const { status, body } = await it.http.call(method, path);
-      expect([status, body.code]).toEqual([422, 'id_required']);
-      expect(body.detail).toContain(id);
-    }
-    expect((await get('twice')).body).toMatchObject({ id, live: true });
+  test('is rolled back and deleted as the deployment that it serves', async () => {
+    const [first, second, third] = [
+      await it.deploy('taken', '1'),
+      await it.deploy('taken', '2'),
+      await it.deploy('taken', '3'),
+    ];
+    const change = (method: 'POST' | 'DELETE', path: string, headers = {}) =>
+      it.http.call(method, `${base}/${path}`, undefined, headers);
+    const back = await change('POST', 'taken/rollback', { 'idempotency-key': 'once' });
+    expect([back.status, back.body]).toMatchObject([200, { id: second, rolled_back_id: third }]);
+    const again = await change('POST', 'taken/rollback', { 'idempotency-key': 'once' });
+    expect(again.body).toMatchObject({ id: second, rolled_back_id: third });
+    expect((await get('taken')).body).toMatchObject({ id: second, live: true });
+    expect((await change('DELETE', 'taken')).status).toBe(204);
+    // The name serves nothing now, so a repeated request deletes no other deployment.
+    expect((await change('DELETE', 'taken')).status).toBe(404);
+    expect((await change('POST', 'taken/rollback')).status).toBe(404);
+    for (const id of [first, third]) expect((await get(id)).body).toMatchObject({ id, live: false });
   });
 
   test('that serves nothing yet stands for its newest deployment', async () => {

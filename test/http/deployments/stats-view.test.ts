@@ -32,6 +32,8 @@ describe('the statistics of a deployment', () => {
   test.each([
     ['no request is made', {}],
     ['no cost is known', { requests: 2, errors: 2, withoutCost: 2 }],
+    ['all requests are refused', { requests: 2, errors: 2 }],
+    ['the cost of no answered request is known', { requests: 9, errors: 2, aborted: 1, withoutCost: 7 }],
   ])('have no cost where %s, and no latency without an answered request', (_, totals) => {
     const { since, latency_ms: latency, usage } = view(totals, null);
     expect([since, usage.total_cost_usd]).toEqual([null, null]);
