@@ -30,6 +30,7 @@ const rolloutFields = {
     .int()
     .nullable()
     .describe('The seed, or the index of the task of a graph job; null: live traffic without one.'),
+  task_id: z.string().optional().describe('The id of that task; absent from other jobs than graph jobs.'),
   status: z.enum(['succeeded', 'failed']).describe('How the rollout ended.'),
   reward,
   error: z.string().nullable().describe('Why the rollout failed; null: it succeeded.'),

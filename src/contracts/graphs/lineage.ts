@@ -13,6 +13,7 @@ import {
 
 const { diff, minibatch, segments } = candidateDetailSchema.shape;
 const { seeds, front } = paretoSchema.shape;
+const taskId = z.string().describe('The task whose index is seed.');
 
 export const graphCandidateSchema = z
   .object({
@@ -54,13 +55,13 @@ export const graphCandidateSchema = z
   });
 
 export const graphSeedEvalSchema = z
-  .object({ ...seedEvalSchema.shape, task_id: z.string().describe('The task whose index is seed.') })
+  .object({ ...seedEvalSchema.shape, task_id: taskId })
   .meta({ id: 'GraphSeedEval', description: 'A run of a graph on a task.' });
 
 export const graphParetoSchema = z
   .object({
     ...graphIdFields,
-    seeds: seeds.describe('All evaluation tasks, by index.'),
+    seeds: z.array(seeds.element.extend({ task_id: taskId })).describe('All evaluation tasks, by index.'),
     front,
     cost_front: graphJobSchema.shape.pareto,
   })

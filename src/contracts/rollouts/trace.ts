@@ -39,6 +39,7 @@ export const traceSchema = z
     source: z.enum(['service', 'caller']),
     candidate_id: z.string().nullable(),
     seed: z.int().nullable(),
+    task_id: z.string().optional().describe('Graph jobs: the task whose index is seed.'),
     stage: z.string().nullable(),
     generation: z.int().nullable(),
     status: z.string(),

@@ -9,6 +9,8 @@ export interface FinishedRollout {
   idx: number;
   /** null: live traffic without a seed. */
   seed: number | null;
+  /** Of a graph job. */
+  task_id?: string | null;
   stage: Stage;
   generation: number;
   candidate_id: string | null;
@@ -49,13 +51,15 @@ function seedCompleted(
   };
 }
 
-function summary({ seed, status, reward, error }: FinishedRollout): string {
+function summary({ seed, task_id: task, status, reward, error }: FinishedRollout): string {
   const result = status === 'succeeded' ? `reward ${reward}` : `failed: ${error?.message ?? 'no reason recorded'}`;
-  return seed === null ? result : `seed ${seed}: ${result}`;
+  if (seed === null) return result;
+  return task == null ? `seed ${seed}: ${result}` : `task ${task} (seed ${seed}): ${result}`;
 }
 
-function commonFields({ id, seed, status, reward, error }: FinishedRollout) {
-  return { rollout_id: id, trace_id: id, seed, status, reward, error: error?.message ?? null };
+function commonFields({ id, seed, task_id, status, reward, error }: FinishedRollout) {
+  const task = task_id != null && { task_id };
+  return { rollout_id: id, trace_id: id, seed, ...task, status, reward, error: error?.message ?? null };
 }
 
 export function rewardReceived({

@@ -11,6 +11,7 @@ import { readCandidates } from '../../storage/candidates/reads.js';
 import { readOrigin } from '../candidates/detail.js';
 import { graphIds } from './view.js';
 import type { LineageRoutes } from '../candidates/routes.js';
+import { readTaskIds } from '../../storage/graphs/download.js';
 import { readCostFront, readPareto } from '../candidates/pareto-view.js';
 import { seedEvalView } from '../candidates/seed-evals-view.js';
 
@@ -38,11 +39,17 @@ export const graphLineage: LineageRoutes<GraphHead> = {
     schema: graphParetoSchema,
     summary: 'The best reward for each evaluation task, and the front of reward and cost',
     description: 'The best candidates of each task, and the best reward for each cost of a run.',
-    read: async (tx, { jobId }): Promise<z.output<typeof graphParetoSchema>> => ({
-      ...graphIds(jobId),
-      ...(await readPareto(tx, jobId)),
-      cost_front: await readCostFront(tx, jobId, await readCandidates(tx, jobId, { status: 'evaluated' })),
-    }),
+    read: async (tx, { jobId }): Promise<z.output<typeof graphParetoSchema>> => {
+      const { seeds, front } = await readPareto(tx, jobId);
+      const indexes = seeds.map(({ seed }) => seed);
+      const taskIds = await readTaskIds(tx, jobId, indexes);
+      return {
+        ...graphIds(jobId),
+        seeds: seeds.map((item) => ({ ...item, task_id: taskIds.get(item.seed)! })),
+        front,
+        cost_front: await readCostFront(tx, jobId, await readCandidates(tx, jobId, { status: 'evaluated' })),
+      };
+    },
   },
 };
 

@@ -23,7 +23,7 @@ const parameters = [
 
 /**
  * Reads the graph's input from the last user message: a JSON object, or other text as the value of
- * its only field, else of `input`. Refuses parameters that the steps would not get, and `n` above 1.
+ * its only field, else of `input`. Refuses parameters that the steps would not get, and `n` > 1.
  */
 export function readGraphRequest(body: Record<string, unknown>, { inputs }: Pick<Graph, 'inputs'>): GraphRequest {
   const { n, messages, stream, stream_options: options } = body;

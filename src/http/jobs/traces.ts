@@ -126,6 +126,7 @@ function view(job: JobRow, head: TraceHead, calls: TraceCall[]): Trace {
     source: head.source,
     candidate_id: head.candidateId,
     seed: head.seed,
+    ...(head.taskId !== null && { task_id: head.taskId }),
     stage: head.stage,
     generation: head.generation,
     status: head.status,

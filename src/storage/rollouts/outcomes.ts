@@ -1,3 +1,4 @@
+import { taskIdOf } from './task-id.js';
 import type { NewEvent } from '../../core/events/event.js';
 import { rolloutEvent, type FinishedRollout } from '../../core/events/rollouts.js';
 import { valueAt } from '../../contracts/validation.js';
@@ -30,7 +31,7 @@ type AwaitingRollout = Omit<WrittenOutcome, 'status'> & { status: 'awaiting_rewa
 const isFinished = (row: WrittenOutcome | AwaitingRollout): row is WrittenOutcome => row.status !== 'awaiting_reward';
 
 const reportedColumns = `r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error,
-  r.feedback is not null as "hasFeedback"`;
+  r.feedback is not null as "hasFeedback", ${taskIdOf} as task_id`;
 
 /** Tokens and cost of the calls of a rollout of job $1. */
 const callTotals = (rolloutId: string) =>

@@ -1,3 +1,4 @@
+import { taskIdOf } from './task-id.js';
 import { callerRolloutId } from './calls.js';
 import type { Tx } from '../db/db.js';
 
@@ -27,6 +28,7 @@ export interface TraceHead extends Record<string, unknown> {
   idx: number;
   source: 'service' | 'caller';
   seed: number | null;
+  taskId: string | null;
   stage: string | null;
   generation: number | null;
   candidateId: string | null;
@@ -43,7 +45,7 @@ export interface TraceHead extends Record<string, unknown> {
   bytes: number;
 }
 
-const columns = `r.id as "rolloutId", r.idx, r.source, r.seed, r.stage, r.generation, r.candidate_id as "candidateId", r.status,
+const columns = `r.id as "rolloutId", r.idx, r.source, r.seed, ${taskIdOf} as "taskId", r.stage, r.generation, r.candidate_id as "candidateId", r.status,
   r.reward, r.feedback, r.details, r.error, r.resent, r.latency_ms as "latencyMs", r.created_at as "createdAt",
   r.started_at as "startedAt", r.completed_at as "completedAt",
   (select coalesce(sum(pg_column_size(c.request) + coalesce(pg_column_size(c.response), 0)), 0)

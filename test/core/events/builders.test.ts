@@ -29,6 +29,7 @@ const at = { candidate: 1, generation: 0 };
 const sums = { parentSum: 1, childSum: 2, tested: 3 };
 const rollout = { id: 'rol_0', idx: 0, seed: 1, stage: 'gate' as const, generation: 0, candidate_id: 'cand_0' };
 const succeeded = { ...rollout, status: 'succeeded' as const, reward: 1, error: null };
+const ofTask = { ...succeeded, task_id: 't1' };
 const failed = { ...rollout, seed: null, status: 'failed' as const, reward: null, error: { message: 'refused' } };
 const error = { code: 'internal', message: 'failed', retryable: false };
 const ends = [{ status: 'completed' }, { status: 'cancelled' }, { status: 'failed', error }] as const;
@@ -49,7 +50,7 @@ const events: NewEvent[] = [
   costBudgetWarning(0.8, 1),
   sessionExtended(2, { max_rollouts: 20, max_cost_usd: 1.5 }),
   ...kindNames.flatMap((kind) =>
-    [succeeded, failed].map((finished) => rolloutEvent(kind, finished, { completed: 1, total: 3 })),
+    [succeeded, ofTask, failed].map((finished) => rolloutEvent(kind, finished, { completed: 1, total: 3 })),
   ),
   rewardReceived({ rewardId: 'rew_0', reward: 1, rolloutId: null, correlationId: null, candidateId: null }),
   concurrencyLowered(1, { limit: 1, max: 4, because: 'busy' }),

@@ -93,10 +93,22 @@ describe('a graph job', () => {
     );
     const headers = { authorization: `Bearer ${on.service.apiKey}` };
     const trace = (await (await fetch(`${on.service.url}${pathOf(id)}/traces/${rollout!.id}`, { headers })).json()) as {
+      seed: number;
+      task_id: string;
       steps: { step: string; calls: number; prompt_tokens: number; completion_tokens: number }[];
       calls: { step: string | null }[];
       usage: { total_tokens: number };
     };
+    const task = await on.service.query<{ id: string }>(
+      'select task_id as id from graph_tasks where job_id = $1 and task_index = $2',
+      [id, trace.seed],
+    );
+    expect(trace.task_id).toBe(task[0]!.id);
+    const told = await on.service.query<{ task: string }>(
+      `select data->>'task_id' as task from events where job_id = $1 and data->>'rollout_id' = $2`,
+      [id, rollout!.id],
+    );
+    expect(told).toEqual([{ task: trace.task_id }]);
     expect(trace.steps.map((step) => [step.step, step.calls])).toEqual([
       ['think', 1],
       ['solve', 3],

@@ -101,6 +101,8 @@ describe('the front over reward and cost', () => {
     expect(seen.cost_front).toEqual(front);
     expect(Object.keys(seen)).toEqual(['job_id', 'graph_gen_job_id', 'seeds', 'front', 'cost_front']);
     expect(seen.seeds.map(({ seed }: { seed: number }) => seed)).toEqual(seeds);
+    const ids = seeds.map((seed) => tasks[seed]!.id);
+    expect(seen.seeds.map(({ task_id: task }: { task_id: string }) => task)).toEqual(ids);
     expect((await get(id)).pareto).toEqual(front);
   });
 
