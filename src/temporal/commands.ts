@@ -38,7 +38,7 @@ export interface Commander {
   wake(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
   /** Requests a workflow's cancellation; no error where it is closed. */
   cancel(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
-  /** Deletes the histories of a job's runs and of their webhooks. Rejects with TemporalUnavailableError. */
+  /** Deletes the histories of all runs and webhooks. Rejects with TemporalUnavailableError. */
   deleteHistories(job: Pick<CommandedJob, 'jobId' | 'kind'>, runs: number): Promise<void>;
 }
 
