@@ -1,8 +1,8 @@
 import type { Providers } from '../../clients/models/providers.js';
+import { requestHash } from '../../storage/rollouts/request-hash.js';
 import { asObject } from '../../util/json.js';
 import { answerByGraph } from './graph-answer.js';
 import type { ForwardedCall } from './call.js';
-import { hashOf } from './request.js';
 import type { PreparedSnapshot } from './served-snapshots.js';
 
 type ChatBody = Record<string, unknown> & { messages: unknown[] };
@@ -26,7 +26,7 @@ export function graphCall(
     provider: graphProvider,
     upstream: {
       ...{ body: asked, model: id, stream, hideUsageChunk, spans: [], components: [] },
-      hash: hashOf([graphProvider, id, asked]),
+      hash: requestHash(graphProvider, { ...asked, model: id }),
     },
     async answeredBy(signal) {
       const served = await load();

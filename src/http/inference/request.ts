@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { usageMustBeAsked } from '../../clients/models/providers.js';
-import { asObject, canonicalJson } from '../../util/json.js';
+import { asObject } from '../../util/json.js';
 import { componentNames, componentTexts } from '../../core/prompts/components.js';
 import { demosForCall, type Demo } from '../../core/prompts/demos.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import { requestHash } from '../../storage/rollouts/request-hash.js';
 import { ApiError } from '../server/errors.js';
 import type { MarkedSpan } from './lever-marks.js';
 import { insertDemos } from './demos.js';
@@ -18,7 +18,7 @@ export interface UpstreamRequest {
   stream: boolean;
   /** Removes the usage chunk from a stream whose caller did not ask for it. */
   hideUsageChunk: boolean;
-  /** SHA-256 of provider and body, independent of the order of fields. */
+  /** See `requestHash`. */
   hash: Buffer;
   /** The spans that the caller marked as levers, unchanged. */
   spans: MarkedSpan[];
@@ -84,7 +84,7 @@ export function substitute(
     model,
     stream,
     hideUsageChunk,
-    hash: hashOf([policy.provider, upstream]),
+    hash: requestHash(policy.provider, upstream),
     spans,
     components,
   };
@@ -110,11 +110,6 @@ function withSystem(messages: unknown[], content: string): unknown[] {
   if (at === -1) return [{ role: 'system', content }, ...messages];
   // Keep the role and other fields: some models accept only developer messages.
   return messages.with(at, { ...asObject(messages[at]), content });
-}
-
-/** SHA-256 of a request; see `UpstreamRequest.hash`. */
-export function hashOf(value: unknown): Buffer {
-  return createHash('sha256').update(canonicalJson(value)).digest();
 }
 
 function invalid(name: string, message: string): ApiError {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { adoptCalledPrompt } from '../../../activities/jobs/adopt-baseline.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
-import { hashOf } from '../../../src/http/inference/request.js';
+import { requestHash } from '../../../src/storage/rollouts/request-hash.js';
 import { readPrompts } from '../../../src/storage/candidates/candidates.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { policy, proxyOfFile, question, system, systemOf } from './support.js';
@@ -129,7 +129,7 @@ describe('replay', () => {
       ...{ temperature: 0.5, model: 'gpt-4o-mini' },
       messages: [system('Baseline prompt.'), ...question.messages.slice(1)],
     };
-    expect(call!.hash.equals(hashOf(['openai', body]))).toBe(true);
+    expect(call!.hash.equals(requestHash('openai', body))).toBe(true);
   });
 
   test('returns its recorded answer to a request with marks', async () => {
