@@ -1,3 +1,5 @@
+import { asObject } from './json.js';
+
 const mark = ' […]';
 
 /** Cuts a text after `limit` characters and adds a mark; never splits a surrogate pair. */
@@ -24,4 +26,11 @@ export function cutToBytes(text: string, maxBytes: number): string {
 /** A text that Postgres accepts: NUL and lone surrogates become U+FFFD. */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
+/** Text of a message or delta; '' without content (a model that spent all tokens on thinking). */
+export function textOfContent(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
+  const parts = content.map((part: unknown) => asObject(part)?.['text']);
+  return parts.filter((part) => typeof part === 'string').join('');
 }

@@ -3,10 +3,10 @@ import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type Providers } from './providers.js';
-import { readStream, StreamedError, textOfContent } from './streamed-text.js';
+import { readStream, StreamedError } from './streamed-text.js';
 import { field, hideKeys, parseObject } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
-import { cutToBytes } from '../../util/text.js';
+import { cutToBytes, textOfContent } from '../../util/text.js';
 
 /** Reserves the cost of each try of a call. */
 export interface CostReservation {

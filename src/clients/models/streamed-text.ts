@@ -2,7 +2,7 @@ import { doneData, StreamFold } from './chat-stream.js';
 import { sseBlocks } from '../net/sse.js';
 import { field, parseObject } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
-import { cutToBytes } from '../../util/text.js';
+import { cutToBytes, textOfContent } from '../../util/text.js';
 
 type Json = Record<string, unknown>;
 
@@ -43,11 +43,4 @@ export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (piec
 function firstOf(completion: Json | null): Json | null {
   const choices = field(completion, 'choices');
   return Array.isArray(choices) ? asObject(choices[0]) : null;
-}
-
-/** Text of a message or delta; '' without content (a model that spent all tokens on thinking). */
-export function textOfContent(content: unknown): string {
-  if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
-  const parts = content.map((part: unknown) => field(part, 'text'));
-  return parts.filter((part) => typeof part === 'string').join('');
 }
