@@ -36,13 +36,14 @@ export interface RowsJob {
   policy: PolicySpec;
   budget: ModelRollout['budget'];
   rolloutTimeoutS: number;
+  answerCache: ModelRollout['answerCache'];
 }
 
 /** Fills the prompt with a row, asks the model and scores its answer. Rejects if `signal` fires. */
 export async function runRow(
   deps: ActivityDeps,
   job: JobRef,
-  { rows, policy, budget, rolloutTimeoutS }: RowsJob,
+  { rows, policy, budget, rolloutTimeoutS, answerCache }: RowsJob,
   claim: Claim,
   prompt: StoredPrompt,
   { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
@@ -61,7 +62,8 @@ export async function runRow(
     return { kind: 'failed', code: 'prompt_too_long', message, infrastructure: false, connect: false };
   }
   const messages = renderPrompt(filled, prompt.demos).map(({ role, content }) => ({ role, content }));
-  const rollout: ModelRollout = { deps, job, budget, claim, recorded, onPushback: (why) => concurrency.lower(why) };
+  const onPushback = (reason: string) => concurrency.lower(reason);
+  const rollout: ModelRollout = { deps, job, budget, answerCache, claim, recorded, onPushback };
   const timeoutMs = rolloutTimeoutS * 1_000;
   try {
     const answer = await withTimeout(timeoutMs, signal, (timed, timer) => {

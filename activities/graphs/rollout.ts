@@ -44,7 +44,8 @@ export async function runGraph(
   const task = tasks.get(claim.seed);
   if (!task || !stored) throw recordLost(job);
   const onPushback = (reason: string) => concurrency.lower(reason);
-  const rollout: ModelRollout = { deps, job, budget: spec.budget, claim, recorded, onPushback };
+  const { budget, answerCache = null } = spec;
+  const rollout: ModelRollout = { deps, job, budget, answerCache, claim, recorded, onPushback };
   const timeoutMs = spec.rolloutTimeoutS * 1_000;
   /** Duration of the longest call that the timeout interrupted. */
   let interruptedMs = 0;

@@ -1,9 +1,18 @@
 import { completeChat, type ChatResult } from '../../src/clients/models/complete-chat.js';
+import { answerTokens, boundCall } from '../../src/clients/models/call-bound.js';
+import { cacheScope, type AnswerCache } from '../../src/core/jobs/answer-cache.js';
 import type { BudgetSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
-import { answerId, recordAnswer, type ModelText } from '../../src/storage/rollouts/answers.js';
+import {
+  answerId,
+  recordAnswer,
+  takeCachedAnswer,
+  type AskedModel,
+  type ModelText,
+} from '../../src/storage/rollouts/answers.js';
+import type { Tx } from '../../src/storage/db/db.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
 
@@ -13,6 +22,7 @@ export interface ModelRollout {
   job: JobRef;
   /** null: no budget. */
   budget: BudgetSpec | null;
+  answerCache: AnswerCache | null;
   claim: Claim;
   recorded: ReadonlyMap<string, ModelText>;
   onPushback(reason: string): void;
@@ -33,7 +43,10 @@ export interface ModelQuestion {
 /** The recorded answer, or the failure. */
 export type ModelResult = ({ ok: true } & ModelText) | Extract<ChatResult, { ok: false }>;
 
-/** Returns the recorded answer, or calls the model and records its answer before use. */
+/**
+ * Returns the rollout's recorded answer, or one from the answer cache, or calls the model and
+ * records its answer before use.
+ */
 export async function askModel(
   rollout: ModelRollout,
   question: ModelQuestion,
@@ -44,6 +57,21 @@ export async function askModel(
   const { asker, key, tries, policy, messages, timeoutMs } = question;
   const known = rollout.recorded.get(answerId({ rolloutId, key, tries }));
   if (known) return { ok: true, ...known };
+  const { presence } = deps.notifications;
+  const asked: AskedModel = {
+    ref: { ...job, rolloutId, candidateId, attempt, presence, key, tries },
+    purpose: asker === 'judge' ? 'judge' : 'rollout',
+    policy,
+    request: requestOf(question, budget),
+  };
+  const store = <T>(work: (tx: Tx) => Promise<T>, onRetry: string): Promise<T> =>
+    retryTransient(() => deps.db.org(job.orgId, work), {
+      patienceMs: databasePatienceMs,
+      onRetry: (err) => deps.log.warn({ err, rollout_id: rolloutId }, onRetry),
+    });
+  const scope = cacheScope(rollout.answerCache, asked.request);
+  const cached = scope && (await store((tx) => takeCachedAnswer(tx, scope, asked), 'cache not read; retrying'));
+  if (cached) return { ok: true, ...cached };
   const meter = budget && costReservation(deps, job, { budget, policy, rolloutId }, signal);
   const { onPushback, onWait } = rollout;
   const call = {
@@ -58,16 +86,15 @@ export async function askModel(
   };
   const answer = await completeChat(deps.providers, call);
   if (!answer.ok) return answer;
-  const { presence } = deps.notifications;
-  const index = { ...job, rolloutId, candidateId, attempt, presence, key, tries };
-  const purpose = asker === 'judge' ? 'judge' : 'rollout';
   // The call is paid for, so wait for the database.
-  const recorded = await retryTransient(
-    () => deps.db.org(job.orgId, (tx) => recordAnswer(tx, index, purpose, policy, messages, answer)),
-    {
-      patienceMs: databasePatienceMs,
-      onRetry: (err) => deps.log.warn({ err, rollout_id: rolloutId }, 'answer not recorded; retrying'),
-    },
-  );
+  const recorded = await store((tx) => recordAnswer(tx, asked, answer), 'answer not recorded; retrying');
   return { ok: true, ...recorded };
+}
+
+/** The request as it is sent: a cost budget limits the answer. */
+function requestOf({ policy, messages }: ModelQuestion, budget: BudgetSpec | null): AskedModel['request'] {
+  const request = { ...policy.params, model: policy.model, messages };
+  if (budget?.maxCostUsd == null) return request;
+  const bounded = boundCall(policy.provider, request, answerTokens.rollout);
+  return 'body' in bounded ? bounded.body : request;
 }

@@ -68,10 +68,11 @@ function run(
 ): Promise<RolloutOutcome> {
   const { spec, prompts } = runnable;
   if (spec.kind === 'graph') return runGraph(deps, job, spec, claim, promptOf(claim, prompts), control);
-  const { rows, policy, rolloutTimeoutS } = spec;
+  const { rows, policy, rolloutTimeoutS, answerCache = null } = spec;
   if (!rows) return callContainer(deps, job, runnable, claim, control);
   const budget = spec.kind === 'session' ? spec.budget : null;
-  return runRow(deps, job, { rows, policy, budget, rolloutTimeoutS }, claim, promptOf(claim, prompts), control);
+  const rowsJob = { rows, policy, budget, rolloutTimeoutS, answerCache };
+  return runRow(deps, job, rowsJob, claim, promptOf(claim, prompts), control);
 }
 
 async function callContainer(

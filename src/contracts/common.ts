@@ -133,6 +133,12 @@ export const containerFields = {
     .describe(
       'Before the first rollout, one small call to each of the policy and the proposer checks provider, key and model. false: no such call.',
     ),
+  answer_cache: z
+    .union([z.boolean(), z.literal('sampled')], 'must be true, false or "sampled"')
+    .default(false)
+    .describe(
+      'true: calls of rollouts and judges with temperature 0 get the recorded answer of an identical call of the organization, at no cost. "sampled": calls with any temperature do; a job then uses another job\'s answer at most once.',
+    ),
 };
 export type ContainerFields = z.infer<z.ZodObject<typeof containerFields>>;
 
@@ -168,6 +174,12 @@ export const usageSchema = z
     total_tokens: z.int(),
     total_cost_usd: z.number().nullable(),
     cost_source: z.enum(['reported', 'table', 'unknown']),
+    calls: z.int().describe('All model calls of the job.'),
+    cached_calls: z.int().describe('Calls that the answer cache answered, at no cost.'),
+    cache_hit_rate: z
+      .number()
+      .nullable()
+      .describe('cached_calls as a share of the answered calls of rollouts and judges; null without such calls.'),
   })
   .meta({ id: 'Usage' });
 

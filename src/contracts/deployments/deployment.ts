@@ -83,6 +83,11 @@ const gateSchema = z
           'Minimum improvement over the live deployment of the name, or else over the baseline: the lower end of the paired 95 % interval must reach it.',
         ),
       ...containerFields,
+      // A sampled answer may be one that the search selected the candidate by.
+      answer_cache: z
+        .boolean('must be true or false')
+        .default(false)
+        .describe('true: calls with temperature 0 get the recorded answer of an identical call of the organization.'),
     },
     unlessMissing(
       'must be an object with container_url and seeds, or dataset and scorer, and with min_reward or min_improvement',

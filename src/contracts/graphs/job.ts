@@ -69,6 +69,7 @@ export const createGraphJobSchema = z
       rollout_timeout: containerFields.rollout_timeout.describe('Seconds per run of a graph on a task.'),
       max_failure_rate: containerFields.max_failure_rate,
       preflight: containerFields.preflight,
+      answer_cache: containerFields.answer_cache,
       ...envelopeLabelFields,
       ...webhookField,
     },

@@ -15,6 +15,10 @@ const callSchema = z.object({
   cost_usd: z.number().nullable(),
   cost_source: z.string(),
   latency_ms: z.number().nullable(),
+  cached_from: z
+    .string()
+    .nullable()
+    .describe('The call whose answer the answer cache used again; null: the model answered.'),
   created_at: timestamp,
 });
 
@@ -53,7 +57,7 @@ export const traceSchema = z
     created_at: timestamp,
     started_at: timestamp.nullable(),
     completed_at: timestamp.nullable(),
-    usage: usageSchema.omit({ cost_source: true }),
+    usage: usageSchema.pick({ prompt_tokens: true, completion_tokens: true, total_tokens: true, total_cost_usd: true }),
     steps: z.array(stepSchema).optional().describe('Graph jobs: usage of each step with model calls.'),
     calls: z.array(callSchema),
   })

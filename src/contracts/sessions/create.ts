@@ -129,6 +129,8 @@ export const policyOptimizationSchema = shape
     } else if (at('scorer') !== undefined) {
       refuse(['scorer'], 'requires dataset; a container scores its own rollouts');
     }
+    if (live && ![undefined, false].includes(at('answer_cache') as undefined))
+      refuse(['answer_cache'], 'is not used if rollouts is caller: remove it');
     if (!live && typeof at('rollout_timeout') === 'number' && (at('rollout_timeout') as number) > maxRolloutSeconds)
       refuse(['rollout_timeout'], `must be at most ${maxRolloutSeconds}; only live traffic allows more`);
   }, runAlways)

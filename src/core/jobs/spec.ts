@@ -1,6 +1,7 @@
 /** The specification of a job, stored in `jobs.spec`; never contains a secret. */
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { GepaSearch, SearchSettings } from '../algorithms/index.js';
+import type { AnswerCache } from './answer-cache.js';
 import type { Demo } from '../prompts/demos.js';
 import type { ScorerSpec } from '../../contracts/scoring/scorer.js';
 import type { VerifierSpec } from '../../contracts/scoring/verifier.js';
@@ -50,6 +51,8 @@ export interface RunSpec {
   maxFailureRate: number;
   /** Whether a small call checks each model before the first rollout. */
   preflight: boolean;
+  /** Absent: every call goes to its model. */
+  answerCache?: AnswerCache;
 }
 
 /** Null: no limit. */
@@ -110,6 +113,7 @@ export interface GateSpec {
   preflight: boolean;
   /** With rows: the messages of a caller, with placeholders. */
   inputs?: Message[];
+  answerCache?: 'deterministic';
 }
 
 export interface DeploymentSpec {

@@ -26,6 +26,7 @@ export async function gateSpec(
     ...{ minReward: gate.min_reward ?? null, minImprovement: gate.min_improvement ?? null },
     ...{ maxConcurrent: gate.max_concurrent, rolloutTimeoutS: gate.rollout_timeout },
     ...{ maxFailureRate: gate.max_failure_rate, preflight: gate.preflight },
+    ...(gate.answer_cache && { answerCache: 'deterministic' as const }),
   };
   if (gate.dataset) {
     const { source, keep, rows, ...chosen } = await gateRows(deps, request, gate, resolved);

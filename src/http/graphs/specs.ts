@@ -17,6 +17,7 @@ import { graphToJson } from '../../core/graphs/json.js';
 import { goldProblem, isJudged } from '../../core/verify/score.js';
 import type { GraphTask } from '../../storage/graphs/tasks.js';
 import type { HttpDeps } from '../deps.js';
+import { answerCacheSpec } from '../jobs/specs.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
 import { firstGraph } from './first-graph.js';
 import { inputFaults } from './task-inputs.js';
@@ -73,6 +74,7 @@ export function graphSpec(
     rolloutTimeoutS: request.rollout_timeout,
     maxFailureRate: request.max_failure_rate,
     preflight: request.preflight,
+    ...answerCacheSpec(request.answer_cache),
     verifier,
     numTasks: dataset.tasks.length,
     description: [description?.text ?? [], request.problem_spec ?? []].flat().join('\n\n') || null,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ModelAnswer } from '../../clients/models/provider-answer.js';
 import type { Providers } from '../../clients/models/providers.js';
+import type { CacheScope } from '../../core/jobs/answer-cache.js';
 import type { CallRollout } from '../../storage/rollouts/calls.js';
 import type { Db } from '../../storage/db/db.js';
 import type { Notifications } from '../../storage/db/notifications.js';
@@ -40,6 +41,8 @@ export interface ProxyCall extends ForwardedCall {
   candidateId: string | null;
   /** Under `max_cost_usd`: the call's maximum cost in dollars and the reservation's id. */
   reservation: { id: string; costUsd: number } | null;
+  /** Where the answer of an earlier call may be used; null: nowhere. */
+  cacheScope: CacheScope | null;
   /** Marked spans while the baseline is unknown; else marked components in order. */
   levers: (Pick<MarkedSpan, 'name'> & Partial<MarkedSpan>)[] | null;
 }

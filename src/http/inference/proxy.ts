@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { z } from 'zod';
+import { cacheScope } from '../../core/jobs/answer-cache.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import { takeRecorded, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
@@ -41,7 +42,10 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     }
     const { call, recorded } = await resolve(request, jobId, correlationId, asked, seedOf(request.headers));
     void reply.headers(callHeaders(call));
-    if (recorded) replay(recorder, call, recorded, reply);
+    const cached = recorded ? null : await recorder.recordCached(call);
+    if (cached) void reply.header('x-ratchet-cache', 'hit');
+    const known = recorded ?? cached;
+    if (known) replay(recorder, call, known, reply);
     else {
       await purse.reserve(call, reply);
       await forward(call, reply);
@@ -84,6 +88,9 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       const logged = { job_id: jobId, rollout_id: rollout.id };
       const call: ProxyCall = {
         ...{ orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers, logged },
+        // A graph makes several calls, and the caller's own traffic is not the job's.
+        cacheScope:
+          rollout.source === 'service' && graph === null ? cacheScope(found.answerCache, upstream.body) : null,
         // Not here: a caller that holds a connection must not wait for a second one.
         ...(graph !== null && graphCall(deps.providers, graph, body, () => snapshots.get(orgId, graph))),
       };

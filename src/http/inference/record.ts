@@ -2,7 +2,8 @@ import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { CallCost } from '../../clients/models/cost.js';
 import { settleCost } from '../../storage/jobs/cost-budget.js';
-import { recordCall, takeBack } from '../../storage/rollouts/call-records.js';
+import { takeCached, type AskedCall } from '../../storage/rollouts/answer-cache.js';
+import { recordCall, takeBack, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
 import { retryTransient } from '../../storage/db/patience.js';
 import { freeSlot } from '../../storage/rollouts/slots.js';
 import type { ForwardedCall, ProxyCall, ProxyDeps } from './call.js';
@@ -25,23 +26,32 @@ export interface Recorder<Call extends ForwardedCall = ProxyCall> {
   takeBackUnlessDelivered(call: Call, id: string, reply: FastifyReply): void;
 }
 
-export function createRecorder({ db, notifications, log, recordPatienceMs = 15_000 }: ProxyDeps): Recorder {
+/** The recorder of jobs. */
+interface JobRecorder extends Recorder {
+  /** Records an answer from the organization's cache; null: call the model. */
+  recordCached(call: ProxyCall): Promise<RecordedAnswer | null>;
+}
+
+export function createRecorder({ db, notifications, log, recordPatienceMs = 15_000 }: ProxyDeps): JobRecorder {
+  const askedCall = (call: ProxyCall): AskedCall => {
+    const { orgId, jobId, correlationId, candidateId, provider, rollout, upstream, levers } = call;
+    return {
+      ...{ orgId, jobId, correlationId, candidateId, provider, levers },
+      id: `call_${uuid().replaceAll('-', '')}`,
+      purpose: rollout.source === 'service' ? 'rollout' : 'caller',
+      rolloutId: rollout.id,
+      requestHash: upstream.hash,
+      attempt: rollout.attempt,
+      presence: notifications.presence,
+      model: upstream.model,
+      request: upstream.body,
+      stream: upstream.stream,
+    };
+  };
   return {
     async record(call, result) {
-      const id = `call_${uuid().replaceAll('-', '')}`;
-      const { orgId, jobId, correlationId, candidateId, provider, rollout, upstream, reservation, levers } = call;
-      const row = {
-        ...{ id, orgId, jobId, correlationId, candidateId, provider, levers },
-        purpose: rollout.source === 'service' ? ('rollout' as const) : ('caller' as const),
-        rolloutId: rollout.id,
-        requestHash: upstream.hash,
-        attempt: rollout.attempt,
-        presence: notifications.presence,
-        model: upstream.model,
-        request: upstream.body,
-        stream: upstream.stream,
-        ...result,
-      };
+      const { orgId, jobId, rollout, reservation } = call;
+      const row = { ...askedCall(call), ...result };
       const write = (): Promise<unknown> =>
         reservation
           ? db.org(orgId, async (tx) => {
@@ -57,7 +67,15 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
       if (result.httpStatus >= 300 && rollout.source === 'caller') {
         await db.orgApart(orgId, (tx) => freeSlot(tx, jobId, rollout.id));
       }
-      return id;
+      return row.id;
+    },
+
+    async recordCached(call) {
+      const { cacheScope: scope } = call;
+      if (scope === null) return null;
+      const asked = askedCall(call);
+      const response = await db.org(call.orgId, (tx) => takeCached(tx, scope, asked));
+      return response && { id: asked.id, response, costUsd: 0 };
     },
 
     takeBackUnlessDelivered({ orgId, rollout }, id, reply) {

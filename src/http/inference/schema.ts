@@ -73,7 +73,7 @@ const schema = inferenceSchema(
       "An OpenAI chat completion, streamed or not. The serving candidate's text replaces the system message, and its " +
       'components replace the text between <lever name="…"> and </lever>. The headers x-gepa-rollout-idx, ' +
       'x-gepa-rollout-id, x-gepa-candidate-id and x-gepa-correlation-id identify the call; x-ratchet-cost-usd is its ' +
-      'cost, if known.',
+      'cost, if known; x-ratchet-cache is hit for an answer from the answer cache.',
   },
   'The session is cancelled or failed; x-should-retry is false.',
   {

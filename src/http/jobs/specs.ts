@@ -135,7 +135,14 @@ function runSpec(request: RunFields): Omit<RunSpec, 'container'> {
     rolloutTimeoutS: request.rollout_timeout,
     maxFailureRate: request.max_failure_rate,
     preflight: request.preflight,
+    ...answerCacheSpec(request.answer_cache),
   };
+}
+
+/** The stored form of `answer_cache`. */
+export function answerCacheSpec(requested: ContainerFields['answer_cache']): Pick<RunSpec, 'answerCache'> {
+  if (requested === false) return {};
+  return { answerCache: requested === true ? 'deterministic' : requested };
 }
 
 export function containerSpec(request: ContainerFields, url: string, envName: string | null): ContainerSpec {

@@ -161,6 +161,7 @@ function view(job: JobRow, head: TraceHead, calls: TraceCall[]): Trace {
       cost_usd: call.costUsd,
       cost_source: call.costSource,
       latency_ms: call.latencyMs,
+      cached_from: call.cachedFrom,
       created_at: iso(call.createdAt),
     })),
   };

@@ -56,6 +56,9 @@ export function usageView(usage: Usage): z.output<typeof usageSchema> {
     total_tokens: usage.promptTokens + usage.completionTokens,
     total_cost_usd: usage.totalCostUsd,
     cost_source: usage.costSource,
+    calls: usage.calls,
+    cached_calls: usage.cached,
+    cache_hit_rate: usage.answered === 0 ? null : usage.cached / usage.answered,
   };
 }
 

@@ -2,6 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closestName } from '../../contracts/close-names.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
+import { judgesOf } from '../../contracts/scoring/scorer.js';
+import { isDeterministic } from '../../core/jobs/answer-cache.js';
+import { isJudged } from '../../core/verify/score.js';
 import type { ContainerSpec, DeploymentSpec, JobSpec, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
 
 const most = 20;
@@ -13,6 +16,7 @@ export function createWarnings(spec: JobSpec | DeploymentSpec, publicUrl: string
   const warnings = [
     ...containerWarnings(spec.container, publicUrl),
     ...(spec.kind === 'session' ? seedWarnings(spec) : []),
+    ...cacheWarnings(spec),
     ...Object.entries(policiesOf(spec)).flatMap(([name, policy]) => policyWarnings(name, policy)),
   ];
   return warnings.slice(0, most);
@@ -61,6 +65,37 @@ function seedWarnings({ search, rollouts }: SessionSpec): string[] {
   return [
     `${count} evaluation seeds are also train seeds, so best_reward favours prompts that fit them. Give ${search.algorithm}.train_seeds and ${search.algorithm}.evaluation.seeds different seeds.`,
   ];
+}
+
+/** Models whose calls do not use the answer cache that was asked for. */
+function cacheWarnings(spec: JobSpec | DeploymentSpec): string[] {
+  const { answerCache } = spec.kind === 'deployment' ? (spec.gate ?? {}) : spec;
+  if (answerCache !== 'deterministic') return [];
+  const sampling = Object.entries(cachedModels(spec)).filter(([, { params }]) => !isDeterministic(params));
+  return sampling.map(
+    ([name]) => `answer_cache: true reuses only answers to calls with temperature 0; ${cacheAdvice[name]}`,
+  );
+}
+
+const cacheAdvice: Record<string, string> = {
+  policy: 'policy.temperature is not 0. Set it to 0, or answer_cache to "sampled".',
+  'source.policy': 'source.policy.temperature is not 0. Set it to 0.',
+  policy_model: 'calls of graphs have no temperature. Set answer_cache to "sampled".',
+  judge: 'calls of the judge have no temperature. Set answer_cache to "sampled".',
+};
+
+/** The models of rollouts, by their names in `cacheAdvice`. */
+function cachedModels(spec: JobSpec | DeploymentSpec): Record<string, PolicySpec> {
+  switch (spec.kind) {
+    case 'graph':
+      return { policy_model: spec.policy, ...(isJudged(spec.verifier) && { judge: spec.verifier.judge }) };
+    case 'deployment':
+      return policiesOf(spec);
+    default: {
+      const [judge] = spec.rows ? judgesOf(spec.rows.scorer) : [];
+      return { policy: spec.policy, ...(judge && { judge }) };
+    }
+  }
 }
 
 function policiesOf(spec: JobSpec | DeploymentSpec): Record<string, PolicySpec> {

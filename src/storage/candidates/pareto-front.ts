@@ -3,7 +3,10 @@ import type { SearchSpec } from '../../core/jobs/spec.js';
 import type { RewardAndCost } from '../../core/search/cost-front.js';
 import type { Tx } from '../db/db.js';
 import { readSpec } from '../jobs/spec.js';
+import { costAtModel } from '../rollouts/call-records.js';
 import { countedReward } from '../rollouts/totals.js';
+
+const cost = costAtModel('m');
 
 /** The evaluation seeds in the search's order, and the rollouts per seed. */
 export interface EvaluationPlan {
@@ -67,7 +70,7 @@ export async function readEvaluationCosts(
   const rows = await tx.query<{ id: string } & Omit<RewardAndCost, 'reward'>>(
     `with ${counting}, spent as ( -- A rollout without calls costs nothing.
        select c.candidate_id, c.ordinal, count(m.id) as calls,
-              case when count(m.id) = count(m.cost_usd) then coalesce(sum(m.cost_usd order by m.id collate "C"), 0) end as cost,
+              case when count(m.id) = count(${cost}) then coalesce(sum(${cost} order by m.id collate "C"), 0) end as cost,
               case when count(m.id) = count(m.prompt_tokens + m.completion_tokens)
                    then coalesce(sum(m.prompt_tokens + m.completion_tokens), 0) end as tokens
          from counting c

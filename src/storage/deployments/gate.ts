@@ -64,10 +64,10 @@ export async function insertGateEvaluation(
     content === null
       ? (source as Extract<typeof source, { kind: 'messages' }>).policy
       : policyFromSnapshot(content.kind === 'graph' ? content.policies[0]! : content.policy);
-  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, inputs } = gate!;
+  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, inputs, answerCache } = gate!;
   const evaluationSpec: EvaluationSpec = {
     ...{ kind: 'evaluation', policy, container, ...(rows && { rows }), appId: name, seeds, timeoutS },
-    ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight },
+    ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, ...(answerCache && { answerCache }) },
     candidate: withInputs(content && gateCandidate(content, snapshotId!), inputs ?? []),
   };
   const nothing = { algorithm: null, correlationId: null };

@@ -3,7 +3,10 @@ import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { GraphSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
 import { readSpec } from '../jobs/spec.js';
+import { costAtModel } from '../rollouts/call-records.js';
 import { countedReward } from '../rollouts/totals.js';
+
+const cost = costAtModel('m');
 
 /** Indexes of the tasks used for selection and for the final comparison. */
 export interface TaskParts {
@@ -62,8 +65,8 @@ export async function readRunMeans(tx: Tx, jobId: string, candidateIds: readonly
        from rollouts r
        cross join lateral (
          select count(*) as calls, coalesce(sum(prompt_tokens), 0) as prompt, coalesce(sum(completion_tokens), 0) as completion,
-                coalesce(sum(cost_usd::numeric), 0) as usd, count(*) - count(cost_usd) as unpriced
-           from model_calls where job_id = $1 and rollout_id = r.id and purpose = 'rollout'
+                coalesce(sum((${cost})::numeric), 0) as usd, count(*) - count(${cost}) as unpriced
+           from model_calls m where job_id = $1 and rollout_id = r.id and purpose = 'rollout'
        ) c
       where r.job_id = $1 and r.candidate_id = any($2) and r.source = 'service' and r.status in ('succeeded', 'failed')
       group by r.candidate_id`,

@@ -6,31 +6,47 @@ export interface Usage {
   completionTokens: number;
   totalCostUsd: number | null;
   costSource: 'reported' | 'table' | 'unknown';
+  calls: number;
+  /** Answered calls of rollouts and judges, and those of them that the answer cache answered. */
+  answered: number;
+  cached: number;
 }
 
 /** SQL step that adds the inserted model calls (`inserted`, returning *) to the job's sums. */
 export const addUsage = `insert into job_usage as u (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd,
-                                                    unpriced, from_table)
+                                                    unpriced, from_table, answered, cached)
   select job_id, org_id, floor(random() * 16)::int, count(*),
          coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0), coalesce(sum(cost_usd), 0),
-         count(*) filter (where cost_usd is null), count(*) filter (where cost_source = 'table')
+         count(*) filter (where cost_usd is null), count(*) filter (where cost_source = 'table'),
+         count(*) filter (where purpose in ('rollout', 'judge') and http_status < 300),
+         count(*) filter (where cached_from is not null)
     from inserted group by job_id, org_id
   on conflict (job_id, shard) do update
     set calls = u.calls + excluded.calls, prompt_tokens = u.prompt_tokens + excluded.prompt_tokens,
         completion_tokens = u.completion_tokens + excluded.completion_tokens, cost_usd = u.cost_usd + excluded.cost_usd,
-        unpriced = u.unpriced + excluded.unpriced, from_table = u.from_table + excluded.from_table`;
+        unpriced = u.unpriced + excluded.unpriced, from_table = u.from_table + excluded.from_table,
+        answered = u.answered + excluded.answered, cached = u.cached + excluded.cached`;
+
+interface Sums extends Record<string, unknown> {
+  prompt: number;
+  completion: number;
+  cost: number | null;
+  table_used: boolean;
+}
 
 /** Sums a job's model calls, including the proposer's. No calls: the cost is unknown. */
 export async function readUsage(tx: Tx, jobId: string): Promise<Usage> {
-  const [row] = await tx.query<{ prompt: number; completion: number; cost: number | null; table_used: boolean }>(
-    `select coalesce(sum(prompt_tokens), 0)::bigint as prompt,
+  const [row] = await tx.query<Pick<Usage, 'calls' | 'answered' | 'cached'> & Sums>(
+    `select coalesce(sum(calls), 0)::bigint as calls, coalesce(sum(answered), 0)::bigint as answered,
+            coalesce(sum(cached), 0)::bigint as cached,
+            coalesce(sum(prompt_tokens), 0)::bigint as prompt,
             coalesce(sum(completion_tokens), 0)::bigint as completion,
             case when sum(calls) > 0 and sum(unpriced) = 0 then sum(cost_usd) end as cost,
             coalesce(sum(from_table) > 0, false) as table_used
        from job_usage where job_id = $1`,
     [jobId],
   );
-  const { prompt, completion, cost, table_used } = row!;
+  const { prompt, completion, cost, table_used, ...counts } = row!;
   const costSource = cost === null ? 'unknown' : table_used ? 'table' : 'reported';
-  return { promptTokens: prompt, completionTokens: completion, totalCostUsd: cost, costSource };
+  return { promptTokens: prompt, completionTokens: completion, totalCostUsd: cost, costSource, ...counts };
 }

@@ -1,9 +1,11 @@
-import { createHash } from 'node:crypto';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { CacheScope } from '../../core/jobs/answer-cache.js';
+import type { PolicySpec } from '../../core/jobs/spec.js';
+import { takeCached, type AskedCall } from './answer-cache.js';
 import { recordCall } from './call-records.js';
+import { requestHash } from './request-hash.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
-import { storableText } from '../../util/text.js';
+import { storableText, textOfContent } from '../../util/text.js';
 
 /** A model's answer. */
 export interface ModelText {
@@ -33,8 +35,9 @@ export function answerStep(id: string, rolloutId: string): string | null {
   return key.startsWith('@') ? null : key.split('#', 1)[0]!;
 }
 
+/** As the service or the proxy recorded it. */
 interface Completion {
-  choices: { message: { content: string }; finish_reason: string | null }[];
+  choices: { message: { content: unknown }; finish_reason?: unknown }[];
 }
 
 /** A rollout's recorded answers by id. */
@@ -48,17 +51,37 @@ export async function readAnswers(tx: Tx, jobId: string, rolloutId: string): Pro
 }
 
 function toModelText({ choices }: Completion): ModelText {
-  const { message, finish_reason: finishReason } = choices[0]!;
-  return { text: message.content, finishReason };
+  const { message, finish_reason: finish } = choices[0]!;
+  return { text: textOfContent(message.content), finishReason: typeof finish === 'string' ? finish : null };
+}
+
+/** A call of the service, before its answer. `request`: as it is sent. */
+export interface AskedModel {
+  ref: AnswerRef;
+  purpose: 'rollout' | 'judge';
+  policy: PolicySpec;
+  request: Record<string, unknown>;
+}
+
+function askedCall({ ref, purpose, policy, request }: AskedModel): AskedCall {
+  const { orgId, jobId, rolloutId, candidateId, attempt, presence } = ref;
+  const { provider, model } = policy;
+  return {
+    ...{ orgId, jobId, rolloutId, candidateId, attempt, presence, purpose, provider, model, request },
+    ...{ id: answerId(ref), correlationId: rolloutId, requestHash: requestHash(provider, request), stream: false },
+  };
+}
+
+/** Takes the answer from the organization's cache; null: call the model. See `takeCached`. */
+export async function takeCachedAnswer(tx: Tx, scope: CacheScope, asked: AskedModel): Promise<ModelText | null> {
+  const found = await takeCached(tx, scope, askedCall(asked));
+  return found && (await readRecorded(tx, answerId(asked.ref)));
 }
 
 /** Records an answer before its use. Returns the first recorded one of racing runners. */
 export async function recordAnswer(
   tx: Tx,
-  ref: AnswerRef,
-  purpose: 'rollout' | 'judge',
-  { model, provider, params }: PolicySpec,
-  messages: readonly Message[],
+  asked: AskedModel,
   answer: ModelText & {
     promptTokens: number | null;
     completionTokens: number | null;
@@ -67,24 +90,20 @@ export async function recordAnswer(
     latencyMs: number;
   },
 ): Promise<ModelText> {
-  const request = { ...params, model, messages };
-  const { orgId, jobId, rolloutId, candidateId, attempt, presence } = ref;
   const { promptTokens, completionTokens, costUsd, costSource, latencyMs } = answer;
   const text = storableText(answer.text);
   const finishReason = answer.finishReason === null ? null : storableText(answer.finishReason);
   const message = { role: 'assistant', content: text };
-  const id = answerId(ref);
   const isFirst = await recordCall(tx, {
-    ...{ orgId, jobId, rolloutId, candidateId, attempt, presence, purpose, provider, model, request },
-    id,
-    correlationId: rolloutId,
-    requestHash: createHash('sha256').update(JSON.stringify({ provider, request })).digest(),
+    ...askedCall(asked),
     response: { choices: [{ index: 0, message, finish_reason: finishReason }] },
-    stream: false,
     httpStatus: 200,
     ...{ promptTokens, completionTokens, costUsd, costSource, latencyMs },
   });
-  if (isFirst) return { text, finishReason };
+  return isFirst ? { text, finishReason } : readRecorded(tx, answerId(asked.ref));
+}
+
+async function readRecorded(tx: Tx, id: string): Promise<ModelText> {
   const [row] = await tx.query<{ response: Completion }>('select response from model_calls where id = $1', [id]);
   return toModelText(row!.response);
 }

@@ -1,7 +1,10 @@
 /** Rollouts seed by seed, for comparisons. */
 import type { SeedMeans } from '../../core/search/comparison.js';
 import type { Tx } from '../db/db.js';
+import { costAtModel } from './call-records.js';
 import { countedReward } from './totals.js';
+
+const cost = costAtModel('m');
 
 /** `failed`: seeds on which rollouts ended and none succeeded. */
 export interface SeedsMeasured {
@@ -25,7 +28,7 @@ export async function readSeedMeans(tx: Tx, jobId: string, candidateId: string |
        select own.*, c.calls, c.cost
          from own left join lateral (
            select count(*) as calls,
-                  case when count(*) = count(cost_usd) then coalesce(sum(cost_usd order by m.id collate "C"), 0) end as cost
+                  case when count(*) = count(${cost}) then coalesce(sum(${cost} order by m.id collate "C"), 0) end as cost
              from model_calls m
             where own.good and m.job_id = $1 and m.rollout_id = own.id and m.purpose <> 'judge'
          ) c on true

@@ -12,7 +12,7 @@ export interface CallRecord extends JobRef {
   rolloutId: string;
   correlationId: string;
   candidateId: string | null;
-  /** SHA-256 of the provider and the sent request. */
+  /** `requestHash` of the sent request. */
   requestHash: Buffer;
   attempt: number;
   /** The process that delivers the answer; see `Notifications.presence`. */
@@ -30,6 +30,13 @@ export interface CallRecord extends JobRef {
   latencyMs: number;
   /** The levers that the request marked; with texts if the baseline was not known. */
   levers?: { name: string; text?: string }[] | null;
+  /** The call whose answer it got from the answer cache, and what that call cost. */
+  cached?: { from: string; costUsd: number | null };
+}
+
+/** SQL of a call's cost at the model: that of the original for a cached answer. For comparisons. */
+export function costAtModel(call: string): string {
+  return `case when ${call}.cached_from is null then ${call}.cost_usd else ${call}.cached_cost_usd end`;
 }
 
 /** A recorded answer that is replayed. */
@@ -76,11 +83,11 @@ export async function recordCall(tx: Tx, call: CallRecord): Promise<boolean> {
        inserted as (
        insert into model_calls (id, org_id, job_id, purpose, rollout_id, correlation_id, candidate_id, request_hash,
                                 occurrence, served_attempt, served_by, provider, model, request, response, stream, http_status,
-                                prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms, levers)
+                                prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms, levers, cached_from, cached_cost_usd)
        select $1, $2, $3, $4, $5, $6, $7, $8,
               (select coalesce(max(occurrence) + 1, 0) from model_calls
                 where rollout_id = $5 and request_hash = $8 and purpose <> 'caller' and http_status < 300),
-              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22
+              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24
         where not exists (select 1 from known)
        on conflict do nothing returning *
        ), added as (${addUsage})
@@ -108,6 +115,8 @@ export async function recordCall(tx: Tx, call: CallRecord): Promise<boolean> {
         call.costSource,
         call.latencyMs,
         call.levers ? toJsonb(call.levers) : null,
+        call.cached?.from ?? null,
+        call.cached?.costUsd ?? null,
       ],
       'record_call',
     );

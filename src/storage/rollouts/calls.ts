@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AnswerCache } from '../../core/jobs/answer-cache.js';
 import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
 import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
@@ -23,6 +24,7 @@ export interface ResolvedCall {
   kind: 'session' | 'evaluation';
   status: 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
   policy: PolicySpec;
+  answerCache: AnswerCache | null;
   /** Whether the job has a cost budget. */
   costBounded: boolean;
   /** Seconds until a reward is due; null: new correlation ids are no rollouts of the search. */
@@ -51,7 +53,7 @@ export function callerRolloutId(jobId: string, correlationId: string): string {
 
 const spec = jsonRecord<SessionSpec | EvaluationSpec>()('j.spec', 's', {
   ...{ policy: 'jsonb', budget: 'jsonb', candidate: 'jsonb', initialPrompt: 'jsonb' },
-  ...{ rollouts: 'text', rolloutTimeoutS: 'float8' },
+  ...{ rollouts: 'text', rolloutTimeoutS: 'float8', answerCache: 'text' },
 });
 const s = spec.columns;
 const budget = jsonFields<BudgetSpec>(s.budget);
@@ -70,6 +72,7 @@ export async function resolveCall(
     kind: ResolvedCall['kind'];
     status: ResolvedCall['status'];
     policy: PolicySpec;
+    answer_cache: AnswerCache | null;
     cost_bounded: boolean;
     rollouts: 'caller' | null;
     reward_seconds: number;
@@ -86,7 +89,7 @@ export async function resolveCall(
     frozen: boolean;
     graph_snapshot: string | null;
   }>(
-    `select j.kind, j.status, ${s.policy} as policy, ${budget.text('maxCostUsd')} is not null as cost_bounded,
+    `select j.kind, j.status, ${s.policy} as policy, ${s.answerCache} as answer_cache, ${budget.text('maxCostUsd')} is not null as cost_bounded,
             ${s.rollouts} as rollouts, ${s.rolloutTimeoutS} as reward_seconds, r.id as rollout_id, r.idx, r.source, r.attempt, r.seed,
             exists (select 1 from model_calls m where m.rollout_id = r.id and m.purpose <> 'caller' and m.http_status < 300
                                                  and (m.served_attempt < r.attempt
@@ -117,7 +120,7 @@ export async function resolveCall(
       ? null
       : { id: row.rollout_id, idx: row.idx, source: row.source, attempt: row.attempt, hasRecorded: row.has_recorded };
   return {
-    ...{ kind, status, policy, rollout, costBounded: row.cost_bounded },
+    ...{ kind, status, policy, rollout, costBounded: row.cost_bounded, answerCache: row.answer_cache },
     live: row.rollouts === 'caller' && status === 'running' ? { rewardSeconds: row.reward_seconds } : null,
     ...{ candidateId: row.candidate_id, messages: messages?.length ? messages : null, marked: row.marked },
     demos: demosForSeed(row.demos, row.seed),

@@ -2,6 +2,7 @@ import { candidateId, rolloutId } from '../../core/jobs/ids.js';
 import type { RolloutAnswer, RolloutRequest } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
+import { costAtModel } from './call-records.js';
 
 /**
  * Inserts requested rollouts unless they exist. `withCandidate` false: null candidate ids. Call it
@@ -53,7 +54,7 @@ export async function areWhole(tx: Tx, jobId: string, from: number, to: number):
 
 /** Cost of a call by unit. Judge calls are not the candidate's. */
 const callCost = {
-  usd: 'cost_usd',
+  usd: costAtModel('c'),
   tokens: 'prompt_tokens + completion_tokens',
 } as const;
 

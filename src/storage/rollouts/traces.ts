@@ -19,6 +19,7 @@ export interface TraceCall extends Record<string, unknown> {
   costUsd: number | null;
   costSource: string;
   latencyMs: number | null;
+  cachedFrom: string | null;
   createdAt: Date;
 }
 
@@ -77,7 +78,8 @@ export async function readTraceCalls(tx: Tx, jobId: string, rolloutIds: string[]
     `select rollout_id as "rolloutId", id as "callId", purpose, correlation_id as "correlationId", provider, model, request,
             response, stream, http_status as "httpStatus", prompt_tokens as "promptTokens",
             completion_tokens as "completionTokens", cost_usd as "costUsd", cost_source as "costSource",
-            latency_ms as "latencyMs", created_at as "createdAt"
+            latency_ms as "latencyMs", cached_from as "cachedFrom",
+            created_at as "createdAt"
        from model_calls where job_id = $1 and rollout_id = any($2) order by rollout_id, created_at, id`,
     [jobId, rolloutIds],
   );

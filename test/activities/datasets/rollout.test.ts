@@ -27,7 +27,7 @@ function run(row: Record<string, unknown>, scorer: unknown) {
       scorer: scorerSpec(scorerSchema.parse(scorer), 'openai'),
     },
     policy: { provider: 'openai', model: 'gpt-4o', params: {} },
-    ...{ budget: null, rolloutTimeoutS: 1 },
+    ...{ budget: null, rolloutTimeoutS: 1, answerCache: null },
   };
   const prompt = { messages: [{ role: 'user', content: '{{input}}' }], demos: [], graph: null };
   return runRow(

@@ -46,9 +46,10 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
     return { status: 400, contentType: null, retryAfter: null, body: Readable.from([Buffer.from('no')]) };
   };
   return {
-    deps: { scorers, providers: { send } } as unknown as ActivityDeps,
+    deps: { scorers, providers: { send }, notifications: { presence: 1 } } as unknown as ActivityDeps,
     job: { orgId: 'default', jobId: 'ses_1' } as ModelRollout['job'],
     budget: null,
+    answerCache: null,
     claim: { rolloutId, attempt: 1, ordinal: 0, seed: 0, candidateId: null },
     recorded,
     onPushback: () => {},

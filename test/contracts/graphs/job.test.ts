@@ -31,6 +31,7 @@ describe('the body of a graph job', () => {
       rollout_timeout: 120,
       max_failure_rate: 0.5,
       preflight: true,
+      answer_cache: false,
     });
   });
 
@@ -60,6 +61,7 @@ describe('the body of a graph job', () => {
       rollout_timeout: 3_600,
       max_failure_rate: 0.2,
       preflight: false,
+      answer_cache: 'sampled',
     };
     expect(createGraphJobSchema.parse(body)).toEqual(body);
   });

@@ -44,7 +44,10 @@ test('returns an evaluation without outcomes', async () => {
     summary: empty,
     candidate: null,
     concurrency: { limit: 5, max_concurrent: 5, in_flight: 0, lowered_because: null },
-    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
+    usage: {
+      ...{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
+      ...{ calls: 0, cached_calls: 0, cache_hit_rate: null },
+    },
     rollouts_resent: 0,
   });
   expect(await get('/results')).toEqual({ job_id: id, status: 'running', summary: empty, results: [] });

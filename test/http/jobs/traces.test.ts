@@ -62,6 +62,7 @@ describe("an evaluation's archive", () => {
           cost_usd: 0.5,
           cost_source: 'table',
           latency_ms: 5,
+          cached_from: null,
           created_at: expect.any(String),
         },
       ],

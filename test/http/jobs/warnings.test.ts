@@ -56,6 +56,29 @@ describe('evaluation seeds among the train seeds', () => {
   });
 });
 
+describe('an answer cache for calls that sample', () => {
+  const cached = { gepa, answer_cache: true };
+  test.each<[object, string | null]>([
+    [{ ...cached, policy: { ...policy, temperature: 0 } }, null],
+    [{ ...cached, policy: { ...policy, temperature: 0.1 } }, 'policy.temperature'],
+    [cached, 'policy.temperature'],
+    [{ ...cached, answer_cache: 'sampled' }, null],
+    [{ ...cached, answer_cache: false }, null],
+  ])('%j', async (more, named) => {
+    expect(await ofSession(more)).toEqual(named === null ? [] : [expect.stringContaining(named)]);
+  });
+
+  test('of a deployment’s gate', async () => {
+    const gate = { container_url: 'http://127.0.0.1:9', seeds: [1], min_reward: 0.5, answer_cache: true };
+    const warningsOf = async (params: object) => {
+      const source = { messages: [{ role: 'system', content: 'x' }], policy: { ...policy, ...params } };
+      return (await http.call('POST', '/api/harbor/deployments', { name: 'cached', source, gate })).body.warnings ?? [];
+    };
+    expect(await warningsOf({})).toEqual([expect.stringContaining('source.policy.temperature')]);
+    expect(await warningsOf({ temperature: 0 })).toEqual([]);
+  });
+});
+
 test('evaluations, graph jobs and deployments have their warnings too', async () => {
   const misspelled = { ...policy, temprature: 0 };
   const warned = [expect.stringContaining('temprature')];

@@ -256,6 +256,8 @@ describe('bad input is 422 with the name of the field, before anything is stored
   const seeds = 'gepa.evaluation.seeds';
 
   test.each<[field: string, value: unknown, named?: string]>([
+    ['answer_cache', 'deterministic'],
+    ['answer_cache', { sampled: true }],
     ['algorithm', 'simulated_annealing'],
     ['algorithm', undefined],
     ['algorithm', 5],
@@ -366,6 +368,8 @@ describe('bad input is 422 with the name of the field, before anything is stored
   });
 
   test.each<[field: string, change: object, named: RegExp]>([
+    ['answer_cache', { answer_cache: true }, /caller/],
+    ['answer_cache', { answer_cache: 'sampled' }, /caller/],
     ['container_api_key', { container_url: undefined, container_api_key: 'k' }, /container_url/],
     ['rollout_timeout', { rollouts: 'container', rollout_timeout: 3_601 }, /at most 3600/],
     ['rollout_timeout', { rollout_timeout: 604_801 }, /<=604800/],

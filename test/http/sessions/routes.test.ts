@@ -58,7 +58,10 @@ describe('before the first outcome', () => {
       sensor_frames: [],
       sensor_frame_count: 0,
       traffic: null,
-      usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
+      usage: {
+        ...{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
+        ...{ calls: 0, cached_calls: 0, cache_hit_rate: null },
+      },
       concurrency: { limit: 5, max_concurrent: 5, in_flight: 0, lowered_because: null },
       budget: {
         max_rollouts: 40,
@@ -184,6 +187,7 @@ describe('in the middle', () => {
       total_tokens: 60,
       total_cost_usd: 0.75,
       cost_source: 'table',
+      ...{ calls: 3, cached_calls: 0, cache_hit_rate: 0 },
     });
     expect(state.rollouts_resent).toBe(1);
   });

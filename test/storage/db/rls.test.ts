@@ -74,8 +74,9 @@ beforeAll(async () => {
         [`call_${org}`, org, job.jobId],
       );
       await tx.query(
-        `insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced, from_table)
-         values ($1, $2, 0, 0, 0, 0, 0, 0, 0)`,
+        `insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced,
+                                from_table, answered, cached)
+         values ($1, $2, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
         [job.jobId, org],
       );
       await tx.query('insert into job_budgets (job_id, org_id, max_usd) values ($1, $2, 1)', [job.jobId, org]);

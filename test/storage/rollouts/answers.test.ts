@@ -11,11 +11,11 @@ test('uses the recorded answer; the first of two stays', async () => {
   const of = { rolloutId: rolloutId(job.jobId, 0), key: 'solve', tries: 0 };
   const record = (text: string, finishReason: string | null, presence: number) =>
     db.org('default', (tx) => {
-      const index = { ...job, ...of, candidateId: null, attempt: presence, presence };
+      const ref = { ...job, ...of, candidateId: null, attempt: presence, presence };
       const usage = { promptTokens: 1, completionTokens: 1, costUsd: null, costSource: 'unknown', latencyMs: 1 };
       const policy = { provider: 'local', model: 'm', params: {} };
-      const messages = [{ role: 'user' as const, content: 'q' }];
-      return recordAnswer(tx, index, 'rollout', policy, messages, { text, finishReason, ...usage });
+      const request = { model: 'm', messages: [{ role: 'user', content: 'q' }] };
+      return recordAnswer(tx, { ref, purpose: 'rollout', policy, request }, { text, finishReason, ...usage });
     });
   const first = { text: 'one\ufffd \ufffd', finishReason: 'st\ufffdp' };
   expect(await record('one\0 \ud83d', 'st\0p', 1)).toEqual(first);

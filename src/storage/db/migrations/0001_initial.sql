@@ -388,7 +388,7 @@ create table model_calls (
   correlation_id text,
   candidate_id text,
 
-  -- SHA-256 of provider and request
+  -- SHA-256 of provider and request, without the fields that do not change the answer
   request_hash bytea not null,
   -- position among identical requests of the rollout, or number of the proposer's or preflight's answer
   occurrence int not null default 0,
@@ -415,12 +415,21 @@ create table model_calls (
   -- reported (by the provider), table (of prices) or unknown
   cost_source text not null default 'unknown',
   latency_ms double precision,
+
+  -- the call whose answer this one got from the answer cache, at cost 0; null: the model answered
+  cached_from text,
+  -- the cost of that call; null: unknown
+  cached_cost_usd double precision,
   created_at timestamptz not null default now()
 );
 create index model_calls_by_rollout on model_calls (job_id, rollout_id, created_at);
 -- One recorded answer per occurrence.
 create unique index model_calls_once on model_calls (rollout_id, request_hash, occurrence)
   where purpose <> 'caller' and http_status < 300;
+-- The answer cache: the answers of the models, and where they were used again.
+create index model_calls_answers on model_calls (org_id, request_hash)
+  where http_status < 300 and cached_from is null;
+create index model_calls_cached on model_calls (cached_from, job_id) where cached_from is not null;
 
 -- Sums over a job's model calls, added to with each call. Several rows per job (a random shard per
 -- call), so that concurrent calls do not wait for the same row.
@@ -436,6 +445,9 @@ create table job_usage (
   unpriced bigint not null,
   -- calls whose cost comes from the price table
   from_table bigint not null,
+  -- answered calls of rollouts and judges, and how many of them the answer cache answered
+  answered bigint not null,
+  cached bigint not null,
   primary key (job_id, shard)
 ) with (fillfactor = 50);
 
