@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Api } from '../../../src/cli/api.js';
 import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
+import { built } from '../../support/deployments-over-http.js';
 import { answers } from '../../support/fakes/container.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import {
   createEvaluation,
   createGraphJob,
+  deployments,
   ended,
   pathOf,
   type Evaluation,
@@ -163,6 +165,14 @@ test('an evaluation on a container gets answers through the proxy, also those of
   const rows = await run({ answer_cache: true, candidate: { messages } });
   expect(rows.seen.usage).toMatchObject({ cache_hit_rate: 1 });
   expect(rows.rewards).toEqual(first.rewards);
+  expect(asked()).toBe(numRows);
+  // The gate of a deployment of the same prompt.
+  const { id } = await on.service.api.call<{ id: string }>('POST', deployments, {
+    name: 'cached',
+    source: { messages: [messages[0]], policy: { provider: 'fake', model: 'policy', temperature: 0 } },
+    gate: { container_url: box.url, seeds, min_reward: 0, preflight: false, answer_cache: true },
+  });
+  expect(await built(on.service, id)).toMatchObject({ status: 'ready' });
   expect(asked()).toBe(numRows);
 });
 
