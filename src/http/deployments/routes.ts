@@ -136,13 +136,13 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       schema: {
         tags,
         summary: 'Label or archive a deployment',
-        params: idParams,
+        params: liveParams,
         body: deploymentChangeSchema,
         response: { 200: deploymentStateSchema, ...bodyProblems(404) },
       },
     },
     async (request) => {
-      const { id, orgId, status } = await findById(request.caller.orgId, request.params.deployment_id);
+      const { id, orgId, status } = await findServing(request.caller.orgId, request.params.deployment_id);
       await mark(deps, { orgId, jobId: id }, request.body);
       return { id, status };
     },

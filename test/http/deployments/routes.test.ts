@@ -110,7 +110,7 @@ describe('creating a deployment', () => {
       'neither container nor rows',
       { name: 'x', source, gate: { seeds: [1], min_reward: 0.5 } },
       ['/gate/container_url'],
-      ],
+    ],
     [
       'a gate with sampled answers',
       { name: 'x', source, gate: { ...gate, answer_cache: 'sampled' } },
