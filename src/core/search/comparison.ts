@@ -55,7 +55,7 @@ export function compareBySeed(
   const won = seeds.filter((_, index) => exceeds(rewardsB[index]!, rewardsA[index]!)).length;
   const lost = seeds.filter((_, index) => exceeds(rewardsA[index]!, rewardsB[index]!)).length;
   const verdict = verdictOf(comparePaired(rewardsB, rewardsA), {
-    basis: seeds.some(isSelected) ? 'evaluation' : 'heldout',
+    basis: seeds.some((seed) => isSelected(seed)) ? 'evaluation' : 'heldout',
     seeds: seeds.length,
     baseline: sideA.reward,
     winner: sideB.reward,

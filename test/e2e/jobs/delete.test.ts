@@ -59,7 +59,17 @@ test('a session and an evaluation with its webhook', async () => {
   for (const job of [id, other, evaluation]) expect((await ended(on.service, job)).status).toBe('completed');
   await until('an attempt is made', () => Promise.resolve(receiver.requests.length > 0));
   expect(await tablesWith(id)).toEqual(
-    new Set(['candidates', 'events', 'job_controls', 'job_usage', 'jobs', 'model_calls', 'rollouts', 'sensor_frames']),
+    new Set([
+      'candidates',
+      'events',
+      'job_controls',
+      'job_usage',
+      'jobs',
+      'model_calls',
+      'rollouts',
+      'search_states',
+      'sensor_frames',
+    ]),
   );
   expect([...(await tablesWith(evaluation))]).toEqual(expect.arrayContaining(['rollouts', 'webhooks']));
 

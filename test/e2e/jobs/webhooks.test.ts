@@ -2,8 +2,18 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { answers, startFakeContainer } from '../../support/fakes/container.js';
 import { startReceiver, type Receiver } from '../../support/fakes/receiver.js';
-import { command, createEvaluation, createGraphJob, ended, readJob } from '../../support/jobs-over-http.js';
-import type { Evaluation, GraphJob } from '../../support/jobs-over-http.js';
+import {
+  command,
+  createEvaluation,
+  createGraphJob,
+  createSession,
+  ended,
+  pathOf,
+  readJob,
+  type Evaluation,
+  type GraphJob,
+  type Session,
+} from '../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 
@@ -15,7 +25,10 @@ let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
 });
-beforeEach(() => receiver.reset());
+beforeEach(() => {
+  receiver.reset();
+  on.world.container.behave(() => answers.reward(1));
+});
 afterAll(() => receiver.close());
 
 const policy = { model: 'local', provider: 'local' };
@@ -82,4 +95,22 @@ test('a failed job is reported with its reason', async () => {
   expect(receiver.requests.map(({ body }) => JSON.parse(body) as object)).toMatchObject([
     { type: 'evaluation.failed', data: { job_id: id, code: details!.code, error: details!.message } },
   ]);
+});
+
+test('each end of an extended session is reported, as a message of its own', async () => {
+  on.world.container.behave(() => answers.reward(0.5));
+  const id = await createSession(on.service, {
+    ...{ container_url: on.world.container.url, policy, proposer: policy, webhook_url: receiver.url },
+    gepa: { generations: 1, train_seeds: [0, 1, 2], evaluation: { seeds: [3, 4, 5] } },
+  });
+  await ended<Session>(on.service, id);
+  expect(await settled(id)).toMatchObject({ status: 'delivered', attempts: 1 });
+  receiver.answer(500);
+  await on.service.api.call('POST', `${pathOf(id)}/extend`, { generations: 2 });
+  await ended<Session>(on.service, id);
+  expect(await settled(id)).toMatchObject({ status: 'delivered', attempts: 2 });
+  const [first, failed, second] = receiver.requests.map(({ headers }) => headers['webhook-id']);
+  expect(receiver.requests).toHaveLength(3);
+  expect(failed).toBe(second);
+  expect(second).not.toBe(first);
 });

@@ -24,7 +24,7 @@ const empty = {
 test('returns an evaluation without outcomes', async () => {
   expect(await get()).toEqual({
     job_id: id,
-    ...{ name: null, tags: [], metadata: {} },
+    ...{ name: null, tags: [], metadata: {}, notes: null, archived: false, webhook: null },
     status: 'running',
     workflow_id: `evaluation-${id}`,
     temporal_url: expect.stringContaining(id),

@@ -140,7 +140,7 @@ describe('each status', () => {
 
   test.each([
     ['DELETE', sessions, 'GET, HEAD, POST'],
-    ['PUT', `${sessions}/ses_1`, 'GET, HEAD, PATCH'],
+    ['PUT', `${sessions}/ses_1`, 'DELETE, GET, HEAD, PATCH'],
     ['GET', `${sessions}/ses_1/pause`, 'POST'],
     ['POST', '/api/v1/offline/jobs/evl_1/traces', 'GET'],
   ] as const)('405 with Allow for %s %s', async (method, url, allow) => {
