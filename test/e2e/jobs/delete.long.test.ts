@@ -60,7 +60,7 @@ test('so are the histories of all runs of an extended session', async () => {
   const policy = { model: 'local', provider: 'local' };
   const id = await createSession(service, {
     ...{ container_url: world.container.url, policy, proposer: policy },
-    gepa: { generations: 1, train_seeds: [0, 1, 2], evaluation: { seeds: [3, 4, 5] } },
+    gepa: { population_size: 1, generations: 1, train_seeds: [0, 1, 2], evaluation: { seeds: [3, 4, 5] } },
   });
   await ended<Session>(service, id);
   await service.api.call('POST', `${pathOf(id)}/extend`, { generations: 2 });

@@ -6,7 +6,6 @@ import {
   command,
   createEvaluation,
   createGraphJob,
-  createSession,
   ended,
   pathOf,
   readJob,
@@ -99,10 +98,14 @@ test('a failed job is reported with its reason', async () => {
 
 test('each end of an extended session is reported, as a message of its own', async () => {
   on.world.container.behave(() => answers.reward(0.5));
-  const id = await createSession(on.service, {
-    ...{ container_url: on.world.container.url, policy, proposer: policy, webhook_url: receiver.url },
-    gepa: { generations: 1, train_seeds: [0, 1, 2], evaluation: { seeds: [3, 4, 5] } },
+  const created = await on.service.api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
+    policy_optimization: {
+      ...{ algorithm: 'gepa', container_url: on.world.container.url, policy, proposer: policy },
+      gepa: { population_size: 1, generations: 1, train_seeds: [0, 1, 2], evaluation: { seeds: [3, 4, 5] } },
+    },
+    webhook_url: receiver.url,
   });
+  const id = created.session_id;
   await ended<Session>(on.service, id);
   expect(await settled(id)).toMatchObject({ status: 'delivered', attempts: 1 });
   receiver.answer(500);
