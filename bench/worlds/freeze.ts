@@ -37,7 +37,7 @@ export function taskWorldsHash(seeds: readonly number[] = [...devSeeds, ...taskT
 const lookupTestSeeds = range(3001, 3021);
 
 /** Expected `lookupWorldsHash`. */
-export const frozenLookupHash = '6563d272cefafb59954372b9b42b1d5292337b842e09128d87bce2cd33229b5d';
+export const frozenLookupHash = 'f9ee967d9ec7dfec24d301a0099e63c32f7a1c2c087bd783ae26c2f4b104f608';
 
 /** The hash of worlds of lookups. */
 export function lookupWorldsHash(seeds: readonly number[] = [...devSeeds, ...lookupTestSeeds]): string {

@@ -59,7 +59,7 @@ test('an extended session ends as without a kill', async () => {
   await extend(id);
   await until('the run goes on', async () => (await recorded(id)) >= first + 5, 60);
   held = gate();
-  await until('calls stand at the model', () => Promise.resolve(open() === 3), 60);
+  await until('a call stands at the model', () => Promise.resolve(open() > 0), 60);
   await on.worker.killWorker();
   held.open();
   held = null;

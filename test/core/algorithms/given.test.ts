@@ -54,8 +54,9 @@ describe('a prompt given to a GEPA search', () => {
         const requested = run.proposals.flatMap(({ given: id }) => (id === undefined ? [] : [id]));
         const waiting = run.state.given ?? [];
         expect([...requested, ...waiting]).toEqual(taken);
-        if (waiting.length > 0) expect(given.config.maxRollouts).not.toBeNull();
-        expect(run.state.asked).toBeLessThanOrEqual(given.config.maxRollouts ?? Infinity);
+        const { maxRollouts, targetReward } = given.config;
+        if (waiting.length > 0) expect(maxRollouts ?? targetReward).not.toBeNull();
+        expect(run.state.asked).toBeLessThanOrEqual(maxRollouts ?? Infinity);
         expect(run.requests.map(({ ordinal }) => ordinal)).toEqual(run.requests.map((_, index) => index));
         expect(of(run, 'candidate_proposed').filter(({ isGiven }) => isGiven)).toHaveLength(requested.length);
       }),
