@@ -94,12 +94,12 @@ afterAll(async () => {
   await cluster.close();
 }, 60_000);
 
-async function createEvaluation(at: number): Promise<Job> {
+async function createEvaluation(at: number, seeds = seedsEach): Promise<Job> {
   const { job_id: id } = await api(at).call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
     container_url: container.url,
     app_id: 'scale',
     env_name: 'asks',
-    seeds: range(0, seedsEach),
+    seeds: range(0, seeds),
     policy,
     max_concurrent: 3,
   });
@@ -159,7 +159,10 @@ async function ranBy(jobs: Job[]): Promise<Set<number>> {
 
 test('two APIs and three workers act as one service when some of them end', async () => {
   const jobs = await Promise.all([
-    ...range(0, evaluations).map((i) => createEvaluation(i % 2)),
+    createEvaluation(0),
+    // To be cancelled, so it must not complete before.
+    createEvaluation(1, 10 * seedsEach),
+    ...range(2, evaluations - 2).map((i) => createEvaluation(i % 2)),
     ...range(0, sessions).map((i) => createSession(i % 2)),
   ]);
   // Follow it at the API that did not create it.

@@ -76,7 +76,11 @@ test('the graph of a graph job is frozen, answers with its output, and streams i
   expect(said.trimEnd().endsWith('data: [DONE]')).toBe(true);
   world.reset();
 
-  const refused = await ask(service, 'rules', asking('What is item 4?'));
+  // A graph with one input takes its plain text; a JSON input needs every field.
+  const plain = await ask(service, 'rules', asking('What is item 4?'));
+  expect(((await plain.json()) as Completion).choices[0]!.message.content).toBe('rule-1');
+  world.reset();
+  const refused = await ask(service, 'rules', asking('{"item":"4"}'));
   expect([refused.status, await refused.json()]).toMatchObject([
     400,
     { error: { code: 'graph_input_invalid', message: expect.stringContaining('question') } },
@@ -84,10 +88,10 @@ test('the graph of a graph job is frozen, answers with its output, and streams i
   expect(world.model.requests).toHaveLength(0);
   const stats = await until('all are counted', async () => {
     const seen = await service.api.call<{ requests: number }>('GET', `${deployments}/${id}/stats`);
-    return seen.requests === 3 && seen;
+    return seen.requests === 4 && seen;
   });
   // The price of the model is unknown; refused calls cost nothing.
-  expect(stats).toMatchObject({ errors: 1, usage: { requests_without_cost: 2 } });
+  expect(stats).toMatchObject({ errors: 1, usage: { requests_without_cost: 3 } });
 });
 
 test('its gate has the graph answer the container, and buys each answer once', async () => {
