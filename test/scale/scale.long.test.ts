@@ -177,7 +177,7 @@ test('two APIs and three workers act as one service when some of them end', asyn
 
   // A pause through one API applies to all APIs and workers.
   await calls(moment(0.05));
-  const [paused] = jobs as [Job];
+  const [paused] = jobs;
   await api(1 - paused.createdAt).call('POST', `${paused.path}/pause`);
   expect(await status(paused, paused.createdAt)).toBe('paused');
 

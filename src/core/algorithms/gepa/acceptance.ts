@@ -8,7 +8,6 @@
  * merge must only not lose: its parts have shown their gains. Requests follow from results alone.
  */
 import { mean, sum } from '../../math/rewards.js';
-import { mutationOf } from '../../proposals/mutation.js';
 import type { Pair } from '../../search/batch.js';
 import type { Posterior, RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
@@ -117,9 +116,8 @@ function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, lea
   const taught = removed.flatMap((ancestor) =>
     solved.filter((seed) => gainedOn(state.results, model, ancestor, seed)).slice(0, 2),
   );
-  // Another structure can break every seed at once; an edit of prompts costs the same.
-  const isEdit = mutationOf(candidate, state.config, approach).kind === 'edit';
-  const additions = isEdit && isCheaper(state.costs, parents[0]!, candidate) ? Math.max(1, least) : least;
+  // One changed step can break every seed of a graph at once.
+  const additions = state.config.editsStructure ? Math.max(1, least) : least;
   const count = Math.min(maxRegressionSeeds(state.config), removed.length > 0 ? minibatchOf(state.config) : additions);
   return [...new Set([...taught, ...solved])].slice(
     0,

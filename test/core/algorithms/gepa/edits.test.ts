@@ -12,12 +12,13 @@ const seeds = { trainSeeds: range(0, 12), evaluationSeeds: range(20, 4), minibat
 
 describe('a child that gains', () => {
   test.each([
-    ['a dearer edit of the structure is tested on a seed that its parent solves', 2, 2, 'edit', true],
-    ['an edit that costs the same is not', 2, 1, 'edit', false],
-    ['a rewrite without noise is not', 1, 2, 'rewrite', false],
-  ] as const)('%s', (_, solver, cost, kind, isTested) => {
-    const search = config({ ...seeds, editsStructure: true, populationSize: 1, generations: solver });
-    const { proposals, requests } = drive(search, world(solver, cost));
+    ['an edit of a graph is tested on a seed that its parent solves', 2, 'edit', true],
+    ['a rewrite in a graph too', 1, 'rewrite', true],
+    ['a rewrite of prompts alone without noise is not', 1, 'rewrite', false],
+  ] as const)('%s', (_, solver, kind, isTested) => {
+    const editsStructure = isTested;
+    const search = config({ ...seeds, editsStructure, populationSize: 1, generations: solver });
+    const { proposals, requests } = drive(search, world(solver, 2));
     expect(proposals.find(({ candidate }) => candidate === solver)).toMatchObject({ kind });
     const tested = requests.filter(({ stage, candidate }) => stage === 'gate' && candidate === solver);
     expect(tested.length).toBeGreaterThan(0);
