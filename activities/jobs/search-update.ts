@@ -5,6 +5,7 @@ import { recordDecision, type ClosedState } from '../../src/storage/decisions/re
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
+import { readUsage } from '../../src/storage/jobs/usage.js';
 
 export interface SearchUpdate {
   /** Counts the updates of the search. */
@@ -16,13 +17,15 @@ export interface SearchUpdate {
 
 /** Records a search's state and events. A repeated or late call changes nothing. */
 export async function recordSearchUpdate(tx: Tx, job: JobRef, { step, view, decisions }: SearchUpdate): Promise<void> {
+  const endsGeneration = decisions.some(({ type }) => type === 'generation_complete');
+  const costUsd = endsGeneration ? (await readUsage(tx, job.jobId)).totalCostUsd : null;
   await recordDecision(tx, job, {
     step,
     ...searchState(job.jobId, view),
     tests: view.tests ?? [],
     acceptances: decisions.filter(isAcceptance),
     repeated: decisions.flatMap((decision) => (decision.type === 'rollouts_repeated' ? decision.ordinals : [])),
-    events: decisions.flatMap((decision) => decisionEvents(job.jobId, decision)),
+    events: decisions.flatMap((decision) => decisionEvents(job.jobId, decision, { ...view, costUsd })),
   });
 }
 

@@ -33,8 +33,10 @@ export async function followSession(api: Api, sessionId: string): Promise<Sessio
         show();
       }
       if (isLive || event.type !== 'generation_complete') continue;
-      state = await read();
-      note(`  generation ${event.data.generation}: ${state.progress.rollouts_completed} rollouts, ${textOf(state)}`);
+      const { generation, rollouts_completed: rollouts, cost_usd } = event.data;
+      note(
+        `  generation ${generation}: ${rollouts} rollouts, ${textOf({ ...event.data, usage: { total_cost_usd: cost_usd } })}`,
+      );
     }
     state = await read();
     if (isLive) show();
@@ -49,7 +51,9 @@ function textOf({
   estimated_reward: estimate,
   estimated_reward_interval: interval,
   usage,
-}: SessionState) {
+}: Pick<SessionState, 'best_reward' | 'estimated_reward' | 'estimated_reward_interval'> & {
+  usage: Pick<SessionState['usage'], 'total_cost_usd'>;
+}) {
   const range = interval ? ` (${decimal(interval.low)} to ${decimal(interval.high)})` : '';
   const expected = estimate === null ? '' : `, estimate ${decimal(estimate)}${range}`;
   return `best reward ${decimal(best)}${expected}, ${dollars(usage.total_cost_usd)}`;

@@ -5,7 +5,7 @@ export const approachSchema = z
   .enum(['revise', 'restart', 'compress'])
   .describe('How a stalled search asked the proposer: to revise the text, to write it anew, or to shorten it.');
 
-const intervalSchema = z.object({ low: z.number(), high: z.number() });
+export const intervalSchema = z.object({ low: z.number(), high: z.number() });
 export const estimate = {
   estimated_reward: z
     .number()

@@ -1,6 +1,6 @@
 /** All event types. A new type is added here, and gets a builder in `src/core/events`. */
 import { z } from 'zod';
-import { approachSchema } from '../search.js';
+import { approachSchema, intervalSchema } from '../search.js';
 import { algorithmNames } from '../sessions/algorithms.js';
 
 /** An event type; `fields` are in `data` and on the wire also beside it. */
@@ -85,6 +85,7 @@ const progressEvents = [
   event('rollout_completed', 'A rollout of a session or graph job succeeded or failed.', {
     ...rolloutFields,
     rollout_idx: z.int().describe('The index of the rollout in its job.'),
+    completed: z.int().describe('The number of rollouts with a result so far.'),
     candidate_id: z.string().nullable().describe('The candidate that was run; null: the baseline before it is known.'),
     stage: z
       .enum(['baseline', 'minibatch', 'gate', 'evaluation', 'heldout'])
@@ -133,6 +134,13 @@ const progressEvents = [
     generation,
     best_reward: z.number().describe('The mean reward of the best candidate so far.'),
     best_candidate_id: z.string().describe('The best candidate so far.'),
+    rollouts_completed: z.int().describe('The number of rollouts with a result so far.'),
+    estimated_reward: z
+      .number()
+      .nullable()
+      .describe('Expected reward of the most promising candidate; null: unknown.'),
+    estimated_reward_interval: intervalSchema.nullable().describe('95 % interval of estimated_reward.'),
+    cost_usd: z.number().nullable().describe('US dollars spent so far; null: the price of a model is unknown.'),
   }),
   eventOf(
     'budget_warning',

@@ -26,16 +26,16 @@ export interface Progress {
 }
 
 export function rolloutEvent(kind: JobKind, rollout: FinishedRollout, progress: Progress): NewEvent {
-  return jobKinds[kind].isSearch ? rolloutCompleted(rollout) : seedCompleted(rollout, progress);
+  return jobKinds[kind].isSearch ? rolloutCompleted(rollout, progress) : seedCompleted(rollout, progress);
 }
 
-function rolloutCompleted(rollout: FinishedRollout): NewEvent<'rollout_completed'> {
+function rolloutCompleted(rollout: FinishedRollout, { completed }: Progress): NewEvent<'rollout_completed'> {
   const { id, idx, candidate_id, stage, generation } = rollout;
   return {
     key: `rollout:${id}`,
     type: 'rollout_completed',
     message: summary(rollout),
-    data: { ...commonFields(rollout), rollout_idx: idx, candidate_id, stage, generation },
+    data: { completed, ...commonFields(rollout), rollout_idx: idx, candidate_id, stage, generation },
   };
 }
 

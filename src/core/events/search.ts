@@ -2,7 +2,7 @@
 import type { EventData } from '../../contracts/events/schema.js';
 import type { AlgorithmName } from '../../contracts/sessions/algorithms.js';
 import { candidateId } from '../jobs/ids.js';
-import type { Decision } from '../search/protocol.js';
+import type { Decision, SearchView } from '../search/protocol.js';
 import type { NewEvent } from './event.js';
 
 type DecisionOf<Type extends Decision['type']> = Extract<Decision, { type: Type }>;
@@ -48,7 +48,12 @@ export function sessionExtended(run: number, limits: EventData<'session_extended
   };
 }
 
-export function decisionEvents(jobId: string, decision: Decision): NewEvent[] {
+/** The search so far, with the cost of all its calls; null: unknown. */
+export interface SearchProgress extends Pick<SearchView, 'rolloutsCompleted' | 'estimate'> {
+  costUsd: number | null;
+}
+
+export function decisionEvents(jobId: string, decision: Decision, progress: SearchProgress): NewEvent[] {
   const { type } = decision;
   const idOf = (candidate: number) => candidateId(jobId, candidate);
   switch (type) {
@@ -92,7 +97,7 @@ export function decisionEvents(jobId: string, decision: Decision): NewEvent[] {
       ];
     }
     case 'generation_complete':
-      return [generationComplete(jobId, decision)];
+      return [generationComplete(jobId, decision, progress)];
     case 'budget_warning': {
       const { rolloutsUsed, maxRollouts } = decision;
       const message = `${rolloutsUsed} of ${maxRollouts} rollouts used`;
@@ -107,12 +112,21 @@ export function decisionEvents(jobId: string, decision: Decision): NewEvent[] {
 export function generationComplete(
   jobId: string,
   { generation, bestReward, bestCandidate }: Omit<DecisionOf<'generation_complete'>, 'type'>,
+  { rolloutsCompleted, estimate, costUsd }: SearchProgress,
 ): NewEvent<'generation_complete'> {
   return {
     key: `generation:${generation}`,
     type: 'generation_complete',
     message: `generation ${generation} complete (best reward ${bestReward.toFixed(4)})`,
-    data: { generation, best_reward: bestReward, best_candidate_id: candidateId(jobId, bestCandidate) },
+    data: {
+      generation,
+      best_reward: bestReward,
+      best_candidate_id: candidateId(jobId, bestCandidate),
+      rollouts_completed: rolloutsCompleted,
+      estimated_reward: estimate?.reward ?? null,
+      estimated_reward_interval: estimate ? { low: estimate.low, high: estimate.high } : null,
+      cost_usd: costUsd,
+    },
   };
 }
 

@@ -19,6 +19,7 @@ import {
   sessionStarted,
 } from '../../../src/core/events/search.js';
 import { jobKinds, kindNames } from '../../../src/core/jobs/kinds.js';
+import type { Decision } from '../../../src/core/search/protocol.js';
 import { checkedEvent } from '../../support/events.js';
 
 // Invariants: each builder's event fits its schema; each schema has a builder; each terminal event
@@ -34,19 +35,26 @@ const failed = { ...rollout, seed: null, status: 'failed' as const, reward: null
 const error = { code: 'internal', message: 'failed', retryable: false };
 const ends = [{ status: 'completed' }, { status: 'cancelled' }, { status: 'failed', error }] as const;
 
+const progress = { rolloutsCompleted: 9, estimate: { candidate: 1, reward: 0.6, low: 0.4, high: 0.8 }, costUsd: 0.01 };
+const decided = (decision: Decision) => decisionEvents(id, decision, progress);
 const events: NewEvent[] = [
   sessionStarted({ algorithm: 'gepa', generations: 2, evaluationSeeds: 3, baselineKnown: true }),
   graphJobStarted({ algorithm: 'gepa', generations: 2, tasks: 5, evaluationTasks: 3 }),
-  ...decisionEvents(id, { type: 'candidate_proposed', ...at, parents: [0] }),
-  ...decisionEvents(id, { type: 'candidate_proposed', ...at, parents: [0], approach: 'restart' }),
-  ...decisionEvents(id, { type: 'proposal_failed', ...at, reason: 'duplicate' }),
-  ...decisionEvents(id, { type: 'candidate_rejected', ...at, ...sums, reason: 'not_better' }),
-  ...decisionEvents(id, { type: 'candidate_accepted', ...at, ...sums, estimate: 0.7 }),
-  ...decisionEvents(id, { type: 'candidate_accepted', ...at, ...sums, estimate: 0.7, reason: 'cheaper' }),
-  ...decisionEvents(id, { type: 'candidate_accepted', ...at, ...sums, estimate: 0.7, reason: 'shorter' }),
-  ...decisionEvents(id, { type: 'candidate_evaluated', ...at, reward: 0.5, seedsEvaluated: 3 }),
-  ...decisionEvents(id, { type: 'generation_complete', generation: 0, bestReward: 0.5, bestCandidate: 1 }),
-  ...decisionEvents(id, { type: 'budget_warning', rolloutsUsed: 8, maxRollouts: 10 }),
+  ...decided({ type: 'candidate_proposed', ...at, parents: [0] }),
+  ...decided({ type: 'candidate_proposed', ...at, parents: [0], approach: 'restart' }),
+  ...decided({ type: 'proposal_failed', ...at, reason: 'duplicate' }),
+  ...decided({ type: 'candidate_rejected', ...at, ...sums, reason: 'not_better' }),
+  ...decided({ type: 'candidate_accepted', ...at, ...sums, estimate: 0.7 }),
+  ...decided({ type: 'candidate_accepted', ...at, ...sums, estimate: 0.7, reason: 'cheaper' }),
+  ...decided({ type: 'candidate_accepted', ...at, ...sums, estimate: 0.7, reason: 'shorter' }),
+  ...decided({ type: 'candidate_evaluated', ...at, reward: 0.5, seedsEvaluated: 3 }),
+  ...decided({ type: 'generation_complete', generation: 0, bestReward: 0.5, bestCandidate: 1 }),
+  ...decisionEvents(
+    id,
+    { type: 'generation_complete', generation: 1, bestReward: 0.5, bestCandidate: 1 },
+    { rolloutsCompleted: 9, estimate: null, costUsd: null },
+  ),
+  ...decided({ type: 'budget_warning', rolloutsUsed: 8, maxRollouts: 10 }),
   costBudgetWarning(0.8, 1),
   sessionExtended(2, { max_rollouts: 20, max_cost_usd: 1.5 }),
   ...kindNames.flatMap((kind) =>
@@ -54,7 +62,7 @@ const events: NewEvent[] = [
   ),
   rewardReceived({ rewardId: 'rew_0', reward: 1, rolloutId: null, correlationId: null, candidateId: null }),
   concurrencyLowered(1, { limit: 1, max: 4, because: 'busy' }),
-  ...decisionEvents(id, { type: 'candidate_proposed', ...at, parents: [0], isGiven: true }),
+  ...decided({ type: 'candidate_proposed', ...at, parents: [0], isGiven: true }),
   hintGiven('cmd_0'),
   paused(1),
   resumed(1),
@@ -84,9 +92,9 @@ test('the terminal events are those of the kinds of job', () => {
 
 test('keys are unique within a job', () => {
   const decisions = [1, 2].flatMap((candidate) => [
-    ...decisionEvents(id, { type: 'candidate_proposed', ...at, candidate, parents: [0] }),
-    ...decisionEvents(id, { type: 'candidate_accepted', ...at, ...sums, candidate, estimate: 0.7 }),
-    ...decisionEvents(id, { type: 'candidate_evaluated', ...at, candidate, reward: 0.5, seedsEvaluated: 3 }),
+    ...decided({ type: 'candidate_proposed', ...at, candidate, parents: [0] }),
+    ...decided({ type: 'candidate_accepted', ...at, ...sums, candidate, estimate: 0.7 }),
+    ...decided({ type: 'candidate_evaluated', ...at, candidate, reward: 0.5, seedsEvaluated: 3 }),
   ]);
   const keys = [...decisions, paused(1), resumed(1), paused(2)].map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);

@@ -5,6 +5,7 @@ import {
   createSession,
   deployments,
   ended,
+  eventsOf,
   pathOf,
   resultsOf,
   type Evaluation,
@@ -50,6 +51,28 @@ describe('a session on a data set', () => {
       1,
       seen.progress.rollouts_completed,
     ]);
+  });
+
+  test('reports rollouts, estimate and cost while it runs', async () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10, cost: 0.001 };
+    on.world.model.reply((request) => ({ ...on.world.answer(request), usage }));
+    const id = await createSession(on.service, { ...on.world.job(40), gepa, budget });
+    const seen = await ended<Session>(on.service, id);
+    let completed = 0;
+    let spent = 0;
+    let last: Record<string, unknown> = {};
+    for (const { type, data } of await eventsOf(on.service, id)) {
+      if (type === 'rollout_completed') expect(data.completed).toBe((completed += 1));
+      if (type !== 'generation_complete') continue;
+      expect(data.rollouts_completed).toBe(completed);
+      expect(data.cost_usd).toBeGreaterThan(spent);
+      spent = data.cost_usd as number;
+      last = data;
+    }
+    expect(completed).toBe(seen.progress.rollouts_completed);
+    expect(spent).toBeLessThanOrEqual(seen.usage.total_cost_usd!);
+    const { estimated_reward, estimated_reward_interval } = seen;
+    expect(last).toMatchObject({ estimated_reward, estimated_reward_interval });
   });
 
   test('records call, output and expected value of a rollout', async () => {

@@ -26,7 +26,11 @@ async function publish(jobId: string, count: number, bytes = 0): Promise<void> {
       job,
       Array.from({ length: count }, () => {
         serial += 1;
-        const event = generationComplete(jobId, { generation: serial, bestReward: 0.5, bestCandidate: 0 });
+        const event = generationComplete(
+          jobId,
+          { generation: serial, bestReward: 0.5, bestCandidate: 0 },
+          { rolloutsCompleted: 1, costUsd: null },
+        );
         return { ...event, message: event.message.padEnd(bytes, 'x') };
       }),
     );
@@ -97,6 +101,10 @@ describe('the stream', () => {
     expect(last.event).toBe('job_complete');
     const data = JSON.parse(first.data);
     expect(first.event).toBe('generation_complete');
+    const fields = {
+      ...{ generation: data.generation, best_reward: 0.5, best_candidate_id: candidateId(id, 0) },
+      ...{ rollouts_completed: 1, estimated_reward: null, estimated_reward_interval: null, cost_usd: null },
+    };
     expect(data).toEqual({
       type: 'generation_complete',
       seq: 1,
@@ -104,10 +112,8 @@ describe('the stream', () => {
       session_id: id,
       job_id: id,
       message: expect.any(String),
-      data: { generation: data.generation, best_reward: 0.5, best_candidate_id: candidateId(id, 0) },
-      generation: data.generation,
-      best_reward: 0.5,
-      best_candidate_id: candidateId(id, 0),
+      data: fields,
+      ...fields,
     });
   });
 

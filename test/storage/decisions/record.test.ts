@@ -13,7 +13,13 @@ test('an outdated or repeated decision changes nothing', async () => {
       recordDecision(tx, job, {
         step,
         projection: { generation: step },
-        events: [generationComplete(job.jobId, { generation: step, bestReward: 0, bestCandidate: 0 })],
+        events: [
+          generationComplete(
+            job.jobId,
+            { generation: step, bestReward: 0, bestCandidate: 0 },
+            { rolloutsCompleted: 1, costUsd: null },
+          ),
+        ],
       }),
     );
   for (const step of [1, 2, 1, 3, 3, 2]) await write(step);
