@@ -1,4 +1,4 @@
-/** Checks of a set-up: the service, the models, and a container's contract. */
+/** Checks of a set-up: the service, a call to each model, and a container's contract. */
 import type { z } from 'zod';
 import type { evaluationResultsSchema, evaluationSchema } from '../contracts/evaluations/evaluation.js';
 import type { traceSchema } from '../contracts/rollouts/trace.js';
@@ -19,10 +19,15 @@ interface Check {
 const seeds = [0, 0, 1];
 
 /** Prints each check; fails if one does. */
-export async function doctor(url: string | undefined, { model }: { model: string }): Promise<void> {
+export async function doctor(
+  url: string | undefined,
+  { model, proposer = model }: { model: string; proposer?: string },
+): Promise<void> {
   await withService(async (api) => {
+    const models = [...new Set([model, proposer])];
     const checks = [
-      ...(await serviceChecks(api, model)),
+      ...(await serviceChecks(api)),
+      ...(await Promise.all(models.map((name) => modelCheck(api, name)))),
       ...(url === undefined ? [] : await containerChecks(api, url, model)),
     ];
     for (const { name, ok, detail } of checks)
@@ -32,21 +37,35 @@ export async function doctor(url: string | undefined, { model }: { model: string
   });
 }
 
-async function serviceChecks(api: Api, model: string): Promise<Check[]> {
-  const { provider } = modelOf(model);
-  const [ready, { providers }] = await Promise.all([
-    api.call<{ checks: Record<string, { ok: boolean; detail: string | null }> }>('GET', '/readyz'),
-    api.call<{ providers: { name: string; usable: boolean; reason: string | null }[] }>('GET', '/api/v1/providers'),
-  ]);
-  const found = providers.find(({ name }) => name === provider);
-  return [
-    ...Object.entries(ready.checks).map(([name, { ok, detail }]) => ({ name, ok, detail: detail ?? '' })),
-    {
-      name: `provider ${provider}`,
-      ok: found?.usable ?? false,
-      detail: found ? (found.reason ?? '') : 'is not known; see RATCHET_PROVIDERS',
-    },
-  ];
+async function serviceChecks(api: Api): Promise<Check[]> {
+  const { checks } = await api.call<{ checks: Record<string, { ok: boolean; detail: string | null }> }>(
+    'GET',
+    '/readyz',
+  );
+  return Object.entries(checks).map(([name, { ok, detail }]) => ({ name, ok, detail: detail ?? '' }));
+}
+
+/** Calls a model once, by an evaluation of one row. */
+async function modelCheck(api: Api, model: string): Promise<Check> {
+  const name = `model ${model} answers`;
+  const policy = modelOf(model);
+  const { providers } = await api.call<{ providers: { name: string; usable: boolean; reason: string | null }[] }>(
+    'GET',
+    '/api/v1/providers',
+  );
+  const found = providers.find((provider) => provider.name === policy.provider);
+  if (!found) return { name, ok: false, detail: `provider ${policy.provider} is not known; see RATCHET_PROVIDERS` };
+  if (!found.usable) return { name, ok: false, detail: found.reason ?? `provider ${found.name} is not usable` };
+  const { path } = jobKinds.evaluation;
+  const { job_id: id } = await api.call<{ job_id: string }>('POST', path, {
+    ...{ app_id: 'doctor', policy, preflight: false, max_concurrent: 1 },
+    candidate: { messages: [{ role: 'user', content: '{{input}}' }] },
+    ...{ dataset: { rows: [{ input: 'Answer with the word ok.', expected: 'ok' }] }, scorer: 'exact' },
+  });
+  const { status, error } = await api.ended<z.output<typeof evaluationSchema>>(`${path}/${id}`);
+  if (status !== 'completed') return { name, ok: false, detail: error ?? `evaluation ${id} ${status}` };
+  const { results } = await api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results`);
+  return { name, ok: true, detail: `in ${((results[0]?.latency_ms ?? 0) / 1_000).toFixed(1)} s` };
 }
 
 /** Runs a small evaluation, whose rollouts show the container's contract. */
@@ -91,7 +110,7 @@ async function containerChecks(api: Api, url: string, model: string): Promise<Ch
     {
       name: 'the model is called through inference_url',
       ok: traces.every(({ calls }) => calls.length > 0),
-      detail: `${traces.reduce((sum, { calls }) => sum + calls.length, 0)} calls`,
+      detail: `${traces.reduce((sum, { calls }) => sum + calls.length, 0)} calls; the container must reach RATCHET_PUBLIC_URL`,
     },
     { name: 'latency', ok: true, detail: `${(slowest / 1_000).toFixed(1)} s at most` },
   ];

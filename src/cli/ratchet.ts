@@ -62,8 +62,18 @@ taskOptions(program.command('optimize').description('a better prompt for rows, w
   .option('--budget <rollouts>', 'maximum rollouts; default 200', positive)
   .addOption(new Option('--algorithm <name>', 'how to search').choices(['gepa', 'mipro']).default('gepa'))
   .option('--out <file>', 'where to write the best prompt', 'best-prompt.txt')
+  .addHelpText(
+    'after',
+    examplesOf(
+      'optimize --data rows.jsonl --prompt prompt.txt --scorer exact --model openai/gpt-4o-mini',
+      'optimize --data rows.csv --prompt prompt.txt --input question --expected answer --budget 500',
+      'optimize --data promptfooconfig.yaml',
+    ),
+  )
   .action(optimize);
-taskOptions(program.command('eval').description('the score of a prompt on all rows')).action(evaluate);
+taskOptions(program.command('eval').description('the score of a prompt on all rows'))
+  .addHelpText('after', examplesOf('eval --data rows.jsonl --prompt best-prompt.txt --scorer numeric --json'))
+  .action(evaluate);
 program
   .command('list')
   .description('the newest jobs')
@@ -83,6 +93,7 @@ program
   .argument('<id>')
   .addOption(new Option('--to <form>', 'the form').choices(exportForms).default('prompt.txt'))
   .option('--out <file>', 'where to write it; default: standard output')
+  .addHelpText('after', examplesOf('export ses_0123 --to promptfoo --out promptfooconfig.yaml'))
   .action(exportPrompt);
 program
   .command('compare')
@@ -90,6 +101,7 @@ program
   .argument('<a>', 'an evaluation, session, candidate or deployment')
   .argument('<b>')
   .option('--json', 'as JSON')
+  .addHelpText('after', examplesOf('compare evl_0123 evl_4567', 'compare support-v1 support-v2 --json'))
   .action(compare);
 program
   .command('deploy')
@@ -99,12 +111,21 @@ program
   .option('--model <provider/model>', 'the model of a file; default: that of ratchet.json')
   .option('--gate <file.json>', 'the gate of the deployment, as in the API')
   .option('--json', 'the deployment as JSON')
+  .addHelpText(
+    'after',
+    examplesOf(
+      'deploy ses_0123 --name support --gate gate.json',
+      'deploy best-prompt.txt --name support --model openai/gpt-4o-mini',
+    ),
+  )
   .action(deploy);
 program
   .command('doctor')
   .description('checks of the service, the model and a container')
   .argument('[container-url]')
-  .option('--model <provider/model>', 'the model that the container calls', 'local')
+  .option('--model <provider/model>', 'the model that answers, or that the container calls', 'local')
+  .option('--proposer <provider/model>', 'the model that writes prompts')
+  .addHelpText('after', examplesOf('doctor http://127.0.0.1:8080 --model openai/gpt-4o-mini'))
   .action(doctor);
 for (const name of ['pause', 'resume', 'cancel'])
   program
@@ -112,6 +133,10 @@ for (const name of ['pause', 'resume', 'cancel'])
     .description(`${name} a job`)
     .argument('<id>')
     .action((id: string) => command(name, id));
+
+function examplesOf(...commands: string[]): string {
+  return `\nExamples:\n${commands.map((line) => `  $ ratchet ${line}`).join('\n')}`;
+}
 
 function taskOptions(task: Command): Command {
   return task

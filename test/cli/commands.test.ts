@@ -165,7 +165,23 @@ describe('doctor', () => {
       ratchet('doctor', '--model', 'nobody/x'),
     ]);
     expect(port).toMatchObject({ code: 1, out: expect.stringMatching(/^FAIL {2}container answers rollouts: .*:9/m) });
-    expect(provider).toMatchObject({ code: 1, out: expect.stringMatching(/^FAIL {2}provider nobody/m) });
+    expect(provider).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^FAIL {2}model nobody\/x answers: provider nobody/m),
+    });
+  }, 60_000);
+
+  test('calls each model once', async () => {
+    on.world.model.reply(({ body }) =>
+      body.model === 'policy' ? { text: 'ok' } : { status: 404, raw: '{"error":{"message":"no such model"}}' },
+    );
+    const { code, out } = await ratchet('doctor', '--model', 'fake/policy', '--proposer', 'fake/absent');
+    const called = on.world.model.requests.map(({ body }) => body.model);
+    on.world.reset();
+    expect(called.sort()).toEqual(['absent', 'policy']);
+    expect(out).toMatch(/^ok {4}model fake\/policy answers: in/m);
+    expect(out).toMatch(/^FAIL {2}model fake\/absent answers: .*no such model/m);
+    expect(code).toBe(1);
   }, 60_000);
 });
 
