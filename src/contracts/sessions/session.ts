@@ -71,6 +71,7 @@ export const sessionSchema = z
       .describe('Only for sessions with rollouts: caller; null otherwise.'),
     split: splitSchema.optional(),
     judge_agreement: agreementSchema,
+    hint: z.string().nullable().describe('The hint that the proposer is given; null: none.'),
     budget: budgetViewSchema,
     rollouts_resent: z.int().describe('Rollouts repeated after a crash; not counted against the budget.'),
   })

@@ -17,6 +17,7 @@ import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { splitOf } from '../../core/search/split.js';
 import { readSpec } from '../../storage/jobs/spec.js';
+import { readHint } from '../../storage/jobs/suggestions.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { resolveCall } from '../../storage/rollouts/calls.js';
 import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
@@ -132,6 +133,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         telemetry: await readTelemetry(tx, job),
         usage: await readUsage(tx, job.jobId),
         agreement: await readAgreement(tx, job),
+        hint: await readHint(tx, job.jobId),
         resent: await readResent(tx, job.jobId),
         cost: await readCostBudget(tx, job.jobId),
         concurrency: await readConcurrency(tx, job.jobId),

@@ -62,6 +62,7 @@ export function sessionView(
     candidates: CandidateRow[];
     telemetry: Telemetry;
     usage: Usage;
+    hint: string | null;
     resent: number;
     cost: CostBudget | null;
     concurrency: Concurrency;
@@ -84,6 +85,7 @@ export function sessionView(
     traffic: job.spec.rollouts === 'caller' ? trafficView(read.traffic) : null,
     ...(read.split && { split: read.split }),
     ...read.agreement,
+    hint: read.hint,
     budget: budgetView(job, read.cost),
     rollouts_resent: read.resent,
   };

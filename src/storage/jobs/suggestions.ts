@@ -20,6 +20,16 @@ export async function insertSuggestion(
   ]);
 }
 
+/** The hint that the job's proposer is given; null: none. */
+export async function readHint(tx: Tx, jobId: string): Promise<string | null> {
+  const [row] = await tx.query<{ hint: string | null }>(
+    `select s.hint from commands c join suggestions s on s.command_id = c.id
+      where c.job_id = $1 and c.kind = 'hint' and c.outcome = 'accepted' order by c.settled_at desc limit 1`,
+    [jobId],
+  );
+  return row?.hint ?? null;
+}
+
 interface SuggestionRow extends Record<string, unknown> {
   texts: Record<string, string> | null;
   hint: string | null;

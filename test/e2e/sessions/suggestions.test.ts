@@ -139,6 +139,7 @@ describe('a hint', () => {
     const before = proposerPrompts().length;
     expect((await post(id, 'hint', { hint: 'First hint.' })).status).toBe(200);
     const { body } = await post(id, 'hint', { hint: 'Name the rule.\nIn full.' });
+    expect((await readJob<Session>(on.service, id)).hint).toBe('Name the rule.\nIn full.');
     release();
     await ended<Session>(on.service, id);
     const prompts = proposerPrompts().slice(before);
@@ -158,6 +159,6 @@ describe('a hint', () => {
     release();
     await ended<Session>(on.service, id);
     expect(proposerPrompts().slice(before).join()).not.toContain('hint');
-    expect((await readJob<Session>(on.service, id)).status).toBe('completed');
+    expect(await readJob<Session>(on.service, id)).toMatchObject({ status: 'completed', hint: null });
   });
 });

@@ -19,6 +19,7 @@ describe('before the first outcome', () => {
   test('the state is empty', async () => {
     expect(await get()).toEqual({
       session_id: id,
+      hint: null,
       ...{ name: null, tags: [], metadata: {} },
       job_id: id,
       status: 'running',
