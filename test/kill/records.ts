@@ -102,7 +102,10 @@ export class Records {
       this.events(jobId),
     ]);
     const published = events.map(({ type, message, data }) => ({ type, message, data }));
-    const ofRollouts = published.filter(({ data }) => data.rollout_id !== undefined);
+    // `completed` is their order.
+    const ofRollouts = published.flatMap(({ data: { completed: _, ...data }, ...event }) =>
+      data.rollout_id === undefined ? [] : [{ ...event, data }],
+    );
     const decisions = published.filter(({ data }) => data.rollout_id === undefined);
     const inOrder = <T>(rows: T[]) => rows.map((row) => JSON.stringify(row)).sort();
     return JSON.parse(
