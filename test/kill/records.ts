@@ -12,7 +12,7 @@ interface Event {
   seq: number;
   type: string;
   message: string;
-  data: { rollout_id?: string };
+  data: { rollout_id?: string; completed?: number };
 }
 
 /** The service's records, read directly from its database. */
