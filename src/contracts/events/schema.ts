@@ -135,10 +135,7 @@ const progressEvents = [
     best_reward: z.number().describe('The mean reward of the best candidate so far.'),
     best_candidate_id: z.string().describe('The best candidate so far.'),
     rollouts_completed: z.int().describe('The number of rollouts with a result so far.'),
-    estimated_reward: z
-      .number()
-      .nullable()
-      .describe('Expected reward of the most promising candidate; null: unknown.'),
+    estimated_reward: z.number().nullable().describe('Expected reward of the most promising candidate; null: unknown.'),
     estimated_reward_interval: intervalSchema.nullable().describe('95 % interval of estimated_reward.'),
     cost_usd: z.number().nullable().describe('US dollars spent so far; null: the price of a model is unknown.'),
   }),
