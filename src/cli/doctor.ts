@@ -73,7 +73,7 @@ async function containerChecks(api: Api, url: string, model: string): Promise<Ch
   const { path } = jobKinds.evaluation;
   const { job_id: id } = await api.call<{ job_id: string }>('POST', path, {
     ...{ app_id: 'doctor', env_name: 'default', container_url: url, policy: modelOf(model), seeds },
-    ...{ max_failure_rate: 1, rollout_timeout: 60, max_concurrent: 1 },
+    ...{ max_failure_rate: 1, rollout_timeout: 60, max_concurrent: 1, preflight: false },
   });
   const job = await api.ended<z.output<typeof evaluationSchema>>(`${path}/${id}`);
   const { results } = await api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results`);

@@ -29,7 +29,8 @@ export async function evaluate({ json = false, ...options }: EvaluateOptions): P
       const { mean_reward: mean, num_successful: succeeded, num_failed: failed } = job.summary;
       say(`Mean reward ${decimal(mean)} on ${succeeded} rows${failed > 0 ? `; ${failed} failed` : ''}`);
       say(dollars(job.usage.total_cost_usd));
+      for (const warning of job.warnings) note(`Note: ${warning}`);
     }
-    if (job.status !== 'completed') throw new FailedJob(`The evaluation ${id} ${job.status}: ${job.error}`);
+    if (job.status !== 'completed') throw new FailedJob(`The evaluation ${id} ${job.status}${job.error === null ? '.' : `: ${job.error}`}`);
   });
 }

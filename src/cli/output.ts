@@ -34,6 +34,9 @@ export function dollars(usd: number | null): string {
   return usd === null ? 'cost unknown' : `$${usd.toFixed(4)}`;
 }
 
+/** ±Number.MAX_VALUE: the end of an interval without a bound. */
 export function decimal(value: number | null): string {
-  return value === null ? 'none' : value.toFixed(3);
+  if (value === null) return 'none';
+  if (Math.abs(value) === Number.MAX_VALUE) return value < 0 ? '-∞' : '∞';
+  return value.toFixed(3);
 }

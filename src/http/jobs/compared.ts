@@ -2,6 +2,7 @@
 import type { JobSpec, SearchSpec } from '../../core/jobs/spec.js';
 import { instancesOf, instancesProblem, type Instances } from '../../core/jobs/instances.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
+import { isTerminal } from '../../core/jobs/status.js';
 import type { Tx } from '../../storage/db/db.js';
 import { readJobOf } from '../../storage/candidates/reads.js';
 import { readDeployment } from '../../storage/deployments/deployments.js';
@@ -47,7 +48,10 @@ async function ofJob(tx: Tx, id: string): Promise<Measured | null> {
   if (kind === 'evaluation') return { kind, jobId: id, candidateId: null };
   const candidateId = job.projection.bestCandidateId;
   if (candidateId) return { kind, jobId: id, candidateId };
-  const detail = `The ${jobKinds[kind].noun} ${id} has no evaluated candidate yet. Wait for its baseline.`;
+  const { noun } = jobKinds[kind];
+  const detail = isTerminal(job.status)
+    ? `The ${noun} ${id} ended without an evaluated candidate.`
+    : `The ${noun} ${id} has no evaluated candidate yet. Wait for its baseline.`;
   throw new ApiError(409, 'candidate_not_ready', detail);
 }
 

@@ -8,7 +8,7 @@ import { recordCall } from '../../../src/storage/rollouts/call-records.js';
 import { saying as sayingBy } from '../../support/deployments-over-http.js';
 import { deployments } from '../../support/jobs-over-http.js';
 import { project, seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
-import { createEvaluation, createGraphJob, createSession, httpOfFile } from '../support.js';
+import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../support.js';
 
 const http = httpOfFile();
 const saying = (text: string) => sayingBy(text, { provider: 'local', model: 'local' });
@@ -166,9 +166,14 @@ describe('a session', () => {
     expect(elsewhere.body).toMatchObject({ basis: 'heldout', seeds_compared: 2, won: 2 });
   });
 
-  test('without an evaluated candidate is 409', async () => {
-    const { status, body } = await compare(await createSession(http), await evaluated([1]));
-    expect([status, body.code]).toEqual([409, 'candidate_not_ready']);
+  test('without an evaluated candidate is 409, and says whether to wait', async () => {
+    const [running, ended, other] = [await createSession(http), await createSession(http), await evaluated([1])];
+    await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId: ended }, 'cancelled'));
+    const [early, never] = [await compare(running, other), await compare(ended, other)];
+    expect([early.status, early.body.code]).toEqual([409, 'candidate_not_ready']);
+    expect(early.body.detail).toContain('Wait');
+    expect([never.status, never.body.code]).toEqual([409, 'candidate_not_ready']);
+    expect(never.body.detail).toContain('ended');
   });
 
   test('on live traffic selects on every seed, and compares within itself only', async () => {
