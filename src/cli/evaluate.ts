@@ -31,6 +31,7 @@ export async function evaluate({ json = false, ...options }: EvaluateOptions): P
       say(dollars(job.usage.total_cost_usd));
       for (const warning of job.warnings) note(`Note: ${warning}`);
     }
-    if (job.status !== 'completed') throw new FailedJob(`The evaluation ${id} ${job.status}${job.error === null ? '.' : `: ${job.error}`}`);
+    if (job.status !== 'completed')
+      throw new FailedJob(`The evaluation ${id} ${job.status}${job.error === null ? '.' : `: ${job.error}`}`);
   });
 }
