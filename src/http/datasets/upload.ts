@@ -110,18 +110,15 @@ function rowFault(value: unknown): string | null {
   return fault && `has a value at ${fault.pointer} that ${fault.message}`;
 }
 
-/** The rows of the file again, in batches. */
+/** The rows of the file again, in batches. Not by readline: Node 24 also splits at U+2028. */
 async function* batchesOf(file: FileHandle): AsyncGenerator<string[]> {
-  let batch: string[] = [];
-  let chars = 0;
-  for await (const line of file.readLines({ start: 0, autoClose: false })) {
-    batch.push(line);
-    chars += line.length;
-    if (chars < batchChars) continue;
-    yield batch;
-    [batch, chars] = [[], 0];
+  let rest = '';
+  const chunks = file.createReadStream({ start: 0, autoClose: false, encoding: 'utf8', highWaterMark: batchChars });
+  for await (const chunk of chunks as AsyncIterable<string>) {
+    const batch = (rest + chunk).split('\n');
+    rest = batch.pop()!;
+    if (batch.length > 0) yield batch;
   }
-  if (batch.length > 0) yield batch;
 }
 
 /** Counts of the values of each column, in the order of their first rows. */

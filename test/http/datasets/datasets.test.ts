@@ -59,6 +59,17 @@ test('empty values count as absent; columns may lack in rows', async () => {
   ]);
 });
 
+test.each(['json', 'jsonl', 'csv'] as const)('a line separator within a value does not end a row: %s', async (type) => {
+  const [text, next] = ['one\u2028two\u2029three\u0085four', 'five'];
+  const lines = { json: `[{"t":"${text}"},{"t":"${next}"}]`, jsonl: `{"t":"${text}"}\r\n{"t":"${next}"}\r\n` };
+  const { body } = await upload(type, { ...lines, csv: `t\n${text}\n${next}\n` }[type]);
+  expect(body.num_rows).toBe(2);
+  expect((await rowsOf(body.dataset_id)).data).toEqual([
+    { row: 0, data: { t: text } },
+    { row: 1, data: { t: next } },
+  ]);
+});
+
 describe('a faulty file', () => {
   const cases: [name: string, type: keyof typeof types, text: string, faults: [pointer: string, message: RegExp][]][] =
     [
