@@ -1,6 +1,8 @@
 /** The file of a prompt: a text, or JSON with messages. */
 import { createTwoFilesPatch } from 'diff';
 import { extname } from 'node:path';
+import { z } from 'zod';
+import { messageSchema } from '../contracts/common.js';
 import type { Message } from '../core/jobs/spec.js';
 import { rowPlaceholders, servedMessages } from '../core/prompts/row-template.js';
 
@@ -25,13 +27,24 @@ export function promptText({ messages }: Prompt, path: string): string {
   return extname(path) !== '.json' && isText ? `${content}\n` : `${JSON.stringify({ messages }, null, 2)}\n`;
 }
 
+const messagesForm = z.array(messageSchema).min(1);
+const promptForm = z.union([
+  messagesForm.transform((messages) => ({ messages })),
+  z.object({ messages: messagesForm }),
+]);
+
+/** The prompt of JSON: a list of messages, or an object with it; null: another value. */
+export function promptOfJson(value: unknown): Prompt | null {
+  return promptForm.safeParse(value).data ?? null;
+}
+
 /** The messages of a text that is the JSON form; null: it is a text. */
 export function messagesIn(text: string): Prompt | null {
   try {
-    const parsed = JSON.parse(text) as Partial<Prompt> | null;
-    return Array.isArray(parsed?.messages) ? (parsed as Prompt) : null;
-  } catch {
-    return null;
+    return promptOfJson(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Maps promptfoo's assertions to a scorer, and their values to a column of expected values. */
+import { Script } from 'node:vm';
 import { canonicalJson, isObject } from '../util/json.js';
 
 export interface Assertion {
@@ -26,7 +27,14 @@ interface Form {
 }
 
 const escape = (value: unknown) => String(value).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-const anyOf = (value: unknown) => (Array.isArray(value) ? value : [value]).map(escape).join('|');
+/** A text is a list with commas. */
+const listOf = (value: unknown) =>
+  Array.isArray(value)
+    ? value
+    : String(value)
+        .split(',')
+        .map((one) => one.trim());
+const anyOf = (value: unknown) => listOf(value).map(escape).join('|');
 const pattern = (source: string, flags = '') => ({ type: 'regex', pattern: source, ...(flags && { flags }) });
 const regex = (sourceOf: (value: unknown) => string, flags = ''): Form => ({
   perRow: ({ value }) => ({ scorer: { type: 'regex', ...(flags && { flags }) }, expected: sourceOf(value) }),
@@ -39,7 +47,6 @@ const compared = (scorer: Record<string, unknown>, note?: string): Form => ({
 const json: Form = {
   fixed: ({ value }) => (value == null || isObject(value) ? { type: 'json', schema: value ?? {} } : null),
 };
-const wholeWords = 'matches whole words and phrases only';
 
 const forms: Readonly<Record<string, Form>> = {
   equals: {
@@ -47,10 +54,11 @@ const forms: Readonly<Record<string, Form>> = {
       scorer: { type: isObject(value) ? 'json' : 'exact', case_sensitive: true },
       expected: value,
     }),
-    fixed: ({ value }) => (isObject(value) ? null : pattern(`^\\s*${escape(value)}\\s*$`)),
+    fixed: ({ value }) => (isObject(value) ? null : pattern(`^${escape(value)}$`)),
+    note: 'ignores differences in white space and Unicode form',
   },
-  contains: { ...regex(escape), ...compared({ type: 'contains', case_sensitive: true }, wholeWords) },
-  icontains: { ...regex(escape, 'i'), ...compared({ type: 'contains' }, wholeWords) },
+  contains: regex(escape),
+  icontains: regex(escape, 'i'),
   'contains-any': regex(anyOf),
   'icontains-any': regex(anyOf, 'i'),
   'starts-with': regex((value) => `^${escape(value)}`),
@@ -74,9 +82,9 @@ const forms: Readonly<Record<string, Form>> = {
   },
 };
 
-/** A function of a scorer with promptfoo's expression, or body of several lines. */
+/** A function of a scorer with promptfoo's expression, or its body of several lines. */
 function functionOf(code: string): string {
-  const body = /\breturn\b/.test(code) ? code : `return (${code.trim().replace(/;$/, '')});`;
+  const body = code.trimEnd().includes('\n') ? code : bodyOf(code.trim().replace(/;+\s*$/, ''));
   return `(output, row) => {
   const context = { vars: row };
   const given = ((output, context) => {
@@ -85,6 +93,23 @@ ${body}
   if (typeof given !== 'object' || given === null) return Number(given);
   return { reward: given.score ?? Number(given.pass), feedback: given.reason ?? '' };
 }`;
+}
+
+/** The body of one line: an expression, or declarations with an expression at the end. */
+function bodyOf(line: string): string {
+  if (!/^(?:const|let|var)\s/.test(line)) return `return ${line}`;
+  // A semicolon within a text leaves parts that do not compile.
+  const semicolons = [...line.matchAll(/;/g)].map(({ index }) => index).reverse();
+  const at = semicolons.find((index) => compiles(line.slice(0, index)) && compiles(`return ${line.slice(index + 1)}`));
+  return at === undefined ? line : `${line.slice(0, at)}; return ${line.slice(at + 1)}`;
+}
+
+function compiles(body: string): boolean {
+  try {
+    return Boolean(new Script(`() => {${body}\n}`));
+  } catch {
+    return false;
+  }
 }
 
 /** The types without a scorer among those of the tests. */

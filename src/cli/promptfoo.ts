@@ -1,15 +1,14 @@
 /** Reads a promptfooconfig.yaml: prompt, model, rows and scorer of a task. */
-import { parse as parseCsv } from 'csv-parse/sync';
-import { readFile } from 'node:fs/promises';
-import { dirname, extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { parse as parseYaml } from 'yaml';
-import { ConfigError } from '../config.js';
 import type { Message } from '../core/jobs/spec.js';
 import { columnPlaceholder, parseTemplate, renderTemplate } from '../core/prompts/template.js';
 import { asObject, isObject } from '../util/json.js';
 import { modelOf } from './model-name.js';
 import type { Prompt } from './prompt-file.js';
 import { mapAssertions } from './promptfoo-assertions.js';
+import { PromptfooFile } from './promptfoo-file.js';
+import { testsOf, varsOf, type Fields } from './promptfoo-tests.js';
 
 export interface PromptfooTask {
   /** Null: an option names another one. */
@@ -21,8 +20,6 @@ export interface PromptfooTask {
   expected: string | null;
   notes: string[];
 }
-
-type Fields = Record<string, unknown>;
 
 /** Top-level fields that are used, and those without effect on a score. */
 const known = ['prompts', 'providers', 'targets', 'tests', 'defaultTest'];
@@ -53,8 +50,9 @@ export async function readPromptfoo(
   const prompt = given.prompt === undefined ? await readPromptOf(file, config['prompts']) : null;
   const model = given.model === undefined ? modelOfProvider(file, config['providers'] ?? config['targets']) : null;
   const policy = model ?? given.model!;
-  const defaults = asObject(config['defaultTest'] ?? {});
-  if (!defaults) throw file.fault('has a defaultTest that is a file; write it into the configuration');
+  const defaultTest = asObject(config['defaultTest'] ?? {});
+  if (!defaultTest) throw file.fault('has a defaultTest that is a file; write it into the configuration');
+  const defaults = { ...defaultTest, vars: await varsOf(file, defaultTest['vars'], file.folder) };
   const tests = (await testsOf(file, config['tests'])).map((test, at) =>
     readTest(file, { test, defaults, policy }, `test ${at + 1}`),
   );
@@ -76,40 +74,6 @@ export async function readPromptfoo(
     rows: mapped.expected ? rows.map((row, at) => ({ ...row, [expected]: mapped.expected![at] })) : rows,
     notes: [...notes, ...mapped.notes],
   };
-}
-
-/** The file with the paths and faults of its parts. */
-class PromptfooFile {
-  readonly #path: string;
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  fault(message: string): ConfigError {
-    return new ConfigError(`${this.#path} ${message}`);
-  }
-
-  /** The path that `file://` names; null: no such reference. */
-  reference(value: unknown): string | null {
-    if (typeof value !== 'string' || !value.startsWith('file://')) return null;
-    return join(dirname(this.#path), value.slice('file://'.length));
-  }
-
-  async text(path: string): Promise<string> {
-    return readFile(path, 'utf8').catch((error: Error) => {
-      throw new ConfigError(`${this.#path}: ${error.message}`);
-    });
-  }
-
-  /** YAML, of which JSON is a part. */
-  async read(path: string): Promise<unknown> {
-    const text = await this.text(path);
-    try {
-      return parseYaml(text) as unknown;
-    } catch (error) {
-      throw new ConfigError(`${path} is not valid YAML: ${(error as Error).message.split('\n')[0]}`);
-    }
-  }
 }
 
 async function readPromptOf(file: PromptfooFile, given: unknown): Promise<Prompt> {
@@ -158,42 +122,6 @@ function modelOfProvider(file: PromptfooFile, given: unknown): string {
   return `${found[1]}/${found[2]}`;
 }
 
-async function testsOf(file: PromptfooFile, given: unknown): Promise<Fields[]> {
-  if (Array.isArray(given)) return (await Promise.all(given.map((one) => testsOf(file, one)))).flat();
-  if (isObject(given)) return [given];
-  const path = file.reference(given);
-  if (path === null) throw file.fault('has tests that are neither a list nor a file://');
-  const type = extname(path);
-  if (type === '.csv') return parseCsvTests(file, await file.text(path));
-  if (type === '.jsonl') {
-    const lines = (await file.text(path)).split('\n').filter((line) => line.trim() !== '');
-    return lines.map((line) => parseYaml(line) as Fields);
-  }
-  if (!['.yaml', '.yml', '.json'].includes(type))
-    throw file.fault(`has tests in ${path}; only .yaml, .json, .jsonl and .csv map`);
-  return testsOf(file, await file.read(path));
-}
-
-/** Columns are vars; `__expected…` are assertions, `type: value` or a value for equals. */
-function parseCsvTests(file: PromptfooFile, text: string): Fields[] {
-  const rows = parseCsv(text, { columns: true, bom: true, skip_empty_lines: true }) as Record<string, string>[];
-  return rows.map((row) => {
-    const columns = Object.entries(row);
-    const special = columns.filter(([name]) => name.startsWith('__'));
-    const unmapped = special.find(([name]) => !/^__(expected\d*|description|metric|metadata:.*)$/.test(name));
-    if (unmapped) throw file.fault(`has tests with a column ${unmapped[0]}, which does not map`);
-    const asserts = special.filter(([name, value]) => name.startsWith('__expected') && value.trim() !== '');
-    return {
-      vars: Object.fromEntries(columns.filter(([name]) => !name.startsWith('__'))),
-      assert: asserts.map(([, value]) => {
-        const [, type = 'equals', rest = value] =
-          /^((?:not-)?[a-z]+(?:-[a-z]+)*(?:\([\d.]+\))?): ?([\s\S]*)$/.exec(value) ?? [];
-        return { type, value: type.endsWith('-any') ? rest.split(',').map((one) => one.trim()) : rest };
-      }),
-    };
-  });
-}
-
 function readTest(
   file: PromptfooFile,
   { test, defaults, policy }: { test: Fields; defaults: Fields; policy: string },
@@ -214,9 +142,12 @@ function readTest(
     if (Array.isArray(value) || file.reference(value) !== null)
       throw file.fault(`has a list or a file as ${key} in ${name}; write a test for each value`);
   }
-  const asserts = [defaults['assert'], test['assert']].flatMap((given) =>
-    Array.isArray(given) ? (given as unknown[]) : [],
-  );
+  const asserts = [defaults['assert'], test['assert']].flatMap((given): unknown[] => {
+    if (given != null && !Array.isArray(given)) throw file.fault(`has an assert in ${name} that is not a list`);
+    return given ?? [];
+  });
+  if (asserts.some((one) => !isObject(one)))
+    throw file.fault(`has an assertion in ${name} that is not an object with a type`);
   return {
     vars,
     threshold: all['threshold'] !== undefined || asserts.some((one) => asObject(one)?.['threshold'] !== undefined),

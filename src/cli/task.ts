@@ -8,7 +8,7 @@ import { ConfigError } from '../config.js';
 import type { Api } from './api.js';
 import { modelOf } from './model-name.js';
 import { note } from './output.js';
-import { messagesIn, promptOfText, type Prompt } from './prompt-file.js';
+import { messagesIn, promptOfJson, promptOfText, type Prompt } from './prompt-file.js';
 import { readPromptfoo } from './promptfoo.js';
 
 export const projectFile = 'ratchet.json';
@@ -116,7 +116,11 @@ export async function taskFields(api: Api, task: ReadTask) {
 export async function readPrompt(path: string | undefined, option = '--prompt'): Promise<Prompt> {
   if (path === undefined) throw missing('--prompt FILE', 'the prompt as text, or as JSON with messages');
   const text = (await readText(path, option)).trim();
-  if (extname(path) === '.json') return parseJson(text, path) as Prompt;
+  if (extname(path) === '.json') {
+    const prompt = promptOfJson(parseJson(text, path));
+    if (prompt) return prompt;
+    throw new ConfigError(`${path} must be a list of messages with role and content, or an object with it as messages`);
+  }
   return messagesIn(text) ?? promptOfText(text);
 }
 
