@@ -7,13 +7,18 @@ import {
   ended,
   eventsOf,
   pathOf,
+  readJob,
   resultsOf,
+  settledSpend,
   type Evaluation,
   type Session,
 } from '../../support/jobs-over-http.js';
 import { ask, built } from '../../support/deployments-over-http.js';
+import { gate } from '../../support/gate.js';
+import { until } from '../../support/until.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { rowsBaseline, startRowsWorld } from '../../support/worlds/rows.js';
+import { propose } from '../../support/worlds/rules.js';
 
 const on = serviceOfFile(() => startRowsWorld());
 afterEach(() => on.world.reset());
@@ -55,8 +60,28 @@ describe('a session on a data set', () => {
 
   test('reports rollouts, estimate and cost while it runs', async () => {
     const usage = { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10, cost: 0.001 };
-    on.world.model.reply((request) => ({ ...on.world.answer(request), usage }));
+    const second = gate();
+    let proposals = 0;
+    on.world.model.reply(async (request) => {
+      // The second generation waits for its proposals.
+      if (request.body.model === 'proposer' && (proposals += 1) > gepa.population_size) await second.opened;
+      return { ...on.world.answer(request), usage };
+    });
     const id = await createSession(on.service, { ...on.world.job(40), gepa, budget });
+    await until('the first generation is over', () => proposals > gepa.population_size);
+    const answered = on.world.policyCalls().length + gepa.population_size;
+    const midway = await readJob<Session>(on.service, id);
+    second.open();
+    expect(midway).toMatchObject({
+      status: 'running',
+      progress: { rollouts_completed: on.world.policyCalls().length },
+    });
+    const { estimated_reward: estimate, estimated_reward_interval: interval, usage: soFar } = midway;
+    expect(estimate).toBeGreaterThan(0);
+    expect(interval!.low).toBeLessThanOrEqual(estimate!);
+    expect(interval!.high).toBeGreaterThanOrEqual(estimate!);
+    expect(soFar.total_cost_usd).toBeCloseTo(answered * usage.cost);
+
     const seen = await ended<Session>(on.service, id);
     let completed = 0;
     let spent = 0;
@@ -242,5 +267,33 @@ describe('a judge', () => {
     const kind = await evaluate(weighted, () => 1);
     expect(kind.judge_agreement).toMatchObject({ outputs: 40, accuracy: 0.5, kappa: 0, better_than_chance: false });
     expect((await evaluate('exact', () => 1)).judge_agreement).toBeUndefined();
+  });
+
+  test('is paid from budget.max_cost_usd, and ends the session by it', async () => {
+    const dollars = { 'gpt-4o-mini': 0.000_01, 'gpt-4.1-nano': 0.000_02, 'gpt-4.1-mini': 0.001 };
+    on.world.model.reply((request) => {
+      const model = request.body.model as keyof typeof dollars;
+      const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20, cost: dollars[model] };
+      if (model !== 'gpt-4.1-mini') return { text: model === 'gpt-4o-mini' ? 'No rule.' : propose(request), usage };
+      const criteria = [{ name: 'rubric', reason: 'because', score: 0.5 }];
+      return { text: JSON.stringify({ criteria }), usage };
+    });
+    const openai = (model: keyof typeof dollars) => ({ provider: 'openai', model, max_tokens: 100 });
+    const maxUsd = 0.05;
+    const id = await createSession(on.service, {
+      ...{ ...on.world.job(40), scorer: { ...judge, provider: 'openai', model: 'gpt-4.1-mini' } },
+      ...{ policy: openai('gpt-4o-mini'), proposer: openai('gpt-4.1-nano') },
+      ...{ gepa: { population_size: 2, generations: 100 }, budget: { max_cost_usd: maxUsd } },
+    });
+    const seen = await ended<Session>(on.service, id);
+    expect(seen).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd', error: null });
+    const paid = on.world.model.requests.map(({ body }) => dollars[body.model as keyof typeof dollars]);
+    const answered = paid.reduce((sum, usd) => sum + usd, 0);
+    expect(await settledSpend(on.service, id)).toBeCloseTo(answered, 9);
+    expect(answered).toBeLessThanOrEqual(maxUsd);
+    expect(answered).toBeGreaterThan(0.75 * maxUsd);
+    // Nearly all of it is the judge's.
+    const judged = on.world.model.requests.filter(({ body }) => body.model === 'gpt-4.1-mini');
+    expect(judged.length * dollars['gpt-4.1-mini']).toBeGreaterThan(0.95 * answered);
   });
 });
