@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { built, deploy, saying } from '../../support/deployments-over-http.js';
 import { answers, modelSays, type Behaviour } from '../../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import type { ModelReply } from '../../support/fakes/model.js';
@@ -146,6 +147,27 @@ describe('a container that hangs', () => {
     expect(job).toMatchObject({ status: 'failed', error_details: { code: 'container_timeout', retryable: true } });
     expect(job.results).toBeUndefined();
     expect(box.ledger.length).toBeLessThanOrEqual(2 * max_concurrent);
+  });
+
+  test.each([1, 4])('fails a session and a gate as soon (max_concurrent %d)', async (max_concurrent) => {
+    const policy = { provider: 'fake', model: 'any' };
+    const [box, judge] = [await container(), await container()];
+    for (const { behave } of [box, judge]) behave(() => answers.hang());
+    const seeds = range(0, 40);
+    const session = await createSession(on.service, {
+      ...{ container_url: box.url, policy, rollout_timeout: 1, max_concurrent, max_failure_rate: 1, preflight: false },
+      gepa: { population_size: 2, generations: 3, evaluation: { seeds } },
+    });
+    const gate = { container_url: judge.url, seeds, rollout_timeout: 1, max_concurrent, preflight: false };
+    const source = saying('Do it.', policy);
+    const deployment = await deploy(on.service, {
+      ...{ name: `hangs-${max_concurrent}`, source, gate: { ...gate, min_improvement: 0 } },
+    });
+    const [job, refused] = [await ended<Session>(on.service, session), await built(on.service, deployment)];
+    expect(job).toMatchObject({ status: 'failed', error_details: { code: 'container_timeout' }, best_reward: null });
+    expect(refused).toMatchObject({ status: 'failed', live: false });
+    expect(refused.error).toContain(job.error!);
+    for (const { ledger } of [box, judge]) expect(ledger.length).toBeLessThanOrEqual(2 * max_concurrent);
   });
 
   test('on some seeds only fails these rollouts', async () => {
