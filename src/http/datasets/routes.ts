@@ -63,9 +63,13 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
         const { orgId } = request.caller;
         const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
         if (Number(request.headers['content-length'] ?? 0) > uploadLimits.bytes) throw tooLarge();
-        const { dataset, isNew } = await withUpload(formats[type]!, request.body as Readable, (upload) =>
-          db.org(orgId, (tx) => putDataset(tx, orgId, upload.dataset, upload.batches())),
-        );
+        const body = request.body as Readable;
+        const { dataset, isNew } = await withUpload(
+          formats[type]!,
+          body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
+          (upload) => db.org(orgId, (tx) => putDataset(tx, orgId, upload.dataset, upload.batches())),
+          // The unread rest of a refused file would block its client and the connection.
+        ).finally(() => body.resume());
         if (isNew) void reply.header('location', `${datasetsBase}/${dataset.id}`);
         return reply.code(isNew ? 201 : 200).send(viewOf(dataset));
       },

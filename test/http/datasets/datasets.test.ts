@@ -1,11 +1,16 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { uploadLimits } from '../../../src/contracts/datasets/dataset.js';
 import { httpOfFile } from '../support.js';
 
 const base = '/api/v1/datasets';
 const http = httpOfFile();
+let url: string;
+beforeAll(async () => void (url = await http.listen()));
 const types = { json: 'application/json', jsonl: 'application/jsonl', csv: 'text/csv' };
 const upload = (type: keyof typeof types, text: string, headers = {}) =>
   http.call('POST', base, text, { 'content-type': types[type], ...headers });
@@ -132,6 +137,24 @@ describe('a faulty file', () => {
     });
     expect(answer.statusCode).toBe(422);
   });
+});
+
+test.each([
+  ['a file above the limit', 413, 'body_too_large', '{"a":1}\n'.repeat(200)],
+  ['a file with faults', 422, 'invalid_rows', 'x\n'.repeat(20)],
+])('%s, in chunks without a length, is refused, and the rest of it is read', async (_name, status, code, start) => {
+  const limit = jest.replaceProperty(uploadLimits as { bytes: number }, 'bytes', 1_000);
+  const sent = request(`${url}${base}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${http.key}`, 'content-type': 'application/jsonl' },
+  });
+  sent.write(start);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  expect([answer.statusCode, JSON.parse(await text(answer)).code]).toEqual([status, code]);
+  limit.restore();
+  // More than what buffers hold.
+  sent.end('{"a":1}\n'.repeat(4_000_000));
+  await once(sent, 'finish');
 });
 
 test('many rows are read by page, and leave no file behind', async () => {

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createSessionSchema } from '../../../src/contracts/sessions/create.js';
 import { ApiError, openAiError, pointerOf, problem, toApiError } from '../../../src/http/server/errors.js';
@@ -8,6 +10,7 @@ import { startHttp, type TestHttp } from '../support.js';
 
 const sessions = '/api/v1/online/sessions';
 let http: TestHttp;
+let url: string;
 let failing: (() => never) | null = null;
 
 beforeAll(async () => {
@@ -21,6 +24,7 @@ beforeAll(async () => {
       );
     },
   });
+  url = await http.listen();
 });
 afterAll(() => http.close());
 beforeEach(() => {
@@ -153,6 +157,17 @@ describe('each status', () => {
     expect([answer.status, answer.body.code]).toEqual([413, 'body_too_large']);
   });
 
+  test('413 for a body over 1 MiB in chunks, without its length', async () => {
+    const sent = request(`${url}${sessions}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${http.key}`, 'content-type': 'application/json' },
+    });
+    sent.write('{"filler":"');
+    sent.end(`${'x'.repeat(1024 * 1024)}"}`);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, JSON.parse(await text(answer)).code]).toEqual([413, 'body_too_large']);
+  });
+
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'nonsense'])(
     '415 for %s',
     async (type) => {
@@ -212,7 +227,7 @@ describe('the request id', () => {
   });
 
   test('is in the problem for an invalid HTTP message, too', async () => {
-    const { port, hostname } = new URL(await http.listen());
+    const { port, hostname } = new URL(url);
     const socket = connect(Number(port), hostname);
     let said = '';
     socket.on('data', (data) => (said += data.toString()));
