@@ -21,6 +21,7 @@ test('serves metrics on a port of their own, by route and by outcome', async () 
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const text = await response.text();
   expect(response.headers.get('content-type')).toContain('text/plain');
+  expect(text).toMatch(/\n$/);
   expect(text).toContain('ratchet_rollouts_total{outcome="succeeded"} 2');
   expect(text).toContain('ratchet_rollouts_total{outcome="failed"} 1');
   expect(text).toMatch(
