@@ -1,5 +1,6 @@
 import { boundDepth, cutErrorText, field, parseObject } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
+import { closestName } from '../../contracts/close-names.js';
 import type { RolloutRequest } from './request.js';
 import { cutToBytes } from '../../util/text.js';
 
@@ -157,9 +158,11 @@ function readReward(json: Record<string, unknown>): RolloutOutcome | Fault {
   ];
   const found = indexes.find(([, value]) => value !== undefined);
   if (!found) {
+    const near = misnamed(json);
+    const given = near === null ? '' : ` The answer has ${quote(near)} instead.`;
     return fault(
       'reward_missing',
-      'The container gave no reward: expected reward_info.outcome_reward, or status "pending".',
+      `The container gave no reward: expected reward_info.outcome_reward, or status "pending".${given}`,
     );
   }
   const [index, reward] = found;
@@ -168,6 +171,16 @@ function readReward(json: Record<string, unknown>): RolloutOutcome | Fault {
   }
   const details = readDetails(field(info, 'details'));
   return { kind: 'reward', reward, feedback: readFeedback(json, details), details };
+}
+
+/** A field whose name is close to that of the reward; null: none. */
+function misnamed(json: Record<string, unknown>): string | null {
+  for (const part of [asObject(json['reward_info']), asObject(json['metrics']), json]) {
+    const names = Object.keys(part ?? {}).filter((name) => name.length < 32);
+    const found = closestName('outcome_reward', names.slice(0, 100));
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 export function readDetails(value: unknown): Record<string, unknown> | null {

@@ -63,10 +63,9 @@ export function createContainerClient(options: ContainerClientOptions): Containe
     async health(url, apiKey, signal) {
       const at = endpoint(url, '/health');
       if ((await probe(at, apiKey, signal)).status !== 404) return;
-      throw new ContainerError(
-        'container_rejected',
-        `GET ${at} answered 404; check that container_url is the container's base.`,
-      );
+      const base = url.replace(/\/rollout\/*$/, '');
+      const remedy = base === url ? "check that container_url is the container's base" : `set container_url to ${base}`;
+      throw new ContainerError('container_rejected', `GET ${at} answered 404; ${remedy}.`);
     },
 
     async taskInfo(url, apiKey, signal) {

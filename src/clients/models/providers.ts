@@ -103,6 +103,7 @@ function configure(name: string, env: Record<string, string | undefined>): Endpo
   const baseUrl = ownUrl ?? known[name]?.baseUrl;
   if (!baseUrl) return `The provider "${name}" has no address; set ${prefix}_BASE_URL.`;
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) return `${prefix}_BASE_URL is not an http(s) URL.`;
-  if (!apiKey && !ownUrl && known[name]?.needsKey) return `The provider "${name}" has no key; set ${keySetting(name)}.`;
+  if (!apiKey && !ownUrl && known[name]?.needsKey)
+    return `The provider "${name}" has no key; set ${keySetting(name)} and restart the service.`;
   return { name, url: `${baseUrl}/chat/completions`, apiKey };
 }

@@ -389,6 +389,12 @@ describe('health and task_info', () => {
     expect(await code(client.health(await of({ health: answers.status(404) }), null, signal))).toBe(
       'container_rejected',
     );
+    const base = await of({});
+    const misplaced = client.health(`${base}/rollout`, null, signal);
+    await expect(misplaced).rejects.toMatchObject({
+      code: 'container_rejected',
+      message: expect.stringContaining(`container_url to ${base}.`),
+    });
     expect(await code(client.health(await of({ health: answers.redirect('/') }), null, signal))).toBe(
       'container_redirected',
     );

@@ -64,7 +64,7 @@ describe('available providers', () => {
     expect(providers.check('openai')).toBeNull();
     expect(providers.check('nobody')).toContain('not found');
     expect(providers.check('constructor')).toContain('not found');
-    expect(providers.check('groq')).toContain('GROQ_API_KEY');
+    expect(providers.check('groq')).toMatch(/GROQ_API_KEY.*restart the service/);
   });
 });
 

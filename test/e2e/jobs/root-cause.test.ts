@@ -72,15 +72,18 @@ test('a provider that cannot be reached is named', async () => {
 });
 
 test.each([
-  [401, 'provider_refused_key', 'FAKE_API_KEY'],
-  [404, 'model_not_found', 'policy.model'],
-])('%d before any success fails the job at once', async (status, code, remedy) => {
+  [401, 'provider_refused_key', 'FAKE_API_KEY', 400],
+  [404, 'model_not_found', 'policy.model', 400],
+  [401, 'provider_refused_key', 'FAKE_API_KEY', 500],
+  [404, 'model_not_found', 'policy.model', 500],
+])('%d before any success fails the job at once (%s, %s, hidden behind %d)', async (status, code, remedy, hidden) => {
   on.world.model.reply(() => ({ status, raw: '{"error":{"message":"no sk-secret"}}' }));
-  const { job, box } = await evaluate(asking(answers.status(400)), { seeds: 30, max_failure_rate: 1 });
+  const { job, box } = await evaluate(asking(answers.status(hidden)), { seeds: 30, max_failure_rate: 1 });
   expect(job).toMatchObject({ status: 'failed', error_details: { code, retryable: false } });
   for (const part of ['"fake"', '"gpt-9"', String(status), remedy]) expect(job.error).toContain(part);
   expect(job.error).not.toContain('sk-secret');
-  expect(box.ledger.length).toBeLessThanOrEqual(10);
+  // The first rollouts, with the tries that 500 gets.
+  expect(box.ledger.length).toBeLessThanOrEqual(15);
 });
 
 test('after a success, 401 fails the rollout only', async () => {
@@ -115,6 +118,14 @@ test('the error of a job quotes the commonest cause, and how many rollouts had i
   expect(job.error).not.toContain('gave no reward');
   const last = (await eventsOf(on.service, job.job_id)).at(-1)!;
   expect(last).toMatchObject({ type: 'eval.policy.job.failed', message: job.error, data: { error: job.error } });
+});
+
+test('the error of a job names the field in which the container gave its reward', async () => {
+  const misnamed = answers.raw('{"reward_info": {"outcome_rewards": 1}}');
+  const { job, errors } = await evaluate(misnamed);
+  expect(job).toMatchObject({ status: 'failed', error_details: { code: 'too_many_failures' } });
+  expect(errors.map(({ code }) => code)).toEqual(Array(3).fill('reward_missing'));
+  for (const part of ['reward_info.outcome_reward,', '"outcome_rewards"']) expect(job.error).toContain(part);
 });
 
 describe.each(['gepa', 'mipro'])('a %s session of which the whole baseline failed', (algorithm) => {
