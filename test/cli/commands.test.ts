@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answers } from '../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../support/fakes/containers-of-each-test.js';
+import { gate } from '../support/gate.js';
 import { serviceOfFile } from '../support/service-of-file.js';
+import { until } from '../support/until.js';
 import { graphDataset } from '../support/worlds/graph.js';
 import { rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
 
@@ -45,6 +47,7 @@ describe('optimize', () => {
     const more = ['--prompt', 'prompt.txt', '--proposer', 'fake/proposer', '--budget', '300'];
     const { code, out, err } = await ratchet('optimize', ...task, ...more);
     expect({ code, err }).toMatchObject({ code: 0 });
+    expect(err).toMatch(new RegExp(`^Ratchet \\S+ at ${on.service.url}$`, 'm'));
     expect(err).toContain('Split: 19 train, 13 evaluation, 8 held-out rows');
     expect(err).toContain('At most 300 rollouts');
     expect(out).toMatch(/^\+rule-\d\.$/m);
@@ -68,7 +71,8 @@ describe('optimize', () => {
     const evaluated = await ratchet('eval', ...task, '--prompt', 'best-prompt.txt');
     expect(evaluated).toMatchObject({ code: 0, out: expect.stringMatching(/^Mean reward 1\.000 on 40 rows$/m) });
 
-    const before = await ratchet('eval', ...task, '--prompt', 'prompt.txt');
+    const before = await ratchet('eval', ...task, '--prompt', 'prompt.txt', '--json');
+    expect(JSON.parse(before.out)).toMatchObject({ summary: { mean_reward: 0, num_seeds: 40 } });
     const [a, b] = [before, evaluated].map(({ err }) => /^Evaluation (\S+)$/m.exec(err)![1]!);
     const [better, worse] = await Promise.all([ratchet('compare', a!, b!), ratchet('compare', b!, a!)]);
     expect(better).toMatchObject({
@@ -76,6 +80,8 @@ describe('optimize', () => {
       out: expect.stringMatching(/^b - a: 1\.000 .* b won 40, lost 0, tied 0$/m),
     });
     expect(worse).toMatchObject({ code: 1, err: expect.stringContaining('b is worse') });
+    const compared = await ratchet('compare', a!, b!, '--json');
+    expect(JSON.parse(compared.out)).toMatchObject({ verdict: 'better', won: 40 });
   }, 60_000);
 
   test('with --json prints the results alone', async () => {
@@ -138,6 +144,26 @@ describe('optimize', () => {
   }, 60_000);
 });
 
+test('pause and resume a running job; list and results show it as JSON', async () => {
+  const waits = gate();
+  on.world.model.reply(async (request) => {
+    await waits.opened;
+    return on.world.answer(request);
+  });
+  const { session_id: id } = await on.service.api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
+    policy_optimization: { algorithm: 'gepa', ...on.world.job(12), gepa: { population_size: 2, generations: 2 } },
+  });
+  await until('it runs', () => on.world.model.requests.length > 0);
+  expect(await ratchet('pause', id)).toMatchObject({ code: 0, out: `${id} is paused.\n` });
+  const [listed, results] = await Promise.all([ratchet('list', '--json'), ratchet('results', id)]);
+  expect(JSON.parse(listed.out)[0]).toMatchObject({ job_id: id, status: 'paused' });
+  expect(JSON.parse(results.out)).toMatchObject({ session_id: id, status: 'paused' });
+  expect(await ratchet('resume', id)).toMatchObject({ code: 0, out: `${id} is running.\n` });
+  expect(await ratchet('cancel', id)).toMatchObject({ code: 0, out: `${id} is cancelled.\n` });
+  waits.open();
+  on.world.reset();
+}, 60_000);
+
 test('init writes a project that optimize reads, and overwrites nothing', async () => {
   const first = await ratchet('init', 'sample');
   expect(first).toMatchObject({ code: 0 });
@@ -156,6 +182,32 @@ describe('doctor', () => {
     expect(out).toMatch(/^ok {4}the same seed scores alike: 1\.000 and 1\.000/m);
     // The fake container calls no model.
     expect(out).toMatch(/^FAIL {2}the model is called through inference_url: 0 calls/m);
+    expect(code).toBe(1);
+  }, 60_000);
+
+  test('passes a container that calls the model through the proxy', async () => {
+    const { url, behave } = await container();
+    const input = { system: 'Answer well.', user: 'Row 0: rule 0' };
+    behave(() =>
+      answers.askModel(
+        () => input,
+        () => ({ reward: 1, feedback: 'good' }),
+      ),
+    );
+    on.world.model.reply(() => ({ text: 'ok' }));
+    const { code, out } = await ratchet('doctor', url, '--model', 'fake/policy');
+    on.world.reset();
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.not.stringContaining('FAIL') });
+    expect(out).toMatch(/^ok {4}the model is called through inference_url: 3 calls/m);
+  }, 60_000);
+
+  test('names rewards outside of 0 to 1, rewards that differ, and missing feedback', async () => {
+    const { url, behave } = await container();
+    let calls = 0;
+    behave(() => answers.reward(100 * (calls += 1)));
+    const { code, out } = await ratchet('doctor', url);
+    for (const check of ['rewards are 0 to 1', 'the same seed scores alike', 'feedback for the proposer'])
+      expect(out).toMatch(new RegExp(`^FAIL {2}${check}: `, 'm'));
     expect(code).toBe(1);
   }, 60_000);
 
@@ -255,10 +307,10 @@ describe('deploy', () => {
   test('ends with 1 if the gate refuses, with what it measured', async () => {
     const { url, behave } = await container();
     behave(() => answers.reward(0.5, 'half'));
-    const gate = (least: number) => JSON.stringify({ container_url: url, seeds: '0-9', min_reward: least });
+    const gateOf = (least: number) => JSON.stringify({ container_url: url, seeds: '0-9', min_reward: least });
     const [refused, passed] = [
-      await serve('prompt.txt', '--name', 'gated', '--gate', gate(0.9)),
-      await serve('prompt.txt', '--name', 'gated', '--gate', gate(0.4)),
+      await serve('prompt.txt', '--name', 'gated', '--gate', gateOf(0.9)),
+      await serve('prompt.txt', '--name', 'gated', '--gate', gateOf(0.4)),
     ];
     expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/^ratchet: gated was not deployed/m) });
     for (const { out } of [refused, passed]) expect(out).toMatch(/^Gate on 10 seeds.*candidate 0\.500$/m);
