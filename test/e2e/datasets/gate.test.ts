@@ -1,14 +1,17 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { ask, built, deploy, saying } from '../../support/deployments-over-http.js';
+import { ask, built, deploy, readDeployment, saying } from '../../support/deployments-over-http.js';
 import {
+  createGraphJob,
   createSession,
   ended,
   eventsOf,
   readJob,
   type Evaluation,
+  type GraphJob,
   type Session,
 } from '../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
+import { graphAnswer, graphDataset } from '../../support/worlds/graph.js';
 import { rowsBaseline, startRowsWorld } from '../../support/worlds/rows.js';
 
 const on = serviceOfFile(() => startRowsWorld());
@@ -80,6 +83,23 @@ describe('a gate on the rows of a data set', () => {
     const incumbent = await readJob<Evaluation>(on.service, done.gate!.incumbent!.job_id);
     const events = await eventsOf(on.service, incumbent.job_id);
     expect(events.at(-1)).toMatchObject({ type: 'eval.policy.job.completed' });
+  });
+
+  test('fails if the name serves a graph, which answers no rows', async () => {
+    on.world.model.reply(({ body }) => ({ text: graphAnswer(body.messages) }));
+    const graph = await createGraphJob(on.service, {
+      ...{ dataset: graphDataset(12), policy_model: 'task', policy_provider: 'fake', rollout_budget: 60 },
+      preflight: false,
+    });
+    await ended<GraphJob>(on.service, graph);
+    const first = await built(on.service, await deploy(on.service, { name: 'graph', source: { graph_job_id: graph } }));
+    on.world.reset();
+    const asked = { name: 'graph', source: winner(), gate: gate() };
+    const second = await built(on.service, await deploy(on.service, asked));
+    expect(second).toMatchObject({ status: 'failed', error_details: { code: 'gate_not_comparable' } });
+    expect(await readDeployment(on.service, first.id)).toMatchObject({ status: 'ready', live: true });
+    const alone = { ...asked, gate: gate({ min_improvement: undefined, min_reward: 1 }) };
+    expect(await built(on.service, await deploy(on.service, alone))).toMatchObject({ status: 'ready', live: true });
   });
 
   test('keeps its data set', async () => {
