@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdtempSync, chmodSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstFree } from '../../src/embedded/ports.js';
 import { startCommand, type RunningCommand } from '../support/servers/command.js';
 import { interruptTree, killTree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
+import { rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
 
 // The built command line with its embedded service, in an empty folder.
 
@@ -80,11 +81,40 @@ test('Ctrl-C ends with 130 and how to go on, and the session goes on at the next
   await watchToVerdict(id);
 }, 400_000);
 
-test('completes, and writes the best prompt', async () => {
+test('finds a better prompt for the sample, and says so on held-out rows', async () => {
   expect(await ratchet('init', 'sample')).toMatchObject({ code: 0 });
   folder = join(folder, 'sample');
-  const { code, out } = await ratchet('optimize', '--budget', '60');
+  const { code, out, err } = await ratchet('optimize');
   folder = join(folder, '..');
+  expect(err).toMatch(new RegExp(`^Ratchet at http://127\\.0\\.0\\.1:${env['PORT']},`, 'm'));
   expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/^completed \(\w+\): \d+ rollouts/m) });
+  const [, before, after] = /^Better on 20 held-out rows: (\S+) -> (\S+) /m.exec(out)!;
+  expect(Number(after)).toBeGreaterThanOrEqual(Number(before) + 0.5);
   expect(readFileSync(join(folder, 'sample/best-prompt.txt'), 'utf8')).toContain('Labels:');
+}, 200_000);
+
+test('uses a server that speaks OpenAI’s API, by OPENAI_BASE_URL and OPENAI_API_KEY', async () => {
+  const world = await startRowsWorld();
+  try {
+    Object.assign(env, { OPENAI_BASE_URL: world.model.url, OPENAI_API_KEY: 'sk-mine' });
+    writeFileSync(
+      join(folder, 'rows.jsonl'),
+      world
+        .rows(40)
+        .map((row) => JSON.stringify(row))
+        .join('\n'),
+    );
+    writeFileSync(join(folder, 'prompt.txt'), rowsBaseline);
+    const files = ['--data', 'rows.jsonl', '--input', 'question', '--expected', 'answer', '--prompt', 'prompt.txt'];
+    const models = ['--model', 'openai/policy', '--proposer', 'openai/proposer'];
+    const { code, out, err } = await ratchet('optimize', ...files, ...models, '--budget', String(budget));
+    expect({ code, err }).toMatchObject({ code: 0 });
+    expect(out).toMatch(/^Better on 8 held-out rows: 0\.000 -> 1\.000 /m);
+    const best = readFileSync(join(folder, 'best-prompt.txt'), 'utf8');
+    for (let rule = 0; rule < 4; rule += 1) expect(best).toContain(`rule-${rule}.`);
+    const keys = new Set(world.model.requests.map(({ headers }) => headers.authorization));
+    expect([...keys]).toEqual(['Bearer sk-mine']);
+  } finally {
+    await world.close();
+  }
 }, 200_000);
