@@ -53,7 +53,8 @@ export const orgAttribute = defineSearchAttributeKey('RatchetOrg', SearchAttribu
 export const kindAttribute = defineSearchAttributeKey('RatchetKind', SearchAttributeType.KEYWORD);
 export const algorithmAttribute = defineSearchAttributeKey('RatchetAlgorithm', SearchAttributeType.KEYWORD);
 export const statusAttribute = defineSearchAttributeKey('RatchetStatus', SearchAttributeType.KEYWORD);
-/** As of the end of a job; the best reward is absent where there is none. */
+/** The best reward is absent where there is none. */
 export const bestRewardAttribute = defineSearchAttributeKey('RatchetBestReward', SearchAttributeType.DOUBLE);
 export const rolloutsAttribute = defineSearchAttributeKey('RatchetRollouts', SearchAttributeType.INT);
+export const nameAttribute = defineSearchAttributeKey('RatchetName', SearchAttributeType.KEYWORD);
 export const tagsAttribute = defineSearchAttributeKey('RatchetTags', SearchAttributeType.KEYWORD_LIST);

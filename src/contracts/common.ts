@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { closestName, unknownField } from './close-names.js';
-import { archivedQuery, envelopeLabelFields, labelViewFields, nameQuery, tagQuery } from './labels.js';
+import { archivedQuery, envelopeLabelFields, labelViewFields, metadataQuery, nameQuery, tagQuery } from './labels.js';
 import { runAlways, wholeNumber } from './validation.js';
 import { webhookField, webhookViewSchema } from './webhook.js';
 import { componentName, componentNames, maxComponents } from '../core/prompts/components.js';
@@ -235,6 +235,7 @@ export const listQuerySchema = z.strictObject({
   state: statusSchema.optional(),
   name: nameQuery,
   tag: tagQuery,
+  metadata: metadataQuery,
   archived: archivedQuery,
   ...pageQuery,
   created_after: z.iso.datetime({ offset: true }).optional(),

@@ -66,6 +66,20 @@ export const tagQuery = z
   .optional()
   .describe('Only jobs with this tag; repeated: with all of them.');
 
+export const metadataQuery = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be JSON, as in {"team":"search"}' });
+      return z.NEVER;
+    }
+  })
+  .pipe(metadataSchema)
+  .optional()
+  .describe('Only jobs whose metadata has all of these values: an object as JSON, as in {"team":"search"}.');
+
 export const archivedQuery = z
   .enum(['true', 'false'])
   .default('false')

@@ -4,6 +4,7 @@ import {
   algorithmAttribute,
   bestRewardAttribute,
   kindAttribute,
+  nameAttribute,
   orgAttribute,
   rolloutsAttribute,
   statusAttribute,
@@ -20,7 +21,7 @@ const types = {
 /** gRPC codes NOT_FOUND; PERMISSION_DENIED and UNIMPLEMENTED. */
 const notFound = 5;
 const refused = [7, 12];
-const keywords = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute, tagsAttribute];
+const keywords = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute, nameAttribute, tagsAttribute];
 const attributes = [...keywords, bestRewardAttribute, rolloutsAttribute];
 
 /** The namespace lacks something; the message is one line with the command that repairs it. */

@@ -2,12 +2,14 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Clien
 import {
   algorithmAttribute,
   kindAttribute,
+  nameAttribute,
   orgAttribute,
   statusAttribute,
   tagsAttribute,
   taskQueue,
   type JobInput,
 } from '../../workflows/messages.js';
+import type { Labels } from '../contracts/labels.js';
 import { jobKinds, workflowId, type JobKind } from '../core/jobs/kinds.js';
 import type { Db } from '../storage/db/db.js';
 import { JobGoneError } from '../storage/jobs/events.js';
@@ -30,13 +32,14 @@ export interface StartableJob {
 export async function startWorkflow(client: Client, db: Db, job: StartableJob): Promise<void> {
   const input: JobInput = { orgId: job.orgId, jobId: job.jobId };
   const [row] = await db.org(job.orgId, (tx) =>
-    tx.query<{ workflow_id: string; algorithm: string | null; name: string | null; tags: string[] }>(
-      `select workflow_id, algorithm, coalesce(name, spec->>'name') as name, tags from jobs where id = $1`,
-      [job.jobId],
-    ),
+    tx.query<
+      { workflow_id: string; algorithm: string | null; name: string | null } & Pick<Labels, 'tags' | 'metadata'>
+    >(`select workflow_id, algorithm, coalesce(name, spec->>'name') as name, tags, metadata from jobs where id = $1`, [
+      job.jobId,
+    ]),
   );
   if (!row) throw new JobGoneError(`Job "${job.jobId}" is not in the database.`);
-  const { workflow_id: workflowId, name, tags } = row;
+  const { workflow_id: workflowId, name, tags, metadata } = row;
   const algorithm = row.algorithm ?? 'none';
   const { workflow, title, takesCommands } = jobKinds[job.kind];
   try {
@@ -46,13 +49,14 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       staticSummary: `${title(algorithm)} ${job.jobId}${name === null ? '' : `: ${[...name].slice(0, shownName).join('')}`}`,
-      ...(name !== null && { memo: { name } }),
+      memo: { ...(name !== null && { name }), tags, metadata },
       staticDetails: `Organization ${job.orgId}. ${takesCommands ? 'Pause, resume, cancel and reward are signals; status is a query.' : 'Status is a query.'}`,
       typedSearchAttributes: [
         { key: orgAttribute, value: job.orgId },
         { key: kindAttribute, value: job.kind },
         { key: algorithmAttribute, value: algorithm },
         { key: statusAttribute, value: 'running' },
+        ...(name === null ? [] : [{ key: nameAttribute, value: name }]),
         ...(tags.length > 0 ? [{ key: tagsAttribute, value: tags }] : []),
       ],
     });

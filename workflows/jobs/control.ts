@@ -1,3 +1,4 @@
+import type { SearchAttributePair } from '@temporalio/common';
 import {
   allHandlersFinished,
   CancellationScope,
@@ -158,6 +159,19 @@ export class JobControl {
     });
   }
 
+  /** Sets the search attributes of the progress; an event in the history, so not at every step. */
+  showProgress(): void {
+    upsertSearchAttributes(this.progressAttributes());
+  }
+
+  private progressAttributes(): SearchAttributePair[] {
+    const { bestReward, rolloutsCompleted } = this.definition.statusView();
+    return [
+      { key: rolloutsAttribute, value: rolloutsCompleted },
+      ...(bestReward === null ? [] : [{ key: bestRewardAttribute, value: bestReward }]),
+    ];
+  }
+
   private isCancelled(): boolean {
     return this.workflowScope.consideredCancelled || this.workScope.consideredCancelled;
   }
@@ -169,12 +183,7 @@ export class JobControl {
       .recordPending()
       .catch((error: unknown) => log.error('last search update not recorded', { error }));
     this.status = outcome.status;
-    const { bestReward, rolloutsCompleted } = this.definition.statusView();
-    upsertSearchAttributes([
-      { key: statusAttribute, value: outcome.status },
-      { key: rolloutsAttribute, value: rolloutsCompleted },
-      ...(bestReward === null ? [] : [{ key: bestRewardAttribute, value: bestReward }]),
-    ]);
+    upsertSearchAttributes([{ key: statusAttribute, value: outcome.status }, ...this.progressAttributes()]);
     const kept = this.definition.kept?.();
     await finish({
       ...this.input,

@@ -182,6 +182,7 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
       state = applied.state;
       const after = viewOf(state);
       setCurrentDetails(describeProgress(after));
+      if (after.bestReward !== before.bestReward) control.showProgress();
       steps += 1;
       const candidates = changedCandidates(before, after);
       pending.set({ step: steps, view: { ...after, candidates }, decisions: applied.decisions });

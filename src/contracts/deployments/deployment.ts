@@ -14,7 +14,7 @@ import { checkSource, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { isObject } from '../../util/json.js';
 import { webhookField, webhookViewSchema } from '../webhook.js';
-import { archivedQuery, labelFields, labelViewFields, tagQuery } from '../labels.js';
+import { archivedQuery, labelFields, labelViewFields, metadataQuery, tagQuery } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
 import { runAlways, unlessMissing, valueAt } from '../validation.js';
 import { provenanceSchema } from './snapshot.js';
@@ -124,6 +124,7 @@ export type DeploymentStatus = z.infer<typeof deploymentStatusSchema>;
 export const deploymentQuerySchema = z.strictObject({
   name: z.string().max(100).optional().describe('The versions of one name.'),
   tag: tagQuery,
+  metadata: metadataQuery,
   archived: archivedQuery,
   status: deploymentStatusSchema.optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(50),

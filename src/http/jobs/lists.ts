@@ -18,6 +18,7 @@ export async function listPage<Head, Item>(
     state: query.state,
     name: query.name,
     tags: [query.tag ?? []].flat(),
+    metadata: query.metadata,
     archived: query.archived,
     createdAfter: query.created_after,
     createdBefore: query.created_before,

@@ -1,4 +1,4 @@
-import type { Marks } from '../../contracts/labels.js';
+import type { Labels, Marks } from '../../contracts/labels.js';
 import type { DeploymentSpec } from '../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../../contracts/deployments/deployment.js';
 import type { SnapshotContent } from '../../contracts/deployments/snapshot.js';
@@ -103,6 +103,8 @@ export async function listDeployments(
     status?: DeploymentStatus | undefined;
     /** All of these. */
     tags?: string[];
+    /** All of these values. */
+    metadata?: Labels['metadata'] | undefined;
     /** true: archived ones, too. */
     archived?: boolean;
     limit: number;
@@ -114,9 +116,17 @@ export async function listDeployments(
             j.tags, j.metadata, j.notes, j.archived, j.created_at as "createdAt" from ${tables}
       where d.org_id = current_setting('app.org') and d.deleted_at is null
         and ($1::text is null or ${status} = $1) and ($2::text is null or d.name = $2) and j.tags @> $5::text[]
-        and ($6 or not j.archived)
+        and ($6 or not j.archived) and j.metadata @> $7::jsonb
       order by j.created_at desc, j.id desc limit $3 offset $4`,
-    [page.status ?? null, page.name ?? null, page.limit, page.offset, page.tags ?? [], page.archived ?? false],
+    [
+      page.status ?? null,
+      page.name ?? null,
+      page.limit,
+      page.offset,
+      page.tags ?? [],
+      page.archived ?? false,
+      JSON.stringify(page.metadata ?? {}),
+    ],
   );
 }
 

@@ -192,6 +192,8 @@ export interface JobFilter {
   name?: string | undefined;
   /** All of these. */
   tags?: string[];
+  /** All of these values. */
+  metadata?: Labels['metadata'] | undefined;
   /** true: archived jobs, too. */
   archived?: boolean;
   createdAfter?: string | undefined;
@@ -213,7 +215,7 @@ export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow
         and ($4::timestamptz is null or created_at < $4)
         and ($5::timestamptz is null or (created_at, id) < ($5, $6))
         and ($8::text is null or strpos(lower(name), lower($8)) > 0) and tags @> $9::text[]
-        and ($10 or not archived)
+        and ($10 or not archived) and metadata @> $11::jsonb
       order by created_at desc, id desc limit $7`,
     [
       filter.kind,
@@ -226,6 +228,7 @@ export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow
       filter.name ?? null,
       filter.tags ?? [],
       filter.archived ?? false,
+      JSON.stringify(filter.metadata ?? {}),
     ],
   );
 }

@@ -42,7 +42,7 @@ async function shown(base: string, id: string) {
   return of(body);
 }
 
-describe.each(kinds)('labels of %s', (_kind, base, create) => {
+describe.each(kinds)('labels of %s', (kind, base, create) => {
   test('are shown in its status and in its list', async () => {
     expect(await shown(base, await create(labels))).toEqual(labels);
     expect(await shown(base, await create({}))).toEqual(none);
@@ -97,6 +97,19 @@ describe.each(kinds)('labels of %s', (_kind, base, create) => {
     expect(await found(`tag=shared&name=500`)).toEqual([]);
     expect(await found('tag=onl')).toEqual([]);
   });
+
+  test('are searched by metadata', async () => {
+    const of = kind;
+    const both = await create({ metadata: { of, team: 'search', attempt: 2 } });
+    const one = await create({ metadata: { of, team: 'search' } });
+    const found = async (metadata: object) =>
+      (await http.call('GET', `${base}?metadata=${encodeURIComponent(JSON.stringify(metadata))}`)).body.data.map(
+        ({ job_id }: { job_id: string }) => job_id,
+      );
+    expect(await found({ of, team: 'search' })).toEqual([one, both]);
+    expect(await found({ of, team: 'search', attempt: 2 })).toEqual([both]);
+    expect(await found({ of, attempt: '2' })).toEqual([]);
+  });
 });
 
 test('a deployment has the other labels', async () => {
@@ -116,6 +129,8 @@ test('a deployment has the other labels', async () => {
     (await http.call('GET', `${deployments}?${query}`)).body.deployments.map(({ id }: { id: string }) => id);
   expect(await ids('tag=team:search&tag=v1.2')).toEqual([body.id]);
   expect(await ids('tag=team:search&tag=v1.3')).toEqual([]);
+  expect(await ids('metadata={"commit":"abc","attempt":2}')).toEqual([body.id]);
+  expect(await ids('metadata={"commit":"abc","attempt":3}')).toEqual([]);
   await patch({ archived: true });
   expect(await ids('tag=v1.2')).toEqual([]);
   expect(await ids('tag=v1.2&archived=true')).toEqual([body.id]);

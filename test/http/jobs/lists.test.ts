@@ -98,6 +98,8 @@ describe('a list', () => {
     'name=',
     'name=x&name=y',
     'tag=',
+    'metadata=team',
+    'metadata=[]',
   ])('%s is 422', async (query) => {
     const answer = await http.call('GET', `${url}?${query}`);
     expect([answer.status, answer.body.error.param]).toEqual([422, query.split('=')[0]]);
