@@ -6,8 +6,9 @@ import { jobKinds } from '../core/jobs/kinds.js';
 import type { Api } from './api.js';
 import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
-import { decimal, say } from './output.js';
+import { decimal, say, sayJson } from './output.js';
 import { modelOf } from './model-name.js';
+import { readProject } from './task.js';
 
 interface Check {
   name: string;
@@ -21,8 +22,11 @@ const seeds = [0, 0, 1];
 /** Prints each check; fails if one does. */
 export async function doctor(
   url: string | undefined,
-  { model, proposer = model }: { model: string; proposer?: string },
+  { json = false, ...options }: { model?: string; proposer?: string; json?: boolean },
 ): Promise<void> {
+  const project = await readProject();
+  const model = options.model ?? project.model ?? 'local';
+  const proposer = options.proposer ?? project.proposer ?? model;
   await withService(async (api) => {
     const models = [...new Set([model, proposer])];
     const checks = [
@@ -30,8 +34,10 @@ export async function doctor(
       ...(await Promise.all(models.map((name) => modelCheck(api, name)))),
       ...(url === undefined ? [] : await containerChecks(api, url, model)),
     ];
-    for (const { name, ok, detail } of checks)
-      say(`${ok ? 'ok  ' : 'FAIL'}  ${name}${detail === '' ? '' : `: ${detail}`}`);
+    if (json) sayJson(checks);
+    else
+      for (const { name, ok, detail } of checks)
+        say(`${ok ? 'ok  ' : 'FAIL'}  ${name}${detail === '' ? '' : `: ${detail}`}`);
     const failed = checks.filter(({ ok }) => !ok).length;
     if (failed > 0) throw new FailedJob(`${failed} of ${checks.length} checks failed.`);
   });

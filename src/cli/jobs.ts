@@ -6,8 +6,11 @@ import { FailedJob } from './errors.js';
 import { decimal, note, say, sayJson, table } from './output.js';
 import { report } from './optimize.js';
 
+const shownName = 40;
+
 interface ListedJob {
   job_id: string;
+  name: string | null;
   status: string;
   created_at: string;
   best_reward?: number | null;
@@ -39,8 +42,9 @@ export async function list({ json = false, limit }: { json?: boolean; limit: num
       job.created_at.slice(0, 19).replace('T', ' '),
       job.best_reward === undefined ? '' : decimal(job.best_reward),
       job.stopped_by ?? '',
+      [...(job.name ?? '')].slice(0, shownName).join(''),
     ]);
-    say(table([['JOB', 'STATUS', 'CREATED (UTC)', 'BEST', 'STOPPED BY'], ...rows]));
+    say(table([['JOB', 'STATUS', 'CREATED (UTC)', 'BEST', 'STOPPED BY', 'NAME'], ...rows]));
   });
 }
 
@@ -48,7 +52,7 @@ export async function list({ json = false, limit }: { json?: boolean; limit: num
 export async function watch(id: string, { json = false }: { json?: boolean }): Promise<void> {
   const { kind, path } = pathOf(id);
   await withService(async (api) => {
-    if (kind === 'session') return report(api, id, { out: null, json, prompt: null });
+    if (kind === 'session') return report(api, id, { out: null, json, prompt: null, warned: [] });
     for await (const event of api.follow(`${path}/events`)) note(`  ${event.type}`);
     const job = await api.call<{ status: string; error: string | null }>('GET', path);
     sayJson(job);
@@ -64,7 +68,8 @@ export async function results(id: string): Promise<void> {
 
 /** `cancel`, `pause` or `resume`. */
 export async function command(name: string, id: string): Promise<void> {
-  const { path } = pathOf(id);
+  const { kind, path } = pathOf(id);
+  if (!jobKinds[kind].takesCommands) throw new ConfigError(`${id} is a ${jobKinds[kind].noun}, which takes no ${name}`);
   await withService(async (api) => {
     const { status } = await api.call<{ status: string }>('POST', `${path}/${name}`);
     say(`${id} is ${status}.`);

@@ -5,12 +5,12 @@ import { jobKinds } from '../core/jobs/kinds.js';
 import type { Api } from './api.js';
 import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
-import { decimal, dollars, note, say, sayJson } from './output.js';
+import { agreementText, decimal, dollars, note, say, sayJson } from './output.js';
 import { followSession, type SessionState } from './progress.js';
 import { promptDiff, promptText, type Prompt } from './prompt-file.js';
-import { promptOf, readTask, taskFields, type TaskOptions } from './task.js';
+import { labelsOf, promptOf, readTask, taskFields, type LabelOptions, type TaskOptions } from './task.js';
 
-export interface OptimizeOptions extends TaskOptions {
+export interface OptimizeOptions extends TaskOptions, LabelOptions {
   algorithm: 'gepa' | 'mipro';
   out: string;
   json?: boolean;
@@ -26,7 +26,8 @@ const algorithms = {
 };
 
 /** Searches a better prompt on rows, and writes it. */
-export async function optimize({ algorithm, out, json = false, ...options }: OptimizeOptions): Promise<void> {
+export async function optimize(given: OptimizeOptions): Promise<void> {
+  const { algorithm, out, json = false, name, tag, ...options } = given;
   const task = await readTask(options);
   const prompt = await promptOf(task);
   await withService(async (api) => {
@@ -38,24 +39,30 @@ export async function optimize({ algorithm, out, json = false, ...options }: Opt
         [algorithm]: algorithms[algorithm],
         budget: { max_rollouts: task.budget ?? defaultBudget },
       },
+      ...labelsOf({ name, tag }),
     });
     announce(created);
-    await report(api, created.session_id, { out, json, prompt });
+    await report(api, created.session_id, { out, json, prompt, warned: created.warnings ?? [] });
   });
 }
 
+interface ReportOptions {
+  out: string | null;
+  json: boolean;
+  prompt: Prompt | null;
+  /** Warnings that the user has seen. */
+  warned: readonly string[];
+}
+
 /** Follows a session to its end and prints its result. */
-export async function report(
-  api: Api,
-  sessionId: string,
-  { out, json, prompt }: { out: string | null; json: boolean; prompt: Prompt | null },
-): Promise<void> {
+export async function report(api: Api, sessionId: string, { out, json, prompt, warned }: ReportOptions): Promise<void> {
   const state = await followSession(api, sessionId);
   const results = await api.call<Results>('GET', `${jobKinds.session.path}/${sessionId}/results`);
   const best = results.best_prompt;
   if (best && out !== null) await writeFile(out, promptText(best, out));
   if (json) sayJson(results);
   else printResults(state, results, prompt, out);
+  for (const warning of state.warnings) if (!warned.includes(warning)) note(`Note: ${warning}`);
   if (state.status === 'failed') throw new FailedJob(`The session ${sessionId} failed: ${state.error}`);
 }
 
@@ -75,6 +82,8 @@ function printResults(state: SessionState, results: Results, before: Prompt | nu
   const { best_prompt: best, stopped_by: stoppedBy, usage } = results;
   if (before && best) say(promptDiff(before, best, ['before', 'best']) ?? 'The prompt is unchanged.');
   say(verdictOf(results));
+  const agreement = agreementText(results.judge_agreement);
+  if (agreement !== null) say(agreement);
   const { rollouts_completed: rollouts } = state.progress;
   say(`${state.status} (${stoppedBy ?? 'running'}): ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
   if (best && out !== null) say(`The best prompt is in ${out}.`);

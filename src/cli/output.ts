@@ -1,4 +1,6 @@
 /** What commands print: results on stdout, everything else on stderr. */
+import type { z } from 'zod';
+import type { agreementSchema } from '../contracts/scoring/agreement.js';
 
 /** A line of the result. */
 export function say(line: string): void {
@@ -32,6 +34,14 @@ export function table(rows: readonly (readonly string[])[]): string {
 
 export function dollars(usd: number | null): string {
   return usd === null ? 'cost unknown' : `$${usd.toFixed(4)}`;
+}
+
+/** How far a judge can be trusted; null: it was not measured. */
+export function agreementText(agreement: z.output<typeof agreementSchema>): string | null {
+  if (!agreement) return null;
+  const { outputs, accuracy, kappa, better_than_chance: isBetter } = agreement;
+  const verdict = isBetter ? 'better than chance' : 'no better than chance';
+  return `Judge: agrees with the labels on ${decimal(accuracy)} of ${outputs} outputs (kappa ${decimal(kappa)}), ${verdict}`;
 }
 
 /** ±Number.MAX_VALUE: the end of an interval without a bound. */

@@ -123,8 +123,12 @@ program
   .command('doctor')
   .description('checks of the service, the model and a container')
   .argument('[container-url]')
-  .option('--model <provider/model>', 'the model that answers, or that the container calls', 'local')
-  .option('--proposer <provider/model>', 'the model that writes prompts')
+  .option(
+    '--model <provider/model>',
+    'the model that answers, or that the container calls; default: that of ratchet.json',
+  )
+  .option('--proposer <provider/model>', 'the model that writes prompts; default: the same')
+  .option('--json', 'the checks as JSON')
   .addHelpText('after', examplesOf('doctor http://127.0.0.1:8080 --model openai/gpt-4o-mini'))
   .action(doctor);
 for (const name of ['pause', 'resume', 'cancel'])
@@ -146,6 +150,8 @@ function taskOptions(task: Command): Command {
     .option('--expected <column>', 'the column with the right answers')
     .option('--scorer <name|file.json>', 'how answers are scored; default exact')
     .option('--model <provider/model>', 'the model that answers; default local')
+    .option('--name <name>', 'the name of the job in lists')
+    .option('--tag <tag...>', 'tags of the job in lists')
     .option('--json', 'the result as JSON');
 }
 

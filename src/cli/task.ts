@@ -5,6 +5,7 @@ import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { ConfigError } from '../config.js';
+import { unknownField } from '../contracts/close-names.js';
 import type { Api } from './api.js';
 import { modelOf } from './model-name.js';
 import { note } from './output.js';
@@ -33,6 +34,16 @@ export interface TaskOptions extends Omit<Project, 'scorer' | 'budget'> {
   budget?: number;
 }
 
+/** Labels of the job, for lists. */
+export interface LabelOptions {
+  name?: string | undefined;
+  tag?: string[] | undefined;
+}
+
+export function labelsOf({ name, tag }: LabelOptions) {
+  return { ...(name !== undefined && { name }), ...(tag && { tags: tag }) };
+}
+
 /** The project's file in the current folder; empty without one. */
 export async function readProject(): Promise<Project> {
   const text = await readFile(projectFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -43,7 +54,10 @@ export async function readProject(): Promise<Project> {
   const parsed = projectSchema.safeParse(parseJson(text, projectFile));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new ConfigError(`${projectFile}: ${issue!.path.join('.')} ${issue!.message}`);
+  const { path, message } = issue!;
+  if (issue!.code !== 'unrecognized_keys') throw new ConfigError(`${projectFile}: ${path.join('.')} ${message}`);
+  const name = issue!.keys[0]!;
+  throw new ConfigError(`${projectFile}: ${name}: ${unknownField(name, Object.keys(projectSchema.shape))}`);
 }
 
 export async function readTask({ scorer, ...options }: TaskOptions): Promise<ReadTask> {

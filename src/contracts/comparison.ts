@@ -43,7 +43,9 @@ export const comparisonSchema = z
       ),
     difference: z
       .object({ mean: z.number(), low: z.number(), high: z.number() })
-      .describe('b minus a, paired by seed, with the 95 % interval; for one seed ±Number.MAX_VALUE.'),
+      .describe(
+        'b minus a, paired by seed, with the 95 % interval; without a bound (one seed) -1 to 1, and ±Number.MAX_VALUE for rewards outside of 0 to 1.',
+      ),
     verdict: outcome.verdict.unwrap().describe('Of b: whether the interval is above or below 0.'),
     won: z.int().describe('Compared seeds on which b has the higher reward.'),
     lost: z.int(),

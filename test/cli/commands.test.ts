@@ -50,6 +50,7 @@ describe('optimize', () => {
     expect(err).toMatch(new RegExp(`^Ratchet \\S+ at ${on.service.url}$`, 'm'));
     expect(err).toContain('Split: 19 train, 13 evaluation, 8 held-out rows');
     expect(err).toContain('At most 300 rollouts');
+    expect(err.match(/^Note: /gm) ?? []).toEqual([]);
     expect(out).toMatch(/^\+rule-\d\.$/m);
     expect(out).toMatch(/Better on 8 held-out rows: 0\.000 -> 1\.000/);
     const best = await written('best-prompt.txt');
@@ -68,7 +69,11 @@ describe('optimize', () => {
     expect(langfuse).toMatchObject({ type: 'chat', prompt: messages.messages });
     expect(dspy.signature.instructions).toBe(messages.messages[0].content);
 
-    const evaluated = await ratchet('eval', ...task, '--prompt', 'best-prompt.txt');
+    const labels = ['--name', 'best of teams', '--tag', 'nightly', 'team-a'];
+    const evaluated = await ratchet('eval', ...task, '--prompt', 'best-prompt.txt', ...labels);
+    const listed = await ratchet('list', '--json', '--limit', '1');
+    expect(JSON.parse(listed.out)).toMatchObject([{ name: 'best of teams', tags: ['nightly', 'team-a'] }]);
+    expect((await ratchet('list')).out).toMatch(/^evl_\w+ +completed .* best of teams$/m);
     expect(evaluated).toMatchObject({ code: 0, out: expect.stringMatching(/^Mean reward 1\.000 on 40 rows$/m) });
 
     const before = await ratchet('eval', ...task, '--prompt', 'prompt.txt', '--json');
@@ -245,10 +250,16 @@ describe('doctor', () => {
     on.world.model.reply(({ body }) =>
       body.model === 'policy' ? { text: 'ok' } : { status: 404, raw: '{"error":{"message":"no such model"}}' },
     );
-    const { code, out } = await ratchet('doctor', '--model', 'fake/policy', '--proposer', 'fake/absent');
+    await writeFile(join(folder, 'ratchet.json'), '{"model":"fake/policy","proposer":"fake/absent"}');
+    const { code, out } = await ratchet('doctor');
+    const checks = JSON.parse(
+      (await ratchet('doctor', '--model', 'fake/policy', '--proposer', 'fake/policy', '--json')).out,
+    );
+    expect(checks).toContainEqual({ name: 'model fake/policy answers', ok: true, detail: expect.any(String) });
+    await rm(join(folder, 'ratchet.json'));
     const called = on.world.model.requests.map(({ body }) => body.model);
     on.world.reset();
-    expect(called.sort()).toEqual(['absent', 'policy']);
+    expect(called.sort()).toEqual(['absent', 'policy', 'policy']);
     expect(out).toMatch(/^ok {4}model fake\/policy answers: in/m);
     expect(out).toMatch(/^FAIL {2}model fake\/absent answers: .*no such model/m);
     expect(code).toBe(1);
@@ -305,6 +316,43 @@ test('eval and optimize read a promptfooconfig.yaml', async () => {
   const cost = { ...config, defaultTest: { assert: [{ type: 'cost', threshold: 1 }] } };
   await writeFile(join(folder, 'foo/promptfooconfig.yaml'), JSON.stringify(cost));
   expect(await ratchet('eval', ...data)).toMatchObject({ code: 2, err: expect.stringContaining('cost') });
+}, 60_000);
+
+test('eval says how far its judge agrees with the labels', async () => {
+  const scorer = { type: 'rubric', criteria: '- good (1): The answer is good.', provider: 'fake', model: 'judge' };
+  await writeFile(join(folder, 'judge.json'), JSON.stringify(scorer));
+  on.world.model.reply(({ body }) => {
+    const scored = JSON.stringify({ criteria: [{ name: 'good', reason: 'because', score: 1 }] });
+    return { text: body.model === 'judge' ? scored : 'no label' };
+  });
+  const { out, err } = await ratchet('eval', ...task, '--prompt', 'prompt.txt', '--scorer', 'judge.json');
+  on.world.reset();
+  const line = /^Judge: agrees with the labels on 0\.000 of 40 outputs .*, no better than chance$/m;
+  expect({ out, err }).toMatchObject({ out: expect.stringMatching(line) });
+}, 60_000);
+
+test.each([
+  ['{"modle":"local"}', /modle: unknown field; did you mean `model`/],
+  ['{"budget":0}', /budget /],
+])(
+  'a ratchet.json of %s is refused with the field',
+  async (text, message) => {
+    await writeFile(join(folder, 'ratchet.json'), text);
+    const { code, err } = await ratchet('eval', '--prompt', 'prompt.txt');
+    await rm(join(folder, 'ratchet.json'));
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(message) });
+  },
+  60_000,
+);
+
+test('a deployment takes no pause, resume or cancel', async () => {
+  const id = `dep_${'0'.repeat(32)}`;
+  const refused = await Promise.all(['pause', 'resume', 'cancel'].map((name) => ratchet(name, id)));
+  expect(refused.map(({ code, err }) => [code, /deployment, which takes no/.test(err)])).toEqual([
+    [2, true],
+    [2, true],
+    [2, true],
+  ]);
 }, 60_000);
 
 describe('deploy', () => {

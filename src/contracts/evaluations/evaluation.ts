@@ -62,7 +62,7 @@ const shape = {
   ...containerFields,
 };
 
-const needed = { container: ['container_url', 'env_name', 'seeds'], rows: ['scorer', 'candidate'] };
+const needed = { container: ['container_url', 'env_name', 'seeds', 'app_id'], rows: ['scorer', 'candidate'] };
 const checkFields = (request: unknown, ctx: z.RefinementCtx) => checkSource(request, ctx, needed);
 
 const appId = z.string().min(1).max(200).describe('Groups jobs.');
@@ -70,7 +70,7 @@ const appId = z.string().min(1).max(200).describe('Groups jobs.');
 const bodyRule = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
 export const flatEvaluationSchema = z
-  .strictObject({ ...shape, app_id: appId, ...labelFields, ...webhookField }, bodyRule)
+  .strictObject({ ...shape, app_id: appId.optional(), ...labelFields, ...webhookField }, bodyRule)
   .superRefine(checkFields, runAlways);
 
 /** Create request in the existing client's wrapper. */

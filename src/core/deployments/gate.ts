@@ -52,16 +52,15 @@ export function evaluateGate({ minReward, minImprovement }: Threshold, rewards: 
   }
   const comparison = { ...comparePaired(ours, theirs), seeds: pairs.length };
   const { difference, low, high } = comparison;
-  const passed = low >= minImprovement!;
+  const isSingle = pairs.length === 1;
+  const passed = !isSingle && low >= minImprovement!;
   const says =
     `The candidate's mean reward is ${formatNumber(candidateReward)} ${on}, against ${formatNumber(incumbentReward)}: better by ` +
-    `${formatNumber(difference)} on ${pairs.length} common seeds${pairs.length < candidate.length ? `, where it has ${formatNumber(mean(ours)!)}` : ''}, 95 % interval ${formatBound(low)} to ${formatBound(high)}; its lower end ` +
+    `${formatNumber(difference)} on ${pairs.length} common seeds${pairs.length < candidate.length ? `, where it has ${formatNumber(mean(ours)!)}` : ''}, 95 % interval ${formatBound(low)} to ${formatBound(high)}${isSingle ? ' (one seed shows nothing)' : ''}; its lower end ` +
     `${passed ? 'reaches' : 'does not reach'} min_improvement, ${formatNumber(minImprovement!)}.`;
   return { passed, candidateReward, incumbentReward, comparison, message: says };
 }
 
 const formatNumber = (value: number): string => String(Number(value.toFixed(4)));
 const formatBound = (value: number): string =>
-  Math.abs(value) === Number.MAX_VALUE
-    ? `${value < 0 ? '-' : '+'}infinity (one seed shows nothing)`
-    : formatNumber(value);
+  Math.abs(value) === Number.MAX_VALUE ? `${value < 0 ? '-' : '+'}infinity` : formatNumber(value);

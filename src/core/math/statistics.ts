@@ -31,9 +31,21 @@ export function compareToZero({ count, mean: difference, variance }: Sample): Co
   return interval(difference, Math.sqrt(variance / Math.max(1, count)), count - 1);
 }
 
-/** `left` minus `right`, pair by pair. */
+/** `left` minus `right`, pair by pair, within what is possible. */
 export function comparePaired(left: readonly number[], right: readonly number[]): Comparison {
-  return compareToZero(sampleOf(left.map((value, at) => value - right[at]!)));
+  return possible(compareToZero(sampleOf(left.map((value, at) => value - right[at]!))), left, right);
+}
+
+/** `left` minus `right` of different seeds, within what is possible. */
+export function compareUnpaired(left: readonly number[], right: readonly number[]): Comparison {
+  return possible(compareIndependent(sampleOf(left), sampleOf(right)), left, right);
+}
+
+/** Means of values of 0 to 1 differ by -1 to 1. */
+function possible(comparison: Comparison, ...values: (readonly number[])[]): Comparison {
+  if (!values.flat().every((value) => value >= 0 && value <= 1)) return comparison;
+  const { difference, low, high } = comparison;
+  return { difference, low: Math.max(-1, low), high: Math.min(1, high) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { pageQuery, pageSchema } from '../../contracts/common.js';
 import { datasetRowSchema, datasetSchema, uploadLimits } from '../../contracts/datasets/dataset.js';
@@ -42,7 +42,7 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
 
   await app.register((scope: App, _options, done) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(Object.keys(formats), (_request, stream, parsed) => parsed(null, stream));
+    scope.addContentTypeParser('*', (_request, stream, parsed) => parsed(null, stream));
     scope.post(
       datasetsBase,
       {
@@ -63,9 +63,15 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
         const { orgId } = request.caller;
         const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
         if (Number(request.headers['content-length'] ?? 0) > uploadLimits.bytes) throw tooLarge();
-        const body = request.body as Readable;
+        const format = formats[type];
+        if (!format) {
+          request.raw.resume();
+          throw new ApiError(415, 'unsupported_media_type', `Send the file as ${Object.keys(formats).join(', ')}.`);
+        }
+        // A request without a body has no stream.
+        const body = (request.body as Readable | undefined) ?? Readable.from([]);
         const { dataset, isNew } = await withUpload(
-          formats[type]!,
+          format,
           body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
           (upload) => db.org(orgId, (tx) => putDataset(tx, orgId, upload.dataset, upload.batches())),
           // The unread rest of a refused file would block its client and the connection.

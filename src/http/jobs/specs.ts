@@ -113,7 +113,7 @@ export function evaluationSpec(
     ...(rows && { rows }),
     ...runSpec(request),
     container: rows ? null : containerSpec(request, request.container_url!, request.env_name!),
-    appId: request.app_id,
+    appId: request.app_id ?? 'default',
     seeds: request.seeds ?? [...Array(rows?.numRows ?? 0).keys()],
     timeoutS: request.timeout,
     candidate,

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   compareIndependent,
   comparePaired,
+  compareUnpaired,
   compareToZero,
   sampleOf,
   studentT95,
@@ -71,9 +72,20 @@ describe('a paired comparison', () => {
   });
 
   test('of one pair has an unbounded interval that JSON can represent', () => {
-    const single = comparePaired([1], [0.25]);
+    const single = comparePaired([2], [1.25]);
     expect(single).toEqual({ difference: 0.75, low: -Number.MAX_VALUE, high: Number.MAX_VALUE });
     expect(JSON.parse(JSON.stringify(single))).toEqual(single);
+  });
+
+  test('of rewards of 0 to 1 stays within -1 to 1', () => {
+    expect(comparePaired([1], [0.25])).toEqual({ difference: 0.75, low: -1, high: 1 });
+    expect(comparePaired([1, 1, 0], [0, 0, 0])).toEqual({
+      difference: expect.closeTo(2 / 3, 9),
+      low: expect.closeTo(-0.7677, 4),
+      high: 1,
+    });
+    expect(compareUnpaired([1, 1, 0], [0, 0, 0]).high).toBe(1);
+    expect(compareUnpaired([1, 1, -0.1], [0, 0, 0]).high).toBeGreaterThan(1);
   });
 
   test('is antisymmetric', () => {
@@ -131,6 +143,6 @@ describe('an independent comparison', () => {
 });
 
 test('compareToZero equals a paired comparison with zeros', () => {
-  const rewards = [0.5, 1, 0, 1];
+  const rewards = [0.5, 1, 0, 1.5];
   expect(compareToZero(sampleOf(rewards))).toEqual(comparePaired(rewards, [0, 0, 0, 0]));
 });

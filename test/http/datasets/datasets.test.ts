@@ -157,6 +157,16 @@ test.each([
   await once(sent, 'finish');
 });
 
+test.each([
+  [undefined, undefined, 415, 'unsupported_media_type'],
+  ['text/plain', 'a', 415, 'unsupported_media_type'],
+  ['application/jsonl', undefined, 422, 'invalid_rows'],
+])('an upload of type %s with body %s is refused', async (type, body, status, code) => {
+  const headers = { authorization: `Bearer ${http.key}`, ...(type && { 'content-type': type }) };
+  const answer = await fetch(`${url}${base}`, { method: 'POST', headers, ...(body && { body }) });
+  expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([status, code]);
+});
+
 test('many rows are read by page, and leave no file behind', async () => {
   const text = Array.from({ length: 12_345 }, (_, row) => JSON.stringify({ row, text: 'x'.repeat(300) })).join('\n');
   const { body } = await upload('jsonl', text);

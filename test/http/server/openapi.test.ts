@@ -116,7 +116,7 @@ describe('/openapi.json', () => {
 test('seeds are a list or a range', () => {
   const forms = document.paths['/api/v1/offline/jobs']!['post']!.requestBody!.content['application/json']!.schema;
   const [flat] = forms['anyOf'] as { properties: { seeds: object }; required: string[] }[];
-  expect(flat!.required).toEqual(['policy', 'app_id']);
+  expect(flat!.required).toEqual(['policy']);
   const seed = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
   expect(flat!.properties.seeds).toEqual({
     description: expect.any(String) as unknown,
