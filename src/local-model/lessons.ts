@@ -28,6 +28,8 @@ const verdictWords = new Set(
   ),
 );
 const onItsLine = /^Expected: (.{1,200})$/m;
+/** Lines of a scorer's feedback: labels of one common word are not mentions there. */
+const answerLines = /^(?:Expected|Given): .{1,200}$/gm;
 const quoted = /^[^`"'“\n]{0,40}[`"'“]([^`"'”\n]{1,80})[`"'”]/;
 
 /** Reads the lessons from inputs, outputs and feedback. */
@@ -46,10 +48,13 @@ export function readLessons({ instruction, examples }: ShownReflection): Lessons
       extracts.push({ text, expected: quote, explanation: '' });
       continue;
     }
-    const mentions = mentionsIn(example.feedback);
-    const expected = quote !== null && known.has(quote) ? quote : expectedLabel(example, mentions, mentionsIn);
+    const stated = expectedAnswer(example.feedback);
+    const isLabel = stated !== null && known.has(stated);
+    const feedback = isLabel ? example.feedback.replaceAll(answerLines, '') : example.feedback;
+    const mentions = mentionsIn(feedback);
+    const expected = isLabel ? stated : expectedLabel(example, mentions, mentionsIn);
     if (expected === null) continue;
-    labels.push({ text, expected, explanation: ownWords(example.feedback, mentions).replaceAll(text, ' ') });
+    labels.push({ text, expected, explanation: ownWords(feedback, mentions).replaceAll(text, ' ') });
   }
   return { labels: withoutRoutine(labels), extracts };
 }

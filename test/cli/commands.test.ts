@@ -89,23 +89,30 @@ describe('optimize', () => {
     expect(JSON.parse(compared.out)).toMatchObject({ verdict: 'better', won: 40 });
   }, 60_000);
 
-  test('of 30 rows without a key gives a better prompt and a verdict on held-out rows', async () => {
-    const teams = { card: 'team_green', refund: 'team_blue', password: 'team_red' };
-    const ends = 'was promised,never arrived,is wrong,does not work,is missing,was lost,is late,came twice';
-    const rows = [...ends.split(','), 'was changed', 'is needed today'].flatMap((end) =>
-      Object.entries(teams).map(([subject, expected]) => ({ input: `My ${subject} ${end}.`, expected })),
-    );
-    await writeFile(join(folder, 'teams.jsonl'), rows.map((row) => JSON.stringify(row)).join('\n'));
-    await writeFile(join(folder, 'teams.txt'), `Name the team.\n\nLabels: ${Object.values(teams).join(', ')}\n`);
-    const files = ['--data', 'teams.jsonl', '--prompt', 'teams.txt', '--out', 'better.txt'];
-    const calls = on.world.model.requests.length;
-    const { code, out, err } = await ratchet('optimize', ...files);
-    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('6 held-out rows') });
-    expect(out).toMatch(/^Better on 6 held-out rows: 0\.\d+ -> 1\.000 \(95 %: difference 0\.\d+ to /m);
-    const better = await written('better.txt');
-    for (const subject of Object.keys(teams)) expect(better).toContain(subject);
-    expect(on.world.model.requests).toHaveLength(calls);
-  }, 60_000);
+  test.each([
+    [{ card: 'team_green', refund: 'team_blue', password: 'team_red' }],
+    [{ card: 'north', refund: 'south', password: 'west' }],
+    [{ card: 'A', refund: 'B', password: 'C' }],
+  ])(
+    'of 30 rows without a key gives a better prompt and a verdict: %j',
+    async (teams) => {
+      const ends = 'was promised,never arrived,is wrong,does not work,is missing,was lost,is late,came twice';
+      const rows = [...ends.split(','), 'was changed', 'is needed today'].flatMap((end) =>
+        Object.entries(teams).map(([subject, expected]) => ({ input: `My ${subject} ${end}.`, expected })),
+      );
+      await writeFile(join(folder, 'teams.jsonl'), rows.map((row) => JSON.stringify(row)).join('\n'));
+      await writeFile(join(folder, 'teams.txt'), `Name the team.\n\nLabels: ${Object.values(teams).join(', ')}\n`);
+      const files = ['--data', 'teams.jsonl', '--prompt', 'teams.txt', '--out', 'better.txt'];
+      const calls = on.world.model.requests.length;
+      const { code, out, err } = await ratchet('optimize', ...files);
+      expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('6 held-out rows') });
+      expect(out).toMatch(/^Better on 6 held-out rows: 0\.\d+ -> 1\.000 \(95 %: difference 0\.\d+ to /m);
+      const better = await written('better.txt');
+      for (const subject of Object.keys(teams)) expect(better).toContain(subject);
+      expect(on.world.model.requests).toHaveLength(calls);
+    },
+    60_000,
+  );
 
   test('with --json prints the results alone', async () => {
     const more = [
