@@ -1,4 +1,4 @@
-import { bestRewardAttribute, nameAttribute, rolloutsAttribute } from '../../../workflows/messages.js';
+import { bestRewardAttribute, rolloutsAttribute } from '../../../workflows/messages.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   createEvaluation,
@@ -34,17 +34,6 @@ interface Trace {
   calls: { request: { messages: { role: string; content: string }[] } }[];
 }
 const traceOf = (session: string, id: string) => on.service.api.call<Trace>('GET', `${pathOf(session)}/traces/${id}`);
-
-test('Temporal shows the name, tags and metadata of a job', async () => {
-  const labels = { name: 'nightly', tags: ['team-a'], metadata: { team: 'search' } };
-  const spec = { algorithm: 'gepa', ...on.world.job(12), gepa, budget: { max_rollouts: 30 } };
-  const body = { policy_optimization: spec, ...labels };
-  const { session_id: id } = await on.service.api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', body);
-  const { memo, typedSearchAttributes: shown } = await on.service.workflow(id).describe();
-  expect(memo).toEqual(labels);
-  expect(shown.get(nameAttribute)).toBe('nightly');
-  await ended<Session>(on.service, id);
-});
 
 describe('a session on a data set', () => {
   test('finds the prompt with all rules, and compares it with the baseline on held-out rows', async () => {

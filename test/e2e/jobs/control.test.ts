@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError } from '@temporalio/client';
 import { isTerminal, transition } from '../../../src/core/jobs/status.js';
-import { statusQuery, tagsAttribute } from '../../../workflows/messages.js';
+import { nameAttribute, statusQuery, tagsAttribute } from '../../../workflows/messages.js';
 import { answers, startFakeContainer, type FakeContainer } from '../../support/fakes/container.js';
 import { startGraphWorld, type GraphWorld } from '../../support/worlds/graph.js';
 import {
@@ -274,15 +274,17 @@ describe('effects of commands', () => {
   });
 });
 
-test('labels are in Temporal: name in memo and, cut, in the summary; tags as a search attribute', async () => {
+test('labels are in Temporal: in the memo, as search attributes and, cut, in the summary', async () => {
   const most = {
     name: '\u{1F600}'.repeat(100),
     tags: Array.from({ length: 20 }, (_, i) => String(i).padStart(50, 'x')),
+    metadata: { team: 'search' },
   };
   const seeds = [0];
   const id = await createEvaluation(service, { container_url: box.url, policy, seeds, ...most });
   const description = await service.workflow(id).describe();
-  expect(description.memo).toEqual({ name: most.name });
+  expect(description.memo).toEqual(most);
+  expect(description.typedSearchAttributes.get(nameAttribute)).toBe(most.name);
   expect(await description.staticSummary()).toContain(`${id}: \u{1F600}`);
   expect(description.typedSearchAttributes.get(tagsAttribute)).toEqual(most.tags);
   const query = `RatchetTags = '${most.tags[7]}' and RatchetTags = '${most.tags[19]}'`;
