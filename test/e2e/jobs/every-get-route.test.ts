@@ -164,7 +164,7 @@ function idsOf(jobs: readonly string[]): Record<string, Ids> {
 
 const walk = (jobs: readonly string[]) =>
   walkGetRoutes(on.service, idsOf(jobs), {
-    ...{ kind: 'optimization', system_id: 'any', system_name: 'any', name: 'prompt', tag: 'any' },
+    ...{ kind: 'optimization', system_id: 'any', system_name: 'any', name: 'prompt', metadata: '{}', tag: 'any' },
     correlation_id: traffic!.calls[0]!.correlationId,
     ...{ a: jobs[0]!, b: jobs[0]! },
   });
