@@ -15,12 +15,29 @@ export function normalizeReward(reward: number): number {
  * The sum with a single rounding (Shewchuk 1997, "Adaptive precision floating-point arithmetic").
  */
 export function sum(values: readonly number[]): number {
+  return sumWithoutRounding(values) ?? sumExactly(values);
+}
+
+/** The sum if no addition rounds, as with most rewards; else null. */
+function sumWithoutRounding(values: readonly number[]): number | null {
+  let total = 0;
+  for (const value of values) {
+    const before = total;
+    total += value;
+    const added = total - before;
+    // Knuth's two-sum; NaN after an overflow.
+    if (before - (total - added) + (value - added) !== 0) return null;
+  }
+  return total + 0;
+}
+
+function sumExactly(values: readonly number[]): number {
   const partials: number[] = [];
   for (const value of values) add(partials, value);
   return roundPartials(partials);
 }
 
-/** Adds to non-overlapping partials, in place: a long search spends most of its time on sums. */
+/** Adds to non-overlapping partials, in place. */
 function add(partials: number[], value: number): void {
   let carry = value;
   let kept = 0;
@@ -61,7 +78,22 @@ function roundPartials(partials: number[]): number {
 /** The mean of normalized rewards; null without any. The mean of equal values is that value. */
 export function mean(rewards: readonly number[]): number | null {
   if (rewards.length === 0) return null;
-  const values = rewards.map(normalizeReward);
+  const total = sumWithoutRounding(rewards);
+  const simple = total === null ? null : meanOfExactSum(total, rewards.length);
+  return simple ?? meanExactly(rewards.map(normalizeReward));
+}
+
+/** Null where `count * float` may round: outside the range of a 32-bit float. */
+function meanOfExactSum(total: number, count: number): number | null {
+  const rough = total / count;
+  const size = Math.abs(rough);
+  if (rough !== 0 && !(size > 1e-30 && size < 1e30 && count < 2 ** 20)) return null;
+  const high = Math.fround(rough);
+  // All three products and the first difference are exact.
+  return rough + (total - count * high - count * (rough - high)) / count;
+}
+
+function meanExactly(values: readonly number[]): number {
   const rough = sum(values) / values.length;
   // Two roundings would make 0.4000000000000001 of six times 0.4: add the exact rest.
   const partials: number[] = [];

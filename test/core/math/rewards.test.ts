@@ -54,6 +54,23 @@ describe('mean', () => {
     );
   });
 
+  test('adds the exact rest of the division', () => {
+    const scale = 2n ** 200n;
+    const exactly = (value: number) => {
+      let shift = 0;
+      for (let rest = value; !Number.isInteger(rest); rest *= 2) shift += 1;
+      return (BigInt(value * 2 ** shift) * scale) / 2n ** BigInt(shift);
+    };
+    const decimals = fc.integer({ min: 0, max: 1_000 }).map((thousandths) => thousandths / 1_000);
+    fc.assert(
+      fc.property(fc.array(fc.oneof(grid, decimals), { minLength: 1, maxLength: 100 }), (values) => {
+        const rough = sum(values) / values.length;
+        const rest = values.reduce((total, value) => total + exactly(value) - exactly(rough), 0n);
+        expect(mean(values)).toBe(rough + Number(rest) / Number(scale) / values.length + 0);
+      }),
+    );
+  });
+
   test('of huge rewards is finite', () => {
     expect(mean([1.5e308, 1.5e308, -1.5e308])).toBeLessThan(Infinity);
   });
