@@ -51,7 +51,11 @@ async function bundleWorkflows() {
   const workflowsPath = join(dist, 'workflows', 'index.js');
   if (!existsSync(workflowsPath)) return;
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  const { code } = await bundleWorkflowCode({
+    workflowsPath,
+    preloadModules: [join(dist, 'workflows', 'preload.js')],
+    logger: new DefaultLogger('WARN'),
+  });
   writeFileSync(join(dist, 'workflow-bundle.js'), code);
 }
 

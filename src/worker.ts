@@ -1,13 +1,6 @@
 import type { Client } from '@temporalio/client';
-import {
-  bundleWorkflowCode,
-  makeTelemetryFilterString,
-  Runtime,
-  Worker,
-  type WorkflowBundleOption,
-} from '@temporalio/worker';
+import { makeTelemetryFilterString, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { setMaxListeners } from 'node:events';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/index.js';
@@ -52,7 +45,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     connection,
     namespace,
     taskQueue,
-    workflowBundle: options.bundle ?? (await builtBundle()),
+    workflowBundle: options.bundle ?? { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
     activities: createActivities(deps),
     dataConverter: dataConverter(options.codecKey),
     ...(options.buildId && { workerDeploymentOptions: pinnedTo(options.buildId) }),
@@ -76,12 +69,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await ended;
     },
   };
-}
-
-async function builtBundle(): Promise<WorkflowBundleOption> {
-  const codePath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
-  if (existsSync(codePath)) return { codePath };
-  return bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('../workflows/index.js', import.meta.url)) });
 }
 
 /** Forwards the log of Temporal's core to ours. Call it once, before the first connection. */

@@ -50,6 +50,7 @@ async function bundle(file: string): Promise<void> {
   if (!existsSync(workflowsPath)) return;
   const { code } = await bundleWorkflowCode({
     workflowsPath,
+    preloadModules: [join(import.meta.dirname, '../../../workflows/preload.ts')],
     logger: new DefaultLogger('WARN'),
     // Sources import './x.ts' as './x.js'.
     webpackConfigHook: (config) => ({
