@@ -62,6 +62,8 @@ export async function connectWorker(
       ...(tls === undefined ? {} : { tls }),
       ...(typeof apiKey === 'string' ? { apiKey } : {}),
       ...(metadata ? { metadata } : {}),
+      // On loopback, compression costs more than it saves.
+      ...('embedded' in target && { grpcCompression: { codec: 'none' } }),
     }),
     namespace,
   };
