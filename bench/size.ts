@@ -30,15 +30,8 @@ export async function run(say: (line: string) => void = () => undefined, size: L
   try {
     const evaluation = await evaluate(bench, size, say);
     const session = await search(bench, size, say);
-    const memory = await bench.peakMemory();
-    return [
-      ...evaluation,
-      ...session,
-      {
-        ...line('memory of API and worker, at most', memory ?? 0, 'MB', null),
-        ...(memory ? {} : { measured: 'not shown' }),
-      },
-    ];
+    const memory = bench.peakMemory();
+    return [...evaluation, ...session, line('memory of API and worker, at most', memory, 'MiB', null)];
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
     await bench.stop();

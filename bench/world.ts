@@ -8,7 +8,7 @@ import { descendants, startTree, type Tree } from '../test/support/servers/tree.
 import { createCaller, type Caller } from './caller.js';
 import { startChild, type Child } from './child.js';
 import { countStatements, writeStatements } from './profile.js';
-import { cpuSeconds, memoryMiB, resetPeak } from './proc.js';
+import { cpuSeconds, memoryMiB, resetPeaks, savedServer } from './proc.js';
 
 /** The container's counts under a name; times by `clock.now`. */
 export interface ContainerCount {
@@ -46,15 +46,10 @@ export interface World extends Caller {
   postgres: pg.Client;
   spent(): Promise<Spent>;
   /**
-   * Resident memory of the service's process (API and worker) in MiB; peak since `resetMemoryPeak`.
+   * Resident memory of API and worker in MiB; the sum of their peaks since `resetMemoryPeak`.
    */
   memory(): { now: number; peak: number };
   resetMemoryPeak(): void;
-}
-
-interface SavedServer {
-  settings: { port: number; password?: string };
-  process: { pid: number };
 }
 
 const readyMs = 120_000;
@@ -96,6 +91,7 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
     const pid = tree.process.pid!;
 
     const [postgresServer, temporalServer] = [savedServer(dataDir, 'postgres'), savedServer(dataDir, 'temporal')];
+    const servers = [postgresServer.process.pid, temporalServer.process.pid] as const;
     const postgres = await openPostgres(dataDir);
     ends.push(() => postgres.end());
     if (profileDir !== undefined) ends.push(() => writeStatements(postgres, profileDir));
@@ -114,7 +110,6 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
       temporal: new Client({ connection }),
       postgres,
       async spent() {
-        const servers = [postgresServer.process.pid, temporalServer.process.pid] as const;
         const { rows } = await postgres.query<{ n: string }>('select sum(xact_commit) as n from pg_stat_database');
         return {
           service: cpuSeconds(pid, servers),
@@ -124,8 +119,8 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
           transactions: Number(rows[0]?.n),
         };
       },
-      memory: () => memoryMiB(pid),
-      resetMemoryPeak: () => resetPeak(pid),
+      memory: () => memoryMiB(pid, servers),
+      resetMemoryPeak: () => resetPeaks(pid, servers),
     });
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
@@ -140,10 +135,6 @@ async function start(env: Record<string, string>, line: [string, ...string[]]): 
     ...tree,
     stop: () => Promise.race([tree.stop(), delay(stopMs, undefined, { ref: false }).then(() => tree.kill())]),
   };
-}
-
-function savedServer(dataDir: string, name: string): SavedServer {
-  return JSON.parse(readFileSync(join(dataDir, name, 'server.json'), 'utf8')) as SavedServer;
 }
 
 async function openPostgres(dataDir: string): Promise<pg.Client> {

@@ -12,24 +12,24 @@ import { createProviders } from './clients/models/providers.js';
 import { checkRoles, type Config, type Roles } from './config.js';
 import { keepSecret } from './embedded/kept.js';
 import { firstFree } from './embedded/ports.js';
-import { startPostgres } from './embedded/postgres.js';
-import { startTemporal } from './embedded/temporal.js';
+import { end } from './embedded/process.js';
 import { buildApp } from './http/app.js';
 import { registerDeploymentInference } from './http/inference/deployment.js';
 import { registerProxy } from './http/inference/proxy.js';
 import { createMetrics, serveMetrics } from './metrics.js';
 import { connect } from './storage/db/db.js';
 import { ensureBootstrapKey, generateKey } from './storage/access/keys.js';
-import { migrate } from './storage/db/migrate.js';
 import { listen } from './storage/db/notifications.js';
 import { checkDatabase } from './storage/db/start-check.js';
+import { startServers, type Servers } from './servers.js';
 import { stopAll } from './stop-all.js';
 import { createCommander } from './temporal/commands.js';
-import { connectClient, type TemporalTarget } from './temporal/connection.js';
+import { connectClient } from './temporal/connection.js';
 import { createReadiness } from './temporal/readiness.js';
 import { registerSearchAttributes } from './temporal/search-attributes.js';
 import { startWorkflow } from './temporal/starter.js';
 import { version } from './version.js';
+import { loadWorker, startWorkerProcess } from './worker-process.js';
 import { startWorker } from './worker.js';
 
 export interface Service {
@@ -47,12 +47,22 @@ export interface Service {
 /** Postgres connections of each role. */
 const poolSize = 20;
 
+/** Differences from one process that starts everything. */
+export interface ServiceOptions {
+  /** The workflow bundle; default: that of the build. */
+  bundle?: WorkflowBundleOption;
+  /** Whether the worker runs in a process of its own: API calls wait for none of its work. */
+  separateWorker?: boolean;
+  /** Servers that run already, with a migrated database. */
+  servers?: Servers;
+}
+
 /** Starts Postgres, Temporal, then the roles; a failure stops what is running. */
 export async function startService(
   config: Config,
   roles: Roles,
   log: Logger,
-  bundle?: WorkflowBundleOption,
+  { bundle, separateWorker = false, servers: given }: ServiceOptions = {},
 ): Promise<Service> {
   const stops: (() => Promise<void> | void)[] = [];
   const stop = () => stopAll(stops.splice(0).reverse(), log);
@@ -61,38 +71,26 @@ export async function startService(
   ended.catch((err: Error) => log.error({ err }, 'a part of the service has stopped'));
 
   try {
-    checkRoles(config, roles);
+    if (!given) checkRoles(config, roles);
+    // Its code loads while the servers start.
+    const loading = roles.work && separateWorker ? loadWorker() : null;
+    if (loading) stops.push(() => end(loading.mark, ['SIGKILL']));
     const { secretKey, apiKey } = keysOf(config, roles);
 
-    let databaseUrl = config.databaseUrl;
-    if (!databaseUrl) {
-      const postgres = await startPostgres({ dataDir: config.dataDir, log, onExit: fail });
-      stops.push(() => postgres.stop());
-      databaseUrl = postgres.url;
+    let servers = given;
+    if (!servers) {
+      const started = await startServers(config, log, fail);
+      stops.push(() => started.stop());
+      ({ servers } = started);
     }
-    await migrate(databaseUrl, log);
+    const { databaseUrl, temporalUi } = servers;
     const db = connect(databaseUrl, log, poolSize);
     stops.push(() => db.close());
     await checkDatabase(db, secretKey);
     if (apiKey) await ensureBootstrapKey(db, secretKey, 'default', apiKey.value);
     const notifications = listen(databaseUrl, log);
     stops.push(() => notifications.close());
-
-    let target: TemporalTarget = { env: config.env };
-    let temporalUi = config.temporalUiUrl;
-    if (!config.ownTemporal) {
-      const temporal = await startTemporal({
-        dataDir: config.dataDir,
-        cacheDir: config.cacheDir,
-        port: config.temporalPort,
-        log,
-        onExit: fail,
-      });
-      stops.push(() => temporal.stop());
-      target = { embedded: { address: temporal.address } };
-      temporalUi ??= temporal.uiUrl;
-    }
-    const client = await connectClient(target, config.codecKey, roles.work);
+    const client = await connectClient(servers.temporal, config.codecKey, roles.work);
     stops.push(() => client.connection.close());
     const registered = registerSearchAttributes(client, log);
     // An API alone does not wait for Temporal: reads work without it; /readyz reports it as
@@ -114,8 +112,8 @@ export async function startService(
       const shutdown = new AbortController();
       // One listener per open stream.
       setMaxListeners(0, shutdown.signal);
-      // With both roles, requests must not queue behind rollouts for a connection.
-      const httpDb = roles.work ? connect(databaseUrl, log, poolSize) : db;
+      // With a worker here, requests must not queue behind rollouts for a connection.
+      const httpDb = roles.work && !loading ? connect(databaseUrl, log, poolSize) : db;
       if (httpDb !== db) stops.push(() => httpDb.close());
       const app = await buildApp({
         db: httpDb,
@@ -152,7 +150,11 @@ export async function startService(
       url = await app.listen({ port, host: config.host });
     }
 
-    if (roles.work) {
+    if (loading) {
+      const known = { ...config, secretKey, publicUrl, metricsPort: null };
+      const worker = await startWorkerProcess(loading, { config: known, servers }, log, fail);
+      stops.push(() => worker.stop());
+    } else if (roles.work) {
       const container = createContainerClient({ egress: config.egress });
       stops.push(() => container.close());
       const scorers = createScorerClient({ egress: config.egress, allowJavascript: config.allowJavascriptScorers });
@@ -162,7 +164,7 @@ export async function startService(
       const clients = { container, scorers, webhooks, providers, temporal: client };
       const deps = { db, notifications, ...clients, secretKey, publicUrl, metrics, log };
       const worker = await startWorker({
-        target,
+        target: servers.temporal,
         codecKey: config.codecKey,
         buildId: config.workerBuildId,
         deps,

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { Api } from '../../src/cli/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
+import { memoryMiB, savedServer } from '../proc.js';
 import { runTypeScript } from '../../test/support/children.js';
 import { startTree } from '../../test/support/servers/tree.js';
 
@@ -13,8 +14,8 @@ export interface Bench {
   api: Api;
   temporal: Client;
   worldUrl: string;
-  /** Peak memory of API and worker in MB; null: unknown on this system. */
-  peakMemory(): Promise<number | null>;
+  /** Peak memory of API and worker in MiB. */
+  peakMemory(): number;
   stop(): Promise<void>;
 }
 
@@ -42,16 +43,12 @@ export async function startBench(): Promise<Bench> {
     RATCHET_EGRESS: '',
   });
   const connection = await Connection.connect({ address: `127.0.0.1:${port}` });
-  const pid = await servicePid(tree.process.pid!);
+  const servers = (['postgres', 'temporal'] as const).map((name) => savedServer(folder, name).process.pid);
   return {
     api: new Api(tree.url, apiKey),
     temporal: new Client({ connection }),
     worldUrl,
-    async peakMemory() {
-      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-      const kb = /VmHWM:\s+(\d+) kB/.exec(status)?.[1];
-      return kb === undefined ? null : Number(kb) / 1_000;
-    },
+    peakMemory: () => memoryMiB(tree.process.pid!, servers).peak,
     async stop() {
       await connection.close();
       await tree.stop();
@@ -60,15 +57,4 @@ export async function startBench(): Promise<Bench> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The service's process: the last one started by npm and its script. */
-async function servicePid(pid: number): Promise<number> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  for (const child of children.trim().split(' ').filter(Boolean).map(Number)) {
-    const line = await readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '');
-    if (/postgres|temporal/.test(line.split('\0')[0] ?? '')) continue;
-    return servicePid(child);
-  }
-  return pid;
 }

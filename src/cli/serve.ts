@@ -11,8 +11,9 @@ const shutdownMs = 30_000;
 export async function serve(roles: Roles): Promise<void> {
   const config = readConfig();
   const log = createLog(config);
-  installRuntime(log);
-  const service = await startService(config, roles, log);
+  const separateWorker = roles.serve && roles.work;
+  if (!separateWorker) installRuntime(log);
+  const service = await startService(config, roles, log, { separateWorker });
   closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an error');
     await service.stop();

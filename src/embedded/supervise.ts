@@ -8,6 +8,8 @@ interface Supervision {
   first: ServerProcess;
   start(signal: AbortSignal): Promise<ServerProcess>;
   stopSignals: readonly NodeJS.Signals[];
+  /** Time between two of the signals; default: that of `end`. */
+  stopWithinMs?: number;
   log: Logger;
   /** Called once when the server has died too often: no further restart. */
   onExit(error: Error): void;
@@ -27,7 +29,8 @@ const maxRestarts = 8;
 const forgivenAfterMs = 60_000;
 
 /** Restarts a server when it dies, after a delay that doubles each time. */
-export function supervise({ name, first, start, stopSignals, log, onExit }: Supervision): SupervisedServer {
+export function supervise(how: Supervision): SupervisedServer {
+  const { name, first, start, stopSignals, stopWithinMs, log, onExit } = how;
   const stopping = new AbortController();
   const { signal } = stopping;
   let running = first;
@@ -36,7 +39,7 @@ export function supervise({ name, first, start, stopSignals, log, onExit }: Supe
     let restarts = 0;
     for (;;) {
       const since = Date.now();
-      if (signal.aborted) await end(running.mark, stopSignals);
+      if (signal.aborted) await end(running.mark, stopSignals, stopWithinMs);
       await running.gone;
       if (signal.aborted) return;
       log.warn({ server: running.mark.pid }, `${name} has exited unexpectedly; restarting it`);
@@ -64,7 +67,7 @@ export function supervise({ name, first, start, stopSignals, log, onExit }: Supe
     },
     async stop() {
       stopping.abort();
-      await end(running.mark, stopSignals);
+      await end(running.mark, stopSignals, stopWithinMs);
       await watching;
     },
   };

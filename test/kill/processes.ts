@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { Api } from '../../src/cli/api.js';
-import { startWorkerOf, startTree, type Tree } from '../support/servers/tree.js';
+import { commandLine } from '../../src/embedded/process.js';
+import { descendants, startWorkerOf, startTree, type Tree } from '../support/servers/tree.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -42,6 +43,13 @@ export class RestartableTree {
       ...this.env,
     });
     this.client = new Api(this.tree.url, apiKey);
+  }
+
+  /** The id of a process of the tree, by its command line. */
+  processOf(command: RegExp): number {
+    const pid = descendants(this.tree!.process.pid!).find((one) => command.test(commandLine(one) ?? ''));
+    if (pid === undefined) throw new Error(`no process of the tree runs ${command.source}`);
+    return pid;
   }
 
   /** kill -9 of the whole tree. */

@@ -67,7 +67,7 @@ export async function startTestService(
   const bundle = { codePath: workflowBundlePath() };
   const db = connect(databaseUrl, log, 4);
   const temporal = new Client({ connection, namespace });
-  let service = await startService(config, roles, log, bundle);
+  let service = await startService(config, roles, log, { bundle });
   const extra: Service[] = [];
   const started: TestService = {
     url: service.url ?? '',
@@ -80,13 +80,13 @@ export async function startTestService(
     config,
     async another(otherRoles, more = {}) {
       installFor(otherRoles);
-      const other = await startService({ ...config, publicUrl: started.url, ...more }, otherRoles, log, bundle);
+      const other = await startService({ ...config, publicUrl: started.url, ...more }, otherRoles, log, { bundle });
       extra.push(other);
       return other;
     },
     async restart() {
       await service.stop();
-      service = await startService(config, roles, log, bundle);
+      service = await startService(config, roles, log, { bundle });
       started.url = service.url ?? '';
       started.api = new Api(started.url, apiKey);
     },

@@ -1,0 +1,52 @@
+import type { Logger } from 'pino';
+import type { Config } from './config.js';
+import { startPostgres } from './embedded/postgres.js';
+import { startTemporal } from './embedded/temporal.js';
+import { migrate } from './storage/db/migrate.js';
+import type { TemporalTarget } from './temporal/connection.js';
+
+/** The servers that all processes of the service use. */
+export interface Servers {
+  databaseUrl: string;
+  temporal: TemporalTarget;
+  temporalUi: string | null;
+}
+
+/**
+ * Starts those that the settings do not name, side by side, and migrates the database. `onExit`: an
+ * embedded server cannot be kept alive.
+ */
+export async function startServers(
+  config: Config,
+  log: Logger,
+  onExit: (error: Error) => void,
+): Promise<{ servers: Servers; stop: () => Promise<void> }> {
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    await Promise.all(stops.splice(0).map((end) => end()));
+  };
+  const startDatabase = async (): Promise<string> => {
+    let url = config.databaseUrl;
+    if (!url) {
+      const postgres = await startPostgres({ dataDir: config.dataDir, log, onExit });
+      stops.push(() => postgres.stop());
+      url = postgres.url;
+    }
+    await migrate(url, log);
+    return url;
+  };
+  const startWorkflows = async (): Promise<Omit<Servers, 'databaseUrl'>> => {
+    const { dataDir, cacheDir, temporalPort: port, temporalUiUrl } = config;
+    if (config.ownTemporal) return { temporal: { env: config.env }, temporalUi: temporalUiUrl };
+    const temporal = await startTemporal({ dataDir, cacheDir, port, log, onExit });
+    stops.push(() => temporal.stop());
+    return { temporal: { embedded: { address: temporal.address } }, temporalUi: temporalUiUrl ?? temporal.uiUrl };
+  };
+  const [database, workflows] = await Promise.allSettled([startDatabase(), startWorkflows()]);
+  if (database.status === 'fulfilled' && workflows.status === 'fulfilled') {
+    return { servers: { databaseUrl: database.value, ...workflows.value }, stop };
+  }
+  // Report why the start failed, not what failed during the clean-up.
+  await stop().catch((err: Error) => log.error({ err }, 'an embedded server did not stop as it should'));
+  throw database.status === 'rejected' ? database.reason : (workflows as PromiseRejectedResult).reason;
+}

@@ -1,0 +1,27 @@
+/** The process of a worker that `ratchet dev` starts: settings come by message, from its parent. */
+import { once } from 'node:events';
+import closeWithGrace from 'close-with-grace';
+import { createLog } from './log.js';
+import { startService } from './main.js';
+import type { WorkerAnswer, WorkerSettings } from './worker-process.js';
+import { installRuntime } from './worker.js';
+
+const shutdownMs = 18_000;
+
+// Without its parent nothing would stop it. Rollouts in flight run again, as after any kill.
+process.on('disconnect', () => process.exit(1));
+const [{ config, servers }] = (await once(process, 'message')) as [WorkerSettings];
+const log = createLog(config);
+installRuntime(log);
+const answer = (message: WorkerAnswer) => process.send!(message);
+try {
+  const service = await startService(config, { serve: false, work: true }, log, { servers });
+  closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err }) => {
+    if (err) log.error({ err }, 'stopping after an error');
+    await service.stop();
+  });
+  service.ended.catch(() => process.exit(1));
+  answer({ ready: true });
+} catch (error) {
+  answer({ ready: false, reason: (error as Error).message });
+}

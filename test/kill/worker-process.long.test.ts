@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startIntents } from '../../examples/intents/container.js';
+import { lives, processMark } from '../../src/embedded/process.js';
+import { until } from '../support/until.js';
+import { RestartableTree } from './processes.js';
+
+// `npm start` runs its worker in a process of its own: killed, it is replaced, and the API answers
+// meanwhile; it ends with the process that started it.
+
+const seeds = Array.from({ length: 200 }, (_, seed) => seed);
+const worker = /worker-child\.js/;
+const parent = /^\S*node scripts\/run\.mjs/;
+
+let container: Awaited<ReturnType<typeof startIntents>>;
+let tree: RestartableTree;
+
+beforeAll(async () => {
+  container = await startIntents({ port: 0 });
+  tree = new RestartableTree();
+  await tree.start();
+}, 120_000);
+afterAll(async () => {
+  await tree.close();
+  await container.close();
+}, 60_000);
+
+interface Evaluation {
+  status: string;
+  progress: { completed: number };
+}
+
+async function createEvaluation(): Promise<string> {
+  const { job_id: id } = await tree.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+    container_url: container.url,
+    app_id: 'kill',
+    env_name: 'test',
+    seeds,
+    policy: { provider: 'local', model: 'local' },
+    max_concurrent: 2,
+  });
+  return `/api/v1/offline/jobs/${id}`;
+}
+
+const hasBegun = (path: string) =>
+  until('some rollouts have ended', async () => {
+    const { progress } = await tree.api.call<Evaluation>('GET', path);
+    return progress.completed > 10;
+  });
+
+test('a killed worker is replaced, and its job completes', async () => {
+  const path = await createEvaluation();
+  await hasBegun(path);
+  const killed = tree.processOf(worker);
+  process.kill(killed, 'SIGKILL');
+  expect(['running', 'completed']).toContain((await tree.api.call<Evaluation>('GET', path)).status);
+  const ended = await tree.api.ended<Evaluation>(path);
+  expect(ended.status).toBe('completed');
+  expect(ended.progress.completed).toBe(seeds.length);
+  expect(tree.processOf(worker)).not.toBe(killed);
+}, 120_000);
+
+test('a worker ends with the process that started it, and the next start continues', async () => {
+  const path = await createEvaluation();
+  await hasBegun(path);
+  const mark = processMark(tree.processOf(worker))!;
+  process.kill(tree.processOf(parent), 'SIGKILL');
+  await until('the worker has ended', () => !lives(mark));
+  await tree.start();
+  expect((await tree.api.ended<Evaluation>(path)).status).toBe('completed');
+}, 120_000);
