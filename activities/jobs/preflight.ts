@@ -3,7 +3,7 @@ import { callFailure, wordsOf } from '../../src/clients/models/call-failure.js';
 import { completeChat, providerRefusedKey, type ChatResult } from '../../src/clients/models/complete-chat.js';
 import type { BudgetSpec, JobSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { findServiceCall, recordServiceCall } from '../../src/storage/jobs/service-calls.js';
+import { findServiceCalls, recordServiceCall } from '../../src/storage/jobs/service-calls.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
@@ -62,7 +62,8 @@ async function callModel(
   signal: AbortSignal,
 ): Promise<ChatResult | null> {
   const id = `pre_${job.jobId}_${occurrence}`;
-  if (await deps.db.org(job.orgId, (tx) => findServiceCall(tx, job.jobId, id))) return null;
+  const known = await deps.db.org(job.orgId, (tx) => findServiceCalls(tx, job.jobId, [id]));
+  if (known.size > 0) return null;
   const { provider, model: name } = model;
   // Only what every model takes: a field of the policy must not decide whether its key is accepted.
   const policy = { provider, model: name, params: { [limitName(provider, name)]: answerTokens } };

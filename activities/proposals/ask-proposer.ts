@@ -6,7 +6,7 @@ import { parseProposal, type ParsedProposal } from '../../src/core/proposals/ref
 import { askAgain } from '../../src/core/proposals/second-try.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { retryTransient } from '../../src/storage/db/patience.js';
-import { findProposerCall, recordProposerCall } from '../../src/storage/candidates/proposals.js';
+import { recordProposerCall, type RecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import type { ActivityDeps } from '../deps.js';
 import { costReservation } from '../call-meter.js';
 
@@ -38,13 +38,20 @@ export function instructionReader(parent: string): ProposerQuestion['read'] {
   return ({ text, finishReason }) => parseProposal(text, { parent, maxChars: maxProposalChars, finishReason });
 }
 
+/** The job whose proposer is asked. */
+export interface ProposerContext {
+  deps: ActivityDeps;
+  job: JobRef;
+  spec: SearchSpec;
+  /** The recorded answers to its questions. */
+  recorded: RecordedAnswers;
+  signal: AbortSignal;
+}
+
 /** Asks until an answer is usable. Each answer is recorded before use; a retry reads it back. */
 export async function askProposer(
-  deps: ActivityDeps,
-  job: JobRef,
-  spec: SearchSpec,
+  { deps, job, spec, recorded: known, signal }: ProposerContext,
   { candidate, part, component, isVaried, question, form, read }: ProposerQuestion,
-  signal: AbortSignal,
 ): Promise<ProposedText> {
   const { db } = deps;
   const { proposer } = spec;
@@ -54,7 +61,7 @@ export async function askProposer(
   let reason = 'no answer';
   for (let attempt = 0; attempt < proposalTries; attempt += 1) {
     const index = { ...job, candidate, occurrence: part * proposalTries + attempt };
-    const recorded = await db.org(job.orgId, (tx) => findProposerCall(tx, index));
+    const recorded = known.get(candidate, index.occurrence);
     const request = { policy: proposer, messages, signal, meter, deadline };
     const call = recorded ? null : await (isVaried ? completeVaried : completeChat)(deps.providers, request);
     if (call?.ok === false) return { ok: false, reason: call.message };

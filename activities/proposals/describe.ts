@@ -4,7 +4,7 @@ import { buildDescription, maxDescription } from '../../src/core/proposals/refle
 import type { Texts } from '../../src/core/proposals/components.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { findProposerCall } from '../../src/storage/candidates/proposals.js';
+import { readRecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import { readExamples } from '../../src/storage/candidates/reflection-examples.js';
 import type { ActivityDeps } from '../deps.js';
 import { askProposer } from './ask-proposer.js';
@@ -23,18 +23,23 @@ export async function describeTask(
   { prompt, ordinals }: { prompt: Texts; ordinals: readonly number[] },
   signal: AbortSignal,
 ): Promise<void> {
-  const examples = await deps.db.org(job.orgId, (tx) => readExamples(tx, job.jobId, ordinals));
+  const indexes = [{ candidate: index.candidate, occurrences: proposalTries }];
+  const [examples, recorded] = await deps.db.org(job.orgId, (tx) =>
+    Promise.all([readExamples(tx, job.jobId, ordinals), readRecordedAnswers(tx, job.jobId, indexes)]),
+  );
   const question = buildDescription(prompt, examples);
   const asked = { ...index, question, form: 'the description of the task', read: readText };
-  const described = await askProposer(deps, job, spec, asked, signal);
+  const described = await askProposer({ deps, job, spec, recorded, signal }, asked);
   if (!described.ok) deps.log.warn({ job_id: job.jobId, reason: described.reason }, 'task not described');
 }
 
 /** The proposer's description of the task; null: not asked for, or no usable answer. */
 export async function readDescription(tx: Tx, job: JobRef): Promise<string | null> {
+  const { candidate } = index;
+  const recorded = await readRecordedAnswers(tx, job.jobId, [{ candidate, occurrences: proposalTries }]);
   // Only the last recorded answer can be usable.
   for (let occurrence = proposalTries - 1; occurrence >= 0; occurrence -= 1) {
-    const answer = await findProposerCall(tx, { ...job, candidate: index.candidate, occurrence });
+    const answer = recorded.get(candidate, occurrence);
     const read = answer && readText(answer);
     if (read?.ok) return read.text;
   }

@@ -9,10 +9,9 @@ import { formatProblems, maxEdits, readGraphEdits, readGraphText } from '../../s
 import { graphText } from '../../src/core/graphs/text.js';
 import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import { readGraphExamples, type GraphExample } from '../../src/storage/graphs/examples.js';
-import type { ActivityDeps } from '../deps.js';
-import { askProposer, type ProposerQuestion } from './ask-proposer.js';
+import type { GraphExample } from '../../src/storage/graphs/examples.js';
+import { askProposer, type ProposerContext, type ProposerQuestion } from './ask-proposer.js';
+import type { GraphMaterial } from './material.js';
 import { rewriteTexts, type RewriteOutcome } from './rewrite.js';
 
 type NoProposal = Exclude<RewriteOutcome, { outcome: 'proposed' }>;
@@ -29,27 +28,23 @@ interface GraphProposal {
 
 /** Asks the proposer for a better graph: with new prompts, or with an edited structure. */
 export async function proposeGraph(
-  deps: ActivityDeps,
-  job: JobRef,
-  spec: GraphSpec,
+  proposer: ProposerContext,
   request: ProposalRequest,
   parent: Graph,
-  signal: AbortSignal,
+  { examples }: GraphMaterial,
 ): Promise<ProposedGraph> {
-  const known = await deps.db.org(job.orgId, (tx) => readGraphExamples(tx, job.jobId, request.ordinals));
+  const known = request.ordinals.flatMap((ordinal) => examples.get(ordinal) ?? []);
   const failures = pickFailures(known, request.pick);
   const propose = request.kind === 'edit' ? editStructure : rewritePrompts;
-  const result = await propose(deps, job, spec, { request, parent, failures }, signal);
+  const result = await propose(proposer, { request, parent, failures });
   return { ...result, shown: failures.map(({ ordinal }) => ordinal) };
 }
 
 async function rewritePrompts(
-  deps: ActivityDeps,
-  job: JobRef,
-  spec: GraphSpec,
+  proposer: ProposerContext,
   { request, parent, failures }: GraphProposal,
-  signal: AbortSignal,
 ): Promise<NewGraph | NoProposal> {
+  const spec = proposer.spec as GraphSpec;
   const { traceDetail = 1 } = spec.search;
   const rewriting = {
     ...{ request, failures, parent: graphTexts(parent), names: instructionNames(parent) },
@@ -59,7 +54,7 @@ async function rewritePrompts(
       (answer) =>
         readGraphText(parent, component, answer),
   };
-  const rewritten = await rewriteTexts(deps, job, spec, rewriting, signal);
+  const rewritten = await rewriteTexts(proposer, rewriting);
   if (rewritten.outcome !== 'proposed') return rewritten;
   const changed = withGraphTexts(parent, rewritten.texts);
   if (!changed.ok) return { outcome: 'failed', reason: formatProblems(changed.problems) };
@@ -76,12 +71,10 @@ export function editRules(spec: GraphSpec): EditRules {
 }
 
 async function editStructure(
-  deps: ActivityDeps,
-  job: JobRef,
-  spec: GraphSpec,
+  proposer: ProposerContext,
   { request: { candidate, approach }, parent, failures }: GraphProposal,
-  signal: AbortSignal,
 ): Promise<NewGraph | NoProposal> {
+  const spec = proposer.spec as GraphSpec;
   const rules = editRules(spec);
   const question = buildEditProposal({
     graph: graphText(parent),
@@ -103,7 +96,7 @@ async function editStructure(
   };
   const isVaried = approach !== undefined;
   const asked = { candidate, part: 0, component: null, isVaried, question, form: editsForm(maxEdits), read };
-  const answer = await askProposer(deps, job, spec, asked, signal);
+  const answer = await askProposer(proposer, asked);
   if (answer.ok) return { outcome: 'proposed', texts: graphTexts(graph), graph, components: [], edits };
   return answer.unchanged ? { outcome: 'unchanged' } : { outcome: 'failed', reason: answer.reason };
 }

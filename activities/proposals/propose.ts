@@ -3,26 +3,25 @@ import { mergeProposal, type MergeableCandidate } from '../../src/core/graphs/ca
 import { graphTexts } from '../../src/core/graphs/components.js';
 import { ablationsOf } from '../../src/core/graphs/edits/ablation.js';
 import { editToJson, graphFromJson } from '../../src/core/graphs/json.js';
-import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
+import type { GraphSpec, SessionSpec } from '../../src/core/jobs/spec.js';
 import { componentTexts } from '../../src/core/prompts/components.js';
 import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import { composeTexts } from '../../src/core/proposals/compose.js';
 import type { Composition, ProposalAnswer, ProposalRequest } from '../../src/core/search/protocol.js';
-import { candidateTexts, readPool, type PooledCandidate } from '../../src/storage/candidates/candidates.js';
+import { candidateTexts } from '../../src/storage/candidates/candidates.js';
 import { buildDemos, NothingToShow } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { mapLimited } from '../../src/util/map-limited.js';
 import { readSuggestion } from '../../src/storage/jobs/suggestions.js';
-import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { withHeartbeat } from '../heartbeat.js';
-import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
+import type { SearchUpdate } from '../jobs/search-update.js';
 import { recordLost } from '../jobs/spec.js';
+import type { ProposerContext } from './ask-proposer.js';
 import { editRules, proposeGraph } from './graph.js';
+import { readMaterial, type Material, type Pool } from './material.js';
 import { reflect } from './reflect.js';
 import { storeProposals, type Proposal } from './store.js';
-
-type Pool = ReadonlyMap<number, PooledCandidate>;
 
 export interface ProposeInput extends JobRef {
   requests: ProposalRequest[];
@@ -37,37 +36,25 @@ export function proposeActivity(deps: ActivityDeps) {
     /** Makes and stores the requested candidates. A retry pays for no model call twice. */
     propose: (input: ProposeInput): Promise<ProposalAnswer[]> =>
       withHeartbeat(async () => {
-        const { requests, update } = input;
+        const { requests } = input;
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
-        const [spec, pool] = await deps.db.org(job.orgId, (tx) =>
-          Promise.all([
-            readSpec<SearchSpec>(tx, job.jobId),
-            readPool(tx, job.jobId),
-            update && recordSearchUpdate(tx, job, update),
-          ]),
-        );
-        if (!requests.flatMap(neededCandidates).every((candidate) => pool.has(candidate))) throw recordLost(job);
-        const hint = await readHint(deps, job, input.hint);
-        const { cancellationSignal } = Context.current();
+        const material = await deps.db.org(job.orgId, (tx) => readMaterial(tx, job, input));
+        const { spec, recorded } = material;
+        const proposer = { deps, job, spec, recorded, signal: Context.current().cancellationSignal };
         const proposals = await mapLimited(requests, spec.maxConcurrent, (request) =>
-          makeProposal(deps, job, { spec, pool, hint }, request, cancellationSignal),
+          makeProposal(proposer, material, request),
         );
         return deps.db.org(job.orgId, (tx) => storeProposals(tx, job, spec, requests, proposals));
       }),
   };
 }
 
-function neededCandidates({ parent, merge = [], compose }: ProposalRequest): number[] {
-  return [parent, ...merge, ...(compose?.texts ?? [])];
-}
-
 async function makeProposal(
-  deps: ActivityDeps,
-  job: JobRef,
-  { spec, pool, hint }: { spec: SearchSpec; pool: Pool; hint: string | null },
+  proposer: ProposerContext,
+  { spec, pool, session, graph: graphs }: Material,
   request: ProposalRequest,
-  signal: AbortSignal,
 ): Promise<Proposal> {
+  const { deps, job } = proposer;
   switch (request.kind) {
     case 'merge':
       return merge(pool, request.merge!);
@@ -81,17 +68,10 @@ async function makeProposal(
     case 'edit': {
       const { messages, graph } = pool.get(request.parent)!;
       return spec.kind === 'graph'
-        ? proposeGraph(deps, job, spec, request, graphFromJson(graph!), signal)
-        : reflect(deps, job, spec, { request, parent: componentTexts(messages), hint }, signal);
+        ? proposeGraph(proposer, request, graphFromJson(graph!), graphs)
+        : reflect(proposer, request, componentTexts(messages), session);
     }
   }
-}
-
-async function readHint({ db }: ActivityDeps, job: JobRef, id: string | undefined): Promise<string | null> {
-  if (id === undefined) return null;
-  const found = await db.org(job.orgId, (tx) => readSuggestion(tx, job.jobId, id));
-  if (!found) throw recordLost(job);
-  return found.hint;
 }
 
 /** A person's prompt; components that it leaves out are the baseline's. */

@@ -1,11 +1,8 @@
-import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import { componentsToRewrite, type Texts } from '../../src/core/proposals/components.js';
 import { buildReflection, requireShorter, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 import { textForm } from '../../src/core/proposals/second-try.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import type { ActivityDeps } from '../deps.js';
-import { askProposer, type ProposerQuestion } from './ask-proposer.js';
+import { askProposer, type ProposerContext, type ProposerQuestion } from './ask-proposer.js';
 
 /** A rewrite of a candidate's texts; `names`: the components that may be rewritten. */
 export interface RewriteRequest {
@@ -28,11 +25,8 @@ export type RewriteOutcome =
 
 /** Asks the proposer for new texts of the chosen components, one question each. */
 export async function rewriteTexts(
-  deps: ActivityDeps,
-  job: JobRef,
-  spec: SearchSpec,
+  proposer: ProposerContext,
   { request, parent, names, failures, good = [], context, reader }: RewriteRequest,
-  signal: AbortSignal,
 ): Promise<RewriteOutcome> {
   const feedback = failures.map((failure) => failure.feedback);
   const components = componentsToRewrite(names, feedback, request);
@@ -49,7 +43,7 @@ export async function rewriteTexts(
       const read: ProposerQuestion['read'] = (answer) =>
         approach === 'compress' ? requireShorter(readText(answer), instruction) : readText(answer);
       const asked = { candidate, part, component, isVaried: approach !== undefined, question, form: textForm, read };
-      return askProposer(deps, job, spec, asked, signal);
+      return askProposer(proposer, asked);
     }),
   );
   const texts: Record<string, string> = {};

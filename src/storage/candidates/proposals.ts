@@ -1,7 +1,7 @@
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
-import { findServiceCall, recordServiceCall, type ServiceAnswer, type ServiceCall } from '../jobs/service-calls.js';
+import { findServiceCalls, recordServiceCall, type ServiceAnswer, type ServiceCall } from '../jobs/service-calls.js';
 
 /** Identifies an answer of the proposer: the n-th for a candidate. */
 export interface ProposalIndex extends JobRef {
@@ -11,9 +11,23 @@ export interface ProposalIndex extends JobRef {
 
 const callId = (index: ProposalIndex) => `prop_${index.jobId.slice(4)}_${index.candidate}_${index.occurrence}`;
 
-/** The recorded answer; null: not requested yet. */
-export function findProposerCall(tx: Tx, index: ProposalIndex): Promise<ServiceAnswer | null> {
-  return findServiceCall(tx, index.jobId, callId(index));
+/** Recorded answers by candidate and occurrence; null: not asked yet. */
+export interface RecordedAnswers {
+  get(candidate: number, occurrence: number): ServiceAnswer | null;
+}
+
+/** The recorded answers to the first `occurrences` questions about each candidate. */
+export async function readRecordedAnswers(
+  tx: Tx,
+  jobId: string,
+  asked: readonly { candidate: number; occurrences: number }[],
+): Promise<RecordedAnswers> {
+  const idOf = (candidate: number, occurrence: number) => callId({ orgId: '', jobId, candidate, occurrence });
+  const ids = asked.flatMap(({ candidate, occurrences }) =>
+    Array.from({ length: occurrences }, (_, occurrence) => idOf(candidate, occurrence)),
+  );
+  const answers = await findServiceCalls(tx, jobId, ids);
+  return { get: (candidate, occurrence) => answers.get(idOf(candidate, occurrence)) ?? null };
 }
 
 /** Whether an answer of the proposer was accepted as the text of a component. */

@@ -29,13 +29,18 @@ export interface ServiceAnswer {
   finishReason: string | null;
 }
 
-/** The recorded answer; null: none yet. */
-export async function findServiceCall(tx: Tx, jobId: string, id: string): Promise<ServiceAnswer | null> {
-  const [row] = await tx.query<{ response: ServiceAnswer }>(
-    'select response from model_calls where id = $1 and job_id = $2',
-    [id, jobId],
+/** The recorded answers by the ids of their calls. */
+export async function findServiceCalls(
+  tx: Tx,
+  jobId: string,
+  ids: readonly string[],
+): Promise<Map<string, ServiceAnswer>> {
+  const rows = await tx.query<{ id: string; response: ServiceAnswer }>(
+    'select id, response from model_calls where id = any($1) and job_id = $2',
+    [ids, jobId],
+    'find_service_calls',
   );
-  return row?.response ?? null;
+  return new Map(rows.map(({ id, response }) => [id, response]));
 }
 
 /** Records an answer before it is used, and adds it to the job's usage. Idempotent. */

@@ -1,0 +1,92 @@
+import type { SearchSpec } from '../../src/core/jobs/spec.js';
+import { proposalTries } from '../../src/core/proposals/limits.js';
+import type { ReflectionExample } from '../../src/core/proposals/reflection.js';
+import type { ProposalRequest } from '../../src/core/search/protocol.js';
+import { candidateTexts, readPool, type PooledCandidate } from '../../src/storage/candidates/candidates.js';
+import { readRecordedAnswers, type RecordedAnswers } from '../../src/storage/candidates/proposals.js';
+import { readExamples } from '../../src/storage/candidates/reflection-examples.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { readGraphExamples, type GraphExample } from '../../src/storage/graphs/examples.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
+import { readSuggestion } from '../../src/storage/jobs/suggestions.js';
+import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
+import { recordLost } from '../jobs/spec.js';
+import { readDescription } from './describe.js';
+
+/** Candidates by number. */
+export type Pool = ReadonlyMap<number, PooledCandidate>;
+
+/** Examples by ordinal; `task`: the proposer's description; `hint`: a person's. */
+export interface SessionMaterial {
+  examples: ReadonlyMap<number, ReflectionExample & { ordinal: number }>;
+  task: string | null;
+  hint: string | null;
+}
+
+export interface GraphMaterial {
+  examples: ReadonlyMap<number, GraphExample>;
+}
+
+/** The rows that a batch of proposals is made from. */
+export interface Material {
+  spec: SearchSpec;
+  pool: Pool;
+  recorded: RecordedAnswers;
+  session: SessionMaterial;
+  graph: GraphMaterial;
+}
+
+interface ProposalBatch {
+  requests: readonly ProposalRequest[];
+  hint?: string | undefined;
+  update?: SearchUpdate | undefined;
+}
+
+/** Records the search update, and reads all rows of a batch in the same transaction. */
+export async function readMaterial(tx: Tx, job: JobRef, { requests, ...batch }: ProposalBatch): Promise<Material> {
+  const [spec, pool] = await Promise.all([
+    readSpec<SearchSpec>(tx, job.jobId),
+    readPool(tx, job.jobId),
+    batch.update && recordSearchUpdate(tx, job, batch.update),
+  ]);
+  if (!requests.flatMap(neededCandidates).every((candidate) => pool.has(candidate))) throw recordLost(job);
+  const asked = requests.filter(({ kind }) => kind === 'rewrite' || kind === 'edit');
+  const ordinals = [
+    ...new Set(asked.flatMap((request) => [...request.ordinals, ...(request.rewrite?.examples ?? [])])),
+  ];
+  const isGraph = spec.kind === 'graph';
+  const [recorded, examples, graphExamples, task, hint] = await Promise.all([
+    readRecordedAnswers(
+      tx,
+      job.jobId,
+      asked.map((request) => occurrencesOf(pool, request)),
+    ),
+    isGraph ? [] : readExamples(tx, job.jobId, ordinals),
+    isGraph ? readGraphExamples(tx, job.jobId, ordinals) : [],
+    asked.some(({ rewrite }) => rewrite) ? readDescription(tx, job) : null,
+    batch.hint === undefined ? null : readHint(tx, job, batch.hint),
+  ]);
+  const session = { examples: byOrdinal(examples), task, hint };
+  return { spec, pool, recorded, session, graph: { examples: byOrdinal(graphExamples) } };
+}
+
+function neededCandidates({ parent, merge = [], compose }: ProposalRequest): number[] {
+  return [parent, ...merge, ...(compose?.texts ?? [])];
+}
+
+/** The proposer is asked about each text of the parent, or once for an edit. */
+function occurrencesOf(pool: Pool, { candidate, parent }: ProposalRequest) {
+  const texts = Object.keys(candidateTexts(pool.get(parent)!)).length;
+  return { candidate, occurrences: Math.max(1, texts) * proposalTries };
+}
+
+async function readHint(tx: Tx, job: JobRef, id: string): Promise<string | null> {
+  const found = await readSuggestion(tx, job.jobId, id);
+  if (!found) throw recordLost(job);
+  return found.hint;
+}
+
+function byOrdinal<Example extends { ordinal: number }>(examples: readonly Example[]): Map<number, Example> {
+  return new Map(examples.map((example) => [example.ordinal, example]));
+}
