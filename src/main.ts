@@ -16,7 +16,7 @@ import { end } from './embedded/process.js';
 import { buildApp } from './http/app.js';
 import { registerDeploymentInference } from './http/inference/deployment.js';
 import { registerProxy } from './http/inference/proxy.js';
-import { createMetrics, serveMetrics } from './metrics.js';
+import { createMetrics, serveMetrics, type MetricValues } from './metrics.js';
 import { connect } from './storage/db/db.js';
 import { ensureBootstrapKey, generateKey } from './storage/access/keys.js';
 import { listen } from './storage/db/notifications.js';
@@ -39,6 +39,8 @@ export interface Service {
   /** Whether the key is new: show it once. */
   apiKeyCreated: boolean;
   temporalUi: string | null;
+  /** The metrics of this process. */
+  metrics(): Promise<MetricValues>;
   /** Rejects when a part of the service stops unexpectedly. */
   ended: Promise<void>;
   stop(): Promise<void>;
@@ -104,7 +106,7 @@ export async function startService(
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
     const providers = createProviders(config.env);
     const metrics = createMetrics();
-    if (config.metricsPort !== null) stops.push(await serveMetrics(metrics, config.metricsPort));
+    const measured = [metrics.values];
 
     // Start the API first and stop it last: rollouts in flight call their model through it.
     let url: string | null = null;
@@ -154,6 +156,7 @@ export async function startService(
       const known = { ...config, secretKey, publicUrl, metricsPort: null };
       const worker = await startWorkerProcess(loading, { config: known, servers }, log, fail);
       stops.push(() => worker.stop());
+      measured.push(() => worker.metrics());
     } else if (roles.work) {
       const container = createContainerClient({ egress: config.egress });
       stops.push(() => container.close());
@@ -176,7 +179,17 @@ export async function startService(
       worker.ended.catch(fail);
     }
 
-    return { url, apiKey: apiKey?.value ?? null, apiKeyCreated: apiKey?.created ?? false, temporalUi, ended, stop };
+    if (config.metricsPort !== null) stops.push(await serveMetrics(measured, config.metricsPort));
+    const { values } = metrics;
+    return {
+      metrics: values,
+      url,
+      apiKey: apiKey?.value ?? null,
+      apiKeyCreated: apiKey?.created ?? false,
+      temporalUi,
+      ended,
+      stop,
+    };
   } catch (error) {
     // Report why the start failed, not what failed during the clean-up.
     await stop().catch((err: Error) => log.error({ err }, 'a part of the service did not stop as it should'));

@@ -1,6 +1,14 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Histogram,
+  Registry,
+  type MetricObjectWithValues,
+  type MetricValue,
+} from 'prom-client';
 
 /** Metrics of the service; every name begins with `ratchet_`. */
 export interface Metrics {
@@ -8,9 +16,11 @@ export interface Metrics {
   request(method: string, route: string, status: number, seconds: number): void;
   /** Counts a rollout's outcome: succeeded, failed or awaiting_reward. */
   rollout(outcome: string, seconds: number): void;
-  /** All metrics in Prometheus text format. */
-  text(): Promise<string>;
+  /** All values, to be sent to another process. */
+  values(): Promise<MetricValues>;
 }
+
+export type MetricValues = MetricObjectWithValues<MetricValue<string>>[];
 
 /** Creates metrics with their own registry. */
 export function createMetrics(): Metrics {
@@ -41,21 +51,34 @@ export function createMetrics(): Metrics {
       rollouts.inc({ outcome });
       latency.observe(seconds);
     },
-    text: () => registry.metrics(),
+    values: () => registry.getMetricsAsJSON(),
   };
 }
 
-/** Serves the metrics at http://127.0.0.1:PORT/metrics; resolves with a function that stops it. */
-export async function serveMetrics(metrics: Metrics, port: number): Promise<() => Promise<void>> {
+/** The metrics of several processes as one, in Prometheus text format. */
+function textOf(processes: readonly MetricValues[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...processes]).metrics();
+}
+
+/**
+ * Serves the metrics of processes together at http://127.0.0.1:PORT/metrics; resolves with a
+ * function that stops it.
+ */
+export async function serveMetrics(
+  processes: readonly (() => Promise<MetricValues>)[],
+  port: number,
+): Promise<() => Promise<void>> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
     }
-    metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
-      (error: Error) => response.writeHead(500).end(error.message),
-    );
+    Promise.all(processes.map((values) => values()))
+      .then(textOf)
+      .then(
+        (text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
+        (error: Error) => response.writeHead(500).end(error.message),
+      );
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import closeWithGrace from 'close-with-grace';
 import { createLog } from './log.js';
 import { startService } from './main.js';
-import type { WorkerAnswer, WorkerSettings } from './worker-process.js';
+import type { WorkerMessage, WorkerSettings } from './worker-process.js';
 import { installRuntime } from './worker.js';
 
 const shutdownMs = 18_000;
@@ -13,7 +13,7 @@ process.on('disconnect', () => process.exit(1));
 const [{ config, servers }] = (await once(process, 'message')) as [WorkerSettings];
 const log = createLog(config);
 installRuntime(log);
-const answer = (message: WorkerAnswer) => process.send!(message);
+const answer = (message: WorkerMessage) => process.send!(message);
 try {
   const service = await startService(config, { serve: false, work: true }, log, { servers });
   closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err }) => {
@@ -21,6 +21,7 @@ try {
     await service.stop();
   });
   service.ended.catch(() => process.exit(1));
+  process.on('message', () => void service.metrics().then((metrics) => answer({ metrics })));
   answer({ ready: true });
 } catch (error) {
   answer({ ready: false, reason: (error as Error).message });

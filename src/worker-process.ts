@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
+import type { MetricValues } from './metrics.js';
 import type { ServerProcess } from './embedded/launch.js';
 import { end, processMark, type ProcessMark } from './embedded/process.js';
 import { supervise, type SupervisedServer } from './embedded/supervise.js';
@@ -14,8 +15,13 @@ export interface WorkerSettings {
   servers: Servers;
 }
 
-/** The worker's answer once it polls; anything else is why it cannot start. */
-export type WorkerAnswer = { ready: true } | { ready: false; reason: string };
+/** Messages of the worker: it polls, it cannot start, or its metrics, which it was asked for. */
+export type WorkerMessage = { ready: true } | { ready: false; reason: string } | { metrics: MetricValues };
+
+export interface WorkerProcess extends SupervisedServer {
+  /** The worker's metrics; none while it starts again. */
+  metrics(): Promise<MetricValues>;
+}
 
 const entry = fileURLToPath(new URL('./worker-child.js', import.meta.url));
 /** Longer than the worker's own grace period for rollouts in flight. */
@@ -41,18 +47,21 @@ export async function startWorkerProcess(
   settings: WorkerSettings,
   log: Logger,
   onExit: (error: Error) => void,
-): Promise<SupervisedServer> {
+): Promise<WorkerProcess> {
+  let polling: ChildProcess | null = null;
   const begin = async ({ child, mark, gone }: LoadingWorker): Promise<ServerProcess> => {
     try {
       child.send(settings);
-      await untilPolling(child);
-      return { mark, gone };
+      const answer = await nextMessage(child);
+      if ('reason' in answer) throw new Error(answer.reason);
+      polling = child;
+      return { mark, gone: gone.then(() => void (polling = null)) };
     } catch (error) {
       await end(mark, ['SIGKILL']);
       throw error;
     }
   };
-  return supervise({
+  const supervised = supervise({
     name: 'The worker',
     first: await begin(loading),
     start: () => begin(loadWorker()),
@@ -61,14 +70,33 @@ export async function startWorkerProcess(
     log,
     onExit,
   });
+  return {
+    get pid() {
+      return supervised.pid;
+    },
+    stop: () => supervised.stop(),
+    async metrics() {
+      if (!polling) return [];
+      const answered = nextMessage(polling);
+      polling.send('metrics');
+      const answer = await answered.catch(() => null);
+      return answer && 'metrics' in answer ? answer.metrics : [];
+    },
+  };
 }
 
-async function untilPolling(child: ChildProcess): Promise<void> {
-  const answered = once(child, 'message') as Promise<[WorkerAnswer]>;
-  const ended = once(child, 'exit').then(() => {
+/** Rejects if the process ends first. */
+async function nextMessage(child: ChildProcess): Promise<WorkerMessage> {
+  const stopWaiting = new AbortController();
+  const { signal } = stopWaiting;
+  const ended = once(child, 'exit', { signal }).then(() => {
     throw new Error('The worker process ended before it was ready; see the log.');
   });
   ended.catch(() => undefined);
-  const [answer] = await Promise.race([answered, ended]);
-  if (!answer.ready) throw new Error(answer.reason);
+  try {
+    const [message] = (await Promise.race([once(child, 'message', { signal }), ended])) as [WorkerMessage];
+    return message;
+  } finally {
+    stopWaiting.abort();
+  }
 }

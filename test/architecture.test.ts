@@ -60,7 +60,7 @@ const rules: Record<string, Rule> = {
   'src/log': { values: [], types: ['src/config'] },
   'src/servers': { values: ['src/config', 'src/embedded', 'src/storage', 'src/temporal'] },
   'src/worker': { values: anyPart },
-  'src/worker-process': { values: ['src/embedded'], types: ['src/config', 'src/servers'] },
+  'src/worker-process': { values: ['src/embedded'], types: ['src/config', 'src/metrics', 'src/servers'] },
   'src/worker-child': { values: anyPart },
   'src/main': { values: anyPart },
   'src/cli': { values: anyPart },

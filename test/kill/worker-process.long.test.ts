@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startIntents } from '../../examples/intents/container.js';
+import { firstFree } from '../../src/embedded/ports.js';
 import { lives, processMark } from '../../src/embedded/process.js';
 import { until } from '../support/until.js';
 import { RestartableTree } from './processes.js';
@@ -13,10 +14,12 @@ const parent = /^\S*node scripts\/run\.mjs/;
 
 let container: Awaited<ReturnType<typeof startIntents>>;
 let tree: RestartableTree;
+let metricsPort: number;
 
 beforeAll(async () => {
   container = await startIntents({ port: 0 });
-  tree = new RestartableTree();
+  metricsPort = await firstFree();
+  tree = new RestartableTree({ RATCHET_METRICS_PORT: String(metricsPort) });
   await tree.start();
 }, 120_000);
 afterAll(async () => {
@@ -57,6 +60,10 @@ test('a killed worker is replaced, and its job completes', async () => {
   expect(ended.status).toBe('completed');
   expect(ended.progress.completed).toBe(seeds.length);
   expect(tree.processOf(worker)).not.toBe(killed);
+  // The metrics of both processes, at one port.
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  expect(metrics).toMatch(/ratchet_rollouts_total\{outcome="succeeded"\} \d+/);
+  expect(metrics).toMatch(/ratchet_http_request_duration_seconds_count\{method="POST"/);
 }, 120_000);
 
 test('a worker ends with the process that started it, and the next start continues', async () => {
