@@ -103,6 +103,7 @@ export async function readOpenPrompts(tx: Tx, jobId: string): Promise<Map<number
     `select lever_version as version, ${prompt} from candidates
       where id = any(array(select distinct candidate_id from rollouts where job_id = $1 and completed_at is null))`,
     [jobId],
+    'read_open_prompts',
   );
   return new Map(rows.map(({ version, messages, demos, graph }) => [version, { messages, demos, graph }]));
 }

@@ -56,6 +56,16 @@ export function asApp(url: string): pg.ClientConfig {
 /** The rows that a transaction may see. */
 type Settings = Record<string, string>;
 
+/** Joins what is sent until the next tick in one write to the socket. */
+function sending(client: pg.PoolClient): pg.PoolClient {
+  const { stream } = client.connection;
+  if (stream.writableCorked === 0) {
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+  }
+  return client;
+}
+
 /** One round trip: set_config takes no parameters in a simple query, so its values are escaped. */
 function beginning(client: pg.PoolClient, settings: Settings): string {
   const sets = Object.entries(settings).map(([k, v]) => `select set_config('${k}', ${client.escapeLiteral(v)}, true)`);
@@ -90,7 +100,7 @@ export function connect(url: string, log: Logger, max = 10): Db {
     let broken: Error | undefined;
     const onError = (error: Error) => (broken = error);
     client.on('error', onError);
-    const begin = () => client.query(beginning(client, settings));
+    const begin = () => sending(client).query(beginning(client, settings));
     const commit = () => client.query('commit');
     // After a failed statement Postgres treats the commit as a rollback.
     const alone = async (query: pg.QueryConfig) => (await Promise.all([begin(), client.query(query), commit()]))[1];
@@ -99,7 +109,7 @@ export function connect(url: string, log: Logger, max = 10): Db {
       // A pipelined statement failed: another transaction may own the connection by now.
       if (over) throw new Error('The transaction of this statement has ended.');
       const statement = { text, ...(values && { values }), ...(name && { name }) };
-      return (await (how === 'apart' ? alone(statement) : client.query(statement))).rows;
+      return (await (how === 'apart' ? alone(statement) : sending(client).query(statement))).rows;
     };
     try {
       const [, result] = await Promise.all([how === 'together' && begin(), work({ query })]);

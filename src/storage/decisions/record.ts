@@ -52,18 +52,21 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): P
   // A worker that lost its connection may retry an old write.
   if (step !== undefined && row.step !== null && step <= row.step) return;
   await Promise.all([
-    step !== undefined && tx.query('update job_controls set step = $2 where job_id = $1', [job.jobId, step]),
+    step !== undefined &&
+      tx.query('update job_controls set step = $2 where job_id = $1', [job.jobId, step], 'set_step'),
     decision.projection &&
-      tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [
-        job.jobId,
-        toJsonb(decision.projection),
-      ]),
+      tx.query(
+        'update jobs set projection = projection || $2::jsonb where id = $1',
+        [job.jobId, toJsonb(decision.projection)],
+        'set_projection',
+      ),
     updateCandidates(tx, job, decision),
     decision.repeated?.length &&
-      tx.query('update rollouts set repeated = true where job_id = $1 and ordinal = any($2)', [
-        job.jobId,
-        decision.repeated,
-      ]),
+      tx.query(
+        'update rollouts set repeated = true where job_id = $1 and ordinal = any($2)',
+        [job.jobId, decision.repeated],
+        'set_repeated',
+      ),
     decision.outcomesThrough !== undefined && countOutcomes(tx, job, decision.outcomesThrough),
     decision.status && setStatus(tx, job, decision.status),
     settleCommands(tx, decision.commands ?? [], decision.status ?? row.status),
@@ -111,6 +114,7 @@ async function updateCandidates(
       job.jobId,
       toJsonb([...changes].map(([candidate, fields]) => ({ id: candidateId(job.jobId, candidate), ...fields }))),
     ],
+    'update_candidates',
   );
 }
 
@@ -121,6 +125,7 @@ async function readMerges(tx: Tx, job: JobRef, candidates: readonly number[]): P
     `select lever_version as candidate from candidates
       where job_id = $1 and lever_version = any($2) and detail ? 'merge'`,
     [job.jobId, candidates],
+    'read_merges',
   );
   return new Set(rows.map(({ candidate }) => candidate));
 }
@@ -150,6 +155,7 @@ async function countRewards(tx: Tx, job: JobRef, from: number, through: number):
             reward_sum = c.reward_sum + f.rewards
        from fresh f where c.id = f.candidate_id and c.job_id = $1`,
     [job.jobId, from, through],
+    'count_rewards',
   );
 }
 
@@ -159,6 +165,7 @@ async function settleCommands(tx: Tx, commands: CommandOutcome[], status: Status
       tx.query(
         'update commands set outcome = $2, status_after = $3, settled_at = now() where id = $1 and outcome is null',
         [commandId, outcome, statusAfter],
+        'settle_command',
       ),
       tx.query(`select pg_notify('ratchet_commands', $1)`, [commandId]),
     ]),

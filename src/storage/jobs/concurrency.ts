@@ -16,6 +16,7 @@ export async function readLimit(tx: Tx, jobId: string): Promise<ConcurrencyNow |
   const [row] = await tx.query<{ limit: number | null; reason: string | null }>(
     'select concurrency as limit, concurrency_reason as reason from job_controls where job_id = $1',
     [jobId],
+    'read_limit',
   );
   return row && row.limit !== null ? { limit: row.limit, reason: row.reason } : null;
 }

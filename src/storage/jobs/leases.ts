@@ -8,6 +8,7 @@ export async function acquireLease(tx: Tx, jobId: string, owner: string, seconds
       where job_id = $1 and (lease_owner is null or lease_expires_at < clock_timestamp())
       returning lease_token`,
     [jobId, owner, seconds],
+    'acquire_lease',
   );
   return row?.lease_token ?? null;
 }
@@ -17,5 +18,6 @@ export async function releaseLease(tx: Tx, jobId: string, token: number): Promis
   await tx.query(
     'update job_controls set lease_owner = null, lease_expires_at = null where job_id = $1 and lease_token = $2',
     [jobId, token],
+    'release_lease',
   );
 }

@@ -19,6 +19,6 @@ export async function readRequest(tx: Tx, jobId: string): Promise<Record<string,
 
 /** The validated request of a job; null: no such job. */
 export async function findSpec<Spec extends JobSpec | DeploymentSpec>(tx: Tx, jobId: string): Promise<Spec | null> {
-  const [row] = await tx.query<{ spec: Spec }>('select spec from jobs where id = $1', [jobId]);
+  const [row] = await tx.query<{ spec: Spec }>('select spec from jobs where id = $1', [jobId], 'read_spec');
   return row?.spec ?? null;
 }

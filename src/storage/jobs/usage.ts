@@ -45,6 +45,7 @@ export async function readUsage(tx: Tx, jobId: string): Promise<Usage> {
             coalesce(sum(from_table) > 0, false) as table_used
        from job_usage where job_id = $1`,
     [jobId],
+    'read_usage',
   );
   const { prompt, completion, cost, table_used, ...counts } = row!;
   const costSource = cost === null ? 'unknown' : table_used ? 'table' : 'reported';

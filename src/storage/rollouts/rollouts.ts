@@ -38,6 +38,7 @@ export async function planRollouts(
       requests.map((r) => r.stage),
       requests.map((r) => r.generation),
     ],
+    'plan_rollouts',
   );
 }
 
@@ -48,6 +49,7 @@ export async function areWhole(tx: Tx, jobId: string, from: number, to: number):
       where r.job_id = $1 and r.ordinal >= $2 and r.ordinal < $3
         and (r.candidate_id is null or exists (select from candidates c where c.id = r.candidate_id))`,
     [jobId, from, to],
+    'are_whole',
   );
   return row?.n === to - from;
 }
@@ -86,6 +88,7 @@ export async function readAnswers(
             error->>'code' ~ '^(judge|scorer)' as unverified, ${cost} as cost
        from rollouts r where job_id = $1 and ordinal >= $2 and ordinal < $3 order by ordinal`,
     [jobId, from, to],
+    `read_answers_${costUnit ?? 'free'}`,
   );
   if (rows.length < to - from || rows.some((r) => r.status !== 'succeeded' && r.status !== 'failed')) return null;
   return rows.map((r) => ({
@@ -103,6 +106,7 @@ export async function haveEnded(tx: Tx, jobId: string, from: number, to: number)
     `select count(*) as ended from rollouts
       where job_id = $1 and ordinal >= $2 and ordinal < $3 and status in ('succeeded', 'failed')`,
     [jobId, from, to],
+    'have_ended',
   );
   return row!.ended === to - from;
 }

@@ -42,6 +42,7 @@ export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }:
       group by candidate_id, stage, generation, ordinal >= $4
      on conflict (job_id, ordinal) do nothing`,
     [job.jobId, job.orgId, from, through, rest, maxTraces],
+    'record_frames',
   );
 }
 

@@ -12,7 +12,11 @@ export const rewardSums = `select candidate_id, count(*) as n, count(*) filter (
 
 /** The ordinal up to which candidates' sums include rollouts; it only grows. */
 export async function readCounted(tx: Tx, jobId: string): Promise<number> {
-  const [row] = await tx.query<{ n: number }>('select rollouts_counted as n from jobs where id = $1', [jobId]);
+  const [row] = await tx.query<{ n: number }>(
+    'select rollouts_counted as n from jobs where id = $1',
+    [jobId],
+    'read_counted',
+  );
   return row?.n ?? 0;
 }
 
