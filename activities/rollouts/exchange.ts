@@ -1,23 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { costExhausted, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import { noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import { recordLimit } from '../../src/storage/jobs/concurrency.js';
-import { readRefused } from '../../src/storage/jobs/cost-budget.js';
 import { databasePatienceMs } from '../../src/storage/db/patience.js';
 import { isTransient } from '../../src/storage/db/postgres-errors.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import {
-  syncRollouts,
-  type CompletedRollouts,
-  type SyncResult,
-  type WantedSlots,
-} from '../../src/storage/rollouts/exchange.js';
+import type { JobExchange, SyncResult, WantedSlots } from '../../src/storage/rollouts/exchange.js';
 import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
 import type { ActivityDeps } from '../deps.js';
-import { costSpentMessage } from '../call-meter.js';
 import type { Concurrency } from './concurrency.js';
 import type { RunnableJob } from './execute.js';
-import type { InFlightRollouts, JobFault } from './in-flight.js';
+import type { GroupCommit } from './group-commit.js';
+import type { InFlightRollouts } from './in-flight.js';
 import { ClaimPrefetch } from './prefetch.js';
 
 /** Each exchange renews the lease; after a kill, the job's next runner waits this long. */
@@ -25,12 +19,13 @@ export const leaseSeconds = 10;
 /** A runner that only waits for rewards ends after this long. */
 const longestMs = 60 * 60_000;
 
-/** `conclusion`: set by the last exchange. `spent`: the job's cost budget is spent. */
-export type ExchangeResult<Conclusion> = SyncResult & { conclusion?: Conclusion; spent?: JobFault };
+/** `conclusion`: set by the last exchange. */
+export type ExchangeResult<Conclusion> = SyncResult & { conclusion?: Conclusion };
 
 /** The runner's state that an exchange depends on. */
 export interface ExchangeContext<Conclusion> {
   deps: ActivityDeps;
+  groupCommit: GroupCommit;
   job: JobRef;
   runnable: RunnableJob;
   /** The lease's token. */
@@ -88,30 +83,15 @@ export class RolloutExchange<Conclusion> {
 
   /** Exchanges outcomes for claims; keeps them and retries while Postgres does not answer. */
   async run(mayStart: boolean): Promise<ExchangeResult<Conclusion>> {
-    const { deps, job, runnable, token, concurrency, signal } = this.context;
-    const { report, confirm } = this.prefetch.report();
-    const outcomes = this.unrecorded;
-    this.unrecorded = [];
-    const limit = concurrency.takeChange();
+    const { deps, job, groupCommit, signal } = this.context;
     const deadline = Date.now() + databasePatienceMs;
-    const { spec } = runnable;
-    const { rolloutTimeoutS: rolloutSeconds, maxFailureRate } = spec;
-    const runner = { token, leaseSeconds, rolloutSeconds, maxFailureRate };
-    const hasCostBudget = 'budget' in spec && spec.budget.maxCostUsd != null;
+    const queued = this.queued(mayStart);
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
-        const wanted = mayStart ? this.wantedSlots() : { slots: 0, ahead: 0 };
-        const result = await deps.db.org(job.orgId, async (tx) => {
-          const refused = hasCostBudget ? await readRefused(tx, job.jobId) : null;
-          if (refused) return this.exchangeSpent(tx, runner, { outcomes, ...report }, refused);
-          const found = await syncRollouts(tx, job, runner, { outcomes, ...report }, wanted);
-          if (limit && found.held) await recordLimit(tx, job, limit);
-          return this.isLast(found) ? { ...found, conclusion: await this.context.conclude(tx) } : found;
-        });
-        this.queueEmpty = result.claims.length < wanted.slots + wanted.ahead;
+        const result = await groupCommit.run(queued);
+        queued.confirm(result);
         this.counts = result.counts;
         this.awaiting = result.awaiting + this.unrecorded.filter(({ status }) => status === 'awaiting_reward').length;
-        confirm(result.control, outcomes.length);
         return result;
       } catch (error) {
         if (Date.now() > deadline || signal.aborted || !isTransient(error)) throw error;
@@ -121,16 +101,41 @@ export class RolloutExchange<Conclusion> {
     }
   }
 
-  /** After a refused model call: claims nothing, and drops the outcomes of refused rollouts. */
-  private async exchangeSpent(
-    tx: Tx,
-    runner: Parameters<typeof syncRollouts>[2],
-    report: CompletedRollouts,
-    refused: ReadonlySet<string>,
-  ): Promise<ExchangeResult<Conclusion>> {
-    const outcomes = report.outcomes.filter(({ rolloutId }) => !refused.has(rolloutId));
-    const found = await syncRollouts(tx, this.context.job, runner, { ...report, outcomes }, { slots: 0, ahead: 0 });
-    return { ...found, spent: { code: costExhausted, message: costSpentMessage, retryable: false } };
+  /** What it exchanges is decided when the transaction begins, and stays so in a retry. */
+  private queued(mayStart: boolean) {
+    const { job, runnable, token, concurrency } = this.context;
+    const { spec } = runnable;
+    const queuedAt = performance.now();
+    const taken = lazily(() => {
+      const { report, confirm } = this.prefetch.report(queuedAt);
+      const outcomes = this.unrecorded;
+      this.unrecorded = [];
+      return { completed: { outcomes, ...report }, limit: concurrency.takeChange(), confirm };
+    });
+    let wanted: WantedSlots = { slots: 0, ahead: 0 };
+    return {
+      jobId: job.jobId,
+      take: (): JobExchange => {
+        const { completed } = taken();
+        if (mayStart) wanted = this.wantedSlots();
+        return {
+          ...{ jobId: job.jobId, token, leaseSeconds, completed, wanted },
+          rolloutSeconds: spec.rolloutTimeoutS,
+          maxFailureRate: spec.maxFailureRate,
+          hasCostBudget: 'budget' in spec && spec.budget.maxCostUsd != null,
+        };
+      },
+      complete: async (tx: Tx, found: SyncResult): Promise<ExchangeResult<Conclusion>> => {
+        const { limit } = taken();
+        if (limit && found.held) await recordLimit(tx, job, limit);
+        return this.isLast(found) ? { ...found, conclusion: await this.context.conclude(tx) } : found;
+      },
+      confirm: ({ claims, control }: SyncResult): void => {
+        const { completed, confirm } = taken();
+        this.queueEmpty = claims.length < wanted.slots + wanted.ahead;
+        confirm(control, completed.outcomes.length);
+      },
+    };
   }
 
   private wantedSlots(): WantedSlots {
@@ -147,4 +152,9 @@ export class RolloutExchange<Conclusion> {
     const waits = !this.context.isStopped() && found.control === 'run' && found.awaiting > 0;
     return !waits || Date.now() - this.startedAt > longestMs;
   }
+}
+
+function lazily<T>(create: () => T): () => T {
+  let created: { value: T } | undefined;
+  return () => (created ??= { value: create() }).value;
 }

@@ -68,10 +68,13 @@ export class ClaimPrefetch {
   }
 
   /**
-   * Takes the report of an exchange. Call `confirm` with the control that it read and its number of
-   * outcomes.
+   * Takes the report of an exchange that waits since `queuedAt` and begins now. Call `confirm` with
+   * the control that it read and its number of outcomes.
    */
-  report(): { report: Omit<CompletedRollouts, 'outcomes'>; confirm: (control: string, ended: number) => void } {
+  report(queuedAt: number): {
+    report: Omit<CompletedRollouts, 'outcomes'>;
+    confirm: (control: string, ended: number) => void;
+  } {
     const report = { started: [...this.started], returned: this.released };
     this.started.clear();
     this.released = [];
@@ -80,7 +83,7 @@ export class ClaimPrefetch {
     return {
       report,
       confirm: (control, ended) => {
-        this.exchangeMs = performance.now() - startedAt;
+        this.exchangeMs = performance.now() - queuedAt;
         this.endedPerExchange = Math.max(ended, Math.floor(this.endedPerExchange / 2));
         if (control === 'run' && suspensions === this.suspensions) this.mayStartUntil = startedAt + controlFreshMs;
       },

@@ -19,6 +19,7 @@ import { containerKey, lockOpenJob, recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 import type { JobFault } from './in-flight.js';
 import { leaseSeconds } from './exchange.js';
+import { GroupCommits } from './group-commit.js';
 import { Runner } from './runner.js';
 
 /** The range of rollouts to run: ordinals `from` to `to` (exclusive). */
@@ -47,6 +48,7 @@ const leaseRetryMs = 250;
 
 export function rolloutActivity(deps: ActivityDeps) {
   const { db } = deps;
+  const groupCommits = new GroupCommits(db);
   return {
     runRollouts: async (input: RunRolloutsInput): Promise<RunRolloutsResult> => {
       const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
@@ -77,7 +79,14 @@ export function rolloutActivity(deps: ActivityDeps) {
         ]);
         return { finished, answers: answers && packAnswers(answers) };
       };
-      const runner = new Runner(deps, job, { spec, apiKey, prompts, limit }, lease, conclude);
+      const runner = new Runner(
+        deps,
+        groupCommits.of(job.orgId),
+        job,
+        { spec, apiKey, prompts, limit },
+        lease,
+        conclude,
+      );
       const giveUp = () => db.org(job.orgId, (tx) => releaseLease(tx, job.jobId, lease));
       const { conclusion, fault } = await runner.run().catch(async (error: unknown) => {
         await giveUp();

@@ -1,12 +1,14 @@
 import { Context } from '@temporalio/activity';
 import { setMaxListeners } from 'node:events';
-import { mustFail, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import { costExhausted, mustFail, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
+import { costSpentMessage } from '../call-meter.js';
 import { Concurrency } from './concurrency.js';
 import { RolloutExchange } from './exchange.js';
 import type { RunnableJob } from './execute.js';
+import type { GroupCommit } from './group-commit.js';
 import { InFlightRollouts, type JobFault } from './in-flight.js';
 import { Latch } from './latch.js';
 
@@ -16,6 +18,7 @@ const heartbeatMs = 1_000;
 const yieldAfter = { ms: 30_000, rollouts: 10 };
 /** Wait of the first outcome for others if no slot is idle: larger exchanges cost less. */
 const coalesceMs = 5;
+const costSpent: JobFault = { code: costExhausted, message: costSpentMessage, retryable: false };
 
 /**
  * Runs a job's open rollouts, at most `max_concurrent` at once, until none is open, the job is
@@ -36,6 +39,7 @@ export class Runner<Conclusion> {
   /** `token`: the lease's. `conclude` runs in the transaction of the last exchange. */
   constructor(
     deps: ActivityDeps,
+    groupCommit: GroupCommit,
     job: JobRef,
     runnable: RunnableJob,
     token: number,
@@ -61,7 +65,7 @@ export class Runner<Conclusion> {
     const { inFlight } = this;
     const isStopped = () => this.isStopped();
     this.exchange = new RolloutExchange({
-      ...{ deps, job, runnable, token, concurrency, inFlight, signal, isStopped, conclude },
+      ...{ deps, groupCommit, job, runnable, token, concurrency, inFlight, signal, isStopped, conclude },
     });
   }
 
@@ -89,7 +93,8 @@ export class Runner<Conclusion> {
           return {};
         }
         const { maxFailureRate } = this.runnable.spec;
-        const fault = this.inFlight.refusal ?? done.spent ?? mustFail(this.counts, maxFailureRate, false);
+        const spent = done.spent ? costSpent : null;
+        const fault = this.inFlight.refusal ?? spent ?? mustFail(this.counts, maxFailureRate, false);
         if (fault) {
           await this.abort(fault.message);
           // Record what had ended by then.

@@ -175,13 +175,21 @@ export async function readCostBudget(tx: Tx, jobId: string): Promise<CostBudget 
   return row ?? null;
 }
 
-/** The rollouts with a refused call; null: no call was refused, the budget is open. */
-export async function readRefused(tx: Tx, jobId: string): Promise<ReadonlySet<string> | null> {
-  const rows = await tx.query<{ rollout_id: string | null }>(
-    `select r.rollout_id from job_budgets b left join cost_reservations r on r.job_id = b.job_id and r.refused
-      where b.job_id = $1 and b.exhausted_at is not null`,
-    [jobId],
+/** By job: the rollouts with a refused call. A job whose budget is open has no entry. */
+export async function readRefused(tx: Tx, jobIds: readonly string[]): Promise<Map<string, Set<string>>> {
+  const refused = new Map<string, Set<string>>();
+  if (jobIds.length === 0) return refused;
+  const rows = await tx.query<{ job_id: string; rollout_id: string | null }>(
+    `select b.job_id, r.rollout_id
+       from job_budgets b left join cost_reservations r on r.job_id = b.job_id and r.refused
+      where b.job_id = any($1) and b.exhausted_at is not null`,
+    [jobIds],
+    'read_refused',
   );
-  if (rows.length === 0) return null;
-  return new Set(rows.flatMap(({ rollout_id: id }) => (id === null ? [] : [id])));
+  for (const { job_id: jobId, rollout_id: id } of rows) {
+    const of = refused.get(jobId) ?? new Set();
+    refused.set(jobId, of);
+    if (id !== null) of.add(id);
+  }
+  return refused;
 }

@@ -28,27 +28,69 @@ export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
             ${total}::int as total
        from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for no key update`,
     [job.jobId],
+    'lock_job',
   );
   if (!row) throw new JobGoneError(`Job "${job.jobId}" is not in the database.`);
   return row;
 }
 
-/** A job's control row, under its lock. */
-export interface ControlRow extends Record<string, unknown> {
-  control: 'run' | 'pause' | 'stop';
-  lease_token: number;
+/** `skip`: leave out the rows that another transaction has locked. */
+export type LockMode = 'wait' | 'skip';
+
+/**
+ * Locks control rows for an exchange, in the order of their ids, and counts the rollouts that await
+ * a reward. The count may include one whose reward arrives at this moment.
+ */
+export async function lockControls(
+  tx: Tx,
+  jobIds: readonly string[],
+  mode: LockMode,
+): Promise<Map<string, LockedControl>> {
+  const rows = await tx.query<LockedControl & { job_id: string }>(
+    `select c.job_id, c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures,
+            j.kind, ${total}::int as total, w.awaiting, w.overdue
+       from job_controls c join jobs j on j.id = c.job_id cross join lateral (
+         select count(*) as awaiting, count(*) filter (where deadline_at < clock_timestamp()) as overdue
+           from rollouts
+          where job_id = c.job_id and status = 'awaiting_reward' and deadline_at is not null and completed_at is null
+       ) w
+      where c.job_id = any($1) order by c.job_id for no key update of c ${mode === 'skip' ? 'skip locked' : ''}`,
+    [jobIds],
+    `lock_controls_${mode}`,
+  );
+  return new Map(rows.map((row) => [row.job_id, row]));
+}
+
+/** The counts that an event of a rollout needs. */
+export interface CountedControl {
   rollouts_succeeded: number;
   rollouts_failed: number;
+  kind: JobKind;
+  /** The number of seeds of an evaluation; null: another kind of job. */
+  total: number | null;
+}
+
+/** A job's control row in an exchange, under its lock. */
+export interface LockedControl extends CountedControl {
+  control: 'run' | 'pause' | 'stop';
+  lease_token: number;
+  connect_failures: number;
+  /** The rollouts that await a reward, and those of them whose deadline has passed. */
+  awaiting: number;
+  overdue: number;
+}
+
+/** A job's control row, under its lock. */
+export interface ControlRow extends CountedControl, Record<string, unknown> {
+  control: 'run' | 'pause' | 'stop';
+  lease_token: number;
   connect_failures: number;
   status: Status;
-  kind: JobKind;
   /** Counts the job's runs: each extension begins another, with its own workflow. */
   run: number;
   workflow_id: string;
   /** The last recorded decision of the job's search; null: none yet. */
   step: number | null;
-  /** The number of seeds of an evaluation; null: another kind of job. */
-  total: number | null;
 }
 
 /**
@@ -56,21 +98,34 @@ export interface ControlRow extends Record<string, unknown> {
  * under `lockJob`, so that seq has no gaps.
  */
 export async function appendEvents(tx: Tx, job: JobRef, events: NewEvent[]): Promise<void> {
-  if (events.length === 0) return;
+  await appendEventsOf(tx, job.orgId, [{ jobId: job.jobId, events }]);
+}
+
+/** Like `appendEvents`, for many jobs of an organization, whose control rows must be locked. */
+export async function appendEventsOf(
+  tx: Tx,
+  orgId: string,
+  jobs: readonly { jobId: string; events: NewEvent[] }[],
+): Promise<void> {
+  const given = jobs.flatMap(({ jobId, events }) => events.map((event) => ({ job_id: jobId, ...event })));
+  if (given.length === 0) return;
   await tx.query(
-    `with fresh as (
-       select e, row_number() over (order by n) as r
-         from jsonb_array_elements($3::jsonb) with ordinality as t(e, n)
+    `with fresh as materialized (
+       select t.*, row_number() over (partition by job_id order by n) as r, count(*) over (partition by job_id) as added
+         from rows from (jsonb_to_recordset($2::jsonb) as (job_id text, key text, type text, message text, data jsonb))
+              with ordinality as t(job_id, key, type, message, data, n)
         -- One look-up per key: for a join Postgres may read all events of the job.
-        where (select x.seq from events x where x.job_id = $1 and x.key = e->>'key') is null
+        where (select x.seq from events x where x.job_id = t.job_id and x.key = t.key) is null
      ), bumped as (
-       update job_controls set event_seq = event_seq + (select count(*) from fresh) where job_id = $1 returning event_seq
+       update job_controls c set event_seq = c.event_seq + f.added
+         from fresh f where f.r = 1 and c.job_id = f.job_id returning c.job_id, c.event_seq
      ), inserted as (
        insert into events (job_id, seq, org_id, key, type, message, data)
-       select $1, bumped.event_seq - (select count(*) from fresh) + r, $2, e->>'key', e->>'type', e->>'message', e->'data'
-         from fresh, bumped
+       select f.job_id, b.event_seq - f.added + f.r, $1, f.key, f.type, f.message, f.data
+         from fresh f join bumped b on b.job_id = f.job_id
      )
-     select pg_notify('ratchet_events', $1) where exists (select 1 from fresh)`,
-    [job.jobId, job.orgId, toJsonb(events)],
+     select pg_notify('ratchet_events', job_id) from fresh where r = 1`,
+    [orgId, toJsonb(given)],
+    'append_events',
   );
 }

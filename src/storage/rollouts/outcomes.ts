@@ -3,7 +3,7 @@ import type { NewEvent } from '../../core/events/event.js';
 import { rolloutEvent, type FinishedRollout } from '../../core/events/rollouts.js';
 import { valueAt } from '../../contracts/validation.js';
 import type { Tx } from '../db/db.js';
-import { appendEvents, type ControlRow, type JobRef } from '../jobs/events.js';
+import { appendEvents, type ControlRow, type CountedControl, type JobRef } from '../jobs/events.js';
 import { toJsonb } from '../db/json.js';
 
 /** The outcome of an attempt, written only if the attempt is current. */
@@ -27,54 +27,54 @@ export interface WrittenOutcome extends WrittenRollout {
   hasFeedback: boolean;
 }
 
-type AwaitingRollout = Omit<WrittenOutcome, 'status'> & { status: 'awaiting_reward' };
-const isFinished = (row: WrittenOutcome | AwaitingRollout): row is WrittenOutcome => row.status !== 'awaiting_reward';
+/** An outcome with its job, and the seconds that its rollout may take. */
+export type JobOutcome = Outcome & { jobId: string; rolloutSeconds: number };
+
+/** A rollout as written: finished, or waiting for its reward. */
+export type WrittenRow = WrittenOutcome | (Omit<WrittenOutcome, 'status'> & { status: 'awaiting_reward' });
+export const isFinished = (row: WrittenRow): row is WrittenOutcome => row.status !== 'awaiting_reward';
 
 const reportedColumns = `r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error,
   r.feedback is not null as "hasFeedback", ${taskIdOf} as task_id`;
 
-/** Tokens and cost of the calls of a rollout of job $1. */
-const callTotals = (rolloutId: string) =>
+/** Tokens and cost of the calls of a rollout. */
+const callTotals = (rolloutId: string, jobId = '$1') =>
   `select sum(c.prompt_tokens) as prompt_tokens, sum(c.completion_tokens) as completion_tokens,
           case when bool_and(c.cost_usd is not null) then sum(c.cost_usd) end as cost_usd
-     from model_calls c where c.job_id = $1 and c.rollout_id = ${rolloutId}`;
+     from model_calls c where c.job_id = ${jobId} and c.rollout_id = ${rolloutId}`;
 
 /**
- * Writes outcomes of current attempts and returns them, without those that await a reward. A
- * rollout with an earlier reported reward succeeds with it.
+ * Writes outcomes of current attempts and returns them by job. A rollout with an earlier reported
+ * reward succeeds with it.
  */
-export async function writeOutcomes(
-  tx: Tx,
-  job: JobRef,
-  rolloutSeconds: number,
-  outcomes: Outcome[],
-): Promise<WrittenOutcome[]> {
-  if (outcomes.length === 0) return [];
-  const rows = await tx.query<WrittenOutcome | AwaitingRollout>(
+export async function writeOutcomes(tx: Tx, outcomes: readonly JobOutcome[]): Promise<Map<string, WrittenRow[]>> {
+  const byJob = new Map<string, WrittenRow[]>();
+  if (outcomes.length === 0) return byJob;
+  const rows = await tx.query<WrittenRow & { job_id: string }>(
     `update rollouts r
         set status = case when w.id is null then o.status else 'succeeded' end, reward = coalesce(w.reward, o.reward),
             feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details),
             error = case when w.id is null then o.error end, latency_ms = o.latency_ms,
             started_at = coalesce(r.started_at, clock_timestamp() - make_interval(secs => o.latency_ms / 1000)),
             deadline_at = case when o.status = 'awaiting_reward' and w.id is null
-                               then clock_timestamp() + make_interval(secs => $3 - o.latency_ms / 1000) end,
+                               then clock_timestamp() + make_interval(secs => o.seconds - o.latency_ms / 1000) end,
             completed_at = case when o.status = 'awaiting_reward' and w.id is null then null else clock_timestamp() end,
             prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens, cost_usd = u.cost_usd
-       from jsonb_to_recordset($2::jsonb) as o(id text, attempt int, status text, reward float8, feedback text,
-              details jsonb, error jsonb, latency_ms float8)
-       left join lateral (${callTotals('o.id')}) u on true
+       from jsonb_to_recordset($1::jsonb) as o(job_id text, id text, attempt int, status text, reward float8,
+              feedback text, details jsonb, error jsonb, latency_ms float8, seconds float8)
+       left join lateral (${callTotals('o.id', 'o.job_id')}) u on true
        -- The first reported reward stays; a later one from the container changes nothing.
        left join lateral (
          select w.id, w.reward, coalesce(w.body->'reward_info'->'details', w.body->'reward_info') as details
            from rewards w
-          where w.job_id = $1 and w.rollout_id = o.id and w.counted
+          where w.job_id = o.job_id and w.rollout_id = o.id and w.counted
        ) w on true
-      where r.id = o.id and r.job_id = $1 and r.attempt = o.attempt and r.status = 'running'
-      returning ${reportedColumns}`,
+      where r.id = o.id and r.job_id = o.job_id and r.attempt = o.attempt and r.status = 'running'
+      returning r.job_id, ${reportedColumns}`,
     [
-      job.jobId,
       toJsonb(
         outcomes.map((o) => ({
+          job_id: o.jobId,
           id: o.rolloutId,
           attempt: o.attempt,
           status: o.status,
@@ -83,16 +83,22 @@ export async function writeOutcomes(
           details: o.details,
           error: o.error,
           latency_ms: o.latencyMs,
+          seconds: o.rolloutSeconds,
         })),
       ),
-      rolloutSeconds,
     ],
+    'write_outcomes',
   );
-  return rows.filter(isFinished).sort((a, b) => a.idx - b.idx);
+  for (const row of rows) {
+    const of = byJob.get(row.job_id);
+    if (of) of.push(row);
+    else byJob.set(row.job_id, [row]);
+  }
+  return byJob;
 }
 
 /** Outcome of a deferred reward that missed the deadline. */
-export async function expireAwaiting(tx: Tx, job: JobRef): Promise<WrittenRollout[]> {
+export async function expireAwaiting(tx: Tx, job: Pick<JobRef, 'jobId'>): Promise<WrittenRollout[]> {
   return tx.query<WrittenRollout>(
     `update rollouts r set status = 'failed', completed_at = clock_timestamp(), error = $2::jsonb,
             (prompt_tokens, completion_tokens, cost_usd) = (${callTotals('r.id')})
@@ -111,12 +117,8 @@ export async function expireAwaiting(tx: Tx, job: JobRef): Promise<WrittenRollou
   );
 }
 
-/** Appends one event per outcome; `row` is the control row before them. */
-export async function reportOutcomes(tx: Tx, job: JobRef, row: ControlRow, written: WrittenRollout[]): Promise<void> {
-  await appendEvents(tx, job, outcomeEvents(row, written));
-}
-
-export function outcomeEvents(row: ControlRow, written: readonly WrittenRollout[]): NewEvent[] {
+/** One event per outcome; `row` is the control row before them. */
+export function outcomeEvents(row: CountedControl, written: readonly WrittenRollout[]): NewEvent[] {
   const finished = row.rollouts_succeeded + row.rollouts_failed;
   return written.map((rollout, index) =>
     rolloutEvent(row.kind, rollout, { completed: finished + index + 1, total: row.total }),
@@ -192,7 +194,7 @@ export async function settleAwaited(
     [job.jobId, rolloutId, reward, toJsonb(details ?? null)],
   );
   if (written.length === 0) return false;
-  await Promise.all([reportOutcomes(tx, job, row, written), countSucceeded(tx, job, written[0]!)]);
+  await Promise.all([appendEvents(tx, job, outcomeEvents(row, written)), countSucceeded(tx, job, written[0]!)]);
   await tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]);
   return true;
 }

@@ -55,7 +55,9 @@ test.each([false, true])(
       },
     });
     expect(proxy.model.requests).toEqual([]);
-    expect(await proxy.http.db.org(job.orgId, (tx) => readRefused(tx, job.jobId))).toEqual(new Set([rollout]));
+    expect(await proxy.http.db.org(job.orgId, (tx) => readRefused(tx, [job.jobId]))).toEqual(
+      new Map([[job.jobId, new Set([rollout])]]),
+    );
     // From then on all calls are refused.
     expect((await proxy.post(job, `/${rollout}`, { ...question, max_tokens: 1 })).status).toBe(402);
     await expect(

@@ -54,7 +54,8 @@ const reserve = (job: JobRef, wanted: ReturnType<typeof call>) =>
 const settle = (job: JobRef, id: string, cost: number | null) =>
   db.org(job.orgId, (tx) => settleCost(tx, job, id, cost));
 const read = async (job: JobRef) => (await db.org(job.orgId, (tx) => readCostBudget(tx, job.jobId)))!;
-const refused = (job: JobRef) => db.org(job.orgId, (tx) => readRefused(tx, job.jobId));
+const refused = (job: JobRef) =>
+  db.org(job.orgId, async (tx) => (await readRefused(tx, [job.jobId])).get(job.jobId) ?? null);
 const events = (job: JobRef) =>
   db.org(job.orgId, (tx) =>
     tx.query<{ type: string; data: object }>('select type, data from events where job_id = $1', [job.jobId]),

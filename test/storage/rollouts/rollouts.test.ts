@@ -39,15 +39,14 @@ const lease = (seconds = 30) => db.org('default', (tx) => acquireLease(tx, job.j
 const swap = (token: number, outcomes: Outcome[], want: number, rolloutSeconds = 30) =>
   tell(token, { outcomes }, { slots: want }, rolloutSeconds);
 const tell = (token: number, report: Partial<CompletedRollouts>, want: Partial<WantedSlots>, rolloutSeconds = 30) =>
-  db.org('default', (tx) =>
-    syncRollouts(
-      tx,
-      job,
-      { token, leaseSeconds: 30, rolloutSeconds, maxFailureRate: 0.5 },
-      { outcomes: [], started: [], returned: [], ...report },
-      { slots: 0, ahead: 0, ...want },
-    ),
-  );
+  db.org('default', async (tx) => {
+    const exchange = {
+      ...{ jobId: job.jobId, token, leaseSeconds: 30, rolloutSeconds, maxFailureRate: 0.5, hasCostBudget: false },
+      completed: { outcomes: [], started: [], returned: [], ...report },
+      wanted: { slots: 0, ahead: 0, ...want },
+    };
+    return (await syncRollouts(tx, job.orgId, [exchange], 'wait')).get(job.jobId)!;
+  });
 const outcome = (claim: Claim, more: Partial<Outcome> = {}): Outcome => ({
   rolloutId: claim.rolloutId,
   attempt: claim.attempt,

@@ -1,0 +1,134 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Db, Tx } from '../../src/storage/db/db.js';
+import { JobGoneError, type LockMode } from '../../src/storage/jobs/events.js';
+import { syncRollouts, type JobExchange, type SyncResult } from '../../src/storage/rollouts/exchange.js';
+
+/** An exchange that waits for its transaction. */
+export interface QueuedExchange<Result> {
+  jobId: string;
+  /** What to exchange. Called when the transaction begins; a failed one is repeated as it was. */
+  take(): JobExchange;
+  /** Completes the exchange in its transaction. */
+  complete(tx: Tx, found: SyncResult): Promise<Result>;
+}
+
+interface Entry {
+  exchange: QueuedExchange<unknown>;
+  taken?: JobExchange;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Jobs in one transaction. */
+const maxBatch = 100;
+/** Exchanges with a transaction of their own at once. */
+const maxAlone = 4;
+
+/** The group commit of each organization. */
+export class GroupCommits {
+  private readonly byOrg = new Map<string, GroupCommit>();
+  private readonly db: Db;
+
+  constructor(db: Db) {
+    this.db = db;
+  }
+
+  of(orgId: string): GroupCommit {
+    const known = this.byOrg.get(orgId) ?? new GroupCommit(this.db, orgId);
+    this.byOrg.set(orgId, known);
+    return known;
+  }
+}
+
+/**
+ * Sends the exchanges of many jobs of an organization to Postgres together: what becomes due during
+ * a transaction waits for the next one. An exchange alone does not wait for company.
+ */
+export class GroupCommit {
+  private readonly waiting: Entry[] = [];
+  /** Exchanges whose job another transaction had locked, or whose batch failed. */
+  private readonly alone: Entry[] = [];
+  private isSending = false;
+  private sendingAlone = 0;
+  private readonly db: Db;
+  private readonly orgId: string;
+
+  constructor(db: Db, orgId: string) {
+    this.db = db;
+    this.orgId = orgId;
+  }
+
+  /** Resolves after the commit; rejects with the error of a transaction of its own. */
+  run<Result>(exchange: QueuedExchange<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ exchange, resolve: resolve as Entry['resolve'], reject });
+      void this.send();
+    });
+  }
+
+  private async send(): Promise<void> {
+    if (this.isSending) return;
+    this.isSending = true;
+    while (this.waiting.length > 0) {
+      // The other events of this turn of the loop belong to the same batch.
+      await setImmediate();
+      await this.sendBatch();
+    }
+    this.isSending = false;
+  }
+
+  private async sendBatch(): Promise<void> {
+    let batch: Entry[] = [];
+    try {
+      const results = await this.db.org(this.orgId, (tx) => {
+        batch = this.waiting.splice(0, maxBatch);
+        return this.exchange(tx, batch, 'skip');
+      });
+      for (const [at, entry] of batch.entries()) {
+        const result = results[at];
+        if (result) entry.resolve(result.value);
+        else this.alone.push(entry);
+      }
+    } catch (error) {
+      if (batch.length === 0) batch = this.waiting.splice(0, maxBatch);
+      const [only, ...others] = batch;
+      if (only && others.length === 0) only.reject(error);
+      else this.alone.push(...batch);
+    }
+    this.sendEachAlone();
+  }
+
+  private sendEachAlone(): void {
+    while (this.sendingAlone < maxAlone) {
+      const entry = this.alone.shift();
+      if (!entry) return;
+      this.sendingAlone += 1;
+      void this.sendAlone(entry).finally(() => {
+        this.sendingAlone -= 1;
+        this.sendEachAlone();
+      });
+    }
+  }
+
+  private async sendAlone(entry: Entry): Promise<void> {
+    try {
+      const [result] = await this.db.org(this.orgId, (tx) => this.exchange(tx, [entry], 'wait'));
+      if (!result) throw new JobGoneError(`Job "${entry.exchange.jobId}" is not in the database.`);
+      entry.resolve(result.value);
+    } catch (error) {
+      entry.reject(error);
+    }
+  }
+
+  /** One result for each entry; null: the job was left out, or is not in the database. */
+  private async exchange(tx: Tx, entries: readonly Entry[], mode: LockMode): Promise<({ value: unknown } | null)[]> {
+    const taken = entries.map((entry) => (entry.taken ??= entry.exchange.take()));
+    const found = await syncRollouts(tx, this.orgId, taken, mode);
+    return Promise.all(
+      entries.map(async ({ exchange }) => {
+        const result = found.get(exchange.jobId);
+        return result ? { value: await exchange.complete(tx, result) } : null;
+      }),
+    );
+  }
+}

@@ -1,0 +1,139 @@
+import { countOutcome, exceedsRate, type OutcomeCounts } from '../../core/jobs/failures.js';
+import type { NewEvent } from '../../core/events/event.js';
+import type { LockedControl } from '../jobs/events.js';
+import type { Claim, Renewal } from './claims.js';
+import { isFinished, outcomeEvents, type JobOutcome, type Outcome, type WrittenRow } from './outcomes.js';
+import type { WrittenOutcome, WrittenRollout } from './outcomes.js';
+
+/** A runner's report. */
+export interface CompletedRollouts {
+  outcomes: Outcome[];
+  /** Prefetched rollouts that have started. */
+  started: string[];
+  /** Prefetched rollouts that are returned. */
+  returned: string[];
+}
+
+/** Number of rollouts to start now (less those that await a reward) and to prefetch. */
+export interface WantedSlots {
+  slots: number;
+  ahead: number;
+}
+
+/** A runner, its report and its wish. */
+export interface JobExchange {
+  jobId: string;
+  /** The lease's token. */
+  token: number;
+  leaseSeconds: number;
+  rolloutSeconds: number;
+  maxFailureRate: number;
+  hasCostBudget: boolean;
+  completed: CompletedRollouts;
+  wanted: WantedSlots;
+}
+
+/** `held` false: another runner has the job; nothing was written and nothing may be started. */
+export interface SyncResult {
+  held: boolean;
+  control: LockedControl['control'];
+  claims: Claim[];
+  awaiting: number;
+  /** Counts over all the job's rollouts. */
+  counts: OutcomeCounts;
+  /** A model call was refused: nothing was claimed, and refused rollouts have no outcome. */
+  spent: boolean;
+}
+
+/** A job of an exchange, under the lock of its control row. */
+export class JobInExchange {
+  readonly jobId: string;
+  readonly isHeld: boolean;
+  private counts: OutcomeCounts;
+  private awaiting: number;
+  private readonly finished: WrittenRollout[] = [];
+  private succeeded: WrittenOutcome[] = [];
+  private readonly exchange: JobExchange;
+  private readonly row: LockedControl;
+  /** The rollouts with a refused model call; null: none was refused. */
+  private readonly refused: ReadonlySet<string> | null;
+
+  constructor(exchange: JobExchange, row: LockedControl, refused: ReadonlySet<string> | null) {
+    this.jobId = exchange.jobId;
+    this.exchange = exchange;
+    this.row = row;
+    this.refused = refused;
+    // The end of a job takes a new token, so a held job is open.
+    this.isHeld = row.lease_token === exchange.token;
+    this.awaiting = this.isHeld ? row.awaiting : 0;
+    this.counts = {
+      succeeded: row.rollouts_succeeded,
+      failed: row.rollouts_failed,
+      connectFailuresInARow: row.connect_failures,
+    };
+  }
+
+  get outcomes(): JobOutcome[] {
+    const { jobId, refused, exchange } = this;
+    const { rolloutSeconds, completed } = exchange;
+    const counted = completed.outcomes.filter(({ rolloutId }) => !refused?.has(rolloutId));
+    return counted.map((outcome) => ({ ...outcome, jobId, rolloutSeconds }));
+  }
+
+  get hasOverdue(): boolean {
+    return this.row.overdue > 0;
+  }
+
+  get failsTooOften(): boolean {
+    return exceedsRate(this.counts, this.exchange.maxFailureRate);
+  }
+
+  addWritten(rows: readonly WrittenRow[]): void {
+    const finished = rows.filter(isFinished).sort((a, b) => a.idx - b.idx);
+    this.succeeded = finished.filter(({ status }) => status === 'succeeded');
+    this.awaiting += rows.length - finished.length;
+    this.count(finished);
+  }
+
+  addExpired(rows: readonly WrittenRollout[]): void {
+    this.awaiting -= rows.length;
+    this.count(rows);
+  }
+
+  countDistinct(distinct: OutcomeCounts['distinct']): void {
+    if (distinct) this.counts = { ...this.counts, distinct };
+  }
+
+  get events(): NewEvent[] {
+    return outcomeEvents(this.row, this.finished);
+  }
+
+  get renewal(): Renewal {
+    const { jobId, counts, succeeded, awaiting, exchange } = this;
+    const { token, leaseSeconds, completed, wanted } = exchange;
+    const { started, returned } = completed;
+    const mayClaim = this.row.control === 'run' && !this.refused;
+    const rewards = succeeded.map(({ reward }) => reward!);
+    return {
+      ...{ jobId, token, leaseSeconds, counts, started, returned },
+      low: rewards.length > 0 ? Math.min(...rewards) : null,
+      high: rewards.length > 0 ? Math.max(...rewards) : null,
+      withFeedback: succeeded.filter(({ hasFeedback }) => hasFeedback).length,
+      now: mayClaim ? Math.max(0, wanted.slots - awaiting) : 0,
+      ahead: mayClaim ? wanted.ahead : 0,
+    };
+  }
+
+  result(claims: Claim[]): SyncResult {
+    const { isHeld: held, awaiting, counts, row, refused } = this;
+    return { held, control: row.control, claims, awaiting, counts, spent: refused !== null };
+  }
+
+  private count(rows: readonly WrittenRollout[]): void {
+    this.finished.push(...rows);
+    for (const { status, error } of rows) {
+      const outcome = status === 'succeeded' ? status : error?.connect ? 'connect_failed' : 'failed';
+      this.counts = countOutcome(this.counts, outcome);
+    }
+  }
+}
