@@ -12,7 +12,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
   return {
     /** Records a decision: status, outcomes of commands and events, in one transaction. */
     record: ({ decision, ...job }: JobRef & { decision: Decision }) =>
-      db.org(job.orgId, async (tx) => {
+      db.orgHot(job.orgId, async (tx) => {
         const { events = [] } = decision;
         if (events.length === 0) return recordDecision(tx, job, decision);
         // The start comes first, also if the job is paused while its container is still being
@@ -24,7 +24,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
       }),
 
     recordSearch: ({ orgId, jobId, ...update }: JobRef & SearchUpdate) =>
-      db.org(orgId, (tx) => recordSearchUpdate(tx, { orgId, jobId }, update)),
+      db.orgHot(orgId, (tx) => recordSearchUpdate(tx, { orgId, jobId }, update)),
 
     finish: ({ orgId, jobId, ...result }: JobRef & Omit<JobResult, 'workflowId'>) => {
       const { workflowId } = callingWorkflow();

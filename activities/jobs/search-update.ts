@@ -3,7 +3,7 @@ import { candidateId } from '../../src/core/jobs/ids.js';
 import type { AcceptanceDecision, Decision, SearchView } from '../../src/core/search/protocol.js';
 import { recordDecision, type ClosedState } from '../../src/storage/decisions/record.js';
 import type { Tx } from '../../src/storage/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { ControlRow, JobRef } from '../../src/storage/jobs/events.js';
 import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
 import { readUsage } from '../../src/storage/jobs/usage.js';
 
@@ -16,17 +16,23 @@ export interface SearchUpdate {
 }
 
 /** Records a search's state and events. A repeated or late call changes nothing. */
-export async function recordSearchUpdate(tx: Tx, job: JobRef, { step, view, decisions }: SearchUpdate): Promise<void> {
+export async function recordSearchUpdate(
+  tx: Tx,
+  job: JobRef,
+  { step, view, decisions }: SearchUpdate,
+  locked?: ControlRow,
+): Promise<void> {
   const endsGeneration = decisions.some(({ type }) => type === 'generation_complete');
   const costUsd = endsGeneration ? (await readUsage(tx, job.jobId)).totalCostUsd : null;
-  await recordDecision(tx, job, {
+  const decision = {
     step,
     ...searchState(job.jobId, view),
     tests: view.tests ?? [],
     acceptances: decisions.filter(isAcceptance),
     repeated: decisions.flatMap((decision) => (decision.type === 'rollouts_repeated' ? decision.ordinals : [])),
     events: decisions.flatMap((decision) => decisionEvents(job.jobId, decision, { ...view, costUsd })),
-  });
+  };
+  await recordDecision(tx, job, decision, locked);
 }
 
 function isAcceptance(decision: Decision): decision is AcceptanceDecision {

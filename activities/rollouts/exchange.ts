@@ -4,8 +4,13 @@ import { recordLimit } from '../../src/storage/jobs/concurrency.js';
 import { databasePatienceMs } from '../../src/storage/db/patience.js';
 import { isTransient } from '../../src/storage/db/postgres-errors.js';
 import type { Tx } from '../../src/storage/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import type { JobExchange, SyncResult, WantedSlots } from '../../src/storage/rollouts/exchange.js';
+import { JobGoneError, type JobRef } from '../../src/storage/jobs/events.js';
+import {
+  syncRollouts,
+  type JobExchange,
+  type SyncResult,
+  type WantedSlots,
+} from '../../src/storage/rollouts/exchange.js';
 import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Concurrency } from './concurrency.js';
@@ -81,6 +86,15 @@ export class RolloutExchange<Conclusion> {
     return inFlight.size + this.unrecorded.length + this.prefetch.size === 0 && !this.prefetch.hasReleased;
   }
 
+  /** Exchanges in a transaction that the caller commits. */
+  async runIn(tx: Tx, mayStart: boolean): Promise<ExchangeResult<Conclusion>> {
+    const { jobId, orgId } = this.context.job;
+    const queued = this.queued(mayStart);
+    const found = (await syncRollouts(tx, orgId, [queued.take()], 'wait')).get(jobId);
+    if (!found) throw new JobGoneError(`Job "${jobId}" is not in the database.`);
+    return this.settle(queued, await queued.complete(tx, found));
+  }
+
   /** Exchanges outcomes for claims; keeps them and retries while Postgres does not answer. */
   async run(mayStart: boolean): Promise<ExchangeResult<Conclusion>> {
     const { deps, job, groupCommit, signal } = this.context;
@@ -88,17 +102,23 @@ export class RolloutExchange<Conclusion> {
     const queued = this.queued(mayStart);
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
-        const result = await groupCommit.run(queued);
-        queued.confirm(result);
-        this.counts = result.counts;
-        this.awaiting = result.awaiting + this.unrecorded.filter(({ status }) => status === 'awaiting_reward').length;
-        return result;
+        return this.settle(queued, await groupCommit.run(queued));
       } catch (error) {
         if (Date.now() > deadline || signal.aborted || !isTransient(error)) throw error;
         deps.log.warn({ err: error, job_id: job.jobId }, 'outcomes not recorded; retrying');
         await delay(waitMs);
       }
     }
+  }
+
+  private settle(
+    { confirm }: { confirm(found: SyncResult): void },
+    result: ExchangeResult<Conclusion>,
+  ): ExchangeResult<Conclusion> {
+    confirm(result);
+    this.counts = result.counts;
+    this.awaiting = result.awaiting + this.unrecorded.filter(({ status }) => status === 'awaiting_reward').length;
+    return result;
   }
 
   /** What it exchanges is decided when the transaction begins, and stays so in a retry. */

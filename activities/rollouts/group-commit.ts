@@ -80,7 +80,7 @@ export class GroupCommit {
   private async sendBatch(): Promise<void> {
     let batch: Entry[] = [];
     try {
-      const results = await this.db.org(this.orgId, (tx) => {
+      const results = await this.db.orgHot(this.orgId, (tx) => {
         batch = this.waiting.splice(0, maxBatch);
         return this.exchange(tx, batch, 'skip');
       });
@@ -112,7 +112,7 @@ export class GroupCommit {
 
   private async sendAlone(entry: Entry): Promise<void> {
     try {
-      const [result] = await this.db.org(this.orgId, (tx) => this.exchange(tx, [entry], 'wait'));
+      const [result] = await this.db.orgHot(this.orgId, (tx) => this.exchange(tx, [entry], 'wait'));
       if (!result) throw new JobGoneError(`Job "${entry.exchange.jobId}" is not in the database.`);
       entry.resolve(result.value);
     } catch (error) {

@@ -32,7 +32,7 @@ export function liveActivity({ db }: ActivityDeps) {
   return {
     /** Publishes rollouts as slots for live traffic, and reads their answers once all have one. */
     exchangeSlots: ({ from, to, update, orgId, jobId, ...input }: ExchangeSlotsInput): Promise<ExchangeSlotsResult> =>
-      db.org(orgId, async (tx) => {
+      db.orgHot(orgId, async (tx) => {
         const job: JobRef = { orgId, jobId };
         const [, row] = await Promise.all([update && recordSearchUpdate(tx, job, update), lockOpenJob(tx, job)]);
         const requests = unpackRequests(input.requests);

@@ -18,8 +18,10 @@ import type { ActivityDeps } from '../deps.js';
 import { containerKey, lockOpenJob, recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 import type { JobFault } from './in-flight.js';
-import { leaseSeconds } from './exchange.js';
-import { GroupCommits } from './group-commit.js';
+import { ControlNews } from './control-news.js';
+import { leaseSeconds, type ExchangeResult } from './exchange.js';
+import type { RunnableJob } from './execute.js';
+import { GroupCommits, type GroupCommit } from './group-commit.js';
 import { Runner } from './runner.js';
 
 /** The range of rollouts to run: ordinals `from` to `to` (exclusive). */
@@ -47,56 +49,76 @@ export interface RunRolloutsResult {
 const leaseRetryMs = 250;
 
 export function rolloutActivity(deps: ActivityDeps) {
-  const { db } = deps;
-  const groupCommits = new GroupCommits(db);
+  const groupCommits = new GroupCommits(deps.db);
   return {
     runRollouts: async (input: RunRolloutsInput): Promise<RunRolloutsResult> => {
       const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
-      const { spec, apiKey, prompts, limit, token } = await db.org(job.orgId, async (tx) => {
-        const [spec] = await Promise.all([
-          readSpec<JobSpec>(tx, job.jobId),
-          input.update && recordSearchUpdate(tx, job, input.update),
-          lockOpenJob(tx, job),
-        ]);
-        const withCandidate = spec.kind !== 'evaluation' || spec.candidate !== null;
-        const [apiKey, , whole, prompts, limit, token] = await Promise.all([
-          containerKey(tx, deps.secretKey, job, spec),
-          input.newRequests && planRollouts(tx, job, unpackRequests(input.newRequests), withCandidate),
-          areWhole(tx, job.jobId, input.from, input.to),
-          readOpenPrompts(tx, job.jobId),
-          readLimit(tx, job.jobId),
-          acquireLease(tx, job.jobId, runnerName(), leaseSeconds),
-        ]);
-        if (!whole) throw recordLost(job);
-        return { spec, apiKey, prompts, limit, token };
-      });
-      const lease = token ?? (await waitForLease(deps, job));
-      const conclude = async (tx: Tx): Promise<Pick<RunRolloutsResult, 'finished' | 'answers'>> => {
-        const [finished, answers] = await Promise.all([
-          haveEnded(tx, job.jobId, input.from, input.to),
-          input.collect ? readAnswers(tx, job.jobId, input.from, input.to, costUnitOf(spec)) : null,
-          releaseLease(tx, job.jobId, lease),
-        ]);
-        return { finished, answers: answers && packAnswers(answers) };
-      };
-      const runner = new Runner(
-        deps,
-        groupCommits.of(job.orgId),
-        job,
-        { spec, apiKey, prompts, limit },
-        lease,
-        conclude,
-      );
-      const giveUp = () => db.org(job.orgId, (tx) => releaseLease(tx, job.jobId, lease));
-      const { conclusion, fault } = await runner.run().catch(async (error: unknown) => {
-        await giveUp();
-        throw error;
-      });
-      if (!conclusion) await giveUp();
-      const { finished, answers } = conclusion ?? { finished: false, answers: null };
-      return { finished, answers, fault: fault ?? null, counts: runner.counts };
+      // Listen first: a pause that is answered after the first claims must be heard.
+      const control = new ControlNews(deps.notifications, job);
+      try {
+        const { runner, first } = await start(deps, groupCommits.of(job.orgId), job, input, control);
+        const giveUp = () => deps.db.orgHot(job.orgId, (tx) => releaseLease(tx, job.jobId, runner.token));
+        const { conclusion, fault } = await runner.run(first).catch(async (error: unknown) => {
+          await giveUp();
+          throw error;
+        });
+        if (!conclusion) await giveUp();
+        const { finished, answers } = conclusion ?? { finished: false, answers: null };
+        return { finished, answers, fault: fault ?? null, counts: runner.counts };
+      } finally {
+        control.close();
+      }
     },
   };
+}
+
+type Conclusion = Pick<RunRolloutsResult, 'finished' | 'answers'>;
+
+/** Stores the rollouts, takes the lease and makes the first claims, in one transaction. */
+async function start(
+  deps: ActivityDeps,
+  groupCommit: GroupCommit,
+  job: JobRef,
+  input: RunRolloutsInput,
+  control: ControlNews,
+): Promise<{ runner: Runner<Conclusion>; first: ExchangeResult<Conclusion> | null }> {
+  const started = await deps.db.orgHot(job.orgId, async (tx) => {
+    const [spec, row] = await Promise.all([readSpec<JobSpec>(tx, job.jobId), lockOpenJob(tx, job)]);
+    const withCandidate = spec.kind !== 'evaluation' || spec.candidate !== null;
+    const [apiKey, , , whole, prompts, limit, token] = await Promise.all([
+      containerKey(tx, deps.secretKey, job, spec),
+      input.update && recordSearchUpdate(tx, job, input.update, row),
+      input.newRequests && planRollouts(tx, job, unpackRequests(input.newRequests), withCandidate),
+      areWhole(tx, job.jobId, input.from, input.to),
+      readOpenPrompts(tx, job.jobId),
+      readLimit(tx, job.jobId),
+      acquireLease(tx, job.jobId, runnerName(), leaseSeconds),
+    ]);
+    if (!whole) throw recordLost(job);
+    const runnable: RunnableJob = { spec, apiKey, prompts, limit };
+    const runnerOf = (lease: number) =>
+      new Runner(deps, groupCommit, job, runnable, lease, control, (tx) => conclude(tx, input, spec, lease));
+    const runner = token === null ? null : runnerOf(token);
+    return { runnerOf, runner, first: runner && (await runner.exchangeIn(tx)) };
+  });
+  const { runnerOf, runner, first } = started;
+  return { runner: runner ?? runnerOf(await waitForLease(deps, job)), first };
+}
+
+/** The end of the last exchange. */
+async function conclude(
+  tx: Tx,
+  { jobId, from, to, collect }: RunRolloutsInput,
+  spec: JobSpec,
+  token: number,
+): Promise<Conclusion> {
+  const [finished, answers] = await Promise.all([
+    collect || haveEnded(tx, jobId, from, to),
+    collect ? readAnswers(tx, jobId, from, to, costUnitOf(spec)) : null,
+    releaseLease(tx, jobId, token),
+  ]);
+  // Answers exist once all rollouts have ended.
+  return { finished: collect ? answers !== null : finished, answers: answers && packAnswers(answers) };
 }
 
 /** Graphs do not all cost the same. */

@@ -6,7 +6,8 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { costSpentMessage } from '../call-meter.js';
 import { Concurrency } from './concurrency.js';
-import { RolloutExchange } from './exchange.js';
+import type { ControlNews } from './control-news.js';
+import { RolloutExchange, type ExchangeResult } from './exchange.js';
 import type { RunnableJob } from './execute.js';
 import type { GroupCommit } from './group-commit.js';
 import { InFlightRollouts, type JobFault } from './in-flight.js';
@@ -28,13 +29,14 @@ export class Runner<Conclusion> {
   private readonly aborter = new AbortController();
   private readonly work = new Latch();
   private readonly urgency = new Latch();
+  readonly token: number;
   private readonly inFlight: InFlightRollouts;
   private readonly exchange: RolloutExchange<Conclusion>;
   /** The workflow asked for the rollouts so far. */
   private isAskedToEnd = false;
   private readonly deps: ActivityDeps;
-  private readonly job: JobRef;
   private readonly runnable: RunnableJob;
+  private readonly control: ControlNews;
 
   /** `token`: the lease's. `conclude` runs in the transaction of the last exchange. */
   constructor(
@@ -43,11 +45,13 @@ export class Runner<Conclusion> {
     job: JobRef,
     runnable: RunnableJob,
     token: number,
+    control: ControlNews,
     conclude: (tx: Tx) => Promise<Conclusion>,
   ) {
     this.deps = deps;
-    this.job = job;
     this.runnable = runnable;
+    this.token = token;
+    this.control = control;
     const concurrency = new Concurrency(runnable.spec.maxConcurrent, runnable.limit);
     const { signal } = this.aborter;
     // Every rollout in flight listens to it.
@@ -73,11 +77,16 @@ export class Runner<Conclusion> {
     return this.exchange.counts;
   }
 
+  /** Makes the first exchange in the transaction that took the lease. */
+  exchangeIn(tx: Tx): Promise<ExchangeResult<Conclusion>> {
+    return this.exchange.runIn(tx, !this.isStopped());
+  }
+
   /**
    * Resolves when nothing is in flight: with the conclusion, with a fault that must fail the job,
-   * or with neither if it was stopped.
+   * or with neither if it was stopped. `first`: the first exchange, if it is made.
    */
-  async run(): Promise<{ conclusion?: Conclusion; fault?: JobFault }> {
+  async run(first: ExchangeResult<Conclusion> | null): Promise<{ conclusion?: Conclusion; fault?: JobFault }> {
     const stopListening = this.listen();
     const { exchange } = this;
     const { prefetch } = exchange;
@@ -87,7 +96,8 @@ export class Runner<Conclusion> {
         const mayStart = !this.isStopped() && !this.mustYield(yieldFrom) && !this.inFlight.refusal;
         if (!mayStart || idle) prefetch.release();
         await this.coalesce();
-        const done = await exchange.run(mayStart);
+        const done: ExchangeResult<Conclusion> = first ?? (await exchange.run(mayStart));
+        first = null;
         if (!done.held || done.control === 'stop') {
           await this.abort('the job was stopped');
           return {};
@@ -123,7 +133,7 @@ export class Runner<Conclusion> {
   /** Listens to worker, workflow and control, and heartbeats. The result ends it. */
   private listen(): () => void {
     const context = Context.current();
-    const { draining, notifications } = this.deps;
+    const { draining } = this.deps;
     const drain = () => this.work.set();
     draining.addEventListener('abort', drain);
     context.cancelled.catch((reason: unknown) => {
@@ -134,13 +144,12 @@ export class Runner<Conclusion> {
       this.work.set();
     });
     const heartbeat = setInterval(() => context.heartbeat({ inFlight: this.inFlight.size }), heartbeatMs);
-    const stopListening = notifications.on('ratchet_control', this.job.jobId, () => {
+    this.control.listen(() => {
       this.exchange.prefetch.suspend();
       this.work.set();
     });
     return () => {
       clearInterval(heartbeat);
-      stopListening();
       draining.removeEventListener('abort', drain);
     };
   }

@@ -5,7 +5,7 @@ import type { Tx } from '../db/db.js';
 import type { NewEvent } from '../../core/events/event.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { settleLost } from '../jobs/cost-budget.js';
-import { appendEvents, lockJob, type JobRef } from '../jobs/events.js';
+import { appendEvents, lockJob, type ControlRow, type JobRef } from '../jobs/events.js';
 import type { SessionProjection } from '../jobs/jobs.js';
 import { markDue } from '../jobs/webhooks.js';
 import { toJsonb } from '../db/json.js';
@@ -44,9 +44,9 @@ export interface Decision {
   commands?: CommandOutcome[];
 }
 
-/** Records a decision of an open job; ignored once the job is closed. */
-export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): Promise<void> {
-  const row = await lockJob(tx, job);
+/** Records a decision of an open job; ignored once the job is closed. `locked`: its control row. */
+export async function recordDecision(tx: Tx, job: JobRef, decision: Decision, locked?: ControlRow): Promise<void> {
+  const row = locked ?? (await lockJob(tx, job));
   if (isTerminal(row.status)) return;
   const { step } = decision;
   // A worker that lost its connection may retry an old write.
@@ -76,11 +76,12 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): P
 
 async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused'): Promise<void> {
   await Promise.all([
-    tx.query('update jobs set status = $2 where id = $1', [job.jobId, status]),
-    tx.query(`update job_controls set control = $2 where job_id = $1`, [
-      job.jobId,
-      status === 'paused' ? 'pause' : 'run',
-    ]),
+    tx.query('update jobs set status = $2 where id = $1', [job.jobId, status], 'set_status'),
+    tx.query(
+      'update job_controls set control = $2 where job_id = $1',
+      [job.jobId, status === 'paused' ? 'pause' : 'run'],
+      'set_control',
+    ),
     tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),
   ]);
 }
