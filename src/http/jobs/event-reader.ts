@@ -15,7 +15,7 @@ export function createEventReader(db: Db): EventReader {
   const shared = createSharedReads<Page>();
   return ({ orgId, jobId }, after) =>
     shared(`${orgId} ${jobId} ${after}`, async () => {
-      const rows = await db.org(orgId, (tx) => readEvents(tx, jobId, after, pageSize));
+      const rows = await db.orgApart(orgId, (tx) => readEvents(tx, jobId, after, pageSize));
       return { frames: rows.map((row) => frame(jobId, row)), full: rows.length === pageSize };
     });
 }
