@@ -70,7 +70,7 @@ export async function askProposer(
     if (call) {
       const sent = messages;
       const verdict = { component, attempt, accepted: parsed.ok, reason: parsed.ok ? null : parsed.reason };
-      const record = () => db.org(job.orgId, (tx) => recordProposerCall(tx, index, proposer, sent, call, verdict));
+      const record = () => db.orgHot(job.orgId, (tx) => recordProposerCall(tx, index, proposer, sent, call, verdict));
       // The call is paid for, so wait for the database.
       await retryTransient(record, {
         patienceMs: recordPatienceMs,

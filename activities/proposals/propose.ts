@@ -38,13 +38,13 @@ export function proposeActivity(deps: ActivityDeps) {
       withHeartbeat(async () => {
         const { requests } = input;
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
-        const material = await deps.db.org(job.orgId, (tx) => readMaterial(tx, job, input));
+        const material = await deps.db.orgHot(job.orgId, (tx) => readMaterial(tx, job, input));
         const { spec, recorded } = material;
         const proposer = { deps, job, spec, recorded, signal: Context.current().cancellationSignal };
         const proposals = await mapLimited(requests, spec.maxConcurrent, (request) =>
           makeProposal(proposer, material, request),
         );
-        return deps.db.org(job.orgId, (tx) => storeProposals(tx, job, spec, requests, proposals));
+        return deps.db.orgHot(job.orgId, (tx) => storeProposals(tx, job, spec, requests, proposals));
       }),
   };
 }

@@ -48,6 +48,7 @@ export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate)
       candidate.graph ? toJsonb(candidate.graph) : null,
       candidate.edits ? toJsonb(candidate.edits) : null,
     ],
+    'add_candidate',
   );
 }
 
@@ -87,6 +88,7 @@ export async function readPool(tx: Tx, jobId: string): Promise<Map<number, Poole
     `select id, lever_version as version, parent_ids as parents, ${prompt}
        from candidates where job_id = $1 order by lever_version`,
     [jobId],
+    'read_pool',
   );
   const versions = new Map(rows.map(({ id, version }) => [id, version]));
   return new Map(

@@ -33,6 +33,7 @@ export async function readExamples(
        from rollouts r left join candidates k on k.id = r.candidate_id
       where r.job_id = $1 and r.ordinal = any($2)`,
     [jobId, ordinals],
+    'read_examples',
   );
   return inOrder(rows, ordinals).map((row) => ({
     ordinal: row.ordinal,

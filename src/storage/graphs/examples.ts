@@ -31,6 +31,7 @@ export async function readGraphExamples(tx: Tx, jobId: string, ordinals: readonl
        ) taken
       where r.job_id = $1 and r.ordinal = any($2)`,
     [jobId, ordinals],
+    'read_graph_examples',
   );
   return inOrder(rows, ordinals).map((row) => {
     const { output = '', steps = [] } = row.details ?? {};

@@ -76,5 +76,6 @@ export async function recordServiceCall(
       answer.costSource,
       answer.latencyMs,
     ],
+    'record_service_call',
   );
 }
