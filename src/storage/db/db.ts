@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { BatchError, runBatch, type Statement } from './batch.js';
 
 /** Runs statements on one connection. Statements sent without awaiting are pipelined. */
 export interface Tx {
@@ -23,6 +24,11 @@ export interface Db {
   orgHot<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Like `org`, but each statement is its own transaction and takes one round trip. */
   orgApart<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Runs statements in one transaction and one round trip; returns the rows of each. Rejects with a
+   * BatchError if Postgres refuses one.
+   */
+  orgBatch(orgId: string, statements: readonly Statement[]): Promise<pg.QueryResultRow[][]>;
   auth<T>(keyHashHex: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   worker<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Resolves when the database answers; rejects with its error. */
@@ -83,6 +89,10 @@ function beginning(client: pg.PoolClient, settings: Settings): string {
 const int8 = 20;
 const float8 = 701;
 
+function parserOf(oid: number): (text: string) => unknown {
+  return oid === int8 || oid === float8 ? Number : (pg.types.getTypeParser(oid, 'text') as (text: string) => unknown);
+}
+
 /** Connects as ratchet_app. `max`: size of the pool. */
 export function connect(url: string, log: Logger, max = 10): Db {
   const pool = new pg.Pool({
@@ -92,10 +102,7 @@ export function connect(url: string, log: Logger, max = 10): Db {
     pipeline: true,
     query_timeout: 30_000,
     application_name: 'ratchet',
-    types: {
-      getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-        oid === int8 || oid === float8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-    },
+    types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
   });
   // Without a listener an idle connection that breaks would end the process. The pool replaces it.
   let closing = false;
@@ -103,43 +110,60 @@ export function connect(url: string, log: Logger, max = 10): Db {
     if (!closing) log.warn({ err }, 'an idle database connection broke');
   });
 
-  async function run<T>(settings: Settings, how: 'together' | 'apart', work: (tx: Tx) => Promise<T>): Promise<T> {
+  async function withClient<T>(work: (client: pg.PoolClient, spoil: (error: Error) => void) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
-    const onError = (error: Error) => (broken = error);
-    client.on('error', onError);
-    const begin = () => sending(client).query(beginning(client, settings));
-    const commit = () => client.query('commit');
-    // After a failed statement Postgres treats the commit as a rollback.
-    const alone = async (query: pg.QueryConfig) => (await Promise.all([begin(), client.query(query), commit()]))[1];
-    let over = false;
-    const query: Tx['query'] = async (text, values, name) => {
-      // A pipelined statement failed: another transaction may own the connection by now.
-      if (over) throw new Error('The transaction of this statement has ended.');
-      const statement = { text, ...(values && { values }), ...(name && { name }) };
-      return (await (how === 'apart' ? alone(statement) : sending(client).query(statement))).rows;
-    };
+    const spoil = (error: Error) => void (broken = error);
+    client.on('error', spoil);
     try {
-      const [, result] = await Promise.all([how === 'together' && begin(), work({ query })]);
-      over = true;
-      if (how === 'together') await commit();
-      return result;
-    } catch (error) {
-      over = true;
-      if (how === 'together') await client.query('rollback').catch((rollback: Error) => (broken = rollback));
-      throw error;
+      return await work(client, spoil);
     } finally {
-      client.removeListener('error', onError);
+      client.removeListener('error', spoil);
       client.release(broken);
     }
   }
 
+  const run = <T>(settings: Settings, work: (tx: Tx) => Promise<T>): Promise<T> =>
+    withClient(async (client, spoil) => {
+      let over = false;
+      const query: Tx['query'] = async (text, values, name) => {
+        // A pipelined statement failed: another transaction may own the connection by now.
+        if (over) throw new Error('The transaction of this statement has ended.');
+        return (await sending(client).query({ text, ...(values && { values }), ...(name && { name }) })).rows;
+      };
+      try {
+        const [, result] = await Promise.all([sending(client).query(beginning(client, settings)), work({ query })]);
+        over = true;
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        over = true;
+        await client.query('rollback').catch(spoil);
+        throw error;
+      }
+    });
+
+  const orgBatch: Db['orgBatch'] = (orgId, statements) =>
+    withClient((client) => runBatch(client, orgId, statements, parserOf));
+
+  const apart = (orgId: string): Tx => ({
+    async query<Row extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string): Promise<Row[]> {
+      try {
+        const [rows] = await orgBatch(orgId, [{ text, ...(values && { values }), ...(name && { name }) }]);
+        return rows as Row[];
+      } catch (error) {
+        throw error instanceof BatchError ? error.cause : error;
+      }
+    },
+  });
+
   return {
-    org: (orgId, work) => run({ 'app.org': orgId }, 'together', work),
-    orgHot: (orgId, work) => run({ 'app.org': orgId, ...plannedOnce }, 'together', work),
-    orgApart: (orgId, work) => run({ 'app.org': orgId }, 'apart', work),
-    auth: (hash, work) => run({ 'app.scope': 'auth', 'app.key_hash': hash }, 'together', work),
-    worker: (work) => run({ 'app.scope': 'worker' }, 'together', work),
+    org: (orgId, work) => run({ 'app.org': orgId }, work),
+    orgHot: (orgId, work) => run({ 'app.org': orgId, ...plannedOnce }, work),
+    orgApart: (orgId, work) => work(apart(orgId)),
+    orgBatch,
+    auth: (hash, work) => run({ 'app.scope': 'auth', 'app.key_hash': hash }, work),
+    worker: (work) => run({ 'app.scope': 'worker' }, work),
     ping: async () => {
       await pool.query('select 1');
     },
