@@ -10,11 +10,12 @@ export interface Endpoint {
   apiKey: string | null;
 }
 
-/** Posts the body unchanged; see `Providers.send`. */
+/** Posts a body of JSON; see `Providers.send`. */
 export async function askEndpoint(
   dispatcher: Dispatcher,
   endpoint: Endpoint,
-  body: Record<string, unknown>,
+  body: string,
+  stream: boolean,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
   try {
@@ -23,12 +24,12 @@ export async function askEndpoint(
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        accept: body['stream'] === true ? 'text/event-stream' : 'application/json',
+        accept: stream ? 'text/event-stream' : 'application/json',
         'accept-encoding': 'identity',
         'user-agent': 'ratchet',
         ...(endpoint.apiKey && { authorization: `Bearer ${endpoint.apiKey}` }),
       },
-      body: JSON.stringify(body),
+      body,
       signal,
     });
     const failed = answer.statusCode >= 300;

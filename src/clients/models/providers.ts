@@ -17,10 +17,15 @@ export interface Providers {
   /** Why the provider is not usable (unknown, no key), or null. */
   check(name: string): string | null;
   /**
-   * Sends a chat completion request unchanged; `signal` bounds the body too. Rejects with a
-   * ProviderError or the signal's reason.
+   * Sends a chat completion request unchanged; `signal` bounds the body too. `written`: the body's
+   * JSON, if there is one already. Rejects with a ProviderError or the signal's reason.
    */
-  send(name: string, body: Record<string, unknown>, signal: AbortSignal): Promise<ModelAnswer>;
+  send(
+    name: string,
+    body: Record<string, unknown>,
+    signal: AbortSignal,
+    written?: { readonly json: string },
+  ): Promise<ModelAnswer>;
   close(): Promise<void>;
 }
 
@@ -77,12 +82,12 @@ export function createProviders(env: Record<string, string | undefined>): Provid
     list: () =>
       ['local', ...endpoints.keys()].map((name) => ({ name, usable: check(name) === null, reason: check(name) })),
     check,
-    async send(name, body, signal) {
+    async send(name, body, signal, written) {
       if (name === 'local') return answerLocally(body);
       const endpoint = endpoints.get(name);
       if (!endpoint || typeof endpoint === 'string')
         throw new ProviderError('provider_not_usable', check(name) ?? name);
-      return askEndpoint(agent, endpoint, body, signal);
+      return askEndpoint(agent, endpoint, written?.json ?? JSON.stringify(body), body['stream'] === true, signal);
     },
     close: () => agent.close(),
   };

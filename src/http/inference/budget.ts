@@ -2,10 +2,9 @@ import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { answerTokens, boundCall } from '../../clients/models/call-bound.js';
 import { reserveWhenPossible } from '../../storage/jobs/cost-budget.js';
-import { requestHash } from '../../storage/rollouts/request-hash.js';
 import { ApiError } from '../server/errors.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
-import type { UpstreamRequest } from './request.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 /** Bounds the answer of a rollout's call, so that its cost can be reserved. */
 export function boundUpstream(provider: string, asked: UpstreamRequest): Pick<ProxyCall, 'upstream' | 'reservation'> {
@@ -16,7 +15,7 @@ export function boundUpstream(provider: string, asked: UpstreamRequest): Pick<Pr
   }
   const { body, costUsd } = bounded;
   const id = `res_${uuid().replaceAll('-', '')}`;
-  return { upstream: { ...asked, body, hash: requestHash(provider, body) }, reservation: { id, costUsd } };
+  return { upstream: asked.withBody(body), reservation: { id, costUsd } };
 }
 
 /** Reserves the maximum cost of calls. */

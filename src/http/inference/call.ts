@@ -6,7 +6,7 @@ import type { CallRollout } from '../../storage/rollouts/calls.js';
 import type { Db } from '../../storage/db/db.js';
 import type { Notifications } from '../../storage/db/notifications.js';
 import type { MarkedSpan } from './lever-marks.js';
-import type { UpstreamRequest } from './request.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 /** Dependencies of the proxy; times in milliseconds. */
 export interface ProxyDeps {

@@ -5,6 +5,7 @@ import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
 import { parseObject } from '../../clients/net/untrusted.js';
+import { JsonText } from '../../storage/db/json.js';
 import { ApiError, openAiError } from '../server/errors.js';
 import { GraphFailure } from './graph-failure.js';
 import type { ForwardedCall, ProxyDeps } from './call.js';
@@ -38,7 +39,7 @@ export function createForward<Call extends ForwardedCall>(
         const { provider, answeredBy } = call;
         const answer = await upstream(
           call,
-          answeredBy ? answeredBy(signal) : providers.send(provider, call.upstream.body, signal),
+          answeredBy ? answeredBy(signal) : providers.send(provider, call.upstream.body, signal, call.upstream),
         );
         const streamed = call.upstream.stream && answer.contentType?.startsWith('text/event-stream');
         if (answer.status >= 300) await refused(call, answer, reply, elapsed);
@@ -78,7 +79,8 @@ export function createForward<Call extends ForwardedCall>(
   /** Forwards a whole answer unchanged, after recording it. */
   async function whole(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
     const bytes = await upstream(call, buffer(answer.body));
-    const completion = parseObject(bytes.toString());
+    const text = bytes.toString();
+    const completion = parseObject(text);
     if (!completion) {
       const message = `The provider "${call.provider}" answered ${answer.status} with a body that is not a JSON object.`;
       const fault = new ApiError(502, 'upstream_answer_invalid', message);
@@ -86,7 +88,7 @@ export function createForward<Call extends ForwardedCall>(
       throw fault;
     }
     const cost: CallCost = costOf(call.provider, call.upstream.model, completion);
-    const result = { httpStatus: answer.status, response: completion, latencyMs: elapsed(), ...cost };
+    const result = { httpStatus: answer.status, response: new JsonText(text), latencyMs: elapsed(), ...cost };
     const id = await recorder.record(call, result);
     recorder.takeBackUnlessDelivered(call, id, reply);
     if (cost.costUsd !== null) void reply.header('x-ratchet-cost-usd', String(cost.costUsd));

@@ -2,7 +2,8 @@ import { renderPrompt } from '../../core/prompts/demos.js';
 import type { PromptContent } from '../../contracts/deployments/snapshot.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { asObject } from '../../util/json.js';
-import { substitute, type UpstreamRequest } from './request.js';
+import { substitute } from './request.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 type ChatBody = Record<string, unknown> & { messages: unknown[] };
 

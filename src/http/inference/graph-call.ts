@@ -1,9 +1,9 @@
 import type { Providers } from '../../clients/models/providers.js';
-import { requestHash } from '../../storage/rollouts/request-hash.js';
 import { asObject } from '../../util/json.js';
 import { answerByGraph } from './graph-answer.js';
 import type { ForwardedCall } from './call.js';
 import type { PreparedSnapshot } from './served-snapshots.js';
+import { UpstreamRequest } from './upstream-request.js';
 
 type ChatBody = Record<string, unknown> & { messages: unknown[] };
 
@@ -24,10 +24,10 @@ export function graphCall(
   const asked = hideUsageChunk ? { ...body, stream_options: { ...options, include_usage: true } } : body;
   return {
     provider: graphProvider,
-    upstream: {
-      ...{ body: asked, model: id, stream, hideUsageChunk, spans: [], components: [] },
-      hash: requestHash(graphProvider, { ...asked, model: id }),
-    },
+    upstream: new UpstreamRequest({
+      ...{ provider: graphProvider, body: asked, model: id, stream, hideUsageChunk, spans: [], components: [] },
+      hashed: { ...asked, model: id },
+    }),
     async answeredBy(signal) {
       const served = await load();
       if (served.kind !== 'graph') throw new Error(`snapshot ${id} is not a graph`);

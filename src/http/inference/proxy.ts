@@ -20,7 +20,8 @@ import { createRecorder } from './record.js';
 import { replay } from './replay.js';
 import { type proxyParams, proxySchema, unjudged } from './schema.js';
 import { createServedSnapshots } from './served-snapshots.js';
-import { readChatBody, substitute, type UpstreamRequest } from './request.js';
+import { readChatBody, substitute } from './request.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 const bodyLimit = 10 * 1024 * 1024;
 const correlationPattern = /^[\x21-\x7e]{1,256}$/;

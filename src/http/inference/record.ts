@@ -4,6 +4,8 @@ import type { CallCost } from '../../clients/models/cost.js';
 import { settleCost } from '../../storage/jobs/cost-budget.js';
 import { takeCached, type AskedCall } from '../../storage/rollouts/answer-cache.js';
 import { recordCall, takeBack, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
+import { createGroupCommit } from '../../storage/db/group-commit.js';
+import { JsonText } from '../../storage/db/json.js';
 import { retryTransient } from '../../storage/db/patience.js';
 import { freeSlot } from '../../storage/rollouts/slots.js';
 import type { ForwardedCall, ProxyCall, ProxyDeps } from './call.js';
@@ -33,6 +35,7 @@ interface JobRecorder extends Recorder {
 }
 
 export function createRecorder({ db, notifications, log, recordPatienceMs = 15_000 }: ProxyDeps): JobRecorder {
+  const together = createGroupCommit(db);
   const askedCall = (call: ProxyCall): AskedCall => {
     const { orgId, jobId, correlationId, candidateId, provider, rollout, upstream, levers } = call;
     return {
@@ -44,7 +47,7 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
       attempt: rollout.attempt,
       presence: notifications.presence,
       model: upstream.model,
-      request: upstream.body,
+      request: new JsonText(upstream.json),
       stream: upstream.stream,
     };
   };
@@ -58,7 +61,7 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
               await recordCall(tx, row);
               await settleCost(tx, call, reservation.id, result.costUsd);
             })
-          : db.orgApart(orgId, (tx) => recordCall(tx, row));
+          : recordCall(together.tx(orgId, `${jobId} ${rollout.id}`), row, notifications.presence);
       await retryTransient(write, {
         patienceMs: recordPatienceMs,
         onRetry: (err) =>

@@ -3,28 +3,12 @@ import { asObject } from '../../util/json.js';
 import { componentNames, componentTexts } from '../../core/prompts/components.js';
 import { demosForCall, type Demo } from '../../core/prompts/demos.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
-import { requestHash } from '../../storage/rollouts/request-hash.js';
 import { ApiError } from '../server/errors.js';
-import type { MarkedSpan } from './lever-marks.js';
 import { insertDemos } from './demos.js';
 import { fillLevers } from './levers.js';
+import { UpstreamRequest } from './upstream-request.js';
 
 type Json = Record<string, unknown>;
-
-/** A request as it goes to the provider, and the changes to undo in the answer. */
-export interface UpstreamRequest {
-  body: Json;
-  model: string;
-  stream: boolean;
-  /** Removes the usage chunk from a stream whose caller did not ask for it. */
-  hideUsageChunk: boolean;
-  /** See `requestHash`. */
-  hash: Buffer;
-  /** The spans that the caller marked as levers, unchanged. */
-  spans: MarkedSpan[];
-  /** The components inserted into these spans, in the prompt's order. */
-  components: string[];
-}
 
 /** The part of a candidate that a call uses. */
 export interface CandidatePrompt {
@@ -79,15 +63,8 @@ export function substitute(
   const hideUsageChunk = stream && options?.['include_usage'] !== true && usageMustBeAsked(policy.provider);
   if (hideUsageChunk) upstream['stream_options'] = { ...options, include_usage: true };
   const components = componentNames(served.messages ?? []).filter((name) => found.has(name));
-  return {
-    body: upstream,
-    model,
-    stream,
-    hideUsageChunk,
-    hash: requestHash(policy.provider, upstream),
-    spans,
-    components,
-  };
+  const { provider } = policy;
+  return new UpstreamRequest({ provider, body: upstream, model, stream, hideUsageChunk, spans, components });
 }
 
 /** The text that replaces the system message; null with several components or marked spans. */

@@ -37,7 +37,7 @@ interface Wire {
 }
 
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
-const scope: Statement = { name: 'batch_scope', text: `select set_config('app.org', $1, true)` };
+const scope: Statement = { name: 'scope', text: `select set_config('app.org', $1, true)` };
 
 /** Prepared statements of each connection; the columns are known after the first execution. */
 const prepared = new WeakMap<Wire, Map<string, Columns | null>>();
@@ -57,6 +57,8 @@ export function runBatch(
     // Before anything is sent: a value that has no text must not break off a batch.
     const all = [{ ...scope, values: [orgId] }, ...statements].map((statement) => ({
       ...statement,
+      // pg knows its own prepared statements only.
+      ...(statement.name !== undefined && { name: `batch_${statement.name}` }),
       values: (statement.values ?? []).map(prepareValue),
     }));
     const batch = new Batch(all, parserOf, (error, rows) => {

@@ -57,7 +57,7 @@ export async function recordServiceCall(
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 200, $12, $13, $14, $15, $16)
        on conflict (id) do nothing returning *
      )
-     ${addUsage}`,
+     ${addUsage()}`,
     [
       id,
       orgId,

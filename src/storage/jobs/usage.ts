@@ -12,10 +12,16 @@ export interface Usage {
   cached: number;
 }
 
-/** SQL step that adds the inserted model calls (`inserted`, returning *) to the job's sums. */
-export const addUsage = `insert into job_usage as u (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd,
+/**
+ * SQL step that adds the inserted model calls (`inserted`, returning *) to the job's sums. `writer`,
+ * an SQL expression: transactions of several jobs add to the same shard of each, so that two of them
+ * take their rows in the same order; null: any shard.
+ */
+export const addUsage = (
+  writer = 'null',
+) => `insert into job_usage as u (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd,
                                                     unpriced, from_table, answered, cached)
-  select job_id, org_id, floor(random() * 16)::int, count(*),
+  select job_id, org_id, coalesce(${writer} % 16, floor(random() * 16)::int), count(*),
          coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0), coalesce(sum(cost_usd), 0),
          count(*) filter (where cost_usd is null), count(*) filter (where cost_source = 'table'),
          count(*) filter (where purpose in ('rollout', 'judge') and http_status < 300),

@@ -75,22 +75,23 @@ export async function takeBack(tx: Tx, id: string, attempt: number): Promise<voi
   await tx.query('update model_calls set served_attempt = 0 where id = $1 and served_attempt = $2', [id, attempt]);
 }
 
-/** Records a call as the next occurrence of its request. False: the id is already recorded. */
-export async function recordCall(tx: Tx, call: CallRecord): Promise<boolean> {
+/**
+ * Records a call as the next occurrence of its request. False: the id is already recorded.
+ * `writer`: see `addUsage`.
+ */
+export async function recordCall(tx: Tx, call: CallRecord, writer: number | null = null): Promise<boolean> {
   for (;;) {
     const rows = await tx.query(
-      `with known as (select 1 from model_calls where id = $1),
-       inserted as (
+      `with inserted as (
        insert into model_calls (id, org_id, job_id, purpose, rollout_id, correlation_id, candidate_id, request_hash,
                                 occurrence, served_attempt, served_by, provider, model, request, response, stream, http_status,
                                 prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms, levers, cached_from, cached_cost_usd)
-       select $1, $2, $3, $4, $5, $6, $7, $8,
+       values ($1, $2, $3, $4, $5, $6, $7, $8,
               (select coalesce(max(occurrence) + 1, 0) from model_calls
                 where rollout_id = $5 and request_hash = $8 and purpose <> 'caller' and http_status < 300),
-              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24
-        where not exists (select 1 from known)
+              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
        on conflict do nothing returning *
-       ), added as (${addUsage})
+       ), added as (${addUsage('$25::int')})
        select id from inserted`,
       [
         call.id,
@@ -117,6 +118,7 @@ export async function recordCall(tx: Tx, call: CallRecord): Promise<boolean> {
         call.levers ? toJsonb(call.levers) : null,
         call.cached?.from ?? null,
         call.cached?.costUsd ?? null,
+        writer,
       ],
       'record_call',
     );

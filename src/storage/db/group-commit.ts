@@ -1,0 +1,73 @@
+import { BatchError, type Statement } from './batch.js';
+import type { Db, Tx } from './db.js';
+
+/** Statements of concurrent calls, committed together. */
+export interface GroupCommit {
+  /**
+   * Each statement resolves when it is durable. Those of an organization that wait for its running
+   * transaction share the next one, in the order of `order`: of their locks. A statement that
+   * Postgres refuses fails alone.
+   */
+  tx(orgId: string, order: string): Tx;
+}
+
+interface Waiting {
+  order: string;
+  statement: Statement;
+  resolve(rows: never[]): void;
+  reject(error: Error): void;
+}
+
+/** The most statements of one transaction. */
+const most = 100;
+
+export function createGroupCommit(db: Pick<Db, 'orgBatch'>): GroupCommit {
+  // By organization; present while its transaction runs.
+  const queues = new Map<string, Waiting[]>();
+
+  async function commitAll(orgId: string, queue: Waiting[]): Promise<void> {
+    while (queue.length > 0) await commit(orgId, queue.splice(0, most).sort(byOrder));
+    queues.delete(orgId);
+  }
+
+  async function commit(orgId: string, group: Waiting[]): Promise<void> {
+    while (group.length > 0) {
+      try {
+        const rows = await db.orgBatch(
+          orgId,
+          group.map(({ statement }) => statement),
+        );
+        for (const [at, { resolve }] of group.entries()) resolve(rows[at] as never[]);
+        return;
+      } catch (error) {
+        const refused = error instanceof BatchError ? group.splice(error.index, 1) : [];
+        // Without a refused statement all failed: the connection broke, or the commit did.
+        const failed = refused.length > 0 ? refused : group.splice(0);
+        for (const { reject } of failed) reject((error instanceof BatchError ? error.cause : error) as Error);
+      }
+    }
+  }
+
+  function enqueue(orgId: string, waiting: Waiting): void {
+    const queue = queues.get(orgId);
+    if (queue) return void queue.push(waiting);
+    const first = [waiting];
+    queues.set(orgId, first);
+    // Calls that end in the same turn of the event loop go together.
+    setImmediate(() => void commitAll(orgId, first));
+  }
+
+  return {
+    tx: (orgId, order) => ({
+      query: (text, values, name) =>
+        new Promise((resolve, reject) => {
+          const statement = { text, ...(values && { values }), ...(name && { name }) };
+          enqueue(orgId, { order, statement, resolve, reject });
+        }),
+    }),
+  };
+}
+
+function byOrder(left: Waiting, right: Waiting): number {
+  return left.order < right.order ? -1 : left.order > right.order ? 1 : 0;
+}
