@@ -16,12 +16,19 @@ const maxKeyLength = 512;
  * under a key derived from `secret`. Nothing is stored.
  */
 export function issueInferenceKey(secret: Buffer, { orgId, jobId, rolloutId }: InferenceScope): string {
-  const derived = createHmac('sha256', secret).update(purpose).digest();
   // JSON separates the parts unambiguously.
-  const proof = createHmac('sha256', derived)
+  const proof = createHmac('sha256', derivedFrom(secret))
     .update(JSON.stringify([orgId, jobId, rolloutId]))
     .digest('base64url');
   return `${prefix}${Buffer.from(orgId).toString('base64url')}.${proof}`;
+}
+
+const derived = new WeakMap<Buffer, Buffer>();
+
+function derivedFrom(secret: Buffer): Buffer {
+  const known = derived.get(secret) ?? createHmac('sha256', secret).update(purpose).digest();
+  derived.set(secret, known);
+  return known;
 }
 
 /** The organization of a valid key; null: the key was not issued for this job and rollout. */

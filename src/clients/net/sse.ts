@@ -6,25 +6,53 @@ export interface SseBlock {
   complete: boolean;
 }
 
-const blankLine = /\r\n\r\n|\n\n|\r\r/;
-
 /**
  * Splits a stream of server-sent events (WHATWG HTML §9.2.6) losslessly: the joined `raw` are the
- * stream. Text after the last blank line is a block too.
+ * stream. Text after the last blank line is a block too. Reads each byte once.
  */
-export async function* sseBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<SseBlock> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  let rest = '';
-  for await (const chunk of bytes) {
-    rest += decoder.decode(chunk, { stream: true });
-    for (let end = blankLine.exec(rest); end; end = blankLine.exec(rest)) {
-      const cut = end.index + end[0].length;
-      yield block(rest.slice(0, cut), true);
-      rest = rest.slice(cut);
+export class SseSplitter {
+  private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  private readonly blankLine = /\r\n\r\n|\n\n|\r\r/g;
+  /** The pieces of an event without its end. */
+  private pieces: string[] = [];
+  /** Their end, in which a blank line may have begun. */
+  private tail = '';
+
+  /** The events that end in this chunk. */
+  push(chunk: Uint8Array): SseBlock[] {
+    const piece = this.decoder.decode(chunk, { stream: true });
+    const recent = this.tail + piece;
+    this.pieces.push(piece);
+    this.tail = recent.slice(-3);
+    this.blankLine.lastIndex = 0;
+    if (!this.blankLine.test(recent)) return [];
+    const text = this.pieces.join('');
+    const blocks: SseBlock[] = [];
+    let start = 0;
+    this.blankLine.lastIndex = text.length - recent.length;
+    while (this.blankLine.test(text)) {
+      blocks.push(block(text.slice(start, this.blankLine.lastIndex), true));
+      start = this.blankLine.lastIndex;
     }
+    const rest = text.slice(start);
+    this.pieces = [rest];
+    this.tail = rest.slice(-3);
+    return blocks;
   }
-  rest += decoder.decode();
-  if (rest !== '') yield block(rest, false);
+
+  /** The event that the stream broke off; null: none. */
+  end(): SseBlock | null {
+    const rest = this.pieces.join('') + this.decoder.decode();
+    return rest === '' ? null : block(rest, false);
+  }
+}
+
+/** The events of a stream, one by one. */
+export async function* sseBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<SseBlock> {
+  const splitter = new SseSplitter();
+  for await (const chunk of bytes) yield* splitter.push(chunk);
+  const last = splitter.end();
+  if (last) yield last;
 }
 
 function block(raw: string, complete: boolean): SseBlock {

@@ -74,7 +74,13 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
   for (const path of ['', '/v1']) {
     app.post(
       `${jobKinds.deployment.path}/:deployment_id${path}/chat/completions`,
-      { bodyLimit, config: { access: 'inference' }, validatorCompiler: unjudged, schema: { ...schema, params } },
+      {
+        bodyLimit,
+        helmet: false,
+        config: { access: 'inference' },
+        validatorCompiler: unjudged,
+        schema: { ...schema, params },
+      },
       answer,
     );
   }

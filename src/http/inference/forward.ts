@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { buffer } from 'node:stream/consumers';
 import type { FastifyReply } from 'fastify';
 import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
+import { readAll } from '../../clients/net/read-all.js';
 import { parseObject } from '../../clients/net/untrusted.js';
 import { JsonText } from '../../storage/db/json.js';
 import { ApiError, openAiError } from '../server/errors.js';
@@ -63,7 +63,7 @@ export function createForward<Call extends ForwardedCall>(
 
   /** Forwards a provider's refusal. */
   async function refused(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
-    const passed = passError(call.provider, answer.status, (await upstream(call, buffer(answer.body))).toString());
+    const passed = passError(call.provider, answer.status, (await upstream(call, readAll(answer.body))).toString());
     // The record keeps the provider's 404, by which a failed rollout is explained.
     const httpStatus = answer.status === 404 ? answer.status : passed.status;
     await note(call, { httpStatus, response: passed.body, latencyMs: elapsed(), ...noCost });
@@ -78,7 +78,7 @@ export function createForward<Call extends ForwardedCall>(
 
   /** Forwards a whole answer unchanged, after recording it. */
   async function whole(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
-    const bytes = await upstream(call, buffer(answer.body));
+    const bytes = await upstream(call, readAll(answer.body));
     const text = bytes.toString();
     const completion = parseObject(text);
     if (!completion) {

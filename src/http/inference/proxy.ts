@@ -7,6 +7,7 @@ import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import { takeRecorded, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
 import { claimCallerRollout, resolveCall, type ResolvedCall } from '../../storage/rollouts/calls.js';
+import { createCallParts } from '../../storage/rollouts/call-parts.js';
 import type { Tx } from '../../storage/db/db.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { assignRollout, type LiveRollout } from '../../storage/rollouts/slots.js';
@@ -32,6 +33,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
   const forward = createForward(deps, recorder);
   const purse = createCostReservations(deps);
   const snapshots = createServedSnapshots(deps.db);
+  const parts = createCallParts();
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof proxyParams>;
@@ -66,7 +68,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     if (!kind || !jobKinds[kind].usesProxy) throw refuse.notFound('session');
     const { presence } = deps.notifications;
     return deps.db.orgApart(orgId, async (tx) => {
-      const found = await resolveCall(tx, { jobId, correlationId, presence });
+      const found = await resolveCall(tx, { jobId, correlationId, presence }, parts);
       if (!found) throw refuse.notFound('session');
       refuseEnded(found, keyId === null);
       const { policy } = found;
@@ -104,7 +106,13 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
   for (const path of ['', '/:correlation_id', '/:correlation_id/v1']) {
     app.post(
       `${base}${path}/chat/completions`,
-      { bodyLimit, config: { access: 'inference' }, validatorCompiler: unjudged, schema: proxySchema(path !== '') },
+      {
+        bodyLimit,
+        helmet: false,
+        config: { access: 'inference' },
+        validatorCompiler: unjudged,
+        schema: proxySchema(path !== ''),
+      },
       answer,
     );
   }

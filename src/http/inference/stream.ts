@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { doneData, isUsageChunk, sseData, StreamFold } from '../../clients/models/chat-stream.js';
 import { costOf, unknownCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
-import { sseBlocks } from '../../clients/net/sse.js';
+import { SseSplitter, type SseBlock } from '../../clients/net/sse.js';
 import { parseObject } from '../../clients/net/untrusted.js';
 import type { ForwardedCall } from './call.js';
 import type { Recorder } from './record.js';
@@ -30,14 +30,16 @@ interface Failure {
 const stallMs = 30_000;
 
 /**
- * Forwards a stream event by event, without the usage chunk that the caller did not request.
+ * Forwards a stream as its events arrive, without the usage chunk that the caller did not request.
  * Records the answer before the last event; a failure ends the stream with an error event and no
  * [DONE]. Reads on after the caller has disconnected. Never rejects.
  */
 export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): Promise<void> {
   const { call, answer, reply } = pump;
-  const out = new PassThrough();
-  void reply.code(answer.status).headers(streamHeaders).send(out);
+  const out = reply.raw;
+  reply.hijack();
+  out.writeHead(answer.status, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...streamHeaders });
+  const splitter = new SseSplitter();
   const fold = new StreamFold();
   let failure: Failure | null = null;
   let ended = false;
@@ -51,22 +53,33 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
       last = sseData(streamError(failure.code, failure.message));
     }
     const recorded = await record(pump, fold, failure);
-    await write(out, recorded ?? last);
-    out.end();
+    if (!out.destroyed) out.end(recorded ?? last);
   };
-  try {
-    for await (const { raw, data, complete } of sseBlocks(answer.body)) {
-      // Drain the rest after [DONE], so that the connection can be reused.
-      if (ended) continue;
+  /** Forwards the events of one read in one write. */
+  const forward = async (blocks: readonly SseBlock[]): Promise<void> => {
+    let text = '';
+    for (const { raw, data, complete } of blocks) {
       const chunk = data === null || data === doneData ? null : parseObject(data);
       // A partial event would run into the error event.
       if (!complete && data !== doneData) continue;
       if (chunk?.['error'])
         failure = { code: 'upstream_error', message: 'The provider ended its answer with an error.' };
       if (chunk) fold.add(chunk);
-      if (data === doneData) await end(failure === null ? raw : '');
-      else if (!(chunk && call.upstream.hideUsageChunk && isUsageChunk(chunk))) await write(out, raw);
+      if (data === doneData) {
+        await write(out, text);
+        return end(failure === null ? raw : '');
+      }
+      if (!(chunk && call.upstream.hideUsageChunk && isUsageChunk(chunk))) text += raw;
     }
+    await write(out, text);
+  };
+  try {
+    for await (const bytes of answer.body as AsyncIterable<Uint8Array>) {
+      // Drain the rest after [DONE], so that the connection can be reused.
+      if (!ended) await forward(splitter.push(bytes));
+    }
+    const last = splitter.end();
+    if (last && !ended) await forward([last]);
     if (!ended) await end('');
   } catch (error) {
     if (ended) return;
@@ -102,7 +115,7 @@ async function record<Call extends ForwardedCall>(
 }
 
 /** Writes at the caller's speed; drops data after a disconnect. */
-async function write(out: PassThrough, text: string): Promise<void> {
+async function write(out: ServerResponse, text: string): Promise<void> {
   if (text === '' || out.destroyed || out.write(text)) return;
   const controller = new AbortController();
   const { signal } = controller;

@@ -34,17 +34,18 @@ const inferencePrefix = 'rip_';
 export function registerAuth(app: App, deps: HttpDeps): void {
   const lookUp = createKeyCache(deps);
   app.decorateRequest('caller', null as unknown as Caller);
-  app.addHook('onRequest', async (request) => {
-    if (isPublic(request.routeOptions.url)) return;
-    const presented = presentedKey(request);
-    if (presented.startsWith(inferencePrefix)) {
-      request.caller = inferenceCaller(request, presented, deps);
-      return;
-    }
+  const identify = async (request: FastifyRequest, presented: string): Promise<void> => {
     if (presented.startsWith('rk_') && !isWholeKey(presented)) throw unauthorized('The API key is malformed.');
     const row = await lookUp(presented);
     if (!row) throw unauthorized('The API key is unknown, revoked or expired.');
     request.caller = { orgId: row.orgId, keyId: row.id };
+  };
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (isPublic(request.routeOptions.url)) return done();
+    const presented = presentedKey(request);
+    if (!presented.startsWith(inferencePrefix)) return void identify(request, presented).then(() => done(), done);
+    request.caller = inferenceCaller(request, presented, deps);
+    done();
   });
 }
 

@@ -36,36 +36,41 @@ export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
   const claimed = new WeakSet<FastifyRequest>();
   app.decorateRequest('idempotent', null);
 
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     const key = request.headers['idempotency-key'];
     const { access, idempotency } = request.routeOptions.config;
     const keeps = request.method === 'POST' && !request.is404 && access !== 'inference' && idempotency !== 'none';
-    if (!keeps || key === undefined) return;
-    request.idempotent = { orgId: request.caller.orgId, key: String(key), fingerprint: fingerprint(request) };
+    if (keeps && key !== undefined)
+      request.idempotent = { orgId: request.caller.orgId, key: String(key), fingerprint: fingerprint(request) };
+    done();
   });
 
-  app.addHook('preHandler', async (request, reply) => {
+  app.addHook('preHandler', (request, reply, done) => {
     const { idempotent } = request;
-    if (!idempotent || request.routeOptions.config.idempotency === 'create') return;
-    const found = await db.org(idempotent.orgId, (tx) => claim(tx, idempotent));
-    const answer = answerOf(found);
-    if (answer) return replay(reply, answer);
-    claimed.add(request);
+    if (!idempotent || request.routeOptions.config.idempotency === 'create') return done();
+    db.org(idempotent.orgId, (tx) => claim(tx, idempotent))
+      .then((found) => {
+        const answer = answerOf(found);
+        if (answer) return void replay(reply, answer);
+        claimed.add(request);
+        done();
+      })
+      .catch(done);
   });
 
-  app.addHook('onSend', async (request, reply, payload) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     const { idempotent } = request;
-    if (!idempotent || !claimed.has(request)) return;
+    if (!idempotent || !claimed.has(request)) return done();
     const transient = reply.statusCode === 429 || reply.statusCode >= 500;
-    await db
-      .org(idempotent.orgId, (tx) =>
-        transient ? releaseKey(tx, idempotent) : storeAnswer(tx, idempotent, answerFrom(reply, payload)),
-      )
+    db.org(idempotent.orgId, (tx) =>
+      transient ? releaseKey(tx, idempotent) : storeAnswer(tx, idempotent, answerFrom(reply, payload)),
+    )
       // The work is done and its answer must go out; the key is free again when its claim is taken
       // for abandoned.
       .catch((error: unknown) =>
         log.error({ err: error, request_id: request.id }, 'could not store a response under its Idempotency-Key'),
-      );
+      )
+      .finally(done);
   });
 }
 

@@ -19,6 +19,7 @@ import { splitOf } from '../../core/search/split.js';
 import { readSpec } from '../../storage/jobs/spec.js';
 import { readHint } from '../../storage/jobs/suggestions.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
+import { createCallParts } from '../../storage/rollouts/call-parts.js';
 import { resolveCall } from '../../storage/rollouts/calls.js';
 import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
@@ -84,6 +85,7 @@ async function createSession(
 
 /** Policy optimization sessions: a search for a better prompt against the caller's container. */
 export function registerSessions(app: App, deps: HttpDeps): void {
+  const parts = createCallParts();
   app.post(
     base,
     {
@@ -198,7 +200,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
       const correlationId = request.query.correlation_id ?? '';
       const prompt = await deps.db.org(job.orgId, (tx) =>
-        resolveCall(tx, { jobId: job.jobId, correlationId, presence: deps.notifications.presence }),
+        resolveCall(tx, { jobId: job.jobId, correlationId, presence: deps.notifications.presence }, parts),
       );
       return promptView(job, prompt, deps);
     },

@@ -38,9 +38,13 @@ export function isWholeKey(key: string): boolean {
 
 /** The stored hash: HMAC-SHA256 under a key derived from the service's secret key. */
 export function hashKey(secretKey: Buffer, key: string): Buffer {
-  const pepper = createHmac('sha256', secretKey).update('ratchet api keys v1').digest();
+  const pepper = peppers.get(secretKey) ?? createHmac('sha256', secretKey).update('ratchet api keys v1').digest();
+  peppers.set(secretKey, pepper);
   return createHmac('sha256', pepper).update(key).digest();
 }
+
+/** The derived key of each secret key. */
+const peppers = new WeakMap<Buffer, Buffer>();
 
 /** The valid key with this hash, or null. */
 export async function findKey(db: Db, hash: Buffer): Promise<KeyRow | null> {

@@ -27,7 +27,9 @@ type TypeParser = (oid: number) => Read;
 
 /** The used part of pg's connection. */
 interface Wire {
-  stream: { cork(): void; uncork(): void };
+  stream: { write(bytes: Buffer): void };
+  /** Where each of the following sends its message. */
+  _send(message: Buffer): void;
   parse(message: { name: string; text: string }): void;
   bind(message: { statement: string; values: unknown[] }): void;
   describe(message: { type: 'P'; name: '' }): void;
@@ -96,25 +98,24 @@ class Batch extends pg.Query {
     prepared.set(wire, known);
     const fresh: string[] = [];
     this.forget = () => fresh.forEach((name) => known.delete(name));
-    wire.stream.cork();
-    try {
-      for (const [at, { name = '', text, values }] of this.statements.entries()) {
-        if (name === '' || !known.has(name)) {
-          // A failed batch may have prepared it; closing an unknown statement is no error.
-          if (name !== '') wire.close({ type: 'S', name });
-          wire.parse({ name, text });
-          if (name !== '') fresh.push(name);
-          if (name !== '') known.set(name, null);
-        }
-        wire.bind({ statement: name, values });
-        this.columns[at] = known.get(name) ?? null;
-        if (this.columns[at] === null) wire.describe({ type: 'P', name: '' });
-        wire.execute({});
+    const messages: Buffer[] = [];
+    // The messages of the connection, gathered for one write to the socket.
+    const gathered = Object.assign(Object.create(wire) as Wire, { _send: (message: Buffer) => messages.push(message) });
+    for (const [at, { name = '', text, values }] of this.statements.entries()) {
+      if (name === '' || !known.has(name)) {
+        // A failed batch may have prepared it; closing an unknown statement is no error.
+        if (name !== '') gathered.close({ type: 'S', name });
+        gathered.parse({ name, text });
+        if (name !== '') fresh.push(name);
+        if (name !== '') known.set(name, null);
       }
-    } finally {
-      wire.sync();
-      wire.stream.uncork();
+      gathered.bind({ statement: name, values });
+      this.columns[at] = known.get(name) ?? null;
+      if (this.columns[at] === null) gathered.describe({ type: 'P', name: '' });
+      gathered.execute({});
     }
+    gathered.sync();
+    wire.stream.write(Buffer.concat(messages));
   };
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {

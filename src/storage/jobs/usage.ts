@@ -14,8 +14,8 @@ export interface Usage {
 
 /**
  * SQL step that adds the inserted model calls (`inserted`, returning *) to the job's sums. `writer`,
- * an SQL expression: transactions of several jobs add to the same shard of each, so that two of them
- * take their rows in the same order; null: any shard.
+ * an SQL expression: a transaction of several jobs adds to the same shard of each, so that two of
+ * them lock their rows in the same order; null: any shard.
  */
 export const addUsage = (
   writer = 'null',

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { AnswerCache } from '../../core/jobs/answer-cache.js';
 import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
-import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
-import { jsonFields, jsonRecord } from '../db/json-fields.js';
+import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
 import type { SessionProjection } from '../jobs/jobs.js';
+import type { CallParts } from './call-parts.js';
 import { candidateId } from '../../core/jobs/ids.js';
 
 /** The rollout of a call. `caller`: the caller's own traffic, not run by the service. */
@@ -51,80 +52,72 @@ export function callerRolloutId(jobId: string, correlationId: string): string {
   return `rol_${jobId.slice(4)}_c${digest.slice(0, 24)}`;
 }
 
-const spec = jsonRecord<SessionSpec | EvaluationSpec>()('j.spec', 's', {
-  ...{ policy: 'jsonb', budget: 'jsonb', candidate: 'jsonb', initialPrompt: 'jsonb' },
-  ...{ rollouts: 'text', rolloutTimeoutS: 'float8', answerCache: 'text' },
-});
-const s = spec.columns;
-const budget = jsonFields<BudgetSpec>(s.budget);
-const fixed = jsonFields<EvaluationSpec['candidate']>(s.candidate);
 const projection = jsonFields<SessionProjection>('j.projection');
 
 /**
  * Finds a job, the rollout of a correlation id and its candidate in one query; null: no such job.
- * `presence`: the process that answers.
+ * `presence`: the process that answers. `parts`: the cache of what never changes.
  */
 export async function resolveCall(
   tx: Tx,
   { jobId, correlationId, presence }: { jobId: string; correlationId: string; presence: number },
+  parts: CallParts,
 ): Promise<ResolvedCall | null> {
   const [row] = await tx.query<{
     kind: ResolvedCall['kind'];
     status: ResolvedCall['status'];
-    policy: PolicySpec;
-    answer_cache: AnswerCache | null;
-    cost_bounded: boolean;
-    rollouts: 'caller' | null;
-    reward_seconds: number;
+    run: number;
     rollout_id: string | null;
     idx: number;
     source: CallRollout['source'];
     attempt: number;
     has_recorded: boolean;
+    served: string;
     candidate_id: string | null;
+    has_prompt: boolean;
     seed: number | null;
-    messages: Message[] | null;
-    demos: Demo[];
-    marked: boolean;
-    frozen: boolean;
-    graph_snapshot: string | null;
+    marked: boolean | null;
   }>(
-    `select j.kind, j.status, ${s.policy} as policy, ${s.answerCache} as answer_cache, ${budget.text('maxCostUsd')} is not null as cost_bounded,
-            ${s.rollouts} as rollouts, ${s.rolloutTimeoutS} as reward_seconds, r.id as rollout_id, r.idx, r.source, r.attempt, r.seed,
+    `select j.kind, j.status, j.run, r.id as rollout_id, r.idx, r.source, r.attempt, r.seed,
             exists (select 1 from model_calls m where m.rollout_id = r.id and m.purpose <> 'caller' and m.http_status < 300
                                                  and (m.served_attempt < r.attempt
                                                       or (m.served_attempt = r.attempt and m.served_by <> $5))) as has_recorded,
-            case when j.kind = 'session' then w.id else c.id end as candidate_id,
-            coalesce(c.messages, ${fixed.json('messages')},
-                     case when w.id = $4 then ${s.initialPrompt} end) as messages,
-            coalesce(c.demos, ${fixed.json('demos')}, '[]') as demos,
-            coalesce(${projection.text('leversMarked')}::boolean, ${fixed.text('marked')}::boolean, false) as marked,
-            coalesce(${fixed.text('frozen')}::boolean, false) as frozen, ${fixed.text('graphSnapshotId')} as graph_snapshot
+            w.id as served, c.id as candidate_id, c.messages is not null as has_prompt, w.marked
        from jobs j
-      cross join lateral ${spec.from}
        left join lateral (
          select id, idx, source, attempt, seed, candidate_id from rollouts
           where job_id = j.id and ((id = $2 and source = 'service') or (id = $3 and source = 'caller'))
           order by source desc limit 1
        ) r on true
-      cross join lateral (select coalesce(r.candidate_id, ${projection.text('bestCandidateId')}, $4) as id) w
+      cross join lateral (select coalesce(r.candidate_id, ${projection.text('bestCandidateId')}, $4) as id,
+                                 ${projection.text('leversMarked')}::boolean as marked) w
        left join candidates c on c.id = w.id and c.job_id = j.id
       where j.id = $1 and j.kind in ('session', 'evaluation')`,
     [jobId, correlationId, callerRolloutId(jobId, correlationId), candidateId(jobId, 0), presence],
     'resolve_call',
   );
   if (!row) return null;
-  const { kind, status, policy, messages } = row;
+  const { kind, status, served } = row;
+  const [spec, prompt] = await Promise.all([
+    parts.spec(tx, jobId, row.run),
+    row.has_prompt ? parts.prompt(tx, served) : null,
+  ]);
+  if (!spec) return null;
+  const { fixed } = spec;
+  const messages =
+    prompt?.messages ?? fixed?.messages ?? (served === candidateId(jobId, 0) ? spec.initialPrompt : null) ?? null;
   const rollout =
     row.rollout_id === null
       ? null
       : { id: row.rollout_id, idx: row.idx, source: row.source, attempt: row.attempt, hasRecorded: row.has_recorded };
   return {
-    ...{ kind, status, policy, rollout, costBounded: row.cost_bounded, answerCache: row.answer_cache },
-    live: row.rollouts === 'caller' && status === 'running' ? { rewardSeconds: row.reward_seconds } : null,
-    ...{ candidateId: row.candidate_id, messages: messages?.length ? messages : null, marked: row.marked },
-    demos: demosForSeed(row.demos, row.seed),
-    ...{ frozen: row.frozen, graphSnapshotId: row.graph_snapshot },
+    ...{ kind, status, policy: spec.policy, rollout, costBounded: spec.costBounded, answerCache: spec.answerCache },
+    live: spec.live && status === 'running' ? spec.live : null,
+    candidateId: kind === 'session' ? served : row.candidate_id,
+    messages: messages?.length ? messages : null,
+    marked: row.marked ?? fixed?.marked ?? false,
+    demos: demosForSeed(prompt?.demos ?? fixed?.demos ?? [], row.seed),
+    ...{ frozen: fixed?.frozen ?? false, graphSnapshotId: fixed?.graphSnapshotId ?? null },
   };
 }
 

@@ -1,0 +1,103 @@
+import type { AnswerCache } from '../../core/jobs/answer-cache.js';
+import type { Demo } from '../../core/prompts/demos.js';
+import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { Tx } from '../db/db.js';
+import { jsonFields, jsonRecord } from '../db/json-fields.js';
+
+/** The part of a job's spec that its calls need. */
+export interface CallSpec {
+  policy: PolicySpec;
+  answerCache: AnswerCache | null;
+  /** Whether the job has a cost budget. */
+  costBounded: boolean;
+  /** The seconds for a reward of live traffic; null: no live traffic. */
+  live: { rewardSeconds: number } | null;
+  /** The candidate of an evaluation. */
+  fixed: EvaluationSpec['candidate'] | null;
+  initialPrompt: Message[] | null;
+}
+
+/** A candidate's prompt; it never changes once it is known. */
+export interface CallPrompt {
+  messages: Message[];
+  demos: Demo[];
+}
+
+/** Cache of the parts of a call that never change. */
+export interface CallParts {
+  /** The spec of a job's run; null: the job is deleted. */
+  spec(tx: Tx, jobId: string, run: number): Promise<CallSpec | null>;
+  /** The prompt of a candidate that has one; null: it is deleted. */
+  prompt(tx: Tx, candidateId: string): Promise<CallPrompt | null>;
+}
+
+const kept = 500;
+
+export function createCallParts(): CallParts {
+  const specs = new Map<string, CallSpec>();
+  const prompts = new Map<string, CallPrompt>();
+  return {
+    async spec(tx, jobId, run) {
+      const known = specs.get(`${jobId} ${run}`);
+      // The session may have been extended since.
+      const found = known ? { run, spec: known } : await readSpec(tx, jobId);
+      return found && keep(specs, `${jobId} ${found.run}`, found.spec);
+    },
+    async prompt(tx, id) {
+      const found = prompts.get(id) ?? (await readPrompt(tx, id));
+      return found && keep(prompts, id, found);
+    },
+  };
+}
+
+/** Keeps the most recently used values. */
+function keep<T>(cache: Map<string, T>, key: string, value: T): T {
+  cache.delete(key);
+  cache.set(key, value);
+  if (cache.size > kept) cache.delete(cache.keys().next().value!);
+  return value;
+}
+
+const record = jsonRecord<SessionSpec | EvaluationSpec>()('j.spec', 's', {
+  ...{ policy: 'jsonb', budget: 'jsonb', candidate: 'jsonb', initialPrompt: 'jsonb' },
+  ...{ rollouts: 'text', rolloutTimeoutS: 'float8', answerCache: 'text' },
+});
+const s = record.columns;
+
+async function readSpec(tx: Tx, jobId: string): Promise<{ run: number; spec: CallSpec } | null> {
+  const [row] = await tx.query<{
+    run: number;
+    policy: PolicySpec;
+    answer_cache: AnswerCache | null;
+    cost_bounded: boolean;
+    rollouts: 'caller' | null;
+    reward_seconds: number;
+    fixed: EvaluationSpec['candidate'] | null;
+    initial_prompt: Message[] | null;
+  }>(
+    `select j.run, ${s.policy} as policy, ${s.answerCache} as answer_cache, ${s.rollouts} as rollouts, ${s.rolloutTimeoutS} as reward_seconds,
+            ${jsonFields<BudgetSpec>(s.budget).text('maxCostUsd')} is not null as cost_bounded,
+            ${s.candidate} as fixed, ${s.initialPrompt} as initial_prompt
+       from jobs j cross join lateral ${record.from} where j.id = $1`,
+    [jobId],
+  );
+  if (!row) return null;
+  const {
+    run,
+    policy,
+    answer_cache: answerCache,
+    cost_bounded: costBounded,
+    fixed,
+    initial_prompt: initialPrompt,
+  } = row;
+  const live = row.rollouts === 'caller' ? { rewardSeconds: row.reward_seconds } : null;
+  return { run, spec: { policy, answerCache, costBounded, live, fixed, initialPrompt } };
+}
+
+async function readPrompt(tx: Tx, candidateId: string): Promise<CallPrompt | null> {
+  const [row] = await tx.query<{ messages: Message[]; demos: Demo[] }>(
+    `select messages, coalesce(demos, '[]') as demos from candidates where id = $1`,
+    [candidateId],
+  );
+  return row ?? null;
+}
