@@ -113,6 +113,8 @@ export type Config = ReturnType<typeof readConfig>;
 export interface Roles {
   serve: boolean;
   work: boolean;
+  /** API processes that share the port and the connections of one; default 1. */
+  processes?: number;
 }
 
 /**

@@ -16,7 +16,7 @@ import { end } from './embedded/process.js';
 import { buildApp } from './http/app.js';
 import { registerDeploymentInference } from './http/inference/deployment.js';
 import { registerProxy } from './http/inference/proxy.js';
-import { createMetrics, serveMetrics, type MetricValues } from './metrics.js';
+import { createMetrics, mergeMetrics, serveMetrics, type MetricValues } from './metrics.js';
 import { connect } from './storage/db/db.js';
 import { ensureBootstrapKey, generateKey } from './storage/access/keys.js';
 import { listen } from './storage/db/notifications.js';
@@ -46,8 +46,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Postgres connections of each role. */
-const poolSize = 20;
+/** Postgres connections of each role; several API processes share them. */
+const connections = 20;
+const fewest = 4;
 
 /** Differences from one process that starts everything. */
 export interface ServiceOptions {
@@ -66,6 +67,7 @@ export async function startService(
   log: Logger,
   { bundle, separateWorker = false, servers: given }: ServiceOptions = {},
 ): Promise<Service> {
+  const poolSize = Math.max(fewest, Math.ceil(connections / (roles.processes ?? 1)));
   const stops: (() => Promise<void> | void)[] = [];
   const stop = () => stopAll(stops.splice(0).reverse(), log);
   let fail!: (error: Error) => void;
@@ -179,7 +181,7 @@ export async function startService(
       worker.ended.catch(fail);
     }
 
-    if (config.metricsPort !== null) stops.push(await serveMetrics(measured, config.metricsPort));
+    if (config.metricsPort !== null) stops.push(await serveMetrics(() => mergeMetrics(measured), config.metricsPort));
     const { values } = metrics;
     return {
       metrics: values,

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import {
@@ -25,6 +26,7 @@ export type MetricValues = MetricObjectWithValues<MetricValue<string>>[];
 /** Creates metrics with their own registry. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
+  if (cluster.isWorker) giveMetrics(registry);
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'ratchet_http_request_duration_seconds',
@@ -56,29 +58,36 @@ export function createMetrics(): Metrics {
 }
 
 /** The metrics of several processes as one, in Prometheus text format. */
-function textOf(processes: readonly MetricValues[]): Promise<string> {
-  return AggregatorRegistry.aggregate([...processes]).metrics();
+export async function mergeMetrics(processes: readonly (() => Promise<MetricValues>)[]): Promise<string> {
+  const values = await Promise.all(processes.map((valuesOf) => valuesOf()));
+  return AggregatorRegistry.aggregate(values).metrics();
 }
 
-/**
- * Serves the metrics of processes together at http://127.0.0.1:PORT/metrics; resolves with a
- * function that stops it.
- */
-export async function serveMetrics(
-  processes: readonly (() => Promise<MetricValues>)[],
-  port: number,
-): Promise<() => Promise<void>> {
+/** Gives the metrics of one of several API processes to `gatherMetrics` of the parent. */
+function giveMetrics(registry: Registry): void {
+  AggregatorRegistry.setRegistries([registry]);
+  new AggregatorRegistry();
+}
+
+/** The metrics of all API processes below this one: sums, and averages of their loops. */
+export async function gatherMetrics(): Promise<string> {
+  gathering ??= new AggregatorRegistry();
+  return gathering.clusterMetrics();
+}
+
+let gathering: AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'> | undefined;
+
+/** Serves the metrics at http://127.0.0.1:PORT/metrics; resolves with a function that stops it. */
+export async function serveMetrics(textOf: () => Promise<string>, port: number): Promise<() => Promise<void>> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
     }
-    Promise.all(processes.map((values) => values()))
-      .then(textOf)
-      .then(
-        (text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
-        (error: Error) => response.writeHead(500).end(error.message),
-      );
+    textOf().then(
+      (text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
+      (error: Error) => response.writeHead(500).end(error.message),
+    );
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -40,7 +40,8 @@ program
 program
   .command('serve')
   .description('the API alone')
-  .action(() => run({ serve: true, work: false }));
+  .option('--processes <count>', 'API processes on one port, for as many cores', positive, 1)
+  .action(({ processes }: { processes: number }) => run({ serve: true, work: false }, processes));
 program
   .command('worker')
   .description('a worker alone')
@@ -162,8 +163,8 @@ function positive(text: string): number {
 }
 
 /** Loads the service only for the commands that run it. */
-async function run(roles: Roles): Promise<void> {
-  await (await import('./serve.js')).serve(roles);
+async function run(roles: Roles, processes?: number): Promise<void> {
+  await (await import('./serve.js')).serve(roles, processes);
 }
 
 const given = process.argv.slice(2);

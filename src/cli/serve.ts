@@ -1,24 +1,32 @@
+import cluster from 'node:cluster';
 import closeWithGrace from 'close-with-grace';
 import { readConfig, type Config, type Roles } from '../config.js';
 import { createLog } from '../log.js';
 import { startService, type Service } from '../main.js';
 import { version } from '../version.js';
+import { joinParent, signalsOfParent } from './api-process.js';
 import { installRuntime } from '../worker.js';
 
 const shutdownMs = 30_000;
 
-/** Runs the service until it is stopped. */
-export async function serve(roles: Roles): Promise<void> {
+/** Runs the service until it is stopped. With several `processes` this one runs the API in them. */
+export async function serve(roles: Roles, processes = 1): Promise<void> {
+  if (processes > 1 && cluster.isPrimary) {
+    const { superviseApis } = await import('./processes.js');
+    return superviseApis(processes, (api, config) => announce(api, config, roles));
+  }
   const config = readConfig();
   const log = createLog(config);
   const separateWorker = roles.serve && roles.work;
   if (!separateWorker) installRuntime(log);
-  const service = await startService(config, roles, log, { separateWorker });
-  closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err }) => {
+  const service = await startService(config, { ...roles, processes }, log, { separateWorker });
+  const skip = cluster.isWorker ? signalsOfParent : [];
+  const { close } = closeWithGrace({ delay: shutdownMs, logger: log, skip }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an error');
     await service.stop();
   });
-  announce(service, config, roles);
+  if (cluster.isWorker) joinParent(service, close);
+  else announce(service, config, roles);
   try {
     await service.ended;
   } catch (error) {
@@ -27,7 +35,11 @@ export async function serve(roles: Roles): Promise<void> {
   }
 }
 
-function announce(service: Service, config: Config, roles: Roles): void {
+function announce(
+  service: Pick<Service, 'url' | 'temporalUi'> & Partial<Pick<Service, 'apiKey' | 'apiKeyCreated'>>,
+  config: Config,
+  roles: Roles,
+): void {
   const lines = [
     service.url && `API          ${service.url}   (docs: ${service.url}/docs)`,
     service.temporalUi && `Temporal UI  ${service.temporalUi}`,

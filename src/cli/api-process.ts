@@ -1,0 +1,27 @@
+import type { Service } from '../main.js';
+
+/** What an API process tells its parent once it listens. */
+export interface StartedApi {
+  url: string;
+  temporalUi: string | null;
+}
+
+/** By which the parent stops an API process. */
+export const stopMessage = 'stop';
+
+/** Signals of a terminal or a supervisor reach parent and children; the parent alone acts. */
+export const signalsOfParent: ('SIGHUP' | 'SIGINT' | 'SIGQUIT' | 'SIGTERM')[] = [
+  'SIGHUP',
+  'SIGINT',
+  'SIGQUIT',
+  'SIGTERM',
+];
+
+/** In one of several API processes: reports to the parent, and stops when that says so. */
+export function joinParent({ url, temporalUi }: Service, close: () => void): void {
+  for (const signal of signalsOfParent) process.on(signal, () => undefined);
+  process.on('message', (message) => {
+    if (message === stopMessage) close();
+  });
+  process.send!({ url: url!, temporalUi } satisfies StartedApi);
+}

@@ -1,0 +1,82 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import closeWithGrace from 'close-with-grace';
+import type { Logger } from 'pino';
+import { checkRoles, readConfig, type Config } from '../config.js';
+import { firstFree } from '../embedded/ports.js';
+import { createLog } from '../log.js';
+import { stopMessage, type StartedApi } from './api-process.js';
+import { gatherMetrics, serveMetrics } from '../metrics.js';
+
+/** Longer than an API process takes to stop. */
+const shutdownMs = 35_000;
+const restartMs = 1_000;
+
+/**
+ * Runs `count` API processes on one port, each with its share of the connections to Postgres. The
+ * first one migrates the database before the others start. A process that dies is replaced.
+ */
+export async function superviseApis(count: number, onReady: (api: StartedApi, config: Config) => void): Promise<void> {
+  const config = readConfig();
+  checkRoles(config, { serve: true, work: false });
+  const log = createLog(config);
+  // One port for all, and the metrics of all at the parent.
+  const port = config.port === 0 ? await firstFree() : config.port;
+  const env = { PORT: String(port), RATCHET_METRICS_PORT: '' };
+  const fork = () => cluster.fork(env);
+  const supervision = supervise(fork, log);
+  closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err }) => {
+    if (err) log.error({ err }, 'stopping after an error');
+    await supervision.stop();
+  });
+  const api = await started(fork());
+  await Promise.all(Array.from({ length: count - 1 }, () => started(fork())));
+  supervision.begin();
+  if (config.metricsPort !== null) await serveMetrics(gatherMetrics, config.metricsPort);
+  onReady(api, config);
+}
+
+function supervise(fork: () => Worker, log: Logger) {
+  const restarts = new Set<NodeJS.Timeout>();
+  let isStopping = false;
+  return {
+    /** From now on a process that dies is replaced. */
+    begin() {
+      cluster.on('exit', ({ process: { pid } }, code, signal) => {
+        if (isStopping) return;
+        log.warn({ api: pid, code, signal }, 'an API process has exited unexpectedly; starting another');
+        const timer = setTimeout(() => {
+          restarts.delete(timer);
+          fork();
+        }, restartMs);
+        restarts.add(timer);
+      });
+    },
+
+    /** Lets the processes answer what they have begun; resolves when all have ended. */
+    async stop() {
+      isStopping = true;
+      for (const timer of restarts) clearTimeout(timer);
+      const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+      await Promise.all(
+        workers.map((worker) => {
+          const gone = once(worker, 'exit');
+          worker.send(stopMessage);
+          return gone;
+        }),
+      );
+    },
+  };
+}
+
+/** Resolves when the process listens. If it ends before, so does this one: it has said why. */
+function started(worker: Worker): Promise<StartedApi> {
+  return new Promise((resolve) => {
+    const failed = (code: number | null) => process.exit(code ?? 1);
+    worker.once('exit', failed);
+    worker.once('message', (api: StartedApi) => {
+      worker.off('exit', failed);
+      resolve(api);
+    });
+  });
+}
