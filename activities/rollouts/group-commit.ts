@@ -21,6 +21,8 @@ interface Entry {
 
 /** Jobs in one transaction. */
 const maxBatch = 100;
+/** Transactions at once: a small job need not wait for the large batch of another. */
+const maxTogether = 2;
 /** Exchanges with a transaction of their own at once. */
 const maxAlone = 4;
 
@@ -42,13 +44,13 @@ export class GroupCommits {
 
 /**
  * Sends the exchanges of many jobs of an organization to Postgres together: what becomes due during
- * a transaction waits for the next one. An exchange alone does not wait for company.
+ * the transactions under way waits for the next one. An exchange alone does not wait for company.
  */
 export class GroupCommit {
   private readonly waiting: Entry[] = [];
   /** Exchanges whose job another transaction had locked, or whose batch failed. */
   private readonly alone: Entry[] = [];
-  private isSending = false;
+  private sending = 0;
   private sendingAlone = 0;
   private readonly db: Db;
   private readonly orgId: string;
@@ -67,14 +69,14 @@ export class GroupCommit {
   }
 
   private async send(): Promise<void> {
-    if (this.isSending) return;
-    this.isSending = true;
+    if (this.sending >= maxTogether) return;
+    this.sending += 1;
     while (this.waiting.length > 0) {
       // The other events of this turn of the loop belong to the same batch.
       await setImmediate();
-      await this.sendBatch();
+      if (this.waiting.length > 0) await this.sendBatch();
     }
-    this.isSending = false;
+    this.sending -= 1;
   }
 
   private async sendBatch(): Promise<void> {
@@ -82,7 +84,7 @@ export class GroupCommit {
     try {
       const results = await this.db.orgHot(this.orgId, (tx) => {
         batch = this.waiting.splice(0, maxBatch);
-        return this.exchange(tx, batch, 'skip');
+        return batch.length > 0 ? this.exchange(tx, batch, 'skip') : Promise.resolve([]);
       });
       for (const [at, entry] of batch.entries()) {
         const result = results[at];

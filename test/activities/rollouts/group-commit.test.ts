@@ -57,13 +57,13 @@ function outcome({ rolloutId, attempt }: Claim, status: End = 'succeeded', rewar
 interface Report {
   outcomes?: Outcome[];
   returned?: string[];
-  mayStart?: boolean;
+  complete?: () => Promise<void>;
 }
 
 /** Exchanges as a runner does, and keeps its claims. */
 async function exchange(group: GroupCommit, runner: Runner, report: Report = {}): Promise<SyncResult> {
   const { job, token } = runner;
-  const { outcomes = [], returned = [], mayStart = true } = report;
+  const { outcomes = [], returned = [], complete } = report;
   const ended = new Set([...outcomes.map(({ rolloutId }) => rolloutId), ...returned]);
   runner.open = runner.open.filter(({ rolloutId }) => !ended.has(rolloutId));
   const found = await group.run({
@@ -71,9 +71,12 @@ async function exchange(group: GroupCommit, runner: Runner, report: Report = {})
     take: (): JobExchange => ({
       ...{ jobId: job.jobId, token, leaseSeconds: 300, rolloutSeconds: 30, maxFailureRate: 1, hasCostBudget: false },
       completed: { outcomes, started: [], returned },
-      wanted: { slots: mayStart ? maxConcurrent - runner.open.length : 0, ahead: 0 },
+      wanted: { slots: maxConcurrent - runner.open.length, ahead: 0 },
     }),
-    complete: (_tx, result) => Promise.resolve(result),
+    complete: async (_tx, result) => {
+      await complete?.();
+      return result;
+    },
   });
   runner.open.push(...found.claims);
   return found;
@@ -168,6 +171,19 @@ describe('jobs in one transaction', () => {
     });
     expect(await waiting).toMatchObject({ held: true, counts: { succeeded: 1 } });
     await Promise.all(runners.map(({ job }) => checkRecords(job)));
+  });
+
+  test('a long transaction keeps no other job waiting', async () => {
+    const [long, other] = runners;
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let waiting: Promise<SyncResult> | undefined;
+    await new Promise<void>((begun) => {
+      waiting = exchange(group, long!, { complete: () => (begun(), held) });
+    });
+    expect(await exchange(group, other!, { outcomes: [outcome(other!.open[0]!)] })).toMatchObject({ held: true });
+    release();
+    expect(await waiting).toMatchObject({ held: true });
   });
 
   test('share one transaction', async () => {
