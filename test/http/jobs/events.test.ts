@@ -204,8 +204,8 @@ describe('a reader that stops reading', () => {
     const watched = await startHttp({
       db: {
         ...db,
-        org: (orgId, work) =>
-          db.org(orgId, (tx) => work({ query: (text, values) => count(text) ?? tx.query(text, values) })),
+        orgApart: (orgId, work) =>
+          db.orgApart(orgId, (tx) => work({ query: (text, values) => count(text) ?? tx.query(text, values) })),
       },
       secretKey: http.deps.secretKey,
       timing: { pollMs: 5_000, heartbeatMs: 300, stallMs: 500 },
@@ -240,8 +240,8 @@ describe('many readers of a job', () => {
     const watched = await startHttp({
       db: {
         ...db,
-        org: (orgId, work) =>
-          db.org(orgId, (tx) =>
+        orgApart: (orgId, work) =>
+          db.orgApart(orgId, (tx) =>
             work({
               query: (text, ...rest) => {
                 if (/from events/.test(text)) looks += 1;
