@@ -10,10 +10,11 @@ export const system = { role: 'system', content: 'Answer like a shop that is sor
 
 const patienceMs = 30_000;
 
-/** A chat completions server: its URL before /chat/completions, and its key. */
+/** A chat completions server: its URL before /chat/completions, its key, and further headers. */
 export interface Target {
   url: string;
   key: string;
+  headers?: Record<string, string>;
 }
 
 /** Rate, duration and mode of the measured calls. */
@@ -69,7 +70,7 @@ export async function measure(
 
 async function call(
   dispatcher: Agent,
-  { url, key }: Target,
+  { url, key, headers = {} }: Target,
   stream: boolean,
   dueAt: number,
   index: number,
@@ -77,7 +78,7 @@ async function call(
   const answer = await request(`${url}/chat/completions`, {
     dispatcher,
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
     body: JSON.stringify({
       model: 'fake-1',
       messages: [system, { role: 'user', content: `Where is parcel ${index}?` }],
@@ -96,13 +97,48 @@ async function call(
   return { firstByte, end: now() - dueAt };
 }
 
-/** Rows of whole and streamed answers next to the model's own; usage is on the first of each. */
-export function addedRows(what: string, whole: Measured, streamed: Measured): Row[] {
-  return [
-    ...withUse(loadRows(what, 'end', whole), whole),
-    ...withUse(loadRows(`${what}, streaming, first byte`, 'firstByte', streamed), streamed),
-    ...loadRows(`${what}, streaming, last byte`, 'end', streamed),
-  ];
+/** Rates of the rows, in calls per second. */
+const rates = [100, 200];
+/** One direct call in this many: more would use a core for model and client. */
+const directEvery = 5;
+const warmUpSeconds = 3;
+const seconds = 15;
+
+/**
+ * Rows of whole and streamed answers at each rate next to the model's own, and their CPU; usage is
+ * on the first of each.
+ */
+export async function addedRows(world: World, what: string, targets: readonly Target[]): Promise<Row[]> {
+  await measure(world, targets, { perSecond: rates[0]!, seconds: warmUpSeconds, stream: false, directEvery });
+  const rows: Row[] = [];
+  for (const perSecond of rates) {
+    const load = { perSecond, seconds, directEvery };
+    const whole = await measure(world, targets, { ...load, stream: false });
+    const streamed = await measure(world, targets, { ...load, stream: true });
+    const at = `${what} at ${perSecond}/s`;
+    rows.push(
+      ...withUse(loadRows(at, 'end', whole), whole),
+      cpuRow(at, whole),
+      ...withUse(loadRows(`${at}, streaming, first byte`, 'firstByte', streamed), streamed),
+      ...loadRows(`${at}, streaming, last byte`, 'end', streamed),
+      cpuRow(`${at}, streaming`, streamed),
+    );
+  }
+  return rows;
+}
+
+function cpuRow(what: string, { through, spent }: Measured): Row {
+  return {
+    what: `${what}: CPU a call`,
+    value: cpuMs(spent, through.length),
+    unit: 'ms',
+    aim: { of: 'value', most: 1.2 },
+  };
+}
+
+/** CPU of API, worker and Postgres for a call, in milliseconds. */
+export function cpuMs({ service, postgres }: Spent, calls: number): number {
+  return ((service + postgres) * 1_000) / calls;
 }
 
 function loadRows(what: string, moment: keyof Timed, { through, direct }: Measured): Row[] {
@@ -111,7 +147,7 @@ function loadRows(what: string, moment: keyof Timed, { through, direct }: Measur
     value: latency(through, moment, p),
     unit: 'ms',
     beside: { what: 'the model called directly', value: latency(direct, moment, p) },
-    aim: { of: 'difference', most: p === 50 ? 3 : 15 },
+    aim: { of: 'difference', most: p === 50 ? 1.5 : 8 },
   }));
 }
 

@@ -10,6 +10,7 @@ import * as graph from './rows/graph.js';
 import * as latency from './rows/latency.js';
 import * as litellm from './rows/litellm.js';
 import * as overhead from './rows/overhead.js';
+import * as portkey from './rows/portkey.js';
 import * as proxy from './rows/proxy.js';
 import * as sse from './rows/sse.js';
 import * as size from './size.js';
@@ -22,7 +23,7 @@ export interface Rows {
   seconds: number;
 }
 
-/** All rows in table order; `onRequest`: only if named (it installs 0.8 GB). */
+/** All rows in table order; `onRequest`: only if named (it installs a peer). */
 export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'evaluation', run: evaluation.run, seconds: 300 },
   { name: 'latency', run: latency.run, seconds: 300 },
@@ -31,6 +32,7 @@ export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'proxy', run: proxy.run, seconds: 300 },
   { name: 'deployment', run: deployment.run, seconds: 300 },
   { name: 'litellm', run: litellm.run, seconds: 600, onRequest: true },
+  { name: 'portkey', run: portkey.run, seconds: 300, onRequest: true },
   { name: 'sse', run: sse.run, seconds: 300 },
   { name: 'crowd', run: crowd.run, seconds: 600 },
   { name: 'graph', run: graph.run, seconds: 300 },

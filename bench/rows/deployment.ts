@@ -1,25 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { now } from '../clock.js';
-import { addedRows, measure, system, type Target } from '../inference-load.js';
+import { addedRows, system, type Target } from '../inference-load.js';
 import type { Row } from '../table.js';
 import type { World } from '../world.js';
 
-const perSecond = 200;
-const seconds = 20;
-/** Direct calls at the same rate would use a core for model and client. */
-const directEvery = 5;
-const load = { perSecond, seconds, directEvery };
 const patienceMs = 30_000;
 const base = '/api/harbor/deployments';
 const name = 'bench';
 
 /** Overhead of a deployment, called by name, over direct calls of the model in turn. */
 export async function run(world: World): Promise<Row[]> {
-  const targets = [await deploy(world)];
-  await measure(world, targets, { ...load, stream: false, seconds: 3 });
-  const whole = await measure(world, targets, { ...load, stream: false });
-  const streamed = await measure(world, targets, { ...load, stream: true });
-  return addedRows(`deployment at ${perSecond}/s`, whole, streamed);
+  return addedRows(world, 'deployment', [await deploy(world)]);
 }
 
 /** Deploys a given prompt; returns its URL once it is ready. */

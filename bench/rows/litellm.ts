@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { latency, measure, type Load } from '../inference-load.js';
+import { cpuMs, latency, measure, type Load } from '../inference-load.js';
 import { startLitellm } from '../peers/litellm/proxy.js';
 import { litellmPython, litellmVersion } from '../peers/litellm/venv.js';
 import { cpuSeconds } from '../proc.js';
@@ -8,7 +8,7 @@ import type { World } from '../world.js';
 import { deploy } from './deployment.js';
 
 const venvs = join(import.meta.dirname, '..', '..', '.ratchet', 'bench-venv');
-const peer = `LiteLLM ${litellmVersion}, one worker, nothing kept`;
+const peer = `LiteLLM ${litellmVersion}, one worker, nothing kept on record`;
 /** A rate that the peer sustains on two cores. */
 const load: Load = { perSecond: 20, seconds: 15, stream: false };
 const warmUp: Load = { ...load, seconds: 5 };
@@ -25,7 +25,7 @@ export async function run(world: World): Promise<Row[]> {
     const before = cpuSeconds(litellm.pid);
     const { through: peerCalls } = await measure(world, [litellm], load);
     const peerCpu = cpuSeconds(litellm.pid) - before;
-    const what = `deployment at ${load.perSecond}/s`;
+    const what = `deployment (counted durably) at ${load.perSecond}/s`;
     return [
       {
         what: `${what}: p50`,
@@ -35,7 +35,7 @@ export async function run(world: World): Promise<Row[]> {
       },
       {
         what: `${what}: CPU per call of API, worker and Postgres`,
-        value: ((spent.service + spent.postgres) * 1_000) / own.length,
+        value: cpuMs(spent, own.length),
         unit: 'ms',
         beside: { what: peer, value: (peerCpu * 1_000) / peerCalls.length },
       },

@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { now } from '../clock.js';
-import { addedRows, measure, system } from '../inference-load.js';
+import { addedRows, system } from '../inference-load.js';
 import { range } from '../jobs.js';
 import type { Row } from '../table.js';
 import type { HeldRollout, World } from '../world.js';
 
-const perSecond = 100;
-const seconds = 20;
 const held = 50;
 const patienceMs = 30_000;
 const policy = { provider: 'fake', model: 'fake-1' };
@@ -18,11 +16,9 @@ const policy = { provider: 'fake', model: 'fake-1' };
 export async function run(world: World): Promise<Row[]> {
   const jobs = [await holdSession(world), await holdEvaluation(world)];
   const rollouts = await rolloutsHeld(world, jobs.length * held);
-  await measure(world, rollouts, { perSecond, stream: false, seconds: 3 });
-  const whole = await measure(world, rollouts, { perSecond, stream: false, seconds });
-  const streamed = await measure(world, rollouts, { perSecond, stream: true, seconds });
+  const rows = await addedRows(world, 'proxy', rollouts);
   for (const path of jobs) await world.call('POST', `${path}/cancel`);
-  return addedRows(`proxy at ${perSecond}/s`, whole, streamed);
+  return rows;
 }
 
 async function holdSession(world: World): Promise<string> {

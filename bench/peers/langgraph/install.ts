@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { installOnce } from '../npm.js';
 
 /** The peer's version. */
 export const langgraphVersion = '1.7.3';
 
 const pinned = { '@langchain/langgraph': langgraphVersion, '@langchain/core': '1.4.0' };
-const run = promisify(execFile);
 
 /** The used part of LangGraph: a state with a channel per value, and nodes that update channels. */
 export interface LangGraph {
@@ -33,17 +29,7 @@ export type State = Record<string, string>;
  */
 export async function langgraph(folder: string): Promise<LangGraph> {
   const home = join(folder, `langgraph-${langgraphVersion}`);
-  if (!existsSync(home)) await install(home);
+  await installOnce(home, pinned);
   const entry = createRequire(join(home, 'package.json')).resolve('@langchain/langgraph');
   return (await import(pathToFileURL(entry).href)) as LangGraph;
-}
-
-async function install(home: string): Promise<void> {
-  const making = `${home}.new`;
-  await rm(making, { recursive: true, force: true });
-  await mkdir(making, { recursive: true });
-  await writeFile(join(making, 'package.json'), JSON.stringify({ private: true, dependencies: pinned }));
-  await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: making, timeout: 300_000 });
-  // Moved in one step: complete or absent.
-  await rename(making, home);
 }
