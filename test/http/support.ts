@@ -107,6 +107,8 @@ export interface TestHttp {
   /** The key of another organization. */
   otherKey: string;
   shutdown: AbortController;
+  /** Its database, as superuser. */
+  databaseUrl: string;
   /** Sends a request with the key; `body` as JSON. */
   call(method: Method, url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   listen(): Promise<string>;
@@ -165,6 +167,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
     key,
     otherKey,
     shutdown,
+    databaseUrl: url,
     async call(method, path, body, headers = {}) {
       const answer = await app.inject({
         method,

@@ -28,6 +28,14 @@ export function labelledScore(
   return { judge, label: compare({ mode: 'exact', caseSensitive: false }, expected, output).reward };
 }
 
+/** Labelled outputs: all, those that the judge calls good, that their label does, and that both do. */
+export interface AgreementCounts {
+  n: number;
+  judged: number;
+  labelled: number;
+  bothGood: number;
+}
+
 export interface Agreement {
   n: number;
   /** Share of outputs on which both say good, or both say bad; null without any. */
@@ -42,16 +50,12 @@ export interface Agreement {
 
 const significance = 0.05;
 
-export function agreement(pairs: readonly LabelledScore[]): Agreement {
-  const n = pairs.length;
-  const isGood = (score: number) => score >= 0.5;
-  const judged = pairs.filter(({ judge }) => isGood(judge)).length;
-  const labelled = pairs.filter(({ label }) => isGood(label)).length;
-  const bothGood = pairs.filter(({ judge, label }) => isGood(judge) && isGood(label)).length;
+export function agreement(counts: AgreementCounts): Agreement {
+  const { n, judged, labelled, bothGood } = counts;
   const agreed = n - judged - labelled + 2 * bothGood;
   // In counts of n² pairs: whole numbers, which do not round.
   const byChance = judged * labelled + (n - judged) * (n - labelled);
-  const pValue = upperTail({ n, judged, labelled, bothGood });
+  const pValue = upperTail(counts);
   return {
     n,
     accuracy: n === 0 ? null : agreed / n,
@@ -61,15 +65,9 @@ export function agreement(pairs: readonly LabelledScore[]): Agreement {
   };
 }
 
-interface Counts {
-  n: number;
-  judged: number;
-  labelled: number;
-  bothGood: number;
-}
 
 /** The probability of at least `bothGood` in common, if the judge said good at random as often. */
-function upperTail({ n, judged, labelled, bothGood }: Counts): number {
+function upperTail({ n, judged, labelled, bothGood }: AgreementCounts): number {
   const logs = [0];
   for (let k = 1; k <= n; k += 1) logs.push(logs[k - 1]! + Math.log(k));
   const choose = (total: number, picked: number) => logs[total]! - logs[picked]! - logs[total - picked]!;

@@ -3,7 +3,7 @@ import type { agreementSchema } from '../../contracts/scoring/agreement.js';
 import type { RowsSpec } from '../../core/jobs/spec.js';
 import { agreement } from '../../core/verify/agreement.js';
 import type { Tx } from '../../storage/db/db.js';
-import { readLabelledScores } from '../../storage/rollouts/totals.js';
+import { readAgreementCounts } from '../../storage/rollouts/agreement.js';
 
 /** A field of a job's view. */
 export interface JudgeAgreement {
@@ -16,9 +16,8 @@ export async function readAgreement(
   { jobId, spec }: { jobId: string; spec: { rows?: Pick<RowsSpec, 'labels'> } },
 ): Promise<JudgeAgreement> {
   if (!spec.rows?.labels) return {};
-  const scores = await readLabelledScores(tx, jobId);
-  if (scores.length === 0) return {};
-  const { n, accuracy, kappa, pValue, betterThanChance } = agreement(scores);
+  const { n, accuracy, kappa, pValue, betterThanChance } = agreement(await readAgreementCounts(tx, jobId));
+  if (n === 0) return {};
   const judge_agreement = { outputs: n, accuracy, kappa, p_value: pValue, better_than_chance: betterThanChance };
   return { judge_agreement };
 }

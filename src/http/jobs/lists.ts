@@ -1,7 +1,7 @@
 import type { ListQuery } from '../../contracts/common.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
-import type { JobFilter, JobRow } from '../../storage/jobs/jobs.js';
-import { listJobs } from '../../storage/jobs/jobs.js';
+import { listJobs, type JobRow } from '../../storage/jobs/jobs.js';
+import type { JobFilter } from '../../storage/jobs/list-pages.js';
 import type { HttpDeps } from '../deps.js';
 import { parseTimeCursor, timedPage, type Page } from '../server/pages.js';
 
@@ -23,8 +23,7 @@ export async function listPage<Head, Item>(
     createdAfter: query.created_after,
     createdBefore: query.created_before,
     after: parseTimeCursor(query.cursor),
-    limit: query.limit + 1,
   };
-  const rows = await deps.db.org(orgId, (tx) => listJobs<Head>(tx, filter));
+  const rows = await deps.db.org(orgId, (tx) => listJobs<Head>(tx, filter, query.limit + 1));
   return timedPage(rows, query.limit, ({ jobId }) => jobId, view);
 }

@@ -38,12 +38,14 @@ export interface Db {
 
 /**
  * Settings of every connection: the role without rights of its own, which overrides the URL's
- * `options`; and timeouts, so that no dead connection holds a lock.
+ * `options`; timeouts, so that no dead connection holds a lock; and no scan of a table that has an
+ * index to use, since statistics of a table that grew lately make it look small.
  */
 const sessionOptions = [
   'role=ratchet_app',
   'idle_in_transaction_session_timeout=15000',
   'statement_timeout=25000',
+  'enable_seqscan=off',
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',
   'tcp_keepalives_count=3',

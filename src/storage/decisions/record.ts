@@ -10,7 +10,8 @@ import type { SessionProjection } from '../jobs/jobs.js';
 import { markDue } from '../jobs/webhooks.js';
 import { toJsonb } from '../db/json.js';
 import { candidateId } from '../../core/jobs/ids.js';
-import { readCounted, rewardSums } from '../rollouts/totals.js';
+import { keepTotals, readCounted, rewardSums } from '../rollouts/totals.js';
+import { keepAgreement } from '../rollouts/agreement.js';
 import { recordFrames } from '../rollouts/sensors.js';
 
 export interface ErrorDetails {
@@ -216,7 +217,8 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
     ),
     tx.query('delete from slots where job_id = $1', [job.jobId]),
     updateCandidates(tx, job, end),
-    jobKinds[row.kind].isSearch && countOutcomes(tx, job, end.outcomesThrough ?? 0, true),
+    jobKinds[row.kind].isSearch ? countOutcomes(tx, job, end.outcomesThrough ?? 0, true) : keepTotals(tx, job.jobId),
+    keepAgreement(tx, job.jobId),
     tx.query(
       `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
               started_at = coalesce(started_at, now()), completed_at = now()

@@ -4,6 +4,7 @@ import type { DeploymentStatus } from '../../contracts/deployments/deployment.js
 import type { SnapshotContent } from '../../contracts/deployments/snapshot.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
+import { JobPage } from '../jobs/list-pages.js';
 import { webhookOf, type WebhookState } from '../jobs/webhooks.js';
 import { toJsonb } from '../db/json.js';
 import type { ErrorDetails } from '../decisions/record.js';
@@ -111,22 +112,16 @@ export async function listDeployments(
     offset: number;
   },
 ): Promise<DeploymentHead[]> {
+  const ids = new JobPage({ ...page, kind: 'deployment', name: undefined });
+  ids.add('d.deleted_at is null');
+  if (page.name !== undefined) ids.add(`d.org_id = current_setting('app.org') and d.name = ${ids.value(page.name)}`);
+  if (page.status !== undefined) ids.add(`${status} = ${ids.value(page.status)}`);
   return tx.query<DeploymentHead & Record<string, unknown>>(
     `select d.id, d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
             j.tags, j.metadata, j.notes, j.archived, j.created_at as "createdAt" from ${tables}
-      where d.org_id = current_setting('app.org') and d.deleted_at is null
-        and ($1::text is null or ${status} = $1) and ($2::text is null or d.name = $2) and j.tags @> $5::text[]
-        and ($6 or not j.archived) and j.metadata @> $7::jsonb
-      order by j.created_at desc, j.id desc limit $3 offset $4`,
-    [
-      page.status ?? null,
-      page.name ?? null,
-      page.limit,
-      page.offset,
-      page.tags ?? [],
-      page.archived ?? false,
-      JSON.stringify(page.metadata ?? {}),
-    ],
+      where d.id = any(array(${ids.ids({ ...page, join: 'join deployments d on d.id = j.id' })}))
+      order by j.created_at desc, j.id desc`,
+    ids.values,
   );
 }
 

@@ -36,6 +36,12 @@ export async function recordLimit(
   await appendEvents(tx, job, [concurrencyLowered(row.n, { limit, max, because: reason })]);
 }
 
+/**
+ * The lowest ordinals are claimed first, so all claims are among so many open rollouts:
+ * max_concurrent, at most 256, those claimed ahead, and those returned, at most as many each.
+ */
+const mostClaimed = 1_000;
+
 /** A job's concurrency; `limit` null: never lowered. */
 export async function readConcurrency(
   tx: Tx,
@@ -43,10 +49,11 @@ export async function readConcurrency(
 ): Promise<{ limit: number | null; reason: string | null; inFlight: number }> {
   const [row] = await tx.query<{ limit: number | null; reason: string | null; inFlight: number }>(
     `select concurrency as limit, concurrency_reason as reason,
-            (select count(*) from rollouts
-              where job_id = $1 and completed_at is null and status = 'running' and started_at is not null) as "inFlight"
+            (select count(*) from (select status, started_at from rollouts where job_id = $1 and completed_at is null
+                                    order by ordinal limit $2) open
+              where status = 'running' and started_at is not null) as "inFlight"
        from job_controls where job_id = $1`,
-    [jobId],
+    [jobId, mostClaimed],
   );
   return row!;
 }

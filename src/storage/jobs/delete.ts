@@ -1,14 +1,9 @@
-import type { DeploymentSpec, EvaluationSpec } from '../../core/jobs/spec.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { Tx } from '../db/db.js';
-import { jsonFields } from '../db/json-fields.js';
 import { lockJob, type JobRef } from './events.js';
 
 /** Why a job cannot be deleted: it has not ended, or another job needs it. */
 export type Obstacle = { status: Status } | { neededBy: 'deployment' | 'evaluation'; id: string };
-
-const deployment = jsonFields<DeploymentSpec>('j.spec');
-const evaluation = jsonFields<EvaluationSpec>('spec');
 
 /**
  * Checks that a job may be deleted and withdraws its webhook, so that no workflow of it starts any
@@ -27,12 +22,10 @@ async function findObstacle(tx: Tx, jobId: string): Promise<Obstacle | null> {
   // A gate's evaluation has the beginning of its deployment's id; see gateJobId.
   const gateOf = `dep_${jobId.slice(4, 32)}`;
   const [row] = await tx.query<{ neededBy: 'deployment' | 'evaluation'; id: string }>(
-    `select 'deployment' as "neededBy", d.id from deployments d join jobs j on j.id = d.id
-      where d.deleted_at is null and (${deployment.text('source', 'jobId')} = $1 or d.id between $2 and $3)
+    `select 'deployment' as "neededBy", id from deployments
+      where deleted_at is null and (id = any(array(select id from jobs where source_job_id = $1)) or id between $2 and $3)
      union all
-     select 'evaluation', id from jobs
-      where kind = 'evaluation' and ${evaluation.text('candidate', 'sessionId')} = $1
-        and ${evaluation.json('candidate', 'frozen')} is null
+     select 'evaluation', id from jobs where source_job_id = $1 and kind = 'evaluation'
      limit 1`,
     [jobId, `${gateOf}0000`, `${gateOf}ffff`],
   );
@@ -41,7 +34,7 @@ async function findObstacle(tx: Tx, jobId: string): Promise<Obstacle | null> {
 
 /** Deletes the rows of a job in all tables, with the recorded answers to its create. */
 export async function deleteRows(tx: Tx, jobId: string): Promise<void> {
-  await tx.query(`delete from idempotency_keys where response->'body'->>'job_id' = $1`, [jobId]);
+  await tx.query(`delete from idempotency_keys where job_id = $1`, [jobId]);
   // All other tables refer to jobs with "on delete cascade".
   await tx.query('delete from jobs where id = $1', [jobId]);
 }

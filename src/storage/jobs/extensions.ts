@@ -54,7 +54,8 @@ export async function reopenSession(
   const id = workflowId('session', job.jobId, run);
   await tx.query(
     `update jobs set status = 'running', run = $2, workflow_id = $3, workflow_started = false, spec = $4,
-            projection = projection - 'verdict', stopped_by = null, error_details = null, completed_at = null
+            projection = projection - 'verdict', stopped_by = null, error_details = null, completed_at = null,
+            agreement = null
       where id = $1`,
     [job.jobId, run, id, toJsonb(spec)],
   );
@@ -70,7 +71,11 @@ export async function reopenSession(
     ),
     // Their batches were not complete: they get one frame with the rest.
     tx.query(
-      'delete from sensor_frames f using jobs j where j.id = $1 and f.job_id = j.id and f.ordinal >= j.rollouts_counted',
+      `with deleted as (
+         delete from sensor_frames f using jobs j
+          where j.id = $1 and f.job_id = j.id and f.ordinal >= j.rollouts_counted returning 1
+       )
+       update job_controls set sensor_frames = sensor_frames - (select count(*) from deleted) where job_id = $1`,
       [job.jobId],
     ),
     awaitNextEnd(tx, job.jobId),

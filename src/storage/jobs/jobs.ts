@@ -20,7 +20,9 @@ import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import { toJsonb } from '../db/json.js';
 import { webhookOf, type WebhookState } from './webhooks.js';
-import { positionColumn, type Position } from '../db/positions.js';
+import { positionColumn } from '../db/positions.js';
+import { insertLabels } from './labels.js';
+import { JobPage, type JobFilter } from './list-pages.js';
 import type { ErrorDetails } from '../decisions/record.js';
 
 /** A new job id: the kind's prefix and a UUIDv7 without dashes, so that ids sort by time. */
@@ -74,6 +76,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.request ? toJsonb(job.request) : null,
     ],
   );
+  if (job.labels) await insertLabels(tx, job.jobId, job.labels);
   const maxUsd = 'budget' in job.spec ? job.spec.budget.maxCostUsd : null;
   if (maxUsd != null) await openCostBudget(tx, job, maxUsd);
 }
@@ -184,51 +187,16 @@ export async function readJob<Head>(tx: Tx, jobId: string): Promise<JobRow<Head>
   return row ?? null;
 }
 
-/** `after`: the position of the last job of the previous page. */
-export interface JobFilter {
-  kind: JobKind;
-  state?: Status | undefined;
-  /** Part of the name, in any case. */
-  name?: string | undefined;
-  /** All of these. */
-  tags?: string[];
-  /** All of these values. */
-  metadata?: Labels['metadata'] | undefined;
-  /** true: archived jobs, too. */
-  archived?: boolean;
-  createdAfter?: string | undefined;
-  createdBefore?: string | undefined;
-  after?: Position | undefined;
-  limit: number;
-}
-
-/**
- * A page of jobs with their positions, newest first. Times are compared by milliseconds, as in
- * responses; `created_at` itself stays unchanged in the condition for the index.
- */
-export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow<Head> & { position: string })[]> {
+/** A page of jobs with their positions, newest first. */
+export async function listJobs<Head>(
+  tx: Tx,
+  filter: JobFilter,
+  limit: number,
+): Promise<(JobRow<Head> & { position: string })[]> {
+  const page = new JobPage(filter);
   return tx.query<JobRow<Head> & { position: string } & QueryResultRow>(
-    `select ${columns}, ${positionColumn}
-       from jobs
-      where org_id = current_setting('app.org') and kind = $1 and ($2::text is null or status = $2)
-        and ($3::timestamptz is null or created_at >= date_trunc('milliseconds', $3) + interval '1 millisecond')
-        and ($4::timestamptz is null or created_at < $4)
-        and ($5::timestamptz is null or (created_at, id) < ($5, $6))
-        and ($8::text is null or strpos(lower(name), lower($8)) > 0) and tags @> $9::text[]
-        and ($10 or not archived) and metadata @> $11::jsonb
-      order by created_at desc, id desc limit $7`,
-    [
-      filter.kind,
-      filter.state ?? null,
-      filter.createdAfter ?? null,
-      filter.createdBefore ?? null,
-      filter.after?.createdAt ?? null,
-      filter.after?.id ?? null,
-      filter.limit,
-      filter.name ?? null,
-      filter.tags ?? [],
-      filter.archived ?? false,
-      JSON.stringify(filter.metadata ?? {}),
-    ],
+    `select ${columns}, ${positionColumn} from jobs
+      where id = any(array(${page.ids({ limit })})) order by created_at desc, id desc`,
+    page.values,
   );
 }

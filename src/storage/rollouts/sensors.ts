@@ -21,7 +21,8 @@ export interface FrameRange {
  */
 export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }: FrameRange): Promise<void> {
   await tx.query(
-    `insert into sensor_frames (job_id, ordinal, org_id, candidate_id, stage, generation, trace_ids, rollout, reward, resource)
+    `with added as (
+     insert into sensor_frames (job_id, ordinal, org_id, candidate_id, stage, generation, trace_ids, rollout, reward, resource)
      select $1, min(ordinal), $2, candidate_id, stage, generation, (array_agg(id order by ordinal))[1:$6],
             jsonb_build_object('count', count(*), 'succeeded', count(*) filter (where status = 'succeeded'),
                                'failed', count(*) filter (where status = 'failed'), 'resent', sum(resent)),
@@ -40,7 +41,10 @@ export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }:
                from rollouts r
               where job_id = $1 and ordinal >= $3 and ($5 or ordinal < $4) and status in ('succeeded', 'failed')) r
       group by candidate_id, stage, generation, ordinal >= $4
-     on conflict (job_id, ordinal) do nothing`,
+     on conflict (job_id, ordinal) do nothing returning 1
+     )
+     update job_controls set sensor_frames = sensor_frames + (select count(*) from added)
+      where job_id = $1 and exists (select from added)`,
     [job.jobId, job.orgId, from, through, rest, maxTraces],
     'record_frames',
   );
@@ -111,7 +115,7 @@ export async function readLatestFrames(
 ): Promise<{ frames: FrameRow[]; count: number }> {
   const [latest, counted] = await Promise.all([
     tx.query<FrameRow>(`${frames} order by f.ordinal desc limit $2`, [jobId, limit]),
-    tx.query<{ n: number }>('select count(*) as n from sensor_frames where job_id = $1', [jobId]),
+    tx.query<{ n: number }>('select sensor_frames as n from job_controls where job_id = $1', [jobId]),
   ]);
   return { frames: latest.reverse(), count: counted[0]!.n };
 }

@@ -1,5 +1,4 @@
 import { largestReward } from '../../core/math/rewards.js';
-import type { LabelledScore } from '../../core/verify/agreement.js';
 import type { Tx } from '../db/db.js';
 
 /** A reward clamped as in core/math/rewards: `avg` refuses squares that overflow. */
@@ -30,29 +29,26 @@ export interface RolloutTotals extends Record<string, unknown> {
   costUsd: number | null;
 }
 
-/** Sums over rollouts requested by the job; cost null: no calls, or a call of unknown cost. */
-export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> {
-  const [row] = await tx.query<RolloutTotals>(
-    `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed,
-            coalesce(sum(resent), 0) as resent, -- Ordered sum: the mean is reproducible to the last bit.
+/** SQL of the sums over the rollouts that job $1 requested. */
+const totals = `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed,
+    coalesce(sum(resent), 0) as resent, -- Ordered sum: the mean is reproducible to the last bit.
             sum(${countedReward} order by ordinal) filter (where status = 'succeeded')
               / nullif(count(*) filter (where status = 'succeeded'), 0) as "meanReward",
             coalesce(sum(prompt_tokens + completion_tokens), 0)::float8 as tokens,
             case when not bool_or(prompt_tokens is not null and cost_usd is null) then sum(cost_usd) end as "costUsd"
-       from rollouts where job_id = $1 and source = 'service'`,
-    [jobId],
-  );
+       from rollouts where job_id = $1 and source = 'service'`;
+
+/** A job's sums: kept at its end, else of its rollouts. Cost null: no calls, or an unknown cost. */
+export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> {
+  const [kept] = await tx.query<{ totals: RolloutTotals | null }>('select totals from jobs where id = $1', [jobId]);
+  if (kept?.totals) return kept.totals;
+  const [row] = await tx.query<RolloutTotals>(totals, [jobId]);
   return row!;
 }
 
-/** The scores of a job's judge beside the labels of the same outputs. */
-export async function readLabelledScores(tx: Tx, jobId: string): Promise<LabelledScore[]> {
-  const rows = await tx.query<{ agreement: LabelledScore }>(
-    `select details->'agreement' as agreement from rollouts
-      where job_id = $1 and source = 'service' and status = 'succeeded' and details->'agreement' is not null`,
-    [jobId],
-  );
-  return rows.map(({ agreement }) => agreement);
+/** Keeps the sums of a job that ends: they change no more, and are read without its rollouts. */
+export async function keepTotals(tx: Tx, jobId: string): Promise<void> {
+  await tx.query(`update jobs set totals = (select to_jsonb(t) from (${totals}) t) where id = $1`, [jobId]);
 }
 
 /** How many times the job's rollouts were resent. */

@@ -1,14 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { agreement } from '../../../src/core/verify/agreement.js';
 
-/** Pairs by number: both good, judge only, label only, neither. */
+/** Outputs by number: both good, judge only, label only, neither. */
 const table = (both: number, judge: number, label: number, neither: number) =>
-  agreement([
-    ...Array.from({ length: both }, () => ({ judge: 0.9, label: 1 })),
-    ...Array.from({ length: judge }, () => ({ judge: 0.5, label: 0 })),
-    ...Array.from({ length: label }, () => ({ judge: 0.4, label: 1 })),
-    ...Array.from({ length: neither }, () => ({ judge: 0, label: 0 })),
-  ]);
+  agreement({ n: both + judge + label + neither, judged: both + judge, labelled: both + label, bothGood: both });
 
 test('accuracy and kappa of a known table', () => {
   // 20 + 15 of 50 agree; chance: 0.5 · 0.6 + 0.5 · 0.4 = 0.5.

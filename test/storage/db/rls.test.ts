@@ -12,6 +12,7 @@ import { recordDecision } from '../../../src/storage/decisions/record.js';
 import { insertWebhook } from '../../../src/storage/jobs/webhooks.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
 import { publishSlots } from '../../../src/storage/rollouts/slots.js';
+import { insertLabels } from '../../../src/storage/jobs/labels.js';
 import { putSnapshot } from '../../../src/storage/deployments/snapshots.js';
 import { putSecret } from '../../../src/storage/access/secrets.js';
 import { counterOf } from '../../support/counters.js';
@@ -28,6 +29,7 @@ const tables = [
   'orgs',
   'api_keys',
   'jobs',
+  'job_labels',
   'job_controls',
   'search_states',
   'secrets',
@@ -99,6 +101,7 @@ beforeAll(async () => {
         job.jobId,
       ]);
       await tx.query(`insert into suggestions (command_id, org_id, hint) values ($1, $2, 'hint')`, [`cmd_${org}`, org]);
+      await insertLabels(tx, job.jobId, { tags: ['tag'], metadata: {} });
       await insertWebhook(tx, job, 'http://x');
       await publishSlots(tx, job, [{ ordinal: 1, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }]);
       await tx.query(

@@ -38,11 +38,14 @@ create table idempotency_keys (
   status int,
   -- {headers, body}
   response jsonb,
+  -- the job that the request made
+  job_id text generated always as (response->'body'->>'job_id') stored,
   created_at timestamptz not null default now(),
   primary key (org_id, key)
 );
--- Deletion of expired keys.
+-- Deletion of expired keys, and of those of a deleted job.
 create index idempotency_keys_by_age on idempotency_keys (org_id, created_at);
+create index idempotency_keys_by_job on idempotency_keys (job_id) where job_id is not null;
 
 -- Fingerprint of the RATCHET_SECRET_KEY that sealed the secrets and hashed the API keys: one row,
 -- written by the first process. A process with another key refuses to start.
@@ -84,10 +87,17 @@ create table jobs (
   request json,
   -- the data set whose rows the job runs
   dataset_id text generated always as (spec->'rows'->>'datasetId') stored,
+  -- the job whose candidate an evaluation or a deployment runs, without a copy of it
+  source_job_id text generated always as (case when spec->'candidate'->'frozen' is null
+    then coalesce(spec->'candidate'->>'sessionId', spec->'source'->>'jobId') end) stored,
   -- the state that the workflow recorded last; HTTP reads it
   projection jsonb not null default '{}',
   -- candidates.*_counted and reward_sum include the rollouts with an ordinal below this one
   rollouts_counted int not null default 0,
+  -- of a closed evaluation: RolloutTotals
+  totals jsonb,
+  -- of a closed job whose judge is compared with labels: AgreementCounts
+  agreement jsonb,
   -- {code, message, retryable}
   error_details jsonb,
   -- why the job ended
@@ -99,11 +109,30 @@ create table jobs (
   completed_at timestamptz,
   -- last visit of the reconciler
   checked_at timestamptz not null default now()
-);
--- Lists of jobs, newest first.
+  -- room for new versions of a row on its page: a decision writes the projection
+) with (fillfactor = 70);
+-- Lists of jobs, newest first: all, without the archived ones, by status, and by name.
 create index jobs_by_org on jobs (org_id, kind, created_at desc, id desc);
+create index jobs_unarchived on jobs (org_id, kind, created_at desc, id desc) where not archived;
+create index jobs_by_status on jobs (org_id, kind, status, created_at desc, id desc);
+create index jobs_named on jobs (org_id, kind, created_at desc, id desc) include (name, archived) where name is not null;
+-- What needs a job that is to be deleted.
+create index jobs_by_source on jobs (source_job_id) where source_job_id is not null;
 -- The reconciler's queue.
 create index jobs_open on jobs (checked_at) where status in ('pending', 'running', 'paused');
+
+-- Tags and metadata of jobs, for lists by them.
+create table job_labels (
+  job_id text not null references jobs (id) on delete cascade,
+  org_id text not null,
+  kind text not null,
+  -- of the job
+  created_at timestamptz not null,
+  -- see src/storage/jobs/labels.ts
+  label text not null,
+  primary key (job_id, label)
+);
+create index job_labels_newest on job_labels (org_id, kind, label, created_at desc, job_id desc);
 
 -- The hot, narrow part of a job. Its row lock serializes the job's events, outcomes and decisions.
 create table job_controls (
@@ -128,6 +157,8 @@ create table job_controls (
   rollouts_with_feedback int not null default 0,
   -- consecutive rollouts that could not reach the container
   connect_failures int not null default 0,
+  -- the rows of sensor_frames
+  sensor_frames int not null default 0,
 
   -- the one runner that may run rollouts; its token fences the writes of earlier runners
   lease_token bigint not null default 0,
@@ -640,7 +671,7 @@ create table dataset_rows (
 -- The service runs as ratchet_app, which owns nothing and cannot bypass row-level security.
 grant select, insert, update, delete on
   api_keys, idempotency_keys,
-  jobs, job_controls, search_states, secrets,
+  jobs, job_labels, job_controls, search_states, secrets,
   commands, suggestions, events, webhooks,
   candidates,
   rollouts, slots, rewards,
@@ -661,7 +692,7 @@ declare t text;
 begin
   foreach t in array array[
     'api_keys', 'idempotency_keys',
-    'jobs', 'job_controls', 'search_states', 'secrets',
+    'jobs', 'job_labels', 'job_controls', 'search_states', 'secrets',
     'commands', 'suggestions', 'events', 'webhooks',
     'candidates',
     'rollouts', 'slots', 'rewards',
