@@ -1,6 +1,6 @@
 /**
- * npm run bench -- [rows…] [--repeat N] [--json FILE] [--profile DIR]: measures the built service
- * and prints a table. Exit code 1: a row could not be measured; missed targets do not count.
+ * npm run bench -- [rows…] [--repeat N] [--json FILE] [--profile DIR] [--minutes N]
+ * [--rollouts N,…]: measures the built service and prints a table. `growth` is all `growth-…` rows. Exit code 1: a row could not be measured; missed targets do not count.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -14,18 +14,26 @@ import { inTime, withWorld } from './world.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { repeat: { type: 'string' }, json: { type: 'string' }, profile: { type: 'string' } },
+  options: {
+    repeat: { type: 'string' },
+    json: { type: 'string' },
+    profile: { type: 'string' },
+    minutes: { type: 'string', default: '3' },
+    rollouts: { type: 'string', default: '1000000,10000000' },
+  },
 });
 const repeat = Number(values.repeat ?? 1);
 const names = [...rows, ...comparisons].map(({ name }) => name);
-const unknown = positionals.filter((name) => !names.includes(name));
+const isNamed = (name: string) => positionals.some((given) => name === given || name.startsWith(`${given}-`));
+const unknown = positionals.filter((given) => !names.some((name) => name === given || name.startsWith(`${given}-`)));
+const growth = { minutes: Number(values.minutes), rollouts: values.rollouts.split(',').map(Number) };
 if (unknown.length > 0 || !Number.isInteger(repeat) || repeat < 1) {
   const why = unknown.length > 0 ? `no rows ${unknown.join(', ')}` : '--repeat must be a number of at least 1';
   process.stderr.write(`bench: ${why}; rows are ${names.join(', ')}\n`);
   process.exit(2);
 }
 const isWanted = ({ name, onRequest }: { name: string; onRequest?: true }) =>
-  positionals.includes(name) || (positionals.length === 0 && !onRequest);
+  isNamed(name) || (positionals.length === 0 && !onRequest);
 const profileDir = values.profile === undefined ? undefined : resolve(values.profile);
 if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true });
 
@@ -62,7 +70,10 @@ async function measure({ name, run, seconds }: Rows): Promise<{ runs: Row[][]; f
     process.stderr.write(`${name}${repeat > 1 ? ` ${n}/${repeat}` : ''} …\n`);
     try {
       runs.push(
-        await withWorld((world) => inTime(seconds * 1_000, `the rows "${name}" are measured`, run(world)), profileDir),
+        await withWorld(
+          (world) => inTime(seconds * 1_000, `the rows "${name}" are measured`, run(world, growth)),
+          profileDir,
+        ),
       );
     } catch (error) {
       process.stderr.write(`${(error as Error).stack}\n`);

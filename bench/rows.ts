@@ -1,4 +1,6 @@
 import * as gepa from './gepa.js';
+import * as growth from './growth.js';
+import type { GrowthOptions } from './growth/options.js';
 import * as realModel from './real-model.js';
 import type { Line, Row } from './table.js';
 import type { World } from './world.js';
@@ -18,12 +20,12 @@ import * as size from './size.js';
 /** A group of rows measured in one world. */
 export interface Rows {
   name: string;
-  run(world: World): Promise<Row[]>;
+  run(world: World, options: GrowthOptions): Promise<Row[]>;
   /** Timeout in seconds. */
   seconds: number;
 }
 
-/** All rows in table order; `onRequest`: only if named (it installs a peer). */
+/** All rows in table order; `onRequest`: only if named (it installs a peer, or is long). */
 export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'evaluation', run: evaluation.run, seconds: 300 },
   { name: 'latency', run: latency.run, seconds: 300 },
@@ -36,6 +38,7 @@ export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'sse', run: sse.run, seconds: 300 },
   { name: 'crowd', run: crowd.run, seconds: 600 },
   { name: 'graph', run: graph.run, seconds: 300 },
+  ...growth.groups.map((group) => ({ ...group, onRequest: true as const })),
 ];
 
 /** A group that creates its own worlds and returns lines. */
@@ -51,4 +54,5 @@ export const comparisons: readonly (Comparison & { onRequest?: true })[] = [
   { name: gepa.name, run: () => gepa.run(), seconds: 1_800 },
   { name: realModel.name, run: () => realModel.run(), seconds: 7_200, onRequest: true },
   { name: size.name, run: () => size.run(), seconds: 3_900, onRequest: true },
+  { ...growth.starts, onRequest: true },
 ];

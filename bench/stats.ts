@@ -33,3 +33,16 @@ export function mean(values: readonly number[]): number {
   if (values.length === 0) throw new RangeError('a mean needs values');
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
+
+/** The slope of a line through points by least squares, and its standard error. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): {
+  perUnit: number;
+  standardError: number;
+} {
+  if (points.length < 3) throw new RangeError('a slope needs three points');
+  const [x, y] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];
+  const spreadX = points.reduce((sum, [at]) => sum + (at - x) ** 2, 0);
+  const perUnit = points.reduce((sum, [at, value]) => sum + (at - x) * (value - y), 0) / spreadX;
+  const rest = points.reduce((sum, [at, value]) => sum + (value - y - perUnit * (at - x)) ** 2, 0);
+  return { perUnit, standardError: Math.sqrt(rest / (points.length - 2) / spreadX) };
+}

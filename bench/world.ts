@@ -38,6 +38,7 @@ export interface World extends Caller {
   /** The service's base URL. */
   url: string;
   apiKey: string;
+  dataDir: string;
   container: Child;
   /** The model, known to the service as the provider `fake`; `url` is its base URL. */
   model: Child;
@@ -105,6 +106,7 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
       ...caller,
       url: tree.url,
       apiKey,
+      dataDir,
       container,
       model,
       temporal: new Client({ connection }),

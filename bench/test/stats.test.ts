@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mean, median, percentile, spread } from '../stats.js';
+import { mean, median, percentile, slope, spread } from '../stats.js';
 
 const numbers = fc.array(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), { minLength: 1 });
 
@@ -41,4 +41,15 @@ test('spread and mean', () => {
   expect(spread([3, 1, 2])).toEqual({ median: 2, least: 1, greatest: 3 });
   expect(mean([1, 2, 6])).toBe(3);
   expect(() => mean([])).toThrow(RangeError);
+});
+
+describe('slope', () => {
+  test('of a line is exact, of noise as uncertain as it is', () => {
+    expect(slope([0, 1, 2, 3].map((x) => [x, 5 - 2 * x]))).toEqual({ perUnit: -2, standardError: 0 });
+    // The residuals are 1, -1, -1, 1: variance 4 / 2, over a spread of 5.
+    const { perUnit, standardError } = slope([0, 1, 2, 3].map((x, at) => [x, x + [1, -1, -1, 1][at]!]));
+    expect(perUnit).toBeCloseTo(1, 12);
+    expect(standardError).toBeCloseTo(Math.sqrt(2 / 5), 12);
+    expect(() => slope([[0, 0]])).toThrow(RangeError);
+  });
 });
