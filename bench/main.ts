@@ -1,6 +1,7 @@
 /**
  * npm run bench -- [rows…] [--repeat N] [--json FILE] [--profile DIR] [--minutes N]
- * [--rollouts N,…]: measures the built service and prints a table. `growth` is all `growth-…` rows. Exit code 1: a row could not be measured; missed targets do not count.
+ * [--rollouts N,…]: measures the built service and prints a table; `growth` names all `growth-…`. Exit code 1: a row
+ * could not be measured; missed targets do not count.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

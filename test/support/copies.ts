@@ -52,7 +52,7 @@ export async function copyJob(postgres: pg.Client, { jobId, from, to, without = 
   await postgres.query('set session_replication_role = origin');
 }
 
-/** The table's columns and their values in a copy: ids that contain the template's id are renamed. */
+/** The table's columns and their values in a copy; ids that contain the template's id change. */
 async function copiedColumns(postgres: pg.Client, table: Table, key: string, jobId: string) {
   const { rows } = await postgres.query<{ name: string; type: string }>(
     `select column_name as name, case data_type when 'ARRAY' then 'text[]' else data_type end as type

@@ -65,7 +65,6 @@ export function agreement(counts: AgreementCounts): Agreement {
   };
 }
 
-
 /** The probability of at least `bothGood` in common, if the judge said good at random as often. */
 function upperTail({ n, judged, labelled, bothGood }: AgreementCounts): number {
   const logs = [0];

@@ -31,7 +31,7 @@ export class JobPage {
 
   constructor(filter: JobFilter) {
     const [first, ...others] = labelKeys({ tags: filter.tags ?? [], metadata: filter.metadata ?? {} });
-    // Row-level security keeps `tags @>` from an index; a label's rows are in the order of the page.
+    // Row-level security keeps `tags @>` from an index; rows of a label have the page's order.
     const by = first === undefined ? 'j' : 'l';
     const id = first === undefined ? 'j.id' : 'l.job_id';
     this.from = first === undefined ? 'jobs j' : 'job_labels l join jobs j on j.id = l.job_id';
@@ -44,7 +44,7 @@ export class JobPage {
     if (!filter.archived) this.add('not j.archived');
     if (filter.name !== undefined)
       this.add(`j.name is not null and strpos(lower(j.name), lower(${this.value(filter.name)})) > 0`);
-    // Times are compared by milliseconds, as in responses; the column stays unchanged for the index.
+    // Compared by milliseconds, as in responses; the column stays unchanged for the index.
     if (filter.createdAfter !== undefined) {
       const after = `date_trunc('milliseconds', ${this.value(filter.createdAfter)}::timestamptz)`;
       this.add(`${by}.created_at >= ${after} + interval '1 millisecond'`);
