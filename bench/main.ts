@@ -1,7 +1,7 @@
 /**
- * npm run bench -- [rows…] [--repeat N] [--json FILE] [--profile DIR] [--minutes N]
- * [--rollouts N,…]: measures the built service and prints a table; `growth` names all `growth-…`. Exit code 1: a row
- * could not be measured; missed targets do not count.
+ * npm run bench -- [rows…] [options]: measures the built service and prints a table. Options:
+ * --repeat N, --json FILE, --profile DIR; of the growth rows: --minutes N, --rollouts N,N. Exit
+ * code 1: a row could not be measured; missed targets do not count.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
