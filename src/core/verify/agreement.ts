@@ -28,7 +28,7 @@ export function labelledScore(
   return { judge, label: compare({ mode: 'exact', caseSensitive: false }, expected, output).reward };
 }
 
-/** Labelled outputs: all, those that the judge calls good, that their label does, and that both do. */
+/** Labelled outputs: all, and those that the judge, the label, and both call good. */
 export interface AgreementCounts {
   n: number;
   judged: number;

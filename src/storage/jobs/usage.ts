@@ -13,9 +13,9 @@ export interface Usage {
 }
 
 /**
- * SQL step that adds the inserted model calls (`inserted`, returning *) to the job's sums. `writer`,
- * an SQL expression: a transaction of several jobs adds to the same shard of each, so that two of
- * them lock their rows in the same order; null: any shard.
+ * SQL step that adds the inserted model calls (`inserted`, returning *) to the job's sums.
+ * `writer`, an SQL expression: the shard of every job of the transaction, so that two of them lock
+ * rows in the same order; null: any shard.
  */
 export const addUsage = (
   writer = 'null',
