@@ -23,7 +23,7 @@ export interface WorkerProcess extends SupervisedServer {
   metrics(): Promise<MetricValues>;
 }
 
-const entry = fileURLToPath(new URL('./worker-child.js', import.meta.url));
+const entry = fileURLToPath(new URL('./processes/worker-child.js', import.meta.url));
 /** Longer than the worker's own grace period for rollouts in flight. */
 const stopWithinMs = 20_000;
 

@@ -62,9 +62,9 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; readyzMs: 
 
 async function demoOnce(dataDir: string): Promise<number> {
   const from = now();
-  const child = spawn('npm', ['run', 'demo', '--silent'], {
+  const variables = Object.entries(settings(dataDir)).map(([name, value]) => `${name}=${value}`);
+  const child = spawn('env', [...variables, 'npm', 'run', 'demo', '--silent'], {
     cwd: root,
-    env: { ...process.env, ...settings(dataDir) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code] = (await once(child, 'exit')) as [number];

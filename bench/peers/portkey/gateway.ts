@@ -25,7 +25,7 @@ export async function startPortkey(folder: string, modelUrl: string): Promise<Po
   const port = await firstFree();
   const args = ['--import', join(import.meta.dirname, 'loopback.mjs'), server, '--headless', `--port=${port}`];
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env['PATH'], NODE_ENV: 'production' },
+    env: { NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let errors = '';

@@ -113,13 +113,15 @@ export async function listDeployments(
   },
 ): Promise<DeploymentHead[]> {
   const ids = new JobPage({ ...page, kind: 'deployment', name: undefined });
-  ids.add('d.deleted_at is null');
-  if (page.name !== undefined) ids.add(`d.org_id = current_setting('app.org') and d.name = ${ids.value(page.name)}`);
+  const isNamed = page.name !== undefined;
+  if (isNamed) ids.add(`d.org_id = current_setting('app.org') and d.name = ${ids.value(page.name)}`);
+  // One look-up per row: with stale statistics Postgres reads all deployments for a join.
+  ids.add(isNamed ? 'd.deleted_at is null' : '(select d.deleted_at is null from deployments d where d.id = j.id)');
   if (page.status !== undefined) ids.add(`${status} = ${ids.value(page.status)}`);
   return tx.query<DeploymentHead & Record<string, unknown>>(
     `select d.id, d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
             j.tags, j.metadata, j.notes, j.archived, j.created_at as "createdAt" from ${tables}
-      where d.id = any(array(${ids.ids({ ...page, join: 'join deployments d on d.id = j.id' })}))
+      where d.id = any(array(${ids.ids({ ...page, join: isNamed ? 'join deployments d on d.id = j.id' : '' })}))
       order by j.created_at desc, j.id desc`,
     ids.values,
   );

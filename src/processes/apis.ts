@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { checkRoles, readConfig, type Config } from '../config.js';
 import { firstFree } from '../embedded/ports.js';
 import { createLog } from '../log.js';
-import { stopMessage, type StartedApi } from './api-process.js';
+import { stopMessage, type StartedApi } from './api.js';
 import { gatherMetrics, serveMetrics } from '../metrics.js';
 
 /** Longer than an API process takes to stop. */

@@ -1,10 +1,10 @@
 /** The process of a worker that `ratchet dev` starts: settings come by message, from its parent. */
 import { once } from 'node:events';
 import closeWithGrace from 'close-with-grace';
-import { createLog } from './log.js';
-import { startService } from './main.js';
-import type { WorkerMessage, WorkerSettings } from './worker-process.js';
-import { installRuntime } from './worker.js';
+import { createLog } from '../log.js';
+import { startService } from '../main.js';
+import type { WorkerMessage, WorkerSettings } from '../worker-process.js';
+import { installRuntime } from '../worker.js';
 
 const shutdownMs = 18_000;
 
