@@ -3,6 +3,7 @@ import { forecast } from '../../src/core/algorithms/gepa/forecast.js';
 import { createGepa, type GepaState } from '../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../src/core/algorithms/gepa/step.js';
 import { rewardModelOf } from '../../src/core/search/model-cache.js';
+import { proposalsIn, rolloutsIn } from '../../src/core/search/parts.js';
 import type { Stage } from '../../src/core/search/protocol.js';
 import { InProcess } from '../worlds/in-process.js';
 import { measurableReward, openWorld, type World } from '../worlds/world.js';
@@ -71,11 +72,10 @@ function observe(start: GepaState, truth: World): { end: GepaState; step: Omit<C
         },
       };
     }
-    if (request.kind === 'rollouts') {
-      for (const { stage } of request.requests) stages[stage] = (stages[stage] ?? 0) + 1;
-    } else if (request.kind === 'proposals') {
+    for (const { stage } of rolloutsIn(request)) stages[stage] = (stages[stage] ?? 0) + 1;
+    const rewrites = proposalsIn(request).filter(({ kind }) => kind === 'rewrite');
+    if (rewrites.length > 0) {
       const best = Math.max(...state.pool.map(trueReward));
-      const rewrites = request.requests.filter(({ kind }) => kind === 'rewrite');
       proposals += rewrites.length;
       strayParents += rewrites.filter(({ parent }) => trueReward(parent) < best - 1e-9).length;
     }

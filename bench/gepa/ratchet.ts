@@ -90,8 +90,8 @@ async function search(api: Api, run: Run, task: SearchTask): Promise<Outcome> {
     },
   });
   const session = `/api/v1/online/sessions/${id}`;
-  const events: TimedEvent[] = [];
-  for await (const event of api.follow(`${session}/events`)) events.push(event as TimedEvent);
+  for await (const event of api.follow(`${session}/events`)) void event;
+  const events = await timedEvents(api, `${session}/events`);
   const last = events.at(-1);
   if (last?.type !== 'job_complete') throw new Error(`the session ended with ${last?.type}: ${last?.message}`);
   const results = await api.call<Results>('GET', `${session}/results`);
@@ -113,6 +113,20 @@ async function search(api: Api, run: Run, task: SearchTask): Promise<Outcome> {
 }
 
 type TimedEvent = JobEvent & { ts: string };
+
+/** All events of an ended job, with their times. */
+async function timedEvents(api: Api, path: string): Promise<TimedEvent[]> {
+  const events: TimedEvent[] = [];
+  for (let after = 0; ;) {
+    const page = await api.call<{ events: TimedEvent[]; next_seq: number; has_more: boolean }>(
+      'GET',
+      `${path}?since_seq=${after}&limit=1000`,
+    );
+    events.push(...page.events);
+    if (!page.has_more) return events;
+    after = page.next_seq;
+  }
+}
 
 interface Results {
   best_prompt: { messages: Message[] };

@@ -15,6 +15,7 @@ import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
 import { proposalTries } from '../../src/core/proposals/limits.js';
 import { buildReflection, requireShorter } from '../../src/core/proposals/reflection.js';
 import { askAgain, textForm } from '../../src/core/proposals/second-try.js';
+import { proposalsIn, responseTo, rolloutsIn } from '../../src/core/search/parts.js';
 import type {
   ProposalAnswer,
   ProposalRequest,
@@ -60,15 +61,12 @@ export class GraphsInProcess {
 
   async answer(request: Exclude<SearchRequest, { kind: 'done' | 'failed' }>): Promise<SearchResponse> {
     if (request.kind === 'demos') throw new Error('graph jobs have no demonstrations');
-    if (request.kind === 'rollouts') {
-      const answers: RolloutAnswer[] = [];
-      for (const rollout of request.requests) answers.push(await this.rollout(rollout));
-      return { kind: 'rollouts', answers };
-    }
-    const answers = request.requests.map((proposal) => {
+    const rollouts: RolloutAnswer[] = [];
+    for (const rollout of rolloutsIn(request)) rollouts.push(await this.rollout(rollout));
+    const proposals = proposalsIn(request).map((proposal) => {
       return { candidate: proposal.candidate, ...this.propose(proposal) };
     });
-    return { kind: 'proposals', answers };
+    return responseTo(request, rollouts, proposals);
   }
 
   /** Costs are calls: the server of the worlds reports the same tokens for every call. */

@@ -2,6 +2,7 @@ import { createGepa, type GepaState } from '../../src/core/algorithms/gepa/state
 import { gepa } from '../../src/core/algorithms/gepa/step.js';
 import { graphSearch, type GraphSearchRequest } from '../../src/core/graphs/search-config.js';
 import type { Graph } from '../../src/core/graphs/graph.js';
+import { proposalsIn, rolloutsIn } from '../../src/core/search/parts.js';
 import type { Stage, StoppedBy } from '../../src/core/search/protocol.js';
 import { lookupTasks, openLookupWorld, type LookupKind } from '../worlds/lookups.js';
 import { GraphsInProcess } from './in-process.js';
@@ -51,14 +52,11 @@ export async function searchGraphs(search: CoreGraphSearch): Promise<CoreGraphRe
         ...{ stages, proposals, bestTrueReward: Math.max(...rewards) },
       };
     }
-    if (request.kind === 'rollouts') {
-      for (const { stage } of request.requests) stages[stage] = (stages[stage] ?? 0) + 1;
-    } else if (request.kind === 'proposals') {
-      for (const { candidate, kind } of request.requests) {
-        if (kind !== 'edit' && kind !== 'rewrite') continue;
-        kinds.set(candidate, kind);
-        proposals[kind].asked += 1;
-      }
+    for (const { stage } of rolloutsIn(request)) stages[stage] = (stages[stage] ?? 0) + 1;
+    for (const { candidate, kind } of proposalsIn(request)) {
+      if (kind !== 'edit' && kind !== 'rewrite') continue;
+      kinds.set(candidate, kind);
+      proposals[kind].asked += 1;
     }
     const { state: after, decisions } = gepa.apply(state, await answers.answer(request));
     for (const decision of decisions) {

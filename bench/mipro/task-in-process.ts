@@ -1,4 +1,5 @@
 import { orderByCoverage, sharedAnswers } from '../../src/core/prompts/demo-coverage.js';
+import { proposalsIn, responseTo, rolloutsIn } from '../../src/core/search/parts.js';
 import type { Demo } from '../../src/core/prompts/demos.js';
 import { demosForSeed, renderPrompt } from '../../src/core/prompts/demos.js';
 import {
@@ -62,20 +63,12 @@ export class TaskInProcess {
   }
 
   answer(work: Exclude<SearchRequest, { kind: 'done' | 'failed' }>): SearchResponse {
-    switch (work.kind) {
-      case 'rollouts': {
-        const answers = work.requests.map((request) => {
-          return { ordinal: request.ordinal, reward: this.rollout(request), infrastructure: false };
-        });
-        return { kind: 'rollouts', answers };
-      }
-      case 'demos':
-        return { kind: 'demos', answer: this.findDemos(work.request) };
-      case 'proposals': {
-        const answers = work.requests.map((request) => ({ candidate: request.candidate, ...this.propose(request) }));
-        return { kind: 'proposals', answers };
-      }
-    }
+    if (work.kind === 'demos') return { kind: 'demos', answer: this.findDemos(work.request) };
+    const rollouts = rolloutsIn(work).map((request) => {
+      return { ordinal: request.ordinal, reward: this.rollout(request), infrastructure: false };
+    });
+    const proposals = proposalsIn(work).map((request) => ({ candidate: request.candidate, ...this.propose(request) }));
+    return responseTo(work, rollouts, proposals);
   }
 
   private rollout({ ordinal, candidate, seed }: RolloutRequest): number {

@@ -8,6 +8,7 @@ import {
 } from '../../src/core/proposals/components.js';
 import { maxProposalChars } from '../../src/core/proposals/limits.js';
 import { buildReflection, parseProposal, requireShorter } from '../../src/core/proposals/reflection.js';
+import { proposalsIn, responseTo, rolloutsIn } from '../../src/core/search/parts.js';
 import type {
   ComponentSelection,
   SearchResponse,
@@ -53,14 +54,11 @@ export class InProcess {
       // These worlds make no model calls, so they have no demonstrations.
       return { kind: 'demos', answer: { components: [...this.world.components], slots: [] } };
     }
-    if (work.kind === 'rollouts') {
-      const answers = work.requests.map((request) => {
-        return { ordinal: request.ordinal, reward: this.rollout(request), infrastructure: false };
-      });
-      return { kind: 'rollouts', answers };
-    }
-    const answers = work.requests.map((request) => ({ candidate: request.candidate, ...this.propose(request) }));
-    return { kind: 'proposals', answers };
+    const rollouts = rolloutsIn(work).map((request) => {
+      return { ordinal: request.ordinal, reward: this.rollout(request), infrastructure: false };
+    });
+    const proposals = proposalsIn(work).map((request) => ({ candidate: request.candidate, ...this.propose(request) }));
+    return responseTo(work, rollouts, proposals);
   }
 
   rollout({ ordinal, candidate, seed }: RolloutRequest): number {

@@ -60,6 +60,8 @@ export class JobControl {
   private readonly workScope = new CancellationScope();
   private isDeciding = false;
   private isContinuing = false;
+  /** Activities in progress beside others. */
+  private working = 0;
   private pauses: number;
   private readonly input: JobInput;
   private readonly definition: JobDefinition;
@@ -112,6 +114,16 @@ export class JobControl {
     return runUntilHistoryLimit(activity, () => this.isCancelled());
   }
 
+  /** Work beside other work: a new run waits for its result. */
+  async untilRest<T>(work: Promise<T>): Promise<T> {
+    this.working += 1;
+    try {
+      return await work;
+    } finally {
+      this.working -= 1;
+    }
+  }
+
   /** The outcome of finished work: completed, or failed where too many rollouts failed. */
   completed(stoppedBy: string, maxFailureRate: number): JobOutcome {
     const fault = mustFail(this.counts, maxFailureRate, true);
@@ -147,7 +159,7 @@ export class JobControl {
   /** Continues in a new run. Undecided commands go with it. */
   private async continueAsNewAtRest(): Promise<never> {
     this.isContinuing = true;
-    await condition(() => !this.isDeciding && allHandlersFinished());
+    await condition(() => !this.isDeciding && this.working === 0 && allHandlersFinished());
     // A cancellation would not reach the new run, so wait for it to end this one.
     if (this.isCancelled()) await condition(() => false);
     return this.definition.continueAsNew({

@@ -35,9 +35,11 @@ export async function runRolloutRange(
   let { newRequests } = range;
   for (;;) {
     await control.waitUntilRunnable();
-    const result = await control.runUntilHistoryLimit(() =>
-      pending.recordWith((update) =>
-        runRollouts.executeWithOptions({ summary }, [{ ...job, ...range, newRequests, ...update }]),
+    const result = await control.untilRest(
+      control.runUntilHistoryLimit(() =>
+        pending.recordWith((update) =>
+          runRollouts.executeWithOptions({ summary }, [{ ...job, ...range, newRequests, ...update }]),
+        ),
       ),
     );
     if (!result) continue;

@@ -1,6 +1,6 @@
 /** Answers a search's requests through activities. */
-import type { SessionLimits } from '../../activities/index.js';
-import type { ProposalAnswer, SearchRequest, SearchResponse } from '../../src/core/search/protocol.js';
+import type { SearchUpdate, SessionLimits } from '../../activities/index.js';
+import type { ProposalAnswer, ProposalRequest, SearchRequest, SearchResponse } from '../../src/core/search/protocol.js';
 import { findDemos, propose } from '../activities.js';
 import { answerByTraffic } from '../rollouts/live.js';
 import { answerByRollouts, type RolloutContext } from '../rollouts/run.js';
@@ -33,33 +33,56 @@ export async function answerRequest(
       const answers = await answerByRollouts(context, request.requests, summaryOf(request));
       return { response: { kind: 'rollouts', answers } };
     }
-    case 'proposals':
-      return { response: { kind: 'proposals', answers: await answerProposals(context, request) } };
+    case 'proposals': {
+      const answers = await answerProposals(context, request.requests, (activity) =>
+        context.pending.recordWith(activity),
+      );
+      context.proposed = [];
+      return { response: { kind: 'proposals', answers } };
+    }
+    case 'round':
+      return { response: await answerRound(context, request) };
     case 'demos':
       return { response: await answerDemos(context, request) };
   }
 }
 
+/**
+ * Answers rollouts and proposals side by side. The rollouts record the update. Proposals that have
+ * arrived stay in `proposed` until the rollouts have, so a new run continues after both.
+ */
+async function answerRound(
+  context: SearchContext,
+  { rollouts: requests, proposals }: SearchRequest & { kind: 'round' },
+): Promise<SearchResponse> {
+  const summary = summaryOf({ kind: 'rollouts', requests });
+  const [rollouts, answers] = await Promise.all([
+    answerByRollouts(context, requests, summary),
+    answerProposals(context, proposals, (activity) => activity({})),
+  ]);
+  context.proposed = [];
+  return { kind: 'round', rollouts, proposals: answers };
+}
+
 /** Asks for at most `maxConcurrent` proposals at a time, so that a pause waits for few of them. */
 async function answerProposals(
   context: SearchContext,
-  request: SearchRequest & { kind: 'proposals' },
+  requests: ProposalRequest[],
+  record: (activity: (update: { update?: SearchUpdate }) => Promise<ProposalAnswer[]>) => Promise<ProposalAnswer[]>,
 ): Promise<ProposalAnswer[]> {
-  const { job, control, pending, limits } = context;
-  while (context.proposed.length < request.requests.length) {
+  const { job, control, limits } = context;
+  while (context.proposed.length < requests.length) {
     await control.waitUntilRunnable();
     const done = context.proposed.length;
-    const requests = request.requests.slice(done, done + limits.maxConcurrent);
-    const summary = summaryOf({ ...request, requests });
+    const slice = requests.slice(done, done + limits.maxConcurrent);
+    const summary = summaryOf({ kind: 'proposals', requests: slice });
     const hint = context.hint === undefined ? {} : { hint: context.hint };
-    const answers = await pending.recordWith((update) =>
-      propose.executeWithOptions({ summary }, [{ ...job, requests, ...hint, ...update }]),
+    const answers = await control.untilRest(
+      record((update) => propose.executeWithOptions({ summary }, [{ ...job, requests: slice, ...hint, ...update }])),
     );
     context.proposed = [...context.proposed, ...answers];
   }
-  const answers = context.proposed;
-  context.proposed = [];
-  return answers;
+  return context.proposed;
 }
 
 async function answerDemos(

@@ -25,6 +25,8 @@ export function summaryOf(request: Exclude<SearchRequest, { kind: 'done' | 'fail
   switch (request.kind) {
     case 'demos':
       return `generation ${request.request.generation}: demonstrations from ${request.request.ordinals.length} rollouts`;
+    case 'round':
+      return `${summaryOf({ kind: 'rollouts', requests: request.rollouts })}, ${request.proposals.length} proposals`;
     case 'proposals':
       return `generation ${request.requests[0]?.generation ?? 0}: ${request.requests.length} proposals`;
     case 'rollouts': {

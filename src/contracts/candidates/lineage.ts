@@ -13,7 +13,7 @@ export const decisionSchema = z
       .string()
       .nullable()
       .describe(
-        'not_better, worse, overtaken or budget when rejected; better, cheaper (graphs), shorter, combined or baseline when accepted; null while pending.',
+        'not_better, worse, overtaken, parent_rejected or budget when rejected; better, cheaper (graphs), shorter, combined or baseline when accepted; null while pending.',
       ),
     parent_sum: z.number().nullable().describe('Sum of the rewards expected from its parents on the tested seeds.'),
     child_sum: z.number().nullable().describe("Sum of the candidate's rewards on the same seeds."),

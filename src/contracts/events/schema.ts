@@ -113,7 +113,9 @@ const progressEvents = [
   event('candidate_rejected', 'A candidate failed its test.', {
     candidate_id: candidateId,
     generation,
-    reason: z.string().describe('not_better, worse, overtaken (by a candidate accepted earlier) or budget.'),
+    reason: z
+      .string()
+      .describe('not_better, worse, overtaken (by a candidate accepted earlier), parent_rejected or budget.'),
     parent_sum: parentSum,
     child_sum: childSum,
   }),

@@ -51,6 +51,12 @@ export function requestsOf(batch: Batch, stage: Stage, generation: number): Roll
   });
 }
 
+/** Whether the batch waits for the answer of an ordinal. */
+export function isOutstanding({ ordinals, rewards }: Batch, ordinal: number): boolean {
+  const index = ordinals.indexOf(ordinal);
+  return index >= 0 && rewards[index] === null;
+}
+
 /** The batch with answers to all outstanding requests; `repeatable` limits repeated requests. */
 export function foldAnswers(
   batch: Batch,

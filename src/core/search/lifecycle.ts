@@ -17,6 +17,7 @@ import type {
   SearchRequest,
   SearchResponse,
   SearchView,
+  Stage,
   Step,
   StoppedBy,
 } from './protocol.js';
@@ -24,9 +25,9 @@ import type { CommonPhase, EndPhase, RatedCandidate, RolloutPhase, SearchState, 
 
 /** The part of a search that differs between algorithms. */
 export interface SearchSteps<State extends SearchState> {
-  /** The request of a phase that does not wait for rollouts. */
+  /** The request of a phase without a batch. */
   request(state: State): SearchRequest;
-  /** Folds in a response without rollouts; null: it does not fit the phase. */
+  /** Folds in the response of a phase without a batch; null: it does not fit the phase. */
   respond(state: State, response: SearchResponse, decisions: Decision[]): State | null;
   /** Continues after the last rollout of a phase; `rewards` are in the order of its pairs. */
   advance(
@@ -58,7 +59,7 @@ export function defineSearch<State extends SearchState>(steps: SearchSteps<State
       const goesOn = phase.name === 'heldout' && 'isExtended' in phase && isDone(advanced);
       return (goesOn && steps.resume(advanced, decisions)) || advanced;
     }
-    const after = response.kind === 'rollouts' ? null : steps.respond(state, response, decisions);
+    const after = steps.respond(state, response, decisions);
     if (after !== null) return after;
     throw new Error(`response of kind "${response.kind}" does not fit a request of kind "${next(state).kind}"`);
   };
@@ -109,18 +110,24 @@ function foldRollouts<State extends SearchState>(
   answers: readonly RolloutAnswer[],
   decisions: Decision[],
 ): State {
-  const repeatable = repeatableRollouts(state, phase.name);
-  const { batch, nextOrdinal } = foldAnswers(phase.batch, answers, state.asked, repeatable);
+  const { state: after, batch } = foldBatch(state, phase.name, phase.batch, answers, decisions);
+  return { ...after, phase: { ...phase, batch } };
+}
+
+/** Folds the answers to all outstanding requests of a batch into the batch and the counts. */
+export function foldBatch<State extends SearchState>(
+  state: State,
+  stage: Stage,
+  asked: Batch,
+  answers: readonly RolloutAnswer[],
+  decisions: Decision[],
+): { state: State; batch: Batch } {
+  const { batch, nextOrdinal } = foldAnswers(asked, answers, state.asked, repeatableRollouts(state, stage));
   const counting = new Set(batch.ordinals);
-  const repeated = phase.batch.ordinals.filter((ordinal) => !counting.has(ordinal));
+  const repeated = asked.ordinals.filter((ordinal) => !counting.has(ordinal));
   if (repeated.length > 0) decisions.push({ type: 'rollouts_repeated', ordinals: repeated });
-  return {
-    ...state,
-    ...costsAfter(state, phase.batch, answers),
-    asked: nextOrdinal,
-    answered: state.answered + answers.length,
-    phase: { ...phase, batch },
-  };
+  const counts = { asked: nextOrdinal, answered: state.answered + answers.length };
+  return { state: { ...state, ...costsAfter(state, asked, answers), ...counts }, batch };
 }
 
 /** The costs with those of successful rollouts: a failed rollout may have stopped early. */

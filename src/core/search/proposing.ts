@@ -2,18 +2,13 @@
 import { mutationOf, type MutationConfig } from '../proposals/mutation.js';
 import { recordProposals } from '../proposals/proposer-failures.js';
 import { minibatchOf, type SearchConfig } from './config.js';
-import type {
-  Approach,
-  CandidateSummary,
-  Decision,
-  ProposalAnswer,
-  ProposalRequest,
-  SearchRequest,
-} from './protocol.js';
+import type { Approach, CandidateSummary, Decision, ProposalAnswer, ProposalRequest } from './protocol.js';
 import type { EndPhase, SearchState } from './state.js';
 
 export interface PlannedProposal {
   candidate: number;
+  /** Absent: the search's. */
+  generation?: number;
   parents: number[];
   offered: readonly { ordinal: number }[];
   /** The candidate is its parent's graph without a step. */
@@ -25,12 +20,13 @@ export interface PlannedProposal {
 }
 
 /** The proposals of a generation, each for another cause; several parents make a merge. */
-export function proposalRequest(
+export function proposalRequests(
   planned: readonly PlannedProposal[],
-  generation: number,
+  current: number,
   config: SearchConfig & MutationConfig,
-): SearchRequest {
-  const requests = planned.map(({ candidate, parents, offered, ablation, approach, given }, index): ProposalRequest => {
+): ProposalRequest[] {
+  return planned.map(({ candidate, parents, offered, ablation, approach, given, ...own }, index): ProposalRequest => {
+    const { generation = current } = own;
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
     if (given !== undefined) return { ...request, kind: 'given', given };
     if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
@@ -43,7 +39,6 @@ export function proposalRequest(
     const pick = { size: Math.min(minibatchOf(config), share), index, of: planned.length };
     return { ...request, ...mutationOf(candidate, config), pick };
   });
-  return { kind: 'proposals', requests };
 }
 
 /**
@@ -55,14 +50,15 @@ export function addProposals<State extends SearchState>(
   proposed: readonly Pick<PlannedProposal, 'candidate' | 'parents' | 'approach' | 'given'>[],
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
+  generationOf: (candidate: number) => number = () => before.generation,
 ): State {
-  const { generation } = before;
   const added = proposed.map(({ candidate, parents, approach, given }): CandidateSummary => {
+    const generation = generationOf(candidate);
     const origin = { ...(approach && { approach }), ...(given !== undefined && { isGiven: true as const }) };
     decisions.push({ type: 'candidate_proposed', candidate, parents, generation, ...origin });
     return { candidate, parents, generation, status: 'proposed', reward: null };
   });
-  reportFailedProposals(answers, generation, decisions);
+  reportFailedProposals(answers, generationOf, decisions);
   const state = { ...before, candidates: [...before.candidates, ...added] };
   if (answers.length === 0) return state;
   const { record, failure } = recordProposals(before.proposer, answers);
@@ -73,13 +69,13 @@ export function addProposals<State extends SearchState>(
 
 export function reportFailedProposals(
   answers: readonly ProposalAnswer[],
-  generation: number,
+  generationOf: (candidate: number) => number,
   decisions: Decision[],
 ): void {
   for (const { candidate, outcome, reason = 'no reason was given' } of answers) {
     if (outcome === 'proposed') continue;
     const isDuplicate = outcome === 'duplicate';
     const why = isDuplicate ? 'duplicate: the proposed text is that of a known candidate' : reason;
-    decisions.push({ type: 'proposal_failed', candidate, generation, reason: why });
+    decisions.push({ type: 'proposal_failed', candidate, generation: generationOf(candidate), reason: why });
   }
 }

@@ -141,6 +141,8 @@ export interface DemoAnswer {
 export type SearchRequest =
   | { kind: 'rollouts'; requests: RolloutRequest[] }
   | { kind: 'proposals'; requests: ProposalRequest[] }
+  /** Both, side by side. */
+  | { kind: 'round'; rollouts: RolloutRequest[]; proposals: ProposalRequest[] }
   | { kind: 'demos'; request: DemoRequest }
   | { kind: 'done'; stoppedBy: StoppedBy }
   | { kind: 'failed'; code: string; message: string };
@@ -148,6 +150,7 @@ export type SearchRequest =
 export type SearchResponse =
   | { kind: 'rollouts'; answers: RolloutAnswer[] }
   | { kind: 'proposals'; answers: ProposalAnswer[] }
+  | { kind: 'round'; rollouts: RolloutAnswer[]; proposals: ProposalAnswer[] }
   | { kind: 'demos'; answer: DemoAnswer };
 
 /** A candidate in the search; Postgres holds its text under the same number. */

@@ -41,8 +41,12 @@ export function searchView(state: SearchState, parts: ViewParts): SearchView {
 }
 
 /** Generations that may still test candidates. */
-export function generationsAhead({ generation, phase }: SearchState, total: number): number {
-  return Math.max(0, total - generation) + (phase.name === 'evaluation' ? 0 : 1);
+export function generationsAhead(
+  { generation, phase }: SearchState,
+  total: number,
+  isEvaluation = phase.name === 'evaluation',
+): number {
+  return Math.max(0, total - generation) + (isEvaluation ? 0 : 1);
 }
 
 /** The noise of equal rollouts; null: none was repeated. */

@@ -9,8 +9,9 @@
  */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { rolloutAnswersIn, rolloutsIn } from '../../../src/core/search/parts.js';
 import type { RolloutRequest, SearchAlgorithm } from '../../../src/core/search/protocol.js';
-import { frozen, of, reorder } from './gepa/cases.js';
+import { frozen, of, reorder, repeatedBatches } from './gepa/cases.js';
 import type { Run } from './gepa/driver.js';
 
 interface Given {
@@ -59,17 +60,20 @@ export function testCommonInvariants<State extends { asked: number; phase: objec
 
   check('requests infrastructure failures again, at most twice', (run, { config }) => {
     for (const { work, answers, after } of run.turns) {
-      if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') continue;
       const next = search.next(after);
-      const { batch } = after.phase as { batch?: { repeats: number } };
-      const repeats = batch?.repeats ?? 0;
-      expect(repeats).toBeLessThanOrEqual(2);
-      if (next.kind !== 'rollouts' || repeats === 0) continue;
-      const faulty = work.requests.filter((_, index) => answers.answers[index]!.infrastructure);
-      const pairOf = ({ candidate, seed, stage, generation }: RolloutRequest) => [candidate, seed, stage, generation];
-      const expected = faulty.map(pairOf);
-      const requested = next.requests.map(pairOf);
-      expect(requested).toEqual(config.maxRollouts === null ? expected : expected.slice(0, requested.length));
+      const repeated = repeatedBatches(after);
+      if (next.kind !== 'rollouts' || repeated.length === 0) continue;
+      const given = rolloutAnswersIn(answers);
+      const faulty = rolloutsIn(work).filter((_, index) => given[index]!.infrastructure);
+      const pairOf = ({ candidate, seed, generation }: RolloutRequest) => [candidate, seed, generation];
+      const ofStage = (requests: RolloutRequest[], stage: string) =>
+        requests.filter((request) => request.stage === stage).map(pairOf);
+      for (const [stage, { repeats }] of repeated) {
+        expect(repeats).toBeLessThanOrEqual(2);
+        const expected = ofStage(faulty, stage);
+        const requested = ofStage(next.requests, stage);
+        expect(requested).toEqual(config.maxRollouts === null ? expected : expected.slice(0, requested.length));
+      }
     }
   });
 

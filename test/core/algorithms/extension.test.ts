@@ -61,7 +61,8 @@ describe('an extended GEPA search', () => {
   test('takes the path that it would have taken with the generations from the start', () => {
     fc.assert(
       fc.property(casesOf(true), fc.integer({ min: 1, max: 5 }), (given, more) => {
-        const limited = { ...given.config, maxRollouts: null, patience: null };
+        // The limit of generations is part of the width of a search with several slots.
+        const limited = { ...given.config, maxRollouts: null, patience: null, slots: 1 };
         const generations = limited.generations + more;
         const world = worldOf(given);
         const whole = drive({ ...limited, generations }, world);

@@ -139,8 +139,9 @@ describe('a completed session with a larger budget', () => {
   });
 
   test('takes the path that it would have taken with the generations from the start', async () => {
-    const whole = await create({ gepa: { ...gepa, generations: 4 } });
-    const id = await create({ gepa: { ...gepa, generations: 2 } });
+    // With more slots the next generation begins beside the last test of the one before.
+    const whole = await create({ gepa: { ...gepa, generations: 4 }, max_concurrent: 1 });
+    const id = await create({ gepa: { ...gepa, generations: 2 }, max_concurrent: 1 });
     await ended<Session>(on.service, whole);
     expect(await ended<Session>(on.service, id)).toMatchObject({ stopped_by: 'generations' });
     expect((await extend(id, { generations: 3 })).status).toBe(200);
@@ -198,7 +199,7 @@ describe('a cancelled session', () => {
       return answer(request);
     });
     const id = await create({ budget });
-    await until('calls are held', () => Promise.resolve(on.world.policyCalls().length === calls + 43));
+    await until('calls are held', () => Promise.resolve(on.world.policyCalls().length > calls + 40));
     expect(await extend(id, { max_rollouts: 200 })).toMatchObject({
       status: 409,
       body: { code: 'invalid_state', current_status: 'running' },

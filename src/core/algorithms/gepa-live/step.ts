@@ -4,7 +4,7 @@
  */
 import { matchProposals } from '../../proposals/proposer-failures.js';
 import { defineSearch } from '../../search/lifecycle.js';
-import { proposalRequest } from '../../search/proposing.js';
+import { proposalRequests } from '../../search/proposing.js';
 import type { SearchAlgorithm } from '../../search/protocol.js';
 import type { PhaseOf } from '../../search/state.js';
 import { afterTestRound } from './acceptance.js';
@@ -23,7 +23,7 @@ import { viewUnpaired } from './view.js';
 export const unpaired: SearchAlgorithm<UnpairedState> = defineSearch<UnpairedState>({
   request({ phase, generation, config, incumbent }) {
     const planned = plannedProposals(incumbent!.candidate, phase as PhaseOf<UnpairedState, 'proposals'>);
-    return proposalRequest(planned, generation, config);
+    return { kind: 'proposals', requests: proposalRequests(planned, generation, config) };
   },
 
   respond(state, response, decisions) {

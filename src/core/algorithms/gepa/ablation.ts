@@ -11,15 +11,15 @@ import type { RewardModel } from '../../search/reward-model.js';
 import { solvedSeeds } from '../../search/targeted-test.js';
 import { gepaLimits } from './config.js';
 import { incumbentOf } from './pool.js';
-import type { GepaState, Trial } from './state.js';
+import { newTrial, type GepaState, type Trial } from './state.js';
 
 /** Seeds of the first test round: most steps that do something lose one of them. */
 export const firstSeeds = 2;
 /** In place of a count: no further step can be removed. */
 const allAblated = gepaLimits.candidates;
 
-/** Requests the incumbent without its next step; null: there is none, or no budget. */
-export function ablate(state: GepaState): GepaState | null {
+/** Plans the incumbent without its next step; null: there is none, or no budget. */
+export function planAblation(state: GepaState): Trial | null {
   const model = rewardModelOf(state);
   const incumbent = incumbentOf(state, model);
   if (!canAblate(state, incumbent) || searchRollouts(state) <= firstSeeds) return null;
@@ -27,8 +27,7 @@ export function ablate(state: GepaState): GepaState | null {
   const ablation = ablationsOf(state, incumbent);
   const shown = solvedSeeds(state, model, incumbent, candidate).slice(0, firstSeeds);
   if (shown.length === 0) return null;
-  const trial: Trial = { candidate, parents: [incumbent], offered: [], shown, removed: [], rounds: 0, ablation };
-  return { ...state, nextCandidate: candidate + 1, phase: { name: 'proposals', trials: [trial] } };
+  return { ...newTrial(candidate, state.generation, [incumbent]), shown, ablation };
 }
 
 /** Counts an answered ablation; a failed one was the last of its parent. */

@@ -108,7 +108,7 @@ function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Tria
  * Seeds that the parent solves: those of removed text first, then the oldest; at least `least`,
  * more for a child that lacks text of its parent.
  */
-function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, least: number): number[] {
+export function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, least: number): number[] {
   const { candidate, parents, removed, ablation, approach } = trial;
   const solved = solvedSeeds(state, model, parents[0]!, candidate);
   if (ablation !== undefined || approach === 'compress')

@@ -26,8 +26,13 @@ export function canSpareEvaluation(state: GepaState): boolean {
 /** The most rollouts that are likely to follow without infrastructure failures. */
 export function rolloutsAhead(state: GepaState): number {
   const { config } = state;
-  const proposals = generationsAhead(state, config.generations) * config.populationSize;
+  const proposals = generationsAhead(state, config.generations, isLastEvaluation(state)) * config.populationSize;
   return proposals * maxProposalRollouts(config) + endRollouts(state);
+}
+
+/** Whether nothing but an evaluation is in progress, which can be the last. */
+function isLastEvaluation({ phase }: GepaState): boolean {
+  return phase.name === 'round' && phase.evaluation !== undefined && phase.tests.length + phase.proposals.length === 0;
 }
 
 /** Minibatches of parent and child, and the regression test. */

@@ -4,60 +4,53 @@ import { minibatchOf } from '../../search/config.js';
 import { countShown, knownFailures, type Failure } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { mutationOf } from '../../proposals/mutation.js';
-import { addProposals } from '../../search/proposing.js';
+import { addProposals, reportFailedProposals } from '../../search/proposing.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { countAblation } from './ablation.js';
 import { gainedOn } from './acceptance.js';
 import { areProposalsScarce } from './budget.js';
+import { cohortSize } from './cohort.js';
 import { gepaLimits } from './config.js';
 import { parentOf } from './parents.js';
 import { isStalled } from './stall.js';
-import type { GepaState, Trial } from './state.js';
+import { newTrial, type GepaState, type Trial } from './state.js';
 import { isVaried, variedTrials } from './variation.js';
 
 /** The most failures that the reflections of a generation choose from. */
 const maxOffered = 60;
 
-/** Requests a generation's proposals; null: no failure, budget or number is left. */
-export function reflect(state: GepaState): GepaState | null {
+/** Plans the proposals of the generations from `first` on; empty: nothing to ask, or no budget. */
+export function planChildren(state: GepaState, first: number, taken: ReadonlySet<number>): Trial[] {
   const { config, nextCandidate } = state;
   const model = rewardModelOf(state);
   const most = Math.min(
-    config.populationSize,
+    cohortSize(state, first),
     Math.floor(searchRollouts(state) / minibatchOf(config)),
     gepaLimits.candidates - nextCandidate,
   );
-  const trials = isVaried(state, model) ? variedTrials(state, model, most) : reflections(state, model, most);
-  if (trials.length === 0) return null;
-  const compressed = trials.flatMap(({ parents, candidate, approach }) =>
-    approach === 'compress' ? [[parents[0]!, candidate]] : [],
-  );
-  return {
-    ...state,
-    nextCandidate: nextCandidate + trials.length,
-    compressed: { ...state.compressed, ...Object.fromEntries(compressed) },
-    phase: { name: 'proposals', trials },
-  };
+  const trials = isVaried(state, model) ? variedTrials(state, model, most) : reflections(state, model, most, taken);
+  return trials.map((trial, index) => ({ ...trial, generation: first + Math.floor(index / config.populationSize) }));
 }
 
-/** At most `most` reflections on the parent's failures. */
-function reflections(state: GepaState, model: RewardModel, most: number): Trial[] {
-  const { config, nextCandidate } = state;
+/** At most `most` reflections on the parent's failures, without those on `taken` seeds. */
+function reflections(state: GepaState, model: RewardModel, most: number, taken: ReadonlySet<number>): Trial[] {
+  const { config, nextCandidate, begun } = state;
   const size = minibatchOf(config);
   const parent = parentOf(state, model);
-  const failures = failuresToShow(state, model, parent);
+  const failures = failuresToShow(state, model, parent).filter(({ seed }) => !taken.has(seed));
   const offered = failures
-    .slice(0, Math.min(4 * size * config.populationSize, maxOffered))
+    .slice(0, Math.min(4 * size * cohortSize(state, begun), maxOffered))
     .map(({ ordinal, seed }) => ({ ordinal, seed }));
   if (offered.length === 0) return [];
   const neverShown = Math.max(1, failures.filter(({ shown }) => shown === 0).length);
   const affordable = Math.min(most, neverShown);
-  const share = areProposalsScarce(state) ? Math.min(size, Math.ceil(offered.length / affordable)) : size;
+  const isShared = config.slots > 1 || areProposalsScarce(state);
+  const share = isShared ? Math.min(size, Math.ceil(offered.length / affordable)) : size;
   // No two proposals get the same failures, so no question is asked twice.
   const count = Math.max(0, Math.min(affordable, Math.ceil(offered.length / share)));
   return Array.from({ length: count }, (_, index): Trial => {
-    return { candidate: nextCandidate + index, parents: [parent], offered, shown: [], removed: [], rounds: 0 };
+    return { ...newTrial(nextCandidate + index, begun, [parent]), offered };
   });
 }
 
@@ -69,47 +62,98 @@ function failuresToShow(state: GepaState, model: RewardModel, parent: number): F
   return chosen.length > 0 ? chosen : failures;
 }
 
-/** Requests the merge of a parent's accepted children; null: there are fewer than two. */
-export function merge(state: GepaState, trials: readonly Trial[]): GepaState | null {
-  const { nextCandidate, config, pool, costs } = state;
-  const isMerge = trials.some(({ parents }) => parents.length > 1);
-  if (isMerge || nextCandidate >= gepaLimits.candidates || !config.merge) return null;
+/**
+ * Plans the merge of a parent's accepted children once no sibling is in its test; null: there are
+ * fewer than two.
+ */
+export function planMerge(state: GepaState, open: readonly Trial[]): Trial | null {
+  const { nextCandidate, config, unmerged } = state;
+  if (nextCandidate >= gepaLimits.candidates || !config.merge) return null;
   const model = rewardModelOf(state);
-  const gains = ({ candidate, shown }: Trial) =>
-    shown.filter((seed) => gainedOn(state.results, model, candidate, seed));
-  // A child accepted for its cost alone has no gain to bring in.
-  const accepted = trials.filter(
-    (trial) => pool.includes(trial.candidate) && ((!costs && trial.approach !== 'compress') || gains(trial).length > 0),
+  const gains = ({ candidate, parents, shown }: Trial) =>
+    parents.length > 1 ? shown : shown.filter((seed) => gainedOn(state.results, model, candidate, seed));
+  const bases = [...new Set(unmerged.flatMap(({ parents }) => parents))].filter(
+    (base) => !open.some(({ parents }) => parents.includes(base)),
   );
-  const shown = [...new Set(accepted.flatMap((trial) => gains(trial).slice(0, 1)))];
-  if (accepted.length < 2 || shown.length > searchRollouts(state)) return null;
-  const parents = accepted.map(({ candidate }) => candidate);
-  const trial: Trial = { candidate: nextCandidate, parents, offered: [], shown, removed: [], rounds: 0 };
-  return { ...state, nextCandidate: nextCandidate + 1, phase: { name: 'proposals', trials: [trial] } };
+  const families = bases.map((base) => unmerged.filter(({ parents }) => parents.includes(base)));
+  const family = families.reduce<Trial[]>((most, other) => (other.length > most.length ? other : most), []);
+  const shown = [...new Set(family.flatMap((trial) => gains(trial).slice(0, 1)))];
+  if (family.length < 2 || shown.length > searchRollouts(state)) return null;
+  const parents = family.map(({ candidate }) => candidate);
+  const generation = Math.max(...family.map((trial) => trial.generation));
+  return { ...newTrial(nextCandidate, generation, parents), shown };
 }
 
-export function addChildren(
+/** Seeds on which candidates gained that a merge combines: its result need not learn from them. */
+export function mergedSeeds(state: GepaState, merges: readonly Trial[]): Set<number> {
+  const model = rewardModelOf(state);
+  const parents = merges.flatMap((merge) => (merge.parents.length > 1 ? merge.parents : []));
+  const gained = (seed: number) => parents.some((parent) => gainedOn(state.results, model, parent, seed));
+  return new Set(parents.length === 0 ? [] : state.order.filter(gained));
+}
+
+/** Adds the children that a round's answers propose, kind by kind: each has its own rules. */
+export function addProposed(
   before: GepaState,
   planned: readonly Trial[],
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): { state: GepaState; trials: Trial[] } {
-  const answered = planned.map((trial, index) => withAnswer(trial, answers[index]!));
-  const trials = answered.filter((_, index) => answers[index]!.outcome === 'proposed');
-  // No model writes a merge or an ablation: its failure is not the proposer's.
-  const isMerge = planned.every(({ parents }) => parents.length > 1);
-  const isAblation = planned.every(({ ablation }) => ablation !== undefined);
-  const added = addProposals(before, trials, isMerge || isAblation ? [] : answers, decisions);
-  if (isAblation) return { state: countAblation(added, planned[0]!, answers[0]!), trials };
-  if (isMerge) return { state: added, trials };
-  let { timesShown } = before;
-  for (const { candidate, approach, offered, shown } of answered) {
-    const rollouts = offered.filter(({ seed }) => shown.includes(seed));
-    timesShown = countShown(timesShown, rollouts, mutationOf(candidate, before.config, approach).kind);
+  const answered = planned.map((trial, index) => {
+    const answer = answers[index]!;
+    return { kind: kindOf(trial), trial: withAnswer(trial, answer), answer };
+  });
+  let state = before;
+  for (const kind of kinds) {
+    const own = answered.filter((child) => child.kind === kind);
+    if (own.length > 0) state = addOfKind(state, kind, own, decisions);
   }
-  const isIdle = trials.length === 0 && isStalled(before, rewardModelOf(before));
-  const idle = isIdle ? before.idle + 1 : 0;
-  return { state: { ...added, idle, timesShown }, trials };
+  return { state, trials: answered.flatMap(({ trial, answer }) => (answer.outcome === 'proposed' ? [trial] : [])) };
+}
+
+/** In the order in which they are planned. */
+const kinds = ['merge', 'given', 'ablation', 'reflection'] as const;
+type Kind = (typeof kinds)[number];
+
+function kindOf({ parents, ablation, given }: Trial): Kind {
+  if (parents.length > 1) return 'merge';
+  if (given !== undefined) return 'given';
+  return ablation === undefined ? 'reflection' : 'ablation';
+}
+
+function addOfKind(
+  before: GepaState,
+  kind: Kind,
+  children: readonly { trial: Trial; answer: ProposalAnswer }[],
+  decisions: Decision[],
+): GepaState {
+  const proposed = children.flatMap(({ trial, answer }) => (answer.outcome === 'proposed' ? [trial] : []));
+  const answers = children.map(({ answer }) => answer);
+  const generations = new Map(children.map(({ trial }) => [trial.candidate, trial.generation]));
+  const generationOf = (candidate: number) => generations.get(candidate)!;
+  // The proposer writes reflections only: failures of the others are not its own.
+  const added = addProposals(before, proposed, kind === 'reflection' ? answers : [], decisions, generationOf);
+  const { trial, answer } = children[0]!;
+  switch (kind) {
+    case 'merge':
+      return added;
+    case 'given':
+      reportFailedProposals(answers, generationOf, decisions);
+      return added;
+    case 'ablation':
+      return countAblation(added, trial, answer);
+    case 'reflection': {
+      let { timesShown } = before;
+      for (const { trial } of children) {
+        const { candidate, approach, offered, shown } = trial;
+        const rollouts = offered.filter(({ seed }) => shown.includes(seed));
+        timesShown = countShown(timesShown, rollouts, mutationOf(candidate, before.config, approach).kind);
+      }
+      const isIdle = proposed.length === 0 && isStalled(before, rewardModelOf(before));
+      const idle = isIdle ? before.idle + new Set(generations.values()).size : 0;
+      return { ...added, idle, timesShown };
+    }
+  }
 }
 
 function withAnswer(trial: Trial, { shown, removed = [], parents = trial.parents }: ProposalAnswer): Trial {

@@ -23,6 +23,8 @@ export interface GepaConfig extends SearchConfig, MutationConfig {
   componentSelection: ComponentSelection;
   /** `pareto`: drawn from the Pareto front over the train seeds. */
   parentSelection: 'estimate' | 'pareto';
+  /** Rollouts that run at once: the width of a round. With 1 the search is sequential. */
+  slots: number;
 }
 
 /** The settings that a search keeps unless its creator chooses others. */
@@ -34,6 +36,7 @@ export const gepaDefaults = {
   merge: true,
   componentSelection: 'feedback',
   parentSelection: 'estimate',
+  slots: 1,
 } satisfies Partial<GepaConfig>;
 
 export const gepaLimits = searchLimits;
@@ -81,9 +84,10 @@ export function configProblems(config: GepaConfig): ConfigProblem<keyof GepaConf
   const check: Check<keyof GepaConfig> = (holds, field, message) => {
     if (!holds) problems.push({ field, message });
   };
-  const { populationSize, generations, maxRollouts } = config;
+  const { populationSize, generations, maxRollouts, slots } = config;
   check(isCount(populationSize), 'populationSize', 'must be an integer of at least 1');
   check(isCount(generations), 'generations', 'must be an integer of at least 1');
+  check(isCount(slots), 'slots', 'must be an integer of at least 1');
   checkSearch(config, check);
   if (problems.length > 0) return problems;
   const candidates = 1 + populationSize * generations;

@@ -14,6 +14,8 @@ export function toConfig(request: PolicyOptimization, split: SeedSplit | null = 
     merge: gepa.merge,
     componentSelection: gepa.component_selection,
     parentSelection: gepa.parent_selection,
+    // Live traffic comes one request at a time.
+    slots: request.rollouts === 'caller' ? 1 : request.max_concurrent,
   };
 }
 
@@ -24,4 +26,5 @@ export const requestPaths: RequestPaths<Omit<GepaConfig, 'editsStructure' | 'tra
   merge: ['gepa', 'merge'],
   componentSelection: ['gepa', 'component_selection'],
   parentSelection: ['gepa', 'parent_selection'],
+  slots: ['max_concurrent'],
 };

@@ -1,13 +1,14 @@
 /** The state of a GEPA search; about 20 characters for each requested rollout. */
 import { seedRng, shuffle } from '../../math/random.js';
 import type { Batch } from '../../search/batch.js';
-import type { Approach } from '../../search/protocol.js';
+import type { Approach, ProposalAnswer } from '../../search/protocol.js';
 import { beginSeededSearch, requireValid, type CommonPhase, type SeededState } from '../../search/state.js';
 import { configProblems, type GepaConfig } from './config.js';
 
 /** A child between its proposal and its verdict. */
 export interface Trial {
   candidate: number;
+  generation: number;
   /** One parent, or the parents that a merge combines. */
   parents: number[];
   /** Failures that the reflection may see: the seed, and the ordinal of the rollout. */
@@ -26,15 +27,24 @@ export interface Trial {
   given?: string;
 }
 
-/** The phase of the search; phases with a batch have the name of their `Stage`. */
-export type Phase =
-  | CommonPhase
-  /** The parent on seeds without known results. */
-  | { name: 'minibatch'; batch: Batch }
-  | { name: 'proposals'; trials: Trial[] }
-  /** `trials` are all of the generation's; `open` are those without a verdict. */
-  | { name: 'gate'; batch: Batch; trials: Trial[]; open: number[] }
-  | { name: 'evaluation'; batch: Batch; candidate: number };
+export type RoundStage = 'gate' | 'minibatch' | 'evaluation';
+
+/** Rollouts and proposals that run side by side. */
+export interface RoundPhase {
+  name: 'round';
+  batches: Partial<Record<RoundStage, Batch>>;
+  /** The children in the batch `gate`, by ascending number. */
+  tests: Trial[];
+  proposals: Trial[];
+  /** The answers to the proposals, while rollouts are repeated. */
+  answers?: ProposalAnswer[];
+  /** The candidate in the batch `evaluation`. */
+  evaluation?: number;
+  /** The batch `minibatch` is for a generation that has no proposals yet. */
+  begins?: true;
+}
+
+export type Phase = CommonPhase | RoundPhase;
 
 export interface GepaState extends SeededState {
   algorithm: 'gepa';
@@ -42,6 +52,10 @@ export interface GepaState extends SeededState {
   phase: Phase;
   /** Possible parents: the baseline and accepted candidates. */
   pool: number[];
+  /** The last generation that has begun; `generation` is the first that is not complete. */
+  begun: number;
+  /** Accepted children that no merge combines yet, by ascending number. */
+  unmerged: Trial[];
   /** The parent drawn for this generation; absent: the incumbent. */
   parent?: number | undefined;
   /** By candidate: how many of its steps were tried to remove, see `ablation.ts`. */
@@ -56,10 +70,15 @@ export interface GepaState extends SeededState {
   evaluationsAsked: number;
 }
 
+/** A child that is about to be proposed. */
+export function newTrial(candidate: number, generation: number, parents: number[]): Trial {
+  return { candidate, generation, parents, offered: [], shown: [], removed: [], rounds: 0 };
+}
+
 export function createGepa(config: GepaConfig): GepaState {
   requireValid(configProblems(config));
   const [order, rng] = shuffle(seedRng(config.rngSeed, 1), [...new Set(config.trainSeeds)]);
   const begun = beginSeededSearch(config, order, rng);
   const counts = { idle: 0, evaluatedAt: begun.asked, evaluationsAsked: 0 };
-  return { algorithm: 'gepa', ...begun, pool: [0], compressed: {}, ...counts };
+  return { algorithm: 'gepa', ...begun, pool: [0], begun: 0, unmerged: [], compressed: {}, ...counts };
 }

@@ -15,7 +15,7 @@ import { areProposalsScarce } from './budget.js';
 import { parentOf } from './parents.js';
 import { incumbentOf } from './pool.js';
 import { isStalled } from './stall.js';
-import type { GepaState, Trial } from './state.js';
+import { newTrial, type GepaState, type Trial } from './state.js';
 
 /** In turn; with noise revisions alone, as no test of a few seeds shows what the others lose. */
 const approaches: readonly Approach[] = ['revise', 'restart', 'compress'];
@@ -24,6 +24,8 @@ const maxIdle = { questions: 24, generations: 6 };
 /** The most of the rollouts left that the test of a compression may cost. */
 const compressionShare = 1 / 4;
 
+/** Questions at once of a wide search that is not stalled. */
+const variedAtOnce = 4;
 /** The most questions about a failure before the parent looks further for others. */
 const maxShown = 4;
 
@@ -54,7 +56,7 @@ export function isExhausted({ idle, config: { populationSize } }: GepaState): bo
  */
 export function variedTrials(state: GepaState, model: RewardModel, most: number): Trial[] {
   const stalled = isStalled(state, model);
-  const count = stalled ? most : Math.min(1, most);
+  const count = stalled || state.config.slots > 1 ? Math.min(most, stalled ? most : variedAtOnce) : Math.min(1, most);
   const parent = parentOf(state, model);
   const incumbent = incumbentOf(state, model);
   const open = new Set(knownFailures(state, model, incumbent).map(({ seed }) => seed));
@@ -68,7 +70,7 @@ export function variedTrials(state: GepaState, model: RewardModel, most: number)
   const solved = stalled && parent === incumbent ? compressible(state, model, incumbent) : [];
   const compression = solved.length > 0 ? candidates.find((candidate) => turnOf(candidate) === 'compress') : undefined;
   return candidates.map((candidate): Trial => {
-    const planned = { candidate, parents: [parent], offered: [], shown: [], removed: [], rounds: 0 };
+    const planned = newTrial(candidate, state.begun, [parent]);
     if (candidate === compression) return { ...planned, shown: solved, approach: 'compress' };
     const approach = turnOf(candidate) === 'restart' ? 'restart' : 'revise';
     return { ...planned, offered: drawFailures(state, candidate, failures), approach };

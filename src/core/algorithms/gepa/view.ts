@@ -6,7 +6,7 @@ import { noiseView, searchView, verdictBySeeds } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
 import { forecast } from './forecast.js';
 import { incumbentOf } from './pool.js';
-import type { GepaState } from './state.js';
+import type { GepaState, RoundPhase } from './state.js';
 
 export function viewGepa(state: GepaState): SearchView {
   const { best, config, phase } = state;
@@ -16,9 +16,13 @@ export function viewGepa(state: GepaState): SearchView {
     best,
     estimate: best === null ? null : estimate(state),
     noise: noiseView(state.results),
-    ...(phase.name === 'gate' && { tests: testsOf(state, phase.batch, phase.open) }),
+    ...(phase.name === 'round' && phase.batches.gate && { tests: testsOf(state, phase.batches.gate, openIn(phase)) }),
     verdict: () => verdictBySeeds(state, (candidate) => evaluationMeans(state, candidate)),
   });
+}
+
+function openIn({ tests }: RoundPhase): number[] {
+  return tests.map(({ candidate }) => candidate);
 }
 
 function estimate(state: GepaState): NonNullable<SearchView['estimate']> {

@@ -201,7 +201,7 @@ export function addInstructions(
     instructions,
     choices,
   };
-  if (wanted[0]!.given !== undefined) reportFailedProposals(answers, before.generation, decisions);
+  if (wanted[0]!.given !== undefined) reportFailedProposals(answers, () => before.generation, decisions);
   const seedOf = new Map(offered.map(({ ordinal, seed }) => [ordinal, seed]));
   const trials = wanted.flatMap(({ candidate }, index): Trial[] => {
     const { outcome, shown: own = [], removed = [] } = answers[index]!;

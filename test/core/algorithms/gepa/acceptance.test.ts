@@ -26,7 +26,16 @@ function given(results: Results, lineage: Record<number, number[]>, overrides: P
 }
 
 function trial(overrides: Partial<Trial> = {}): Trial {
-  return { candidate: 1, parents: [0], offered: [], shown: [0, 1], removed: [], rounds: 1, ...overrides };
+  return {
+    candidate: 1,
+    generation: 1,
+    parents: [0],
+    offered: [],
+    shown: [0, 1],
+    removed: [],
+    rounds: 1,
+    ...overrides,
+  };
 }
 
 const decide = (state: GepaState, of: Trial) => decideAcceptance(state, rewardModelOf(state), of);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Batch } from '../../../../src/core/search/batch.js';
 import { minimumRollouts, type GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
 import { seedRng, shuffle, uniformInt } from '../../../../src/core/math/random.js';
+import { rolloutAnswersIn, rolloutsIn } from '../../../../src/core/search/parts.js';
 import type { SearchResponse, Decision, RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { proposed, type Run, type World } from './driver.js';
 
@@ -50,6 +51,7 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
     rngSeed: fc.maxSafeInteger(),
     merge: fc.constantFrom(true, true, false),
     parentSelection: fc.constantFrom<GepaConfig['parentSelection'][]>('estimate', 'estimate', 'pareto'),
+    slots: fc.constantFrom(1, 1, 4, 8, 32),
     repeats: fc.constantFrom(1, 1, 2, 3),
     patience: fc.constantFrom(null, null, 1, 2, 3),
     targetReward: fc.constantFrom(null, null, 0.4, 0.7, 1),
@@ -119,16 +121,25 @@ export interface Measured extends RolloutRequest {
 /** Counted rollouts in the order of the requests: failed ones with 0, without repeated ones. */
 export function measuredIn<State extends { phase: object }>({ turns }: Run<State>): Measured[] {
   return turns.flatMap(({ work, answers, after }) => {
-    if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') return [];
-    const { batch } = after.phase as { batch?: Batch };
-    const repeated = batch && batch.repeats > 0 ? batch : null;
-    let again = repeated?.rewards.filter((reward) => reward === null).length ?? 0;
-    return work.requests.flatMap((request, index) => {
-      const { reward, infrastructure } = answers.answers[index]!;
-      if (infrastructure && again-- > 0) return [];
-      return [{ ...request, reward: reward ?? 0 }];
+    const given = rolloutAnswersIn(answers);
+    const again = new Map(repeatedBatches(after).map(([stage, { rewards }]) => [stage, rewards.filter(isNull).length]));
+    return rolloutsIn(work).flatMap((request, index) => {
+      const { reward, infrastructure } = given[index]!;
+      const left = again.get(request.stage) ?? 0;
+      if (!infrastructure || left === 0) return [{ ...request, reward: reward ?? 0 }];
+      again.set(request.stage, left - 1);
+      return [];
     });
   });
+}
+
+const isNull = (reward: number | null) => reward === null;
+
+/** The batches of a phase that wait for repeated rollouts. */
+export function repeatedBatches({ phase }: { phase: object }): [stage: string, Batch][] {
+  const { name, batch, batches } = phase as { name: string; batch?: Batch; batches?: Record<string, Batch> };
+  const all = Object.entries(batches ?? (batch ? { [name]: batch } : {}));
+  return all.filter(([, { repeats }]) => repeats > 0);
 }
 
 /** The decisions of one type. */
@@ -139,7 +150,11 @@ export function of<Type extends Decision['type']>(run: { decisions: Decision[] }
 /** The answers in random order. */
 export function reorder(answers: SearchResponse, seed: number): SearchResponse {
   if (answers.kind === 'demos') return answers;
-  const [shuffled] = shuffle<unknown>(seedRng(seed), answers.answers);
+  const of = <T>(items: readonly T[]): T[] => shuffle<T>(seedRng(seed), [...items])[0];
+  if (answers.kind === 'round') {
+    return { ...answers, rollouts: of(answers.rollouts), proposals: of(answers.proposals) };
+  }
+  const shuffled = of<unknown>(answers.answers);
   return { ...answers, answers: shuffled } as SearchResponse;
 }
 

@@ -1,6 +1,7 @@
 import { gepaDefaults, type GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
 import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import { proposalsIn, responseTo, rolloutsIn } from '../../../../src/core/search/parts.js';
 import type {
   SearchResponse,
   Decision,
@@ -56,21 +57,20 @@ export function config(overrides: Partial<GepaConfig> = {}): GepaConfig {
 }
 
 export function answer(work: SearchRequest, world: World): SearchResponse {
-  if (work.kind === 'rollouts') {
-    const answers = work.requests.map((request): RolloutAnswer => {
-      const reward = world.rollout(request);
-      const failed = { ordinal: request.ordinal, reward: null, infrastructure: true };
-      if (reward === 'unverified') return { ...failed, unverified: true };
-      return reward === 'infrastructure'
-        ? failed
-        : { ordinal: request.ordinal, reward, infrastructure: false, ...(world.cost && { cost: world.cost(request) }) };
-    });
-    return { kind: 'rollouts', answers };
-  }
   if (work.kind === 'demos' && world.findDemos) return { kind: 'demos', answer: world.findDemos(work.request) };
-  if (work.kind !== 'proposals') throw new Error(`${work.kind} has no answers`);
-  const answers = work.requests.map((request) => ({ candidate: request.candidate, ...world.propose(request) }));
-  return { kind: 'proposals', answers };
+  if (work.kind === 'demos' || work.kind === 'done' || work.kind === 'failed') {
+    throw new Error(`${work.kind} has no answers`);
+  }
+  const rollouts = rolloutsIn(work).map((request): RolloutAnswer => {
+    const reward = world.rollout(request);
+    const failed = { ordinal: request.ordinal, reward: null, infrastructure: true };
+    if (reward === 'unverified') return { ...failed, unverified: true };
+    return reward === 'infrastructure'
+      ? failed
+      : { ordinal: request.ordinal, reward, infrastructure: false, ...(world.cost && { cost: world.cost(request) }) };
+  });
+  const proposals = proposalsIn(work).map((request) => ({ candidate: request.candidate, ...world.propose(request) }));
+  return responseTo(work, rollouts, proposals);
 }
 
 /** Runs a search to its end; `between` may replace the state between any two turns. */
@@ -98,8 +98,8 @@ export function driveSearch<State>(
       return {
         turns,
         state,
-        requests: searchRequests.flatMap((request) => (request.kind === 'rollouts' ? request.requests : [])),
-        proposals: searchRequests.flatMap((request) => (request.kind === 'proposals' ? request.requests : [])),
+        requests: searchRequests.flatMap(rolloutsIn),
+        proposals: searchRequests.flatMap(proposalsIn),
         decisions: turns.flatMap((turn) => turn.decisions),
         end: work,
       };

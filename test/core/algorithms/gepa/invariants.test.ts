@@ -24,6 +24,7 @@ import fc from 'fast-check';
 import { testCommonInvariants } from '../common-invariants.js';
 import { estimateRollouts } from '../../../../src/core/algorithms/gepa/config.js';
 import { heldoutRollouts } from '../../../../src/core/search/config.js';
+import { proposalsIn } from '../../../../src/core/search/parts.js';
 import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
 import { exceeds, mean, sum } from '../../../../src/core/math/rewards.js';
@@ -212,19 +213,25 @@ describe('a GEPA search', () => {
   check('proposes only from candidates accepted before, and from children that tied', (run, { config }) => {
     const accepted = new Map([[0, 0]]);
     const tied = new Set<number>();
+    // A wide search proposes children of a merge beside its test.
+    const merges = new Set<number>();
     let last = 0;
     for (const { work, decisions } of run.turns) {
-      for (const request of work.kind === 'proposals' ? work.requests : []) {
+      for (const request of proposalsIn(work)) {
         const { candidate, parent, merge, generation, ordinals, approach } = request;
         expect(candidate).toBe(++last);
-        for (const source of merge ?? [parent]) expect(accepted.has(source) || tied.has(source)).toBe(true);
+        for (const source of merge ?? [parent])
+          expect(accepted.has(source) || tied.has(source) || merges.has(source)).toBe(true);
+        if (merge && config.slots > 1) merges.add(candidate);
         if (!merge) {
           expect(ordinals.length === 0).toBe(approach === 'compress');
           continue;
         }
         expect(config.merge).not.toBe(false);
         expect(merge.length).toBeGreaterThan(1);
-        expect(merge.map((candidate) => accepted.get(candidate))).toEqual(merge.map(() => generation));
+        const generations = merge.map((candidate) => accepted.get(candidate)!);
+        expect(Math.max(...generations)).toBe(generation);
+        if (config.slots === 1) expect(generations).toEqual(merge.map(() => generation));
       }
       for (const decision of decisions)
         if (decision.type === 'candidate_accepted') accepted.set(decision.candidate, decision.generation);
@@ -233,12 +240,13 @@ describe('a GEPA search', () => {
     }
     for (const { candidate, parents } of of(run, 'candidate_proposed')) {
       for (const parent of parents) {
-        expect(accepted.has(parent) || tied.has(parent)).toBe(true);
+        expect(accepted.has(parent) || tied.has(parent) || merges.has(parent)).toBe(true);
         expect(parent).toBeLessThan(candidate);
       }
     }
     const running = run.requests.filter(({ stage }) => stage === 'minibatch');
-    for (const { candidate } of running) expect(accepted.has(candidate) || tied.has(candidate)).toBe(true);
+    for (const { candidate } of running)
+      expect(accepted.has(candidate) || tied.has(candidate) || merges.has(candidate)).toBe(true);
   });
 
   check('gives each proposal of a generation other failures', (run, { config }) => {

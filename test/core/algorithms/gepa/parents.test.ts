@@ -42,7 +42,7 @@ test('a generation proposes from the candidate of its minibatch', () => {
   let explored = 0;
   const any = casesOf(true).map((given) => ({
     ...given,
-    config: { ...given.config, parentSelection: 'pareto' as const },
+    config: { ...given.config, parentSelection: 'pareto' as const, slots: 1 },
   }));
   fc.assert(
     fc.property(any, (given) => {

@@ -2,7 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { minimumRollouts } from '../../../../src/core/algorithms/gepa/config.js';
 import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
-import type { SearchResponse, ProposalAnswer, RolloutRequest } from '../../../../src/core/search/protocol.js';
+import type {
+  SearchResponse,
+  ProposalAnswer,
+  RolloutRequest,
+  SearchRequest,
+} from '../../../../src/core/search/protocol.js';
 import { answer, config, drive, proposed, scoring, type World } from './driver.js';
 
 /** Every child is better than its parent on every seed. */
@@ -10,10 +15,10 @@ const improving = scoring(({ candidate }) => Math.min(0.9, 0.1 + candidate / 50)
 /** All candidates are equal. */
 const level = scoring(() => 0.5);
 
-/** The state at the start of a phase. */
-function until(phase: string, start = createGepa(config()), world: World = improving): GepaState {
+/** The state that waits for the first answers of a kind. */
+function until(kind: SearchRequest['kind'], start = createGepa(config()), world: World = improving): GepaState {
   let state = start;
-  while (state.phase.name !== phase) state = gepa.apply(state, answer(gepa.next(state), world)).state;
+  while (gepa.next(state).kind !== kind) state = gepa.apply(state, answer(gepa.next(state), world)).state;
   return state;
 }
 
