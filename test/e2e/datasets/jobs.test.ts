@@ -67,7 +67,8 @@ describe('a session on a data set', () => {
       if (request.body.model === 'proposer' && (proposals += 1) > gepa.population_size) await second.opened;
       return { ...on.world.answer(request), usage };
     });
-    const id = await createSession(on.service, { ...on.world.job(40), gepa, budget });
+    // With one slot nothing runs beside the proposals that wait.
+    const id = await createSession(on.service, { ...on.world.job(40), gepa, budget, max_concurrent: 1 });
     await until('the first generation is over', () => proposals > gepa.population_size);
     const answered = on.world.policyCalls().length + gepa.population_size;
     const midway = await readJob<Session>(on.service, id);
