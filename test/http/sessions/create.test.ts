@@ -87,7 +87,7 @@ describe('create session', () => {
       initialPrompt: null,
       budget: { maxMinutes: null, maxCostUsd: null },
       search: {
-        ...{ algorithm: 'gepa', maxRollouts: null, rngSeed: 0 },
+        ...{ algorithm: 'gepa', maxRollouts: null, rngSeed: 0, slots: 5 },
         ...{ populationSize: 2, generations: 2, minibatchSize: 3, trainSeeds: [0, 1], evaluationSeeds: [0, 1] },
         ...{ heldoutSeeds: [], repeats: 1, patience: null, targetReward: null, merge: true },
         ...{ componentSelection: 'feedback', parentSelection: 'estimate' },
@@ -141,7 +141,7 @@ describe('create session', () => {
       maxFailureRate: 0,
       preflight: true,
       search: {
-        ...{ algorithm: 'gepa', maxRollouts: 50, rngSeed: 42 },
+        ...{ algorithm: 'gepa', maxRollouts: 50, rngSeed: 42, slots: 7 },
         ...{ trainSeeds: [5, 6, 7], evaluationSeeds: [1], minibatchSize: 2 },
       },
     });
