@@ -32,6 +32,17 @@ export function range(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n);
 }
 
+/** The search of a small session on as many train seeds as there are rules. */
+export function smallSearch(rules: number) {
+  return {
+    population_size: 2,
+    generations: 20,
+    minibatch_size: 3,
+    train_seeds: range(rules),
+    evaluation: { seeds: range(10) },
+  };
+}
+
 /** Runs an evaluation to its terminal event; rejects unless it completed. */
 export async function evaluate(world: World, options: EvaluationOptions): Promise<JobRun> {
   const { containerUrl, seeds, maxConcurrent, onEvent, onCreated } = options;

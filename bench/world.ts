@@ -79,7 +79,7 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
     ends.push(() => container.stop());
     const model = await startChild(join(import.meta.dirname, 'model.ts'));
     ends.push(() => model.stop());
-    const env = settings(dataDir, model.url);
+    const env = { ...embeddedSettings(dataDir), RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url };
     if (profileDir !== undefined) {
       // Postgres must restart to count statements.
       const first = await start(env, command());
@@ -146,14 +146,12 @@ async function openPostgres(dataDir: string): Promise<pg.Client> {
   return client;
 }
 
-function settings(dataDir: string, modelUrl: string): Record<string, string> {
+/** Settings of an embedded service with its own data and free ports, apart from the shell's. */
+export function embeddedSettings(dataDir: string): Record<string, string> {
   return {
     PORT: '0',
     RATCHET_TEMPORAL_PORT: '0',
     RATCHET_DATA_DIR: dataDir,
-    RATCHET_PROVIDERS: 'fake',
-    FAKE_BASE_URL: modelUrl,
-    // Ignore the shell's setting of the user's own database.
     DATABASE_URL: '',
     TEMPORAL_ADDRESS: '',
     TEMPORAL_CONFIG_FILE: '',

@@ -69,7 +69,7 @@ async function largeSession(postgres: pg.Client, template: string): Promise<stri
   return jobId;
 }
 
-/** An evaluation at its limit of seeds, of which few have ended. */
+/** An evaluation with the maximum number of seeds, few of them finished. */
 async function runningEvaluation(postgres: pg.Client, template: string): Promise<string> {
   const jobId = copyId(template, running);
   await copyJob(postgres, { jobId: template, from: running, to: running + 1 });

@@ -1,7 +1,7 @@
 /** The slope of resident memory while crowds run one after the other. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { now } from '../clock.js';
-import { evaluate, optimize, range } from '../jobs.js';
+import { evaluate, optimize, range, smallSearch } from '../jobs.js';
 import { slope } from '../stats.js';
 import type { Row } from '../table.js';
 import type { World } from '../world.js';
@@ -54,13 +54,7 @@ const evaluation = (world: World) =>
 const session = (world: World) =>
   optimize(world, {
     container_url: `${world.container.url}/memory/rules/${rules}/20`,
-    gepa: {
-      population_size: 2,
-      generations: 20,
-      minibatch_size: 3,
-      train_seeds: range(rules),
-      evaluation: { seeds: range(10) },
-    },
+    gepa: smallSearch(rules),
     budget: { max_rollouts: 100 },
     max_concurrent: 4,
   });

@@ -10,7 +10,7 @@ import type { Templates } from './templates.js';
 export interface Read {
   what: string;
   path: string;
-  /** An event stream, of which only the first bytes are read. */
+  /** The first bytes of an event stream. */
   stream?: true;
 }
 

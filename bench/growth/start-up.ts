@@ -9,6 +9,7 @@ import { startTree } from '../../test/support/servers/tree.js';
 import { now } from '../clock.js';
 import { median } from '../stats.js';
 import type { Row } from '../table.js';
+import { embeddedSettings } from '../world.js';
 
 const starts = 5;
 const demos = 2;
@@ -50,7 +51,7 @@ function row(what: string, times: readonly number[], most: number): Row {
 
 async function startOnce(dataDir: string): Promise<{ readyMs: number; readyzMs: number }> {
   const from = now();
-  const tree = await startTree(settings(dataDir));
+  const tree = await startTree(embeddedSettings(dataDir));
   try {
     const readyMs = now() - from;
     while ((await fetch(`${tree.url}/readyz`)).status !== 200) await delay(5);
@@ -62,7 +63,7 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; readyzMs: 
 
 async function demoOnce(dataDir: string): Promise<number> {
   const from = now();
-  const variables = Object.entries(settings(dataDir)).map(([name, value]) => `${name}=${value}`);
+  const variables = Object.entries(embeddedSettings(dataDir)).map(([name, value]) => `${name}=${value}`);
   const child = spawn('env', [...variables, 'npm', 'run', 'demo', '--silent'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -71,15 +72,3 @@ async function demoOnce(dataDir: string): Promise<number> {
   if (code !== 0) throw new Error(`npm run demo ended with ${code}`);
   return now() - from;
 }
-
-const settings = (dataDir: string) => ({
-  PORT: '0',
-  RATCHET_TEMPORAL_PORT: '0',
-  RATCHET_DATA_DIR: dataDir,
-  DATABASE_URL: '',
-  TEMPORAL_ADDRESS: '',
-  TEMPORAL_CONFIG_FILE: '',
-  RATCHET_API_KEY: '',
-  RATCHET_PUBLIC_URL: '',
-  RATCHET_EGRESS: '',
-});

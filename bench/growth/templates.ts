@@ -1,6 +1,6 @@
 /** Finished jobs of every kind, run by the service itself, whose rows the fill copies. */
 import { baseline } from '../../test/support/worlds/rules.js';
-import { evaluate, graphJob, optimize, range } from '../jobs.js';
+import { evaluate, graphJob, optimize, range, smallSearch } from '../jobs.js';
 import { deploy } from '../rows/deployment.js';
 import { ruleRow } from '../rule-rows.js';
 import type { World } from '../world.js';
@@ -26,13 +26,7 @@ export async function runTemplates(world: World): Promise<Templates> {
     scorer: 'exact',
     initial_prompt: { messages: [{ role: 'system', content: baseline }] },
     policy: { provider: 'fake', model: 'rules' },
-    gepa: {
-      population_size: 2,
-      generations: 20,
-      minibatch_size: 3,
-      train_seeds: range(rules),
-      evaluation: { seeds: range(10) },
-    },
+    gepa: smallSearch(rules),
     budget: { max_rollouts: 200 },
     max_concurrent: 8,
   });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { now } from '../clock.js';
-import { evaluate, optimize, range, type JobRun } from '../jobs.js';
+import { evaluate, optimize, range, smallSearch, type JobRun } from '../jobs.js';
 import { openLoop } from '../open-loop.js';
 import { plainClient } from '../plain.js';
 import { percentile } from '../stats.js';
@@ -48,13 +48,7 @@ async function crowd(world: World): Promise<Row[]> {
         world,
         {
           container_url: `${url}/crowd/rules/${rules}/${containerMs}`,
-          gepa: {
-            population_size: 2,
-            generations: 20,
-            minibatch_size: 3,
-            train_seeds: range(rules),
-            evaluation: { seeds: range(10) },
-          },
+          gepa: smallSearch(rules),
           budget: { max_rollouts: sessionRollouts },
           max_concurrent: atOnce,
         },
