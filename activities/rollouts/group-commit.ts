@@ -6,7 +6,7 @@ import { syncRollouts, type JobExchange, type SyncResult } from '../../src/stora
 /** An exchange that waits for its transaction. */
 export interface QueuedExchange<Result> {
   jobId: string;
-  /** What to exchange. Called when the transaction begins; a failed one is repeated as it was. */
+  /** The report and the wanted slots. Called when the transaction begins; a retry reuses them. */
   take(): JobExchange;
   /** Completes the exchange in its transaction. */
   complete(tx: Tx, found: SyncResult): Promise<Result>;

@@ -72,7 +72,7 @@ type Settings = Record<string, string>;
 /** Without them Postgres plans an exchange anew each time, for longer than it runs. */
 const plannedOnce = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' };
 
-/** Joins what is sent until the next tick in one write to the socket. */
+/** Sends all statements of the current tick in one socket write. */
 function sending(client: pg.PoolClient): pg.PoolClient {
   const { stream } = client.connection;
   if (stream.writableCorked === 0) {

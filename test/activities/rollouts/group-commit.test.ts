@@ -11,7 +11,7 @@ import { databaseOfFile } from '../../support/database-of-file.js';
 import { insertJob } from '../../support/job.js';
 import { runs } from '../../support/runs.js';
 
-// Invariants, whatever jobs share a transaction: a rollout has one outcome and one event, seq has
+// Invariants for any jobs in one transaction: a rollout has one outcome and one event, seq has
 // no gaps, at most max_concurrent rollouts run, and no job suffers from the error of another.
 
 const db = databaseOfFile(8);

@@ -1,6 +1,6 @@
 /**
  * GEPA (Agrawal et al., arXiv 2507.19457); `generation.ts` lists the differences.
- * Invariant: all proposals of a generation come from the pool as it was when they were asked for.
+ * Invariant: all proposals of a generation derive from the pool at the time of their request.
  */
 import { addRewards, afterHeldout, defineSearch } from '../../search/lifecycle.js';
 import type { SearchAlgorithm } from '../../search/protocol.js';
