@@ -30,19 +30,11 @@ const probes = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
-/** Proposer calls of one batch. Every answer is recorded, so a retry pays for no call twice. */
-const proposerCalls = proxyActivities<Activities>({
-  startToCloseTimeout: '2 hours',
-  heartbeatTimeout,
-  retry: networkRetry,
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
-});
-
 /**
- * Rollouts: one activity runs many and records each outcome at once, so the heartbeat bounds it. A
- * cancellation lets rollouts in flight finish; a job that ends stops them by its control row.
+ * Rollouts and proposals: one activity runs many and records each answer at once, so the heartbeat
+ * bounds it. A cancellation lets those in flight finish; a job that ends stops them by its control.
  */
-const rollouts = proxyActivities<Activities>({
+const recordedWork = proxyActivities<Activities>({
   startToCloseTimeout: '12 hours',
   heartbeatTimeout,
   retry: databaseRetry,
@@ -61,5 +53,4 @@ export const { deliverWebhook } = webhookAttempts;
 export const { abandonWebhook, record, finish, requestCancellation } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
 export const { prepareSession, prepareEvaluation, prepareGraph } = probes;
-export const { propose, findDemos } = proposerCalls;
-export const { runRollouts } = rollouts;
+export const { runRollouts, search } = recordedWork;

@@ -7,6 +7,7 @@ import { finishJob, type ClosedState, type ErrorDetails } from '../../src/storag
 import type { Tx } from '../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
 import { keepSearch, type KeptSearch } from '../../src/storage/jobs/extensions.js';
+import { deleteInputs } from '../../src/storage/jobs/search-inputs.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { readCommonestCause } from '../../src/storage/rollouts/failure-causes.js';
 import { readTotals } from '../../src/storage/rollouts/totals.js';
@@ -14,6 +15,8 @@ import { searchState } from './search-update.js';
 
 export interface JobResult {
   ending: { status: 'completed' | 'failed' | 'cancelled'; stoppedBy: string; error: ErrorDetails | null };
+  /** How many inputs its search has; a newer recorded state of the search is kept. */
+  steps?: number;
   /** The state of its search; null: an evaluation, or no decision yet. */
   search: SearchView | null;
   /** The commands that ended it. */
@@ -26,7 +29,7 @@ export interface JobResult {
 
 export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<void> {
   // Take the lock first: a runner may still be recording outcomes.
-  const { kind } = await lockJob(tx, job);
+  const { kind, step } = await lockJob(tx, job);
   const { status, stoppedBy } = result.ending;
   const failure = result.ending.error;
   const quoted = failure && withCause(failure, await readCommonestCause(tx, job.jobId));
@@ -38,12 +41,13 @@ export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<vo
     status,
     stoppedBy: stoppedBy === 'completed' ? null : stoppedBy,
     error,
-    ...(result.search && searchState(job.jobId, result.search)),
+    ...(result.search && (step ?? 0) <= (result.steps ?? 0) && searchState(job.jobId, result.search)),
     events,
     workflowId: result.workflowId,
     accepted: result.accepted,
   });
-  if (isClosed && result.kept) await keepSearch(tx, job, result.kept);
+  if (!isClosed) return;
+  await Promise.all([deleteInputs(tx, job.jobId), result.kept && keepSearch(tx, job, result.kept)]);
 }
 
 type End = Pick<ClosedState, 'error' | 'events'>;

@@ -5,7 +5,8 @@ import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { endJob, type JobResult } from './end.js';
-import { recordSearchUpdate, type SearchUpdate } from './search-update.js';
+import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
+import { recordSearchUpdate } from './search-update.js';
 import { startEvents } from './start.js';
 
 export function lifecycleActivities({ db, temporal }: ActivityDeps) {

@@ -1,3 +1,4 @@
+import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
 import { decisionEvents } from '../../src/core/events/search.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
 import type { AcceptanceDecision, Decision, SearchView } from '../../src/core/search/protocol.js';
@@ -6,14 +7,6 @@ import type { Tx } from '../../src/storage/db/db.js';
 import type { ControlRow, JobRef } from '../../src/storage/jobs/events.js';
 import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
 import { readUsage } from '../../src/storage/jobs/usage.js';
-
-export interface SearchUpdate {
-  /** Counts the updates of the search. */
-  step: number;
-  /** Its `candidates` are those that changed. */
-  view: SearchView;
-  decisions: Decision[];
-}
 
 /** Records a search's state and events. A repeated or late call changes nothing. */
 export async function recordSearchUpdate(

@@ -50,3 +50,10 @@ export async function lockOpenJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   if (isTerminal(row.status)) throw jobFailure('job_closed', `The job ${job.jobId} is ${row.status}.`);
   return row;
 }
+
+/** Locks a job whose lease the caller must hold: an obsolete attempt writes nothing. */
+export async function lockHeldJob(tx: Tx, job: JobRef, token: number): Promise<ControlRow> {
+  const row = await lockOpenJob(tx, job);
+  if (row.lease_token !== token) throw new Error(`Another attempt has taken over the job ${job.jobId}.`);
+  return row;
+}

@@ -8,9 +8,7 @@ import { readExamples } from '../../src/storage/candidates/reflection-examples.j
 import type { Tx } from '../../src/storage/db/db.js';
 import { readGraphExamples, type GraphExample } from '../../src/storage/graphs/examples.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { readSpec } from '../../src/storage/jobs/spec.js';
 import { readSuggestion } from '../../src/storage/jobs/suggestions.js';
-import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 import { recordLost } from '../jobs/spec.js';
 import { readDescription } from './describe.js';
 
@@ -37,19 +35,15 @@ export interface Material {
   graph: GraphMaterial;
 }
 
-interface ProposalBatch {
-  requests: readonly ProposalRequest[];
-  hint?: string | undefined;
-  update?: SearchUpdate | undefined;
-}
-
-/** Records the search update, and reads all rows of a batch in the same transaction. */
-export async function readMaterial(tx: Tx, job: JobRef, { requests, ...batch }: ProposalBatch): Promise<Material> {
-  const [spec, pool] = await Promise.all([
-    readSpec<SearchSpec>(tx, job.jobId),
-    readPool(tx, job.jobId),
-    batch.update && recordSearchUpdate(tx, job, batch.update),
-  ]);
+/** Reads all rows of a batch. `hintId`: the hint for the proposer; undefined: none. */
+export async function readMaterial(
+  tx: Tx,
+  job: JobRef,
+  spec: SearchSpec,
+  requests: readonly ProposalRequest[],
+  hintId: string | undefined,
+): Promise<Material> {
+  const pool = await readPool(tx, job.jobId);
   if (!requests.flatMap(neededCandidates).every((candidate) => pool.has(candidate))) throw recordLost(job);
   const asked = requests.filter(({ kind }) => kind === 'rewrite' || kind === 'edit');
   const ordinals = [
@@ -65,7 +59,7 @@ export async function readMaterial(tx: Tx, job: JobRef, { requests, ...batch }: 
     isGraph ? [] : readExamples(tx, job.jobId, ordinals),
     isGraph ? readGraphExamples(tx, job.jobId, ordinals) : [],
     asked.some(({ rewrite }) => rewrite) ? readDescription(tx, job) : null,
-    batch.hint === undefined ? null : readHint(tx, job, batch.hint),
+    hintId === undefined ? null : readHint(tx, job, hintId),
   ]);
   const session = { examples: byOrdinal(examples), task, hint };
   return { spec, pool, recorded, session, graph: { examples: byOrdinal(graphExamples) } };

@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { mergeProposal, type MergeableCandidate } from '../../src/core/graphs/candidate.js';
 import { graphTexts } from '../../src/core/graphs/components.js';
 import { ablationsOf } from '../../src/core/graphs/edits/ablation.js';
@@ -14,39 +13,43 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { mapLimited } from '../../src/util/map-limited.js';
 import { readSuggestion } from '../../src/storage/jobs/suggestions.js';
 import type { ActivityDeps } from '../deps.js';
-import { withHeartbeat } from '../heartbeat.js';
-import type { SearchUpdate } from '../jobs/search-update.js';
-import { recordLost } from '../jobs/spec.js';
+import { lockHeldJob, recordLost } from '../jobs/spec.js';
 import type { ProposerContext } from './ask-proposer.js';
 import { editRules, proposeGraph } from './graph.js';
-import { readMaterial, type Material, type Pool } from './material.js';
+import type { Material, Pool } from './material.js';
 import { reflect } from './reflect.js';
 import { storeProposals, type Proposal } from './store.js';
 
-export interface ProposeInput extends JobRef {
+/** What a search asks of its proposer, and whether it still may be asked. */
+export interface ProposalBatch {
   requests: ProposalRequest[];
-  /** The id of a person's hint for the proposer. */
-  hint?: string;
-  /** The search update that asked for these proposals, recorded first. */
-  update?: SearchUpdate;
+  material: Material;
+  signal: AbortSignal;
+  mayAsk(): boolean;
+  /** The lease that the caller holds. */
+  token: number;
 }
 
-export function proposeActivity(deps: ActivityDeps) {
-  return {
-    /** Makes and stores the requested candidates. A retry pays for no model call twice. */
-    propose: (input: ProposeInput): Promise<ProposalAnswer[]> =>
-      withHeartbeat(async () => {
-        const { requests } = input;
-        const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
-        const material = await deps.db.orgHot(job.orgId, (tx) => readMaterial(tx, job, input));
-        const { spec, recorded } = material;
-        const proposer = { deps, job, spec, recorded, signal: Context.current().cancellationSignal };
-        const proposals = await mapLimited(requests, spec.maxConcurrent, (request) =>
-          makeProposal(proposer, material, request),
-        );
-        return deps.db.orgHot(job.orgId, (tx) => storeProposals(tx, job, spec, requests, proposals));
-      }),
-  };
+/**
+ * Makes and stores the requested candidates; null: stopped before all were asked for. A repeated
+ * call pays for no model call twice.
+ */
+export async function propose(
+  deps: ActivityDeps,
+  job: JobRef,
+  { requests, material, signal, mayAsk, token }: ProposalBatch,
+): Promise<ProposalAnswer[] | null> {
+  const { spec, recorded } = material;
+  const proposer = { deps, job, spec, recorded, signal };
+  const proposals = await mapLimited(requests, spec.maxConcurrent, async (request) =>
+    mayAsk() ? makeProposal(proposer, material, request) : null,
+  );
+  const made = proposals.filter((proposal) => proposal !== null);
+  if (made.length < requests.length) return null;
+  return deps.db.orgHot(job.orgId, async (tx) => {
+    await lockHeldJob(tx, job, token);
+    return storeProposals(tx, job, spec, requests, made);
+  });
 }
 
 async function makeProposal(

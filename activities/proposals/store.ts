@@ -17,7 +17,6 @@ import {
 } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { lockOpenJob } from '../jobs/spec.js';
 import { cutToBytes } from '../../src/util/text.js';
 
 /** A proposal that is not stored yet; `shown`: the rollouts that its proposer was shown. */
@@ -33,7 +32,10 @@ export type Proposal = { shown?: number[] } & (
 
 type NewProposal = Exclude<Proposal, { outcome: 'unchanged' | 'failed' }>;
 
-/** Stores proposals in the order asked, so timing does not decide which is a duplicate. */
+/**
+ * Stores proposals in the order asked, so timing does not decide which is a duplicate. Call it
+ * under the job's lock.
+ */
 export async function storeProposals(
   tx: Tx,
   job: JobRef,
@@ -41,7 +43,6 @@ export async function storeProposals(
   requests: readonly ProposalRequest[],
   proposals: readonly Proposal[],
 ): Promise<ProposalAnswer[]> {
-  await lockOpenJob(tx, job);
   const pool = await readPool(tx, job.jobId);
   const known = keysOf(pool);
   const lineages = lineagesOf(pool);

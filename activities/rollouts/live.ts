@@ -10,7 +10,8 @@ import { areWhole, readAnswers } from '../../src/storage/rollouts/rollouts.js';
 import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } from '../../src/storage/rollouts/slots.js';
 import type { ActivityDeps } from '../deps.js';
 import { lockOpenJob, recordLost } from '../jobs/spec.js';
-import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
+import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
+import { recordSearchUpdate } from '../jobs/search-update.js';
 
 /** Rollouts that live traffic is to answer: ordinals `from` to `to` (exclusive). */
 export interface ExchangeSlotsInput extends JobRef {

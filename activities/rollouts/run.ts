@@ -1,143 +1,132 @@
-import { Context } from '@temporalio/activity';
-import {
-  packAnswers,
-  unpackRequests,
-  type PackedAnswers,
-  type RequestGroup,
-} from '../../src/core/jobs/rollout-packing.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
-import type { GraphSpec, JobSpec } from '../../src/core/jobs/spec.js';
+import type { JobSpec } from '../../src/core/jobs/spec.js';
+import type { RolloutRequest } from '../../src/core/search/protocol.js';
 import { readOpenPrompts } from '../../src/storage/candidates/candidates.js';
-import { readLimit } from '../../src/storage/jobs/concurrency.js';
 import type { Tx } from '../../src/storage/db/db.js';
+import { readLimit } from '../../src/storage/jobs/concurrency.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { acquireLease, releaseLease } from '../../src/storage/jobs/leases.js';
-import { areWhole, haveEnded, planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
+import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
+import { areWhole, haveEnded, planRollouts } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
 import { containerKey, lockOpenJob, recordLost } from '../jobs/spec.js';
-import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
-import type { JobFault } from './in-flight.js';
-import { ControlNews } from './control-news.js';
-import { leaseSeconds, type ExchangeResult } from './exchange.js';
 import type { RunnableJob } from './execute.js';
-import { GroupCommits, type GroupCommit } from './group-commit.js';
+import { GroupCommits } from './group-commit.js';
+import type { JobFault } from './in-flight.js';
+import { Interruptions } from './interruptions.js';
+import { withLease } from './lease.js';
 import { Runner } from './runner.js';
 
-/** The range of rollouts to run: ordinals `from` to `to` (exclusive). */
-export interface RunRolloutsInput extends JobRef {
-  /** Rollouts to store first; null: they are stored already. */
-  newRequests: RequestGroup[] | null;
+/** Stored rollouts to run: ordinals `from` to `to` (exclusive). */
+export interface RolloutRange {
   from: number;
   to: number;
-  /** Whether to return the answers. */
-  collect: boolean;
-  /** The search update that asked for these rollouts, recorded before the first of them runs. */
-  update?: SearchUpdate;
 }
 
 /** `finished` false: stopped early by a pause, for fairness, or by the worker's shutdown. */
 export interface RunRolloutsResult {
   finished: boolean;
-  answers: PackedAnswers | null;
   /** Why the job must fail. */
   fault: JobFault | null;
-  /** Outcomes of all the job's rollouts so far. */
+  /** Outcomes of all the job's rollouts so far; null: not read. */
+  counts: OutcomeCounts | null;
+}
+
+/** The rows of a job that do not change while it runs. */
+export interface RunnableSpec {
+  spec: JobSpec;
+  apiKey: string | null;
+}
+
+/** The activity that runs rollouts, and the lease that it holds. */
+export interface RunnerContext {
+  job: JobRef;
+  runnable: RunnableSpec;
+  token: number;
+  interruptions: Interruptions;
+}
+
+/** `conclusion` and `fault` undefined: interrupted. */
+export interface RolloutsResult<Conclusion> {
+  conclusion?: Conclusion;
+  fault?: JobFault;
   counts: OutcomeCounts;
 }
 
-const leaseRetryMs = 250;
+/** Runs rollouts whose first claims are made, until nothing is in flight. */
+export type StartedRollouts<Conclusion> = () => Promise<RolloutsResult<Conclusion>>;
 
-export function rolloutActivity(deps: ActivityDeps) {
-  const groupCommits = new GroupCommits(deps.db);
+export function rolloutActivity({ db, ...deps }: ActivityDeps, rollouts: RolloutRunners) {
   return {
-    runRollouts: async (input: RunRolloutsInput): Promise<RunRolloutsResult> => {
-      const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
+    /** Runs a range of the job's stored rollouts. */
+    runRollouts: async ({ orgId, jobId, from, to }: JobRef & RolloutRange): Promise<RunRolloutsResult> => {
+      const job: JobRef = { orgId, jobId };
       // Listen first: a pause that is answered after the first claims must be heard.
-      const control = new ControlNews(deps.notifications, job);
+      const interruptions = new Interruptions(deps, job);
       try {
-        const { runner, first } = await start(deps, groupCommits.of(job.orgId), job, input, control);
-        const giveUp = () => deps.db.orgHot(job.orgId, (tx) => releaseLease(tx, job.jobId, runner.token));
-        const { conclusion, fault } = await runner.run(first).catch(async (error: unknown) => {
+        const started = await withLease(db, job, interruptions, async (tx, token) => {
+          const release = (end: Tx) => releaseLease(end, jobId, token);
+          const [runnable] = await Promise.all([rollouts.readSpec(tx, job), lockOpenJob(tx, job)]);
+          const context = { job, runnable, token, interruptions };
+          const conclude = async (end: Tx) => {
+            const [finished] = await Promise.all([haveEnded(end, jobId, from, to), release(end)]);
+            return finished;
+          };
+          return { run: await rollouts.start(tx, context, { from, to }, [], conclude), release };
+        });
+        if (!started) return { finished: false, fault: null, counts: null };
+        const giveUp = () => db.orgHot(orgId, started.release);
+        const { conclusion, fault, counts } = await started.run().catch(async (error: unknown) => {
           await giveUp();
           throw error;
         });
-        if (!conclusion) await giveUp();
-        const { finished, answers } = conclusion ?? { finished: false, answers: null };
-        return { finished, answers, fault: fault ?? null, counts: runner.counts };
+        if (conclusion === undefined) await giveUp();
+        return { finished: conclusion ?? false, fault: fault ?? null, counts };
       } finally {
-        control.close();
+        interruptions.close();
       }
     },
   };
 }
 
-type Conclusion = Pick<RunRolloutsResult, 'finished' | 'answers'>;
+/** Starts runners; their exchanges share the group commits of their organizations. */
+export class RolloutRunners {
+  private readonly groupCommits: GroupCommits;
+  private readonly deps: ActivityDeps;
 
-/** Stores the rollouts, takes the lease and makes the first claims, in one transaction. */
-async function start(
-  deps: ActivityDeps,
-  groupCommit: GroupCommit,
-  job: JobRef,
-  input: RunRolloutsInput,
-  control: ControlNews,
-): Promise<{ runner: Runner<Conclusion>; first: ExchangeResult<Conclusion> | null }> {
-  const started = await deps.db.orgHot(job.orgId, async (tx) => {
-    const [spec, row] = await Promise.all([readSpec<JobSpec>(tx, job.jobId), lockOpenJob(tx, job)]);
+  constructor(deps: ActivityDeps) {
+    this.deps = deps;
+    this.groupCommits = new GroupCommits(deps.db);
+  }
+
+  async readSpec(tx: Tx, job: JobRef): Promise<RunnableSpec> {
+    const spec = await readSpec<JobSpec>(tx, job.jobId);
+    return { spec, apiKey: await containerKey(tx, this.deps.secretKey, job, spec) };
+  }
+
+  /**
+   * Stores new rollouts of a range and makes the first claims. Call it under `lockOpenJob`.
+   * `conclude` runs in the transaction of the last exchange, when none of the range is open.
+   */
+  async start<Conclusion>(
+    tx: Tx,
+    { job, runnable: { spec, apiKey }, token, interruptions }: RunnerContext,
+    { from, to }: RolloutRange,
+    newRequests: RolloutRequest[],
+    conclude: (tx: Tx) => Promise<Conclusion>,
+  ): Promise<StartedRollouts<Conclusion>> {
     const withCandidate = spec.kind !== 'evaluation' || spec.candidate !== null;
-    const [apiKey, , , whole, prompts, limit, token] = await Promise.all([
-      containerKey(tx, deps.secretKey, job, spec),
-      input.update && recordSearchUpdate(tx, job, input.update, row),
-      input.newRequests && planRollouts(tx, job, unpackRequests(input.newRequests), withCandidate),
-      areWhole(tx, job.jobId, input.from, input.to),
+    const [, whole, prompts, limit] = await Promise.all([
+      planRollouts(tx, job, newRequests, withCandidate),
+      areWhole(tx, job.jobId, from, to),
       readOpenPrompts(tx, job.jobId),
       readLimit(tx, job.jobId),
-      acquireLease(tx, job.jobId, runnerName(), leaseSeconds),
     ]);
     if (!whole) throw recordLost(job);
     const runnable: RunnableJob = { spec, apiKey, prompts, limit };
-    const runnerOf = (lease: number) =>
-      new Runner(deps, groupCommit, job, runnable, lease, control, (tx) => conclude(tx, input, spec, lease));
-    const runner = token === null ? null : runnerOf(token);
-    return { runnerOf, runner, first: runner && (await runner.exchangeIn(tx)) };
-  });
-  const { runnerOf, runner, first } = started;
-  return { runner: runner ?? runnerOf(await waitForLease(deps, job)), first };
-}
-
-/** The end of the last exchange. */
-async function conclude(
-  tx: Tx,
-  { jobId, from, to, collect }: RunRolloutsInput,
-  spec: JobSpec,
-  token: number,
-): Promise<Conclusion> {
-  const [finished, answers] = await Promise.all([
-    collect || haveEnded(tx, jobId, from, to),
-    collect ? readAnswers(tx, jobId, from, to, costUnitOf(spec)) : null,
-    releaseLease(tx, jobId, token),
-  ]);
-  // Answers exist once all rollouts have ended.
-  return { finished: collect ? answers !== null : finished, answers: answers && packAnswers(answers) };
-}
-
-/** Graphs do not all cost the same. */
-function costUnitOf(spec: JobSpec): GraphSpec['costUnit'] | undefined {
-  return spec.kind === 'graph' ? spec.costUnit : undefined;
-}
-
-/** Waits for the lease: a killed runner holds it until it runs out. */
-async function waitForLease({ db }: ActivityDeps, job: JobRef): Promise<number> {
-  const context = Context.current();
-  for (;;) {
-    context.heartbeat();
-    await context.sleep(leaseRetryMs);
-    const token = await db.org(job.orgId, (tx) => acquireLease(tx, job.jobId, runnerName(), leaseSeconds));
-    if (token !== null) return token;
+    const groupCommit = this.groupCommits.of(job.orgId);
+    const runner = new Runner(this.deps, groupCommit, job, runnable, token, interruptions, conclude);
+    const first = await runner.exchangeIn(tx);
+    return async () => ({ ...(await runner.run(first)), counts: runner.counts });
   }
-}
-
-/** Who holds the lease, for people who look at the table. */
-function runnerName(): string {
-  return `${Buffer.from(Context.current().info.taskToken).toString('base64url').slice(-24)}:${process.pid}`;
 }

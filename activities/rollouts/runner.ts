@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { setMaxListeners } from 'node:events';
 import { costExhausted, mustFail, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { Tx } from '../../src/storage/db/db.js';
@@ -6,15 +5,14 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { costSpentMessage } from '../call-meter.js';
 import { Concurrency } from './concurrency.js';
-import type { ControlNews } from './control-news.js';
 import { RolloutExchange, type ExchangeResult } from './exchange.js';
 import type { RunnableJob } from './execute.js';
 import type { GroupCommit } from './group-commit.js';
 import { InFlightRollouts, type JobFault } from './in-flight.js';
+import type { Interruptions } from './interruptions.js';
 import { Latch } from './latch.js';
 
 const idleMs = 1_000;
-const heartbeatMs = 1_000;
 /** A runner yields to other jobs after this long, or this many rollouts if that is longer. */
 const yieldAfter = { ms: 30_000, rollouts: 10 };
 /** Wait of the first outcome for others if no slot is idle: larger exchanges cost less. */
@@ -29,14 +27,10 @@ export class Runner<Conclusion> {
   private readonly aborter = new AbortController();
   private readonly work = new Latch();
   private readonly urgency = new Latch();
-  readonly token: number;
   private readonly inFlight: InFlightRollouts;
   private readonly exchange: RolloutExchange<Conclusion>;
-  /** The workflow asked for the rollouts so far. */
-  private isAskedToEnd = false;
-  private readonly deps: ActivityDeps;
   private readonly runnable: RunnableJob;
-  private readonly control: ControlNews;
+  private readonly interruptions: Interruptions;
 
   /** `token`: the lease's. `conclude` runs in the transaction of the last exchange. */
   constructor(
@@ -45,13 +39,11 @@ export class Runner<Conclusion> {
     job: JobRef,
     runnable: RunnableJob,
     token: number,
-    control: ControlNews,
+    interruptions: Interruptions,
     conclude: (tx: Tx) => Promise<Conclusion>,
   ) {
-    this.deps = deps;
     this.runnable = runnable;
-    this.token = token;
-    this.control = control;
+    this.interruptions = interruptions;
     const concurrency = new Concurrency(runnable.spec.maxConcurrent, runnable.limit);
     const { signal } = this.aborter;
     // Every rollout in flight listens to it.
@@ -84,20 +76,19 @@ export class Runner<Conclusion> {
 
   /**
    * Resolves when nothing is in flight: with the conclusion, with a fault that must fail the job,
-   * or with neither if it was stopped. `first`: the first exchange, if it is made.
+   * or with neither if it was interrupted.
    */
-  async run(first: ExchangeResult<Conclusion> | null): Promise<{ conclusion?: Conclusion; fault?: JobFault }> {
+  async run(first: ExchangeResult<Conclusion>): Promise<{ conclusion?: Conclusion; fault?: JobFault }> {
     const stopListening = this.listen();
     const { exchange } = this;
     const { prefetch } = exchange;
     let yieldFrom = Date.now();
     try {
-      for (let idle = false; ;) {
+      for (let made: ExchangeResult<Conclusion> | null = first, idle = false; ; made = null) {
         const mayStart = !this.isStopped() && !this.mustYield(yieldFrom) && !this.inFlight.refusal;
         if (!mayStart || idle) prefetch.release();
         await this.coalesce();
-        const done: ExchangeResult<Conclusion> = first ?? (await exchange.run(mayStart));
-        first = null;
+        const done = made ?? (await exchange.run(mayStart));
         if (!done.held || done.control === 'stop') {
           await this.abort('the job was stopped');
           return {};
@@ -130,28 +121,18 @@ export class Runner<Conclusion> {
     }
   }
 
-  /** Listens to worker, workflow and control, and heartbeats. The result ends it. */
   private listen(): () => void {
-    const context = Context.current();
-    const { draining } = this.deps;
-    const drain = () => this.work.set();
-    draining.addEventListener('abort', drain);
-    context.cancelled.catch((reason: unknown) => {
-      // The workflow asks for the rollouts so far. If the job ends, its control row says `stop`.
-      if (context.cancellationDetails?.cancelRequested) this.isAskedToEnd = true;
-      // This attempt is obsolete, or the grace period is over: its outcomes would not count.
-      else this.aborter.abort(reason);
+    const { obsolete } = this.interruptions;
+    const onStop = () => {
+      if (obsolete.aborted) this.aborter.abort(obsolete.reason);
       this.work.set();
-    });
-    const heartbeat = setInterval(() => context.heartbeat({ inFlight: this.inFlight.size }), heartbeatMs);
-    this.control.listen(() => {
+    };
+    const onNews = () => {
       this.exchange.prefetch.suspend();
       this.work.set();
-    });
-    return () => {
-      clearInterval(heartbeat);
-      draining.removeEventListener('abort', drain);
     };
+    if (obsolete.aborted) onStop();
+    return this.interruptions.listen({ onNews, onStop });
   }
 
   private async abort(reason: string): Promise<void> {
@@ -165,7 +146,7 @@ export class Runner<Conclusion> {
   }
 
   private isStopped(): boolean {
-    return this.isAskedToEnd || this.deps.draining.aborted || this.aborter.signal.aborted;
+    return this.interruptions.isStopped || this.aborter.signal.aborted;
   }
 
   private startClaimed(): void {

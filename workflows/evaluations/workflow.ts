@@ -4,7 +4,6 @@ import { openGateEvaluation, prepareEvaluation } from '../activities.js';
 import type { JobOutcome } from '../jobs/close.js';
 import { JobControl } from '../jobs/control.js';
 import type { CarriedState } from '../jobs/history-limit.js';
-import { PendingUpdate } from '../jobs/pending-update.js';
 import { RunningTime } from '../jobs/running-time.js';
 import { workflowId } from '../../src/core/jobs/kinds.js';
 import type { JobInput } from '../messages.js';
@@ -68,8 +67,7 @@ export async function evaluationWorkflow(input: EvaluationInput): Promise<void> 
     time ??= new RunningTime(limits.leftMs, false);
     const expired = failWhenExpired(control, time, limits);
     const finished = async (): Promise<JobOutcome> => {
-      const range = { newRequests: null, from: 0, to: total, collect: false };
-      await runRolloutRange({ job, control, pending: new PendingUpdate() }, range, `${total} seeds`);
+      await runRolloutRange({ job, control }, { from: 0, to: total }, `${total} seeds`);
       // A paused job stays paused until it is resumed, even with nothing left to do.
       await control.waitUntilRunnable();
       return control.completed('completed', maxFailureRate);
@@ -85,13 +83,7 @@ async function failWhenExpired(
   { total, timeoutMs }: EvaluationLimits,
 ): Promise<never> {
   await time.expired(() => control.status === 'running');
-  control.interrupt({
-    status: 'failed',
-    stoppedBy: 'timeout',
-    error: {
-      code: 'timeout',
-      message: `The evaluation of ${total} seeds did not finish within its timeout of ${timeoutMs / 1000} s.`,
-    },
-  });
+  const message = `The evaluation of ${total} seeds did not finish within its timeout of ${timeoutMs / 1000} s.`;
+  control.interrupt(() => ({ status: 'failed', stoppedBy: 'timeout', error: { code: 'timeout', message } }));
   return condition(() => false) as Promise<never>;
 }

@@ -1,9 +1,9 @@
 import { continueAsNew } from '@temporalio/workflow';
 import { prepareGraph } from '../activities.js';
-import { searchJob, type SearchInput } from '../search/loop.js';
+import { searchJob, type SearchJobInput } from '../search/loop.js';
 
 /** A graph job: a search for a better graph of model calls. */
-export function graphWorkflow(input: SearchInput): Promise<void> {
+export function graphWorkflow(input: SearchJobInput): Promise<void> {
   return searchJob(input, {
     advice: 'give fewer tasks',
     prepare: prepareGraph,

@@ -32,6 +32,8 @@ export interface JobDefinition {
   statusView(): Omit<StatusView, 'status'>;
   /** The search's state; null: the job has no search. */
   searchView(): SearchView | null;
+  /** How many inputs its search has; absent: it has no search. */
+  steps?(): number | undefined;
   /** Records the last search update before the job rests or ends. */
   recordPending(): Promise<void>;
   /** The end of the search, for an extension; undefined: the job cannot be extended. */
@@ -55,7 +57,7 @@ export class JobControl {
   private readonly inbox: CommandInbox;
   private suggestions: Suggestion[];
   private readonly accepted: string[] = [];
-  private interruption: JobOutcome | null = null;
+  private interruption: (() => JobOutcome) | null = null;
   private readonly workflowScope = CancellationScope.current();
   private readonly workScope = new CancellationScope();
   private isDeciding = false;
@@ -130,29 +132,30 @@ export class JobControl {
     return fault ? { status: 'failed', stoppedBy: 'failed', error: fault } : { status: 'completed', stoppedBy };
   }
 
-  /** Ends the job's work with this outcome. The first interruption counts. */
-  interrupt(outcome: JobOutcome): void {
+  /** Ends the job's work. The first interruption counts; its outcome is taken once work rests. */
+  interrupt(outcome: () => JobOutcome): void {
     this.interruption ??= outcome;
     this.workScope.cancel();
   }
 
   /** Runs the work to its end, then closes row and workflow. ContinueAsNew passes through. */
   async run(work: () => Promise<JobOutcome>): Promise<void> {
-    let outcome: JobOutcome;
+    let outcomeOf: () => JobOutcome;
     try {
-      outcome = await this.workScope.run(async () => {
+      const outcome = await this.workScope.run(async () => {
         const commands = this.decideAsReceived();
         // The loop ends only by cancellation; its failure ends the work.
         return Promise.race([work(), commands]);
       });
+      outcomeOf = () => outcome;
     } catch (error) {
       if (error instanceof ContinueAsNew) throw error;
       if (isCancellation(error)) await CancellationScope.nonCancellable(() => this.decideRest());
-      outcome = this.interruption ?? this.definition.outcomeOfError?.(error) ?? outcomeOfError(error);
+      outcomeOf = this.interruption ?? (() => this.definition.outcomeOfError?.(error) ?? outcomeOfError(error));
     }
     // Ends the command loop and all other waits of the work.
     this.workScope.cancel();
-    await CancellationScope.nonCancellable(() => this.closeRow(outcome));
+    const outcome = await CancellationScope.nonCancellable(() => this.closeRow(outcomeOf));
     await closeWorkflow(outcome);
   }
 
@@ -188,22 +191,26 @@ export class JobControl {
     return this.workflowScope.consideredCancelled || this.workScope.consideredCancelled;
   }
 
-  private async closeRow(outcome: JobOutcome): Promise<void> {
+  private async closeRow(outcomeOf: () => JobOutcome): Promise<JobOutcome> {
     await condition(() => !this.isDeciding);
     // `finish` records the search's state too, so a failure here must not hide the job's outcome.
     await this.definition
       .recordPending()
       .catch((error: unknown) => log.error('last search update not recorded', { error }));
+    const outcome = outcomeOf();
     this.status = outcome.status;
     upsertSearchAttributes([{ key: statusAttribute, value: outcome.status }, ...this.progressAttributes()]);
     const kept = this.definition.kept?.();
+    const steps = this.definition.steps?.();
     await finish({
       ...this.input,
+      ...(steps !== undefined && { steps }),
       ...(kept && { kept: { ...kept, counts: this.counts } }),
       ending: { ...outcome, error: storedError(outcome) },
       search: this.definition.searchView(),
       accepted: this.accepted,
     });
+    return outcome;
   }
 
   private async decideAsReceived(): Promise<never> {
@@ -240,10 +247,14 @@ export class JobControl {
       await CancellationScope.nonCancellable(() =>
         record({
           ...this.input,
-          decision: { commands: outcomes, ...(events.length > 0 && { status: recorded, events }) },
+          decision: {
+            commands: outcomes,
+            ...(suggestions.length > 0 && { hasSuggestion: true }),
+            ...(events.length > 0 && { status: recorded, events }),
+          },
         }),
       );
     }
-    if (jobOutcome) this.interrupt(jobOutcome);
+    if (jobOutcome) this.interrupt(() => jobOutcome);
   }
 }

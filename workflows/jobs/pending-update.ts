@@ -1,4 +1,4 @@
-import type { SearchUpdate } from '../../activities/index.js';
+import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
 
 /** The last search update, until an activity records it together with its own work. */
 export class PendingUpdate {

@@ -1,56 +1,30 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { RunRolloutsInput } from '../../activities/index.js';
+import type { JobFault } from '../../activities/index.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
-import { packRequests, unpackAnswers, type PackedAnswers } from '../../src/core/jobs/rollout-packing.js';
-import type { RolloutAnswer, RolloutRequest } from '../../src/core/search/protocol.js';
 import { runRollouts } from '../activities.js';
 import type { JobControl } from '../jobs/control.js';
-import type { PendingUpdate } from '../jobs/pending-update.js';
 import type { JobInput } from '../messages.js';
 
-export interface RolloutContext {
-  job: JobInput;
-  control: JobControl;
-  pending: PendingUpdate;
-}
-
-/** Runs rollouts to their outcomes. Returns the answers in the order asked. */
-export async function answerByRollouts(
-  context: RolloutContext,
-  requests: RolloutRequest[],
-  summary: string,
-): Promise<RolloutAnswer[]> {
-  const from = requests[0]?.ordinal ?? 0;
-  const range = { newRequests: packRequests(requests), from, to: from + requests.length, collect: true };
-  const answers = await runRolloutRange(context, range, summary);
-  return answers ? unpackAnswers(answers) : [];
-}
-
-/** Runs a range of the job's rollouts, waiting while the job is paused. Null unless `collect`. */
+/** Runs a range of the job's stored rollouts, waiting while the job is paused. */
 export async function runRolloutRange(
-  { job, control, pending }: RolloutContext,
-  range: Pick<RunRolloutsInput, 'newRequests' | 'from' | 'to' | 'collect'>,
+  { job, control }: { job: JobInput; control: JobControl },
+  range: { from: number; to: number },
   summary: string,
-): Promise<PackedAnswers | null> {
-  let { newRequests } = range;
+): Promise<void> {
   for (;;) {
     await control.waitUntilRunnable();
     const result = await control.untilRest(
-      control.runUntilHistoryLimit(() =>
-        pending.recordWith((update) =>
-          runRollouts.executeWithOptions({ summary }, [{ ...job, ...range, newRequests, ...update }]),
-        ),
-      ),
+      control.runUntilHistoryLimit(() => runRollouts.executeWithOptions({ summary }, [{ ...job, ...range }])),
     );
     if (!result) continue;
-    newRequests = null;
-    control.counts = result.counts;
-    if (result.fault) {
-      const { message, code, retryable } = result.fault;
-      // A spent budget ends the job, and a paused job stays paused until it is resumed.
-      if (code === costExhausted) await control.waitUntilRunnable();
-      throw ApplicationFailure.nonRetryable(message, code, { retryable });
-    }
-    if (result.finished) return result.answers;
+    control.counts = result.counts ?? control.counts;
+    if (result.fault) await failWith(result.fault, control);
+    if (result.finished) return;
   }
+}
+
+/** Fails the job. A spent budget ends it, and a paused job stays paused until it is resumed. */
+export async function failWith({ message, code, retryable }: JobFault, control: JobControl): Promise<never> {
+  if (code === costExhausted) await control.waitUntilRunnable();
+  throw ApplicationFailure.nonRetryable(message, code, { retryable });
 }

@@ -50,7 +50,7 @@ export function outcomeIfCostSpent(error: unknown, context: BudgetContext): JobO
 export function interruptWhenExpired(time: RunningTime, control: JobControl, outcome: () => JobOutcome): void {
   time
     .expired(() => control.status === 'running')
-    .then(() => control.interrupt(outcome()))
+    .then(() => control.interrupt(outcome))
     .catch((error: unknown) => {
       // The job ended before its time was over.
       if (!isCancellation(error)) throw error;

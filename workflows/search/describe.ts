@@ -1,6 +1,6 @@
 /** A search in the words of the Temporal UI and of the status query. */
 import { candidateId } from '../../src/core/jobs/ids.js';
-import type { CandidateSummary, SearchRequest, SearchView } from '../../src/core/search/protocol.js';
+import type { SearchRequest, SearchView } from '../../src/core/search/protocol.js';
 import type { StatusView } from '../messages.js';
 
 /** The status query's view of a search; null: it has not begun. */
@@ -34,10 +34,4 @@ export function summaryOf(request: Exclude<SearchRequest, { kind: 'done' | 'fail
       return `generation ${generation}: ${request.requests.length} rollouts${stage ? ` (${stage})` : ''}`;
     }
   }
-}
-
-/** Candidates that are new or differ: history carries only these. */
-export function changedCandidates(before: SearchView, after: SearchView): CandidateSummary[] {
-  const known = new Map(before.candidates.map((candidate) => [candidate.candidate, JSON.stringify(candidate)]));
-  return after.candidates.filter((candidate) => known.get(candidate.candidate) !== JSON.stringify(candidate));
 }

@@ -1,20 +1,16 @@
-import { setCurrentDetails } from '@temporalio/workflow';
-import type { SessionLimits, SessionPlan } from '../../activities/index.js';
-import {
-  algorithmOf,
-  extendSearch,
-  switchToUnpaired,
-  searchOf,
-  type SessionState,
-} from '../../src/core/algorithms/index.js';
-import type { ProposalAnswer, SearchRequest, SearchResponse, SearchView } from '../../src/core/search/protocol.js';
-import { recordSearch } from '../activities.js';
+import { condition, log, setCurrentDetails } from '@temporalio/workflow';
+import type { RunSearchResult, SessionLimits, SessionPlan } from '../../activities/index.js';
+import { algorithmOf, extendSearch, switchToUnpaired, type SessionState } from '../../src/core/algorithms/index.js';
+import { isMeasuredBaseline, SearchProgress } from '../../src/core/algorithms/progress.js';
+import type { SearchRequest, SearchView } from '../../src/core/search/protocol.js';
+import { record, recordSearch, search as runSearch } from '../activities.js';
 import type { JobOutcome } from '../jobs/close.js';
 import { JobControl } from '../jobs/control.js';
 import type { CarriedState } from '../jobs/history-limit.js';
 import { PendingUpdate } from '../jobs/pending-update.js';
 import type { JobInput } from '../messages.js';
-import { answerRequest, type SearchContext } from './answer.js';
+import { answerByTraffic } from '../rollouts/live.js';
+import { failWith } from '../rollouts/run.js';
 import {
   interruptWhenExpired,
   limitsLeft,
@@ -23,19 +19,19 @@ import {
   sessionTime,
   type BudgetContext,
 } from './budget.js';
-import { changedCandidates, describeProgress, statusOf } from './describe.js';
+import { describeProgress, statusOf, summaryOf } from './describe.js';
 
 /** The input of a job that searches; `resume`: the state that an earlier run handed on. */
-export interface SearchInput extends JobInput {
+export interface SearchJobInput extends JobInput {
   resume?: {
     state: SessionState;
     limits: SessionLimits;
     control: CarriedState;
-    /** Answers to the first of the proposals that `state` asks for. */
-    proposed: ProposalAnswer[];
+    /** The ids of a person's prompts that the state does not have yet. */
+    given: string[];
     /** The id of the hint in the proposer's prompts. */
     hint?: string;
-    /** How many responses were applied. */
+    /** How many inputs were applied. */
     steps: number;
     /** The rest of `max_minutes`. */
     leftMs?: number;
@@ -49,144 +45,200 @@ export interface SearchDefinition {
   prepare(job: JobInput): Promise<SessionPlan>;
   /** Whether an ended job can go on with larger limits. */
   isExtendable?: boolean;
-  /** Runs after the baseline's rollouts. */
+  /** Runs after the baseline's rollouts by live traffic. */
   adoptBaseline?(job: JobInput): Promise<void>;
   /** Continues in a new run of the kind's workflow. */
-  continueAsNew(input: SearchInput): Promise<never>;
+  continueAsNew(input: SearchJobInput): Promise<never>;
 }
 
-/** Whether a rollout of the baseline succeeded; a failed one may not have shown its prompt. */
-function isMeasuredBaseline(request: SearchRequest, response: SearchResponse): boolean {
-  if (request.kind !== 'rollouts' || response.kind !== 'rollouts') return false;
-  const isBaseline = request.requests.some(({ stage }) => stage === 'baseline');
-  return isBaseline && response.answers.some(({ reward }) => reward !== null);
-}
+/** A stopped search returns its state within a heartbeat timeout, even if its worker was killed. */
+const stopTimeout = '30 seconds';
 
-/** Runs a search: answers each request, applies the response, records the update. */
-export async function searchJob(input: SearchInput, definition: SearchDefinition): Promise<void> {
+/** Runs a search: an activity answers its requests; this workflow keeps the state. */
+export async function searchJob(input: SearchJobInput, definition: SearchDefinition): Promise<void> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
-  const { resume } = input;
-  let state = resume?.state ?? null;
-  let steps = resume?.steps ?? 0;
-  const pending = new PendingUpdate();
-  // A state does not change, so its view is computed once, however often it is queried.
-  let lastView: { of: SessionState; view: SearchView } | null = null;
-  const viewOf = (of: SessionState): SearchView => {
-    if (lastView?.of !== of) lastView = { of, view: searchOf(of).view(of) };
-    return lastView.view;
-  };
-  const view = (): SearchView | null => state && viewOf(state);
-  const control: JobControl = new JobControl(
-    job,
-    {
-      statusView: () => statusOf(job.jobId, view()),
-      searchView: view,
-      recordPending: () =>
-        pending.recordWith(async ({ update }) => {
-          if (update) await recordSearch({ ...job, ...update });
-        }),
-      takesSuggestion: (kind) => {
-        if (!state || !definition.isExtendable) return false;
-        return kind === 'hint' || (!context.limits.live && searchOf(state).give(state, '') !== null);
-      },
-      kept: () => {
-        if (!state || !definition.isExtendable || context.limits.live) return undefined;
-        state = takeSuggestions(state);
-        const { runMs, usedMs = 0 } = context.limits;
-        const spentMs = runMs === undefined || !time ? 0 : runMs - time.left;
-        const { proposed, hint } = context;
-        return { state, proposed, steps, usedMs: usedMs + spentMs, ...(hint !== undefined && { hint }) };
-      },
-      outcomeOfError: (error) => outcomeIfCostSpent(error, budget()),
-      continueAsNew: (carried) => {
-        const { limits, proposed, hint } = context;
-        const left = time && { leftMs: time.left };
-        return definition.continueAsNew({
-          ...job,
-          resume: {
-            state: state!,
-            limits,
-            control: carried,
-            proposed,
-            steps,
-            ...left,
-            ...(hint !== undefined && { hint }),
-          },
-        });
-      },
-    },
-    resume?.control,
-  );
-  const context: SearchContext = {
-    job,
-    control,
-    pending,
-    limits: resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 },
-    proposed: resume?.proposed ?? [],
-    hint: resume?.hint,
-  };
-  let time = sessionTime(context.limits, resume?.leftMs);
-  const budget = (): BudgetContext => ({
-    search: view(),
-    control,
-    maxFailureRate: context.limits.maxFailureRate,
-    advice: definition.advice,
-  });
+  await new SearchJob(job, definition, input.resume).run();
+}
 
-  const takeSuggestions = (from: SessionState): SessionState => {
-    let after = from;
-    for (const { kind, id } of control.takeSuggestions()) {
-      if (kind === 'hint') context.hint = id;
-      else after = searchOf(after).give(after, id) ?? after;
-    }
-    return after;
-  };
-  const begin = ({ search, limits, kept }: SessionPlan): SessionState => {
-    context.limits = limits;
-    if (!kept) return algorithmOf(search).create(search);
-    context.limits = limitsLeft(limits, kept.usedMs);
-    context.proposed = kept.proposed;
-    context.hint = kept.hint;
-    control.counts = kept.counts;
-    const { state: extended, decisions } = extendSearch(kept.state, search) ?? { state: kept.state, decisions: [] };
-    steps = kept.steps + 1;
-    const view = viewOf(extended);
-    const candidates = changedCandidates(viewOf(kept.state), view);
-    pending.set({ step: steps, view: { ...view, candidates }, decisions });
-    return extended;
-  };
+class SearchJob {
+  private search: SearchProgress | null;
+  private limits: SessionLimits;
+  private given: string[];
+  private hint: string | undefined;
+  private time: ReturnType<typeof sessionTime>;
+  /** Whether the activity has a newer state. */
+  private isSearching = false;
+  private readonly pending = new PendingUpdate();
+  private readonly control: JobControl;
+  private readonly job: JobInput;
+  private readonly definition: SearchDefinition;
 
-  await control.run(async (): Promise<JobOutcome> => {
-    if (!state) {
-      state = begin(await definition.prepare(job));
-    } else {
-      setCurrentDetails(describeProgress(viewOf(state)));
-    }
-    time ??= sessionTime(context.limits, undefined);
-    if (time) interruptWhenExpired(time, control, () => outcomeOfSpentBudget('max_minutes', budget()));
-    let before = viewOf(state);
+  constructor(job: JobInput, definition: SearchDefinition, resume: SearchJobInput['resume']) {
+    this.job = job;
+    this.definition = definition;
+    this.search = resume ? new SearchProgress(resume.state, resume.steps) : null;
+    this.limits = resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 };
+    this.given = resume?.given ?? [];
+    this.hint = resume?.hint;
+    this.time = sessionTime(this.limits, resume?.leftMs);
+    this.control = new JobControl(
+      job,
+      {
+        statusView: () => statusOf(job.jobId, this.view),
+        searchView: () => this.view,
+        steps: () => this.search?.steps,
+        recordPending: () => this.recordPending(),
+        takesSuggestion: (kind) => {
+          if (!this.search || !definition.isExtendable) return false;
+          return kind === 'hint' || (!this.limits.live && this.search.takesPrompt);
+        },
+        kept: () => this.kept(),
+        outcomeOfError: (error) => outcomeIfCostSpent(error, this.budget()),
+        continueAsNew: (carried) => this.continueAsNew(carried),
+      },
+      resume?.control,
+    );
+  }
+
+  run(): Promise<void> {
+    return this.control.run(async () => {
+      if (this.search) setCurrentDetails(describeProgress(this.search.view));
+      else this.search = this.begin(await this.definition.prepare(this.job));
+      this.time ??= sessionTime(this.limits, undefined);
+      if (this.time) {
+        interruptWhenExpired(this.time, this.control, () => outcomeOfSpentBudget('max_minutes', this.budget()));
+      }
+      return this.answerAll(this.search);
+    });
+  }
+
+  private get view(): SearchView | null {
+    return this.search && this.search.view;
+  }
+
+  private begin({ search: settings, limits, kept }: SessionPlan): SearchProgress {
+    this.limits = limits;
+    if (!kept) return new SearchProgress(algorithmOf(settings).create(settings), 0);
+    this.limits = limitsLeft(limits, kept.usedMs);
+    this.hint = kept.hint;
+    this.control.counts = kept.counts;
+    const search = new SearchProgress(kept.state, kept.steps);
+    const before = search.view;
+    const { state, decisions } = extendSearch(kept.state, settings) ?? { state: kept.state, decisions: [] };
+    search.state = state;
+    this.pending.set(search.update(before, decisions));
+    return search;
+  }
+
+  private async answerAll(search: SearchProgress): Promise<JobOutcome> {
     for (;;) {
-      await control.waitUntilRunnable();
-      state = takeSuggestions(state);
-      const request = searchOf(state).next(state);
-      if (request.kind === 'done') return control.completed(request.stoppedBy, context.limits.maxFailureRate);
+      await this.control.waitUntilRunnable();
+      this.takeSuggestions();
+      const request = search.next();
+      if (request.kind === 'done') return this.control.completed(request.stoppedBy, this.limits.maxFailureRate);
       if (request.kind === 'failed') {
         return { status: 'failed', stoppedBy: 'failed', error: { code: request.code, message: request.message } };
       }
-      const { response, traffic } = await answerRequest(context, request);
-      if (traffic !== undefined) state = switchToUnpaired(state, traffic);
-      if (isMeasuredBaseline(request, response)) {
-        await definition.adoptBaseline?.(job);
-      }
-      const applied = searchOf(state).apply(takeSuggestions(state), response);
-      state = applied.state;
-      const after = viewOf(state);
-      setCurrentDetails(describeProgress(after));
-      if (after.bestReward !== before.bestReward) control.showProgress();
-      steps += 1;
-      const candidates = changedCandidates(before, after);
-      pending.set({ step: steps, view: { ...after, candidates }, decisions: applied.decisions });
-      before = after;
+      const { bestReward } = search.view;
+      if (this.limits.live && request.kind === 'rollouts') await this.answerByTraffic(search, request);
+      else await this.answerByActivity(search, summaryOf(request));
+      setCurrentDetails(describeProgress(search.view));
+      if (search.view.bestReward !== bestReward) this.control.showProgress();
     }
-  });
+  }
+
+  private async answerByActivity(search: SearchProgress, summary: string): Promise<void> {
+    const { control, hint } = this;
+    const given = [...this.given];
+    const result = await control.untilRest(
+      control.runUntilHistoryLimit(() =>
+        this.pending.recordWith((update) =>
+          this.keepingResult(search, given.length, () => {
+            const input = { ...this.job, state: search.state, steps: search.steps, given, ...update };
+            return runSearch.executeWithOptions({ summary }, [{ ...input, ...(hint !== undefined && { hint }) }]);
+          }),
+        ),
+      ),
+    );
+    if (result?.fault) await failWith(result.fault, control);
+  }
+
+  /** Takes over the activity's state even if the job was cancelled meanwhile. */
+  private async keepingResult(
+    search: SearchProgress,
+    givenBefore: number,
+    activity: () => Promise<RunSearchResult>,
+  ): Promise<RunSearchResult> {
+    this.isSearching = true;
+    try {
+      const result = await activity();
+      search.state = result.state;
+      search.steps = result.steps;
+      this.given.splice(0, givenBefore);
+      this.control.counts = result.counts ?? this.control.counts;
+      return result;
+    } finally {
+      this.isSearching = false;
+    }
+  }
+
+  private async answerByTraffic(
+    search: SearchProgress,
+    request: Extract<SearchRequest, { kind: 'rollouts' }>,
+  ): Promise<void> {
+    const { job, control, pending } = this;
+    const { answers, traffic } = await answerByTraffic({ job, control, pending }, request.requests, summaryOf(request));
+    const response = { kind: 'rollouts' as const, answers };
+    search.state = switchToUnpaired(search.state, traffic);
+    if (isMeasuredBaseline(request, response)) await this.definition.adoptBaseline?.(job);
+    pending.set(search.apply(response));
+  }
+
+  private takeSuggestions(): void {
+    for (const { kind, id } of this.control.takeSuggestions()) {
+      if (kind === 'hint') this.hint = id;
+      else this.given.push(id);
+    }
+  }
+
+  /** Stops a running activity for its state, then records an update that no activity recorded. */
+  private async recordPending(): Promise<void> {
+    if (this.isSearching) {
+      await record({ ...this.job, decision: { isEnding: true } });
+      const hasStopped = await condition(() => !this.isSearching, stopTimeout);
+      if (!hasStopped) log.warn('the search did not return its state');
+    }
+    await this.pending.recordWith(async ({ update }) => {
+      if (update) await recordSearch({ ...this.job, ...update });
+    });
+  }
+
+  /** The end of the search, for an extension; undefined: it cannot be extended. */
+  private kept() {
+    if (!this.search || !this.definition.isExtendable || this.limits.live || this.isSearching) return undefined;
+    this.takeSuggestions();
+    for (const id of this.given.splice(0)) this.search.give(id);
+    const { state, steps } = this.search;
+    const { runMs, usedMs = 0 } = this.limits;
+    const spentMs = runMs === undefined || !this.time ? 0 : runMs - this.time.left;
+    return { state, steps, usedMs: usedMs + spentMs, ...(this.hint !== undefined && { hint: this.hint }) };
+  }
+
+  private budget(): BudgetContext {
+    const { control, limits, definition } = this;
+    return { search: this.view, control, maxFailureRate: limits.maxFailureRate, advice: definition.advice };
+  }
+
+  private continueAsNew(control: CarriedState): Promise<never> {
+    const { job, limits, given, hint, time } = this;
+    const { state, steps } = this.search!;
+    return this.definition.continueAsNew({
+      ...job,
+      resume: {
+        ...{ state, limits, control, given, steps },
+        ...(time && { leftMs: time.left }),
+        ...(hint !== undefined && { hint }),
+      },
+    });
+  }
 }

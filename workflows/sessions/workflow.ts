@@ -1,9 +1,9 @@
 import { continueAsNew } from '@temporalio/workflow';
 import { adoptBaseline, prepareSession } from '../activities.js';
-import { searchJob, type SearchInput } from '../search/loop.js';
+import { searchJob, type SearchJobInput } from '../search/loop.js';
 
 /** A prompt optimization session. */
-export function sessionWorkflow(input: SearchInput): Promise<void> {
+export function sessionWorkflow(input: SearchJobInput): Promise<void> {
   return searchJob(input, {
     advice: 'list fewer evaluation seeds',
     isExtendable: true,

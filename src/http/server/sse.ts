@@ -84,10 +84,11 @@ async function pump(response: ServerResponse, after: number, source: Source, hin
   if (!(await send(`retry: ${reconnectMs}\n\n`))) return false;
   while (!response.destroyed && !source.shutdown.aborted) {
     const { frames, full } = await source.read(position);
-    for (const frame of frames) {
-      if (!(await send(`id: ${frame.id}\nevent: ${frame.event}\ndata: ${frame.data}\n\n`))) return false;
-      position = frame.id;
-      last = frame;
+    const newest = frames.at(-1);
+    if (newest) {
+      if (!(await send(frames.map(textOf).join('')))) return false;
+      position = newest.id;
+      last = newest;
     }
     if (!full && last && source.isLast(last)) return true;
     // The signal covers messages stored since the read.
@@ -96,6 +97,10 @@ async function pump(response: ServerResponse, after: number, source: Source, hin
     await hints.next(Math.min(source.pollMs, Math.max(1, beat + source.heartbeatMs - Date.now())));
   }
   return !response.destroyed;
+}
+
+function textOf({ id, event, data }: Frame): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`;
 }
 
 /** Whether `event` fires within `ms`, before the connection closes. */

@@ -43,6 +43,10 @@ export interface Decision {
   events?: NewEvent[];
   status?: 'running' | 'paused';
   commands?: CommandOutcome[];
+  /** The running search is to take in a person's suggestion. */
+  hasSuggestion?: boolean;
+  /** The job is about to end: its running work stops. */
+  isEnding?: boolean;
 }
 
 /** Records a decision of an open job; ignored once the job is closed. `locked`: its control row. */
@@ -70,6 +74,9 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision, lo
       ),
     decision.outcomesThrough !== undefined && countOutcomes(tx, job, decision.outcomesThrough),
     decision.status && setStatus(tx, job, decision.status),
+    decision.isEnding &&
+      tx.query(`update job_controls set control = 'stop' where job_id = $1`, [job.jobId], 'set_ending'),
+    (decision.isEnding || decision.hasSuggestion) && notifyControl(tx, job),
     settleCommands(tx, decision.commands ?? [], decision.status ?? row.status),
     appendEvents(tx, job, decision.events ?? []),
   ]);
@@ -83,8 +90,13 @@ async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused'): Pro
       [job.jobId, status === 'paused' ? 'pause' : 'run'],
       'set_control',
     ),
-    tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),
+    notifyControl(tx, job),
   ]);
+}
+
+/** Tells the activities of the job to read its control. */
+function notifyControl(tx: Tx, { jobId }: JobRef) {
+  return tx.query(`select pg_notify('ratchet_control', $1)`, [jobId]);
 }
 
 async function updateCandidates(
@@ -229,7 +241,7 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
     markDue(tx, job.jobId),
     settleLost(tx, job),
     appendEvents(tx, job, eventsOfRun(row.run, end.events)),
-    tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),
+    notifyControl(tx, job),
   ]);
   await settleCommands(
     tx,

@@ -34,6 +34,17 @@ export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   return row;
 }
 
+/** Whether a job's work may go on, without its lock. */
+export async function readControl(tx: Tx, jobId: string): Promise<ControlRow['control']> {
+  const [row] = await tx.query<{ control: ControlRow['control'] }>(
+    'select control from job_controls where job_id = $1',
+    [jobId],
+    'read_control',
+  );
+  if (!row) throw new JobGoneError(`Job "${jobId}" is not in the database.`);
+  return row.control;
+}
+
 /** `skip`: leave out the rows that another transaction has locked. */
 export type LockMode = 'wait' | 'skip';
 

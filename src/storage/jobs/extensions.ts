@@ -4,7 +4,6 @@ import type { EventData } from '../../contracts/events/schema.js';
 import type { OutcomeCounts } from '../../core/jobs/failures.js';
 import { workflowId } from '../../core/jobs/kinds.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
-import type { ProposalAnswer } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
 import { toJsonb } from '../db/json.js';
 import { raiseCostBudget } from './cost-budget.js';
@@ -14,11 +13,9 @@ import { awaitNextEnd } from './webhooks.js';
 /** The end of a session's search, from which an extension goes on. */
 export interface KeptSearch {
   state: SessionState;
-  /** Answers to the first of the proposals that `state` asks for. */
-  proposed: ProposalAnswer[];
   /** The id of the hint in the proposer's prompts. */
   hint?: string;
-  /** How many responses were applied. */
+  /** How many inputs were applied. */
   steps: number;
   counts: OutcomeCounts;
   /** Running time of all runs with a limit, in milliseconds. */

@@ -1,10 +1,13 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
-import { proposeActivity } from '../../../activities/proposals/propose.js';
+import { readMaterial } from '../../../activities/proposals/material.js';
+import { propose as makeProposals } from '../../../activities/proposals/propose.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import type { ProposalRequest } from '../../../src/core/search/protocol.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
+import type { SearchSpec } from '../../../src/core/jobs/spec.js';
+import { lockJob } from '../../../src/storage/jobs/events.js';
+import { readSpec } from '../../../src/storage/jobs/spec.js';
 import { readProposerAttempts } from '../../../src/storage/candidates/proposals.js';
 import { seedCandidates, seedRollouts } from '../../http/seed.js';
 import { createSession, httpOfFile } from '../../http/support.js';
@@ -25,9 +28,8 @@ test('records the verdict on each proposer answer with that answer', async () =>
       ordinals: [0],
       components,
     };
-    const input = { orgId: 'default', jobId, requests: [request] };
     for (const run of [1, 2]) {
-      const answers = await new MockActivityEnvironment().run(propose, input);
+      const answers = await propose(request);
       expect([run, answers]).toMatchObject([run, [{ candidate: 1, outcome: 'proposed', shown: [0] }]]);
     }
     expect(model.requests).toHaveLength(2);
@@ -58,11 +60,7 @@ describe('a stalled search', () => {
       const { jobId, propose } = await jobWith(model.url);
       const requests = [stalled(1, 'restart'), stalled(2, 'restart')];
       for (const request of requests) {
-        const answers = await new MockActivityEnvironment().run(propose, {
-          orgId: 'default',
-          jobId,
-          requests: [request],
-        });
+        const answers = await propose(request);
         expect(answers).toMatchObject([{ outcome: 'proposed', shown: [0] }]);
       }
       expect(model.requests.map(({ body }) => body['temperature'])).toEqual([1, 1, undefined]);
@@ -76,13 +74,12 @@ describe('a stalled search', () => {
   test('takes a compression that is not shorter for a duplicate, after one answer', async () => {
     const model = await startFakeModel(({ n }) => ({ text: `\`\`\`\n${n === 1 ? 'Answer it.' : 'Go.'}\n\`\`\`` }));
     try {
-      const { jobId, propose } = await jobWith(model.url);
+      const { propose } = await jobWith(model.url);
       for (const [candidate, outcome] of [
         [1, 'duplicate'],
         [2, 'proposed'],
       ] as const) {
-        const input = { orgId: 'default', jobId, requests: [stalled(candidate, 'compress')] };
-        expect(await new MockActivityEnvironment().run(propose, input)).toMatchObject([{ candidate, outcome }]);
+        expect(await propose(stalled(candidate, 'compress'))).toMatchObject([{ candidate, outcome }]);
       }
       expect(model.requests).toHaveLength(2);
     } finally {
@@ -91,11 +88,21 @@ describe('a stalled search', () => {
   });
 });
 
-/** A session with a baseline that failed on seed 0, and the activity with a proposer at `url`. */
+/** A session with a baseline that failed on seed 0, and its proposer at `url`. */
 async function jobWith(url: string) {
   const jobId = await createSession(http);
   await seedCandidates(http, jobId, [{ status: 'evaluated', reward: 0, generation: 0, text: 'Answer.' }]);
   await seedRollouts(http, jobId, [{ candidate: 0, seed: 0, status: 'succeeded', reward: 0, feedback: 'Better.' }]);
   const providers = createProviders({ OPENAI_BASE_URL: url, OPENAI_API_KEY: 'sk-secret' });
-  return { jobId, ...proposeActivity({ db: http.db, providers } as ActivityDeps) };
+  const job = { orgId: 'default', jobId };
+  const propose = async (request: ProposalRequest) => {
+    const material = await http.db.org('default', async (tx) =>
+      readMaterial(tx, job, await readSpec<SearchSpec>(tx, jobId), [request], undefined),
+    );
+    const token = await http.db.org('default', async (tx) => (await lockJob(tx, job)).lease_token);
+    const { signal } = new AbortController();
+    const batch = { requests: [request], material, signal, mayAsk: () => true, token };
+    return makeProposals({ db: http.db, providers } as ActivityDeps, job, batch);
+  };
+  return { jobId, propose };
 }

@@ -31,6 +31,7 @@ const tables = [
   'jobs',
   'job_labels',
   'job_controls',
+  'search_inputs',
   'search_states',
   'secrets',
   'candidates',

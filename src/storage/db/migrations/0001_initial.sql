@@ -188,6 +188,16 @@ create table search_states (
   kept json not null
 );
 
+-- Inputs of a search that its workflow does not have yet, by the number of its steps.
+create table search_inputs (
+  job_id text not null references jobs (id) on delete cascade,
+  org_id text not null,
+  step int not null,
+  -- SearchInput
+  input json not null,
+  primary key (job_id, step)
+);
+
 -- Secrets of open jobs, deleted when the job closes.
 create table secrets (
   org_id text not null,
@@ -671,7 +681,7 @@ create table dataset_rows (
 -- The service runs as ratchet_app, which owns nothing and cannot bypass row-level security.
 grant select, insert, update, delete on
   api_keys, idempotency_keys,
-  jobs, job_labels, job_controls, search_states, secrets,
+  jobs, job_labels, job_controls, search_states, search_inputs, secrets,
   commands, suggestions, events, webhooks,
   candidates,
   rollouts, slots, rewards,
@@ -692,7 +702,7 @@ declare t text;
 begin
   foreach t in array array[
     'api_keys', 'idempotency_keys',
-    'jobs', 'job_labels', 'job_controls', 'search_states', 'secrets',
+    'jobs', 'job_labels', 'job_controls', 'search_states', 'search_inputs', 'secrets',
     'commands', 'suggestions', 'events', 'webhooks',
     'candidates',
     'rollouts', 'slots', 'rewards',

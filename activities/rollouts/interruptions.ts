@@ -1,0 +1,79 @@
+import { Context } from '@temporalio/activity';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { ActivityDeps } from '../deps.js';
+
+const heartbeatMs = 1_000;
+
+interface InterruptionSources {
+  notifications: Pick<ActivityDeps['notifications'], 'on'>;
+  /** Aborted when the worker shuts down. */
+  draining: AbortSignal;
+}
+
+/** What listens to interruptions. */
+export interface InterruptionListener {
+  /** The job's control may have changed. */
+  onNews(): void;
+  /** `isStopped` or `obsolete` has changed. */
+  onStop(): void;
+}
+
+/**
+ * What interrupts an activity: news of the job's control, its workflow, and the worker's shutdown.
+ * It hears them from its creation until `close`, and heartbeats meanwhile.
+ */
+export class Interruptions {
+  /** Whether there was news of the job's control since the activity began. */
+  hasNews = false;
+  /** The workflow asked for the results so far. */
+  private isAskedToEnd = false;
+  private readonly listeners = new Set<InterruptionListener>();
+  private readonly aborter = new AbortController();
+  private readonly draining: AbortSignal;
+  private readonly stopListening: () => void;
+
+  constructor({ notifications, draining }: InterruptionSources, job: JobRef) {
+    const context = Context.current();
+    this.draining = draining;
+    const stop = () => this.listeners.forEach((listener) => listener.onStop());
+    draining.addEventListener('abort', stop);
+    const stopNews = notifications.on('ratchet_control', job.jobId, () => {
+      this.hasNews = true;
+      this.listeners.forEach((listener) => listener.onNews());
+    });
+    context.cancelled.catch((reason: unknown) => {
+      // The workflow asks for the results so far. If the job ends, its control row says `stop`.
+      if (context.cancellationDetails?.cancelRequested) this.isAskedToEnd = true;
+      // This attempt is obsolete, or the grace period is over: its outcomes would not count.
+      else this.aborter.abort(reason);
+      stop();
+    });
+    const heartbeat = setInterval(() => context.heartbeat(), heartbeatMs);
+    this.stopListening = () => {
+      clearInterval(heartbeat);
+      stopNews();
+      draining.removeEventListener('abort', stop);
+    };
+  }
+
+  /** Whether nothing new may start. */
+  get isStopped(): boolean {
+    return this.isAskedToEnd || this.draining.aborted || this.obsolete.aborted;
+  }
+
+  /** Aborted once the activity's results no longer count. */
+  get obsolete(): AbortSignal {
+    return this.aborter.signal;
+  }
+
+  /** Adds a listener, which hears of earlier news at once. Returns its end. */
+  listen(listener: InterruptionListener): () => void {
+    this.listeners.add(listener);
+    if (this.hasNews) listener.onNews();
+    return () => this.listeners.delete(listener);
+  }
+
+  close(): void {
+    this.stopListening();
+  }
+}

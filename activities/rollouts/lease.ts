@@ -1,0 +1,33 @@
+import { Context } from '@temporalio/activity';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Db, Tx } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { acquireLease } from '../../src/storage/jobs/leases.js';
+import { leaseSeconds } from './exchange.js';
+import type { Interruptions } from './interruptions.js';
+
+const retryMs = 250;
+
+/**
+ * Waits for the lease, which a killed runner holds until it runs out, and runs `work` in the
+ * transaction that takes it. Null: interrupted before.
+ */
+export async function withLease<T>(
+  db: Db,
+  job: JobRef,
+  interruptions: Interruptions,
+  work: (tx: Tx, token: number) => Promise<T>,
+): Promise<T | null> {
+  const { taskToken } = Context.current().info;
+  // The name is for people who look at the table.
+  const owner = `${Buffer.from(taskToken).toString('base64url').slice(-24)}:${process.pid}`;
+  for (;;) {
+    const taken = await db.orgHot(job.orgId, async (tx) => {
+      const token = await acquireLease(tx, job.jobId, owner, leaseSeconds);
+      return token === null ? null : { result: await work(tx, token) };
+    });
+    if (taken) return taken.result;
+    await delay(retryMs);
+    if (interruptions.isStopped) return null;
+  }
+}

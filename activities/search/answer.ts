@@ -1,0 +1,213 @@
+import { isMeasuredBaseline, type SearchInput, type SearchUpdate } from '../../src/core/algorithms/progress.js';
+import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
+import type {
+  ProposalAnswer,
+  ProposalRequest,
+  RolloutAnswer,
+  RolloutRequest,
+  SearchRequest,
+  SearchResponse,
+} from '../../src/core/search/protocol.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { readControl, type JobRef } from '../../src/storage/jobs/events.js';
+import { releaseLease } from '../../src/storage/jobs/leases.js';
+import { recordInput } from '../../src/storage/jobs/search-inputs.js';
+import { readAnswers } from '../../src/storage/rollouts/rollouts.js';
+import type { ActivityDeps } from '../deps.js';
+import { adoptCalledPrompt } from '../jobs/adopt-baseline.js';
+import { recordSearchUpdate } from '../jobs/search-update.js';
+import { lockHeldJob } from '../jobs/spec.js';
+import { findDemos } from '../proposals/find-demos.js';
+import { readMaterial, type Material } from '../proposals/material.js';
+import { propose } from '../proposals/propose.js';
+import type { JobFault } from '../rollouts/in-flight.js';
+import type { RolloutRunners, RunnerContext, StartedRollouts } from '../rollouts/run.js';
+
+export type AnswerableRequest = Exclude<SearchRequest, { kind: 'done' | 'failed' }>;
+
+/** A step of the search to record; `input` absent: the workflow has it. */
+export interface StepRecord {
+  input?: SearchInput;
+  update: SearchUpdate;
+}
+
+/** `response` null: interrupted, or a fault. */
+export interface AnsweredRequest {
+  response: SearchResponse | null;
+  fault: JobFault | null;
+  /** Outcomes of all the job's rollouts; null: none was run. */
+  counts: OutcomeCounts | null;
+}
+
+export interface AnswererContext {
+  deps: ActivityDeps;
+  rollouts: RolloutRunners;
+  runner: RunnerContext;
+  /** The id of a person's hint for the proposer. */
+  hint: string | undefined;
+}
+
+/** Answers requests of a search with rollouts, proposals and demonstrations. */
+export class RequestAnswerer {
+  /** Aborts model calls of the proposer once the job is stopped. */
+  private readonly stopper = new AbortController();
+  private readonly stopListening: () => void;
+  private readonly context: AnswererContext;
+
+  constructor(context: AnswererContext) {
+    this.context = context;
+    const { interruptions } = context.runner;
+    const { obsolete } = interruptions;
+    this.stopListening = interruptions.listen({
+      onNews: () => void this.stopIfEnding(),
+      onStop: () => (obsolete.aborted ? this.stopper.abort(obsolete.reason) : void this.stopIfEnding()),
+    });
+  }
+
+  close(): void {
+    this.stopListening();
+  }
+
+  /** Answers a request. Records `steps` first, and empties it once they are recorded. */
+  async answer(request: AnswerableRequest, steps: StepRecord[]): Promise<AnsweredRequest> {
+    const { rollouts, proposals } = partsOf(request);
+    const { run, material } = await this.begin(steps, rollouts, proposals);
+    if (request.kind === 'demos') return this.answerDemos(request);
+    const [ran, proposed] = await settleBoth(run?.(), material ? this.propose(proposals, material) : undefined);
+    const { conclusion: answers = null, fault = null, counts = null } = ran ?? { conclusion: [] };
+    if (fault || answers === null || proposed === null) return { response: null, fault, counts };
+    const response = responseTo(request, answers, proposed ?? []);
+    if (this.spec.kind === 'session' && isMeasuredBaseline(request, response)) {
+      await this.deps.db.org(this.job.orgId, (tx) => adoptCalledPrompt(tx, this.job));
+    }
+    return { response, fault: null, counts };
+  }
+
+  /** Records the steps and gives the lease back. */
+  async end(steps: readonly StepRecord[]): Promise<void> {
+    await this.deps.db.orgHot(this.job.orgId, async (tx) => {
+      await this.recordIn(tx, steps);
+      await releaseLease(tx, this.job.jobId, this.context.runner.token);
+    });
+  }
+
+  private get deps(): ActivityDeps {
+    return this.context.deps;
+  }
+
+  private get job(): JobRef {
+    return this.context.runner.job;
+  }
+
+  private get spec(): SearchSpec {
+    return this.context.runner.runnable.spec as SearchSpec;
+  }
+
+  /** One transaction: records the steps, starts rollouts and reads material for proposals. */
+  private async begin(
+    steps: StepRecord[],
+    rollouts: RolloutRequest[],
+    proposals: ProposalRequest[],
+  ): Promise<{ run: StartedRollouts<RolloutAnswer[] | null> | null; material: Material | null }> {
+    const { deps, job, spec } = this;
+    const { hint, runner } = this.context;
+    const [from, to] = [rollouts[0]?.ordinal ?? 0, (rollouts.at(-1)?.ordinal ?? -1) + 1];
+    const conclude = (end: Tx) => readAnswers(end, job.jobId, from, to, costUnitOf(spec));
+    const [, run, material] = await deps.db.orgHot(job.orgId, (tx) =>
+      Promise.all([
+        this.recordIn(tx, steps),
+        rollouts.length > 0 ? this.context.rollouts.start(tx, runner, { from, to }, rollouts, conclude) : null,
+        proposals.length > 0 ? readMaterial(tx, job, spec, proposals, hint) : null,
+      ]),
+    );
+    steps.length = 0;
+    return { run, material };
+  }
+
+  private async recordIn(tx: Tx, steps: readonly StepRecord[]): Promise<void> {
+    const row = await lockHeldJob(tx, this.job, this.context.runner.token);
+    // One after the other: each changes what the next one reads.
+    for (const { input, update } of steps) {
+      await Promise.all([
+        recordSearchUpdate(tx, this.job, update, row),
+        input && recordInput(tx, this.job, update.step, input),
+      ]);
+    }
+  }
+
+  /** Null: interrupted. */
+  private propose(requests: ProposalRequest[], material: Material): Promise<ProposalAnswer[] | null> {
+    const { interruptions, token } = this.context.runner;
+    const mayAsk = () => !interruptions.isStopped && !interruptions.hasNews;
+    return this.unlessStopped((signal) => propose(this.deps, this.job, { requests, material, signal, mayAsk, token }));
+  }
+
+  private async answerDemos({ request }: AnswerableRequest & { kind: 'demos' }): Promise<AnsweredRequest> {
+    const spec = this.spec as SessionSpec;
+    const answer = await this.unlessStopped((signal) => findDemos(this.deps, this.job, spec, request, signal));
+    return { response: answer && { kind: 'demos', answer }, fault: null, counts: null };
+  }
+
+  /** Null: the job was stopped meanwhile. */
+  private async unlessStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
+    const { signal } = this.stopper;
+    try {
+      const result = await work(signal);
+      return signal.aborted ? null : result;
+    } catch (error) {
+      if (signal.aborted) return null;
+      throw error;
+    }
+  }
+
+  private async stopIfEnding(): Promise<void> {
+    const { deps, job } = this;
+    try {
+      const control = await deps.db.org(job.orgId, (tx) => readControl(tx, job.jobId));
+      if (control === 'stop') this.stopper.abort(new Error('the job was stopped'));
+    } catch (err) {
+      // A stop also reaches the activity as its cancellation.
+      deps.log.warn({ err, job_id: job.jobId }, 'control of the job not read');
+    }
+  }
+}
+
+function partsOf(request: AnswerableRequest): { rollouts: RolloutRequest[]; proposals: ProposalRequest[] } {
+  switch (request.kind) {
+    case 'rollouts':
+      return { rollouts: request.requests, proposals: [] };
+    case 'proposals':
+      return { rollouts: [], proposals: request.requests };
+    case 'round':
+      return { rollouts: request.rollouts, proposals: request.proposals };
+    case 'demos':
+      return { rollouts: [], proposals: [] };
+  }
+}
+
+function responseTo(
+  { kind }: Exclude<AnswerableRequest, { kind: 'demos' }>,
+  rollouts: RolloutAnswer[],
+  proposals: ProposalAnswer[],
+): SearchResponse {
+  switch (kind) {
+    case 'rollouts':
+      return { kind, answers: rollouts };
+    case 'proposals':
+      return { kind, answers: proposals };
+    case 'round':
+      return { kind, rollouts, proposals };
+  }
+}
+
+/** Graphs do not all cost the same. */
+function costUnitOf(spec: SearchSpec): GraphSpec['costUnit'] | undefined {
+  return spec.kind === 'graph' ? spec.costUnit : undefined;
+}
+
+/** Waits for both before it throws, so that what is in flight gets recorded. */
+async function settleBoth<A, B>(a: Promise<A> | undefined, b: Promise<B> | undefined) {
+  await Promise.allSettled([a, b]);
+  return Promise.all([a, b]);
+}

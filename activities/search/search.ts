@@ -1,0 +1,148 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { SessionState } from '../../src/core/algorithms/index.js';
+import { SearchProgress, type SearchInput, type SearchUpdate } from '../../src/core/algorithms/progress.js';
+import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { readInputs } from '../../src/storage/jobs/search-inputs.js';
+import type { ActivityDeps } from '../deps.js';
+import { classifyError } from '../errors.js';
+import { isLive, lockOpenJob } from '../jobs/spec.js';
+import type { JobFault } from '../rollouts/in-flight.js';
+import { Interruptions } from '../rollouts/interruptions.js';
+import { withLease } from '../rollouts/lease.js';
+import type { RolloutRunners, RunnerContext } from '../rollouts/run.js';
+import { RequestAnswerer, type AnswerableRequest, type StepRecord } from './answer.js';
+
+/** The workflow takes in the state after this long, once the current request is answered. */
+const sliceMs = 10_000;
+
+export interface RunSearchInput extends JobRef {
+  state: SessionState;
+  /** How many inputs were applied. */
+  steps: number;
+  /** The ids of a person's prompts that the state does not have yet. */
+  given: string[];
+  /** The id of a person's hint for the proposer. */
+  hint?: string;
+  /** An update that is not recorded yet. */
+  update?: SearchUpdate;
+}
+
+export interface RunSearchResult {
+  state: SessionState;
+  steps: number;
+  /** Outcomes of all the job's rollouts; null: none was run. */
+  counts: OutcomeCounts | null;
+  /** Why the job must fail. */
+  fault: JobFault | null;
+}
+
+export function searchActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
+  return {
+    /**
+     * Answers the requests of a search one after the other, for some seconds or until an
+     * interruption. Every input is recorded before the next request, so a retry goes on after it.
+     */
+    search: async ({ orgId, jobId, ...input }: RunSearchInput): Promise<RunSearchResult> => {
+      const job: JobRef = { orgId, jobId };
+      const interruptions = new Interruptions(deps, job);
+      try {
+        const opened = await withLease(deps.db, job, interruptions, async (tx, token) => {
+          const [, runnable, inputs] = await Promise.all([
+            lockOpenJob(tx, job),
+            rollouts.readSpec(tx, job),
+            readInputs(tx, jobId, input.steps),
+          ]);
+          return { runner: { job, runnable, token, interruptions }, inputs };
+        });
+        if (!opened) return { state: input.state, steps: input.steps, counts: null, fault: null };
+        const answerer = new RequestAnswerer({ deps, rollouts, runner: opened.runner, hint: input.hint });
+        return await new SearchSlice(answerer, opened.runner, input, opened.inputs).run();
+      } finally {
+        interruptions.close();
+      }
+    },
+  };
+}
+
+class SearchSlice {
+  private counts: OutcomeCounts | null = null;
+  private readonly unrecorded: StepRecord[];
+  private readonly until = Date.now() + sliceMs;
+  private readonly search: SearchProgress;
+  private readonly answerer: RequestAnswerer;
+  private readonly runner: RunnerContext;
+
+  /** `recorded`: the inputs that an earlier attempt recorded. */
+  constructor(
+    answerer: RequestAnswerer,
+    runner: RunnerContext,
+    { state, steps, given, update }: Omit<RunSearchInput, keyof JobRef>,
+    recorded: readonly SearchInput[],
+  ) {
+    this.answerer = answerer;
+    this.runner = runner;
+    this.search = new SearchProgress(state, steps);
+    this.unrecorded = update ? [{ update }] : [];
+    for (const known of recorded) this.search.apply(known);
+    const isKnown = (id: string) => recorded.some((known) => known.kind === 'given' && known.id === id);
+    for (const id of given) if (!isKnown(id)) this.apply({ kind: 'given', id });
+  }
+
+  async run(): Promise<RunSearchResult> {
+    let fault: JobFault | null;
+    try {
+      fault = await this.answerAll();
+    } catch (error) {
+      await this.answerer.end([]);
+      throw error;
+    } finally {
+      this.answerer.close();
+    }
+    await this.answerer.end(this.unrecorded);
+    const { state, steps } = this.search;
+    return { state, steps, counts: this.counts, fault };
+  }
+
+  private apply(input: SearchInput): void {
+    this.unrecorded.push({ input, update: this.search.apply(input) });
+  }
+
+  /** Answers requests until the search ends or rests; returns why the job must fail. */
+  private async answerAll(): Promise<JobFault | null> {
+    const live = isLive(this.runner.runnable.spec);
+    for (;;) {
+      const request = this.search.next();
+      if (request.kind === 'done' || request.kind === 'failed') return null;
+      // The workflow waits for the rewards of live traffic.
+      if (live && request.kind === 'rollouts') return null;
+      if (this.mustRest()) return null;
+      const { response, fault } = await this.answer(request);
+      if (!response) return fault;
+      this.apply(response);
+    }
+  }
+
+  private async answer(request: AnswerableRequest) {
+    try {
+      const { response, fault, counts } = await this.answerer.answer(request, this.unrecorded);
+      this.counts = counts ?? this.counts;
+      return { response, fault };
+    } catch (error) {
+      const failure = classifyError(error);
+      // A retry goes on after the recorded inputs; a final failure returns the state.
+      if (!(failure instanceof ApplicationFailure) || !failure.nonRetryable) throw error;
+      return { response: null, fault: faultOf(failure) };
+    }
+  }
+
+  private mustRest(): boolean {
+    const { isStopped, hasNews } = this.runner.interruptions;
+    return isStopped || hasNews || Date.now() >= this.until;
+  }
+}
+
+function faultOf({ type, message, details }: ApplicationFailure): JobFault {
+  const [{ retryable = false } = {}] = (details ?? []) as { retryable?: boolean }[];
+  return { code: type ?? 'internal', message, retryable };
+}
