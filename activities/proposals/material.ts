@@ -2,7 +2,7 @@ import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import { proposalTries } from '../../src/core/proposals/limits.js';
 import type { ReflectionExample } from '../../src/core/proposals/reflection.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
-import { candidateTexts, readPool, type PooledCandidate } from '../../src/storage/candidates/candidates.js';
+import { candidateTexts } from '../../src/storage/candidates/candidates.js';
 import { readRecordedAnswers, type RecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import { readExamples } from '../../src/storage/candidates/reflection-examples.js';
 import type { Tx } from '../../src/storage/db/db.js';
@@ -11,9 +11,7 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readSuggestion } from '../../src/storage/jobs/suggestions.js';
 import { recordLost } from '../jobs/spec.js';
 import { readDescription } from './describe.js';
-
-/** Candidates by number. */
-export type Pool = ReadonlyMap<number, PooledCandidate>;
+import type { CandidatePool } from './pool.js';
 
 /** Examples by ordinal; `task`: the proposer's description; `hint`: a person's. */
 export interface SessionMaterial {
@@ -29,7 +27,7 @@ export interface GraphMaterial {
 /** The rows that a batch of proposals is made from. */
 export interface Material {
   spec: SearchSpec;
-  pool: Pool;
+  pool: CandidatePool;
   recorded: RecordedAnswers;
   session: SessionMaterial;
   graph: GraphMaterial;
@@ -40,10 +38,10 @@ export async function readMaterial(
   tx: Tx,
   job: JobRef,
   spec: SearchSpec,
+  pool: CandidatePool,
   requests: readonly ProposalRequest[],
   hintId: string | undefined,
 ): Promise<Material> {
-  const pool = await readPool(tx, job.jobId);
   if (!requests.flatMap(neededCandidates).every((candidate) => pool.has(candidate))) throw recordLost(job);
   const asked = requests.filter(({ kind }) => kind === 'rewrite' || kind === 'edit');
   const ordinals = [
@@ -70,8 +68,8 @@ function neededCandidates({ parent, merge = [], compose }: ProposalRequest): num
 }
 
 /** The proposer is asked about each text of the parent, or once for an edit. */
-function occurrencesOf(pool: Pool, { candidate, parent }: ProposalRequest) {
-  const texts = Object.keys(candidateTexts(pool.get(parent)!)).length;
+function occurrencesOf(pool: CandidatePool, { candidate, parent }: ProposalRequest) {
+  const texts = Object.keys(candidateTexts(pool.get(parent))).length;
   return { candidate, occurrences: Math.max(1, texts) * proposalTries };
 }
 

@@ -6,19 +6,20 @@ import type { GraphSpec, SessionSpec } from '../../src/core/jobs/spec.js';
 import { componentTexts } from '../../src/core/prompts/components.js';
 import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import { composeTexts } from '../../src/core/proposals/compose.js';
-import type { Composition, ProposalAnswer, ProposalRequest } from '../../src/core/search/protocol.js';
+import type { Composition, ProposalRequest } from '../../src/core/search/protocol.js';
 import { candidateTexts } from '../../src/storage/candidates/candidates.js';
 import { buildDemos, NothingToShow } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { mapLimited } from '../../src/util/map-limited.js';
 import { readSuggestion } from '../../src/storage/jobs/suggestions.js';
 import type { ActivityDeps } from '../deps.js';
-import { lockHeldJob, recordLost } from '../jobs/spec.js';
+import { recordLost } from '../jobs/spec.js';
 import type { ProposerContext } from './ask-proposer.js';
 import { editRules, proposeGraph } from './graph.js';
-import type { Material, Pool } from './material.js';
+import { admitProposals, type AdmittedProposals, type Proposal } from './admit.js';
+import type { Material } from './material.js';
+import type { CandidatePool } from './pool.js';
 import { reflect } from './reflect.js';
-import { storeProposals, type Proposal } from './store.js';
 
 /** What a search asks of its proposer, and whether it still may be asked. */
 export interface ProposalBatch {
@@ -26,30 +27,24 @@ export interface ProposalBatch {
   material: Material;
   signal: AbortSignal;
   mayAsk(): boolean;
-  /** The lease that the caller holds. */
-  token: number;
 }
 
 /**
- * Makes and stores the requested candidates; null: stopped before all were asked for. A repeated
- * call pays for no model call twice.
+ * Makes the requested candidates; null: stopped before all were asked for. A repeated call pays for
+ * no model call twice.
  */
 export async function propose(
   deps: ActivityDeps,
   job: JobRef,
-  { requests, material, signal, mayAsk, token }: ProposalBatch,
-): Promise<ProposalAnswer[] | null> {
-  const { spec, recorded } = material;
+  { requests, material, signal, mayAsk }: ProposalBatch,
+): Promise<AdmittedProposals | null> {
+  const { spec, pool, recorded } = material;
   const proposer = { deps, job, spec, recorded, signal };
   const proposals = await mapLimited(requests, spec.maxConcurrent, async (request) =>
     mayAsk() ? makeProposal(proposer, material, request) : null,
   );
   const made = proposals.filter((proposal) => proposal !== null);
-  if (made.length < requests.length) return null;
-  return deps.db.orgHot(job.orgId, async (tx) => {
-    await lockHeldJob(tx, job, token);
-    return storeProposals(tx, job, spec, requests, made);
-  });
+  return made.length < requests.length ? null : admitProposals(pool, spec, requests, made);
 }
 
 async function makeProposal(
@@ -69,7 +64,7 @@ async function makeProposal(
       return ablate(spec as GraphSpec, pool, request);
     case 'rewrite':
     case 'edit': {
-      const { messages, graph } = pool.get(request.parent)!;
+      const { messages, graph } = pool.get(request.parent);
       return spec.kind === 'graph'
         ? proposeGraph(proposer, request, graphFromJson(graph!), graphs)
         : reflect(proposer, request, componentTexts(messages), session);
@@ -78,16 +73,21 @@ async function makeProposal(
 }
 
 /** A person's prompt; components that it leaves out are the baseline's. */
-async function given({ db }: ActivityDeps, job: JobRef, pool: Pool, request: ProposalRequest): Promise<Proposal> {
+async function given(
+  { db }: ActivityDeps,
+  job: JobRef,
+  pool: CandidatePool,
+  request: ProposalRequest,
+): Promise<Proposal> {
   const id = request.given!;
   const found = await db.org(job.orgId, (tx) => readSuggestion(tx, job.jobId, id));
   if (!found?.texts) throw recordLost(job);
-  return { outcome: 'given', texts: { ...componentTexts(pool.get(0)!.messages), ...found.texts }, commandId: id };
+  return { outcome: 'given', texts: { ...componentTexts(pool.get(0).messages), ...found.texts }, commandId: id };
 }
 
-function merge(pool: Pool, parents: readonly number[]): Proposal {
+function merge(pool: CandidatePool, parents: readonly number[]): Proposal {
   const candidates = new Map<number, MergeableCandidate>(
-    [...pool].map(([candidate, { parents, messages, graph }]) => [
+    [...pool.all()].map(([candidate, { parents, messages, graph }]) => [
       candidate,
       { candidate, parents, texts: candidateTexts({ messages, graph }), graph: graph && graphFromJson(graph) },
     ]),
@@ -98,8 +98,8 @@ function merge(pool: Pool, parents: readonly number[]): Proposal {
   return { outcome: 'merged', texts, parents: merged.parents, ...(graph && { graph }) };
 }
 
-function ablate(spec: GraphSpec, pool: Pool, { parent, ablation }: ProposalRequest): Proposal {
-  const ablated = ablationsOf(graphFromJson(pool.get(parent)!.graph!), editRules(spec))[ablation!];
+function ablate(spec: GraphSpec, pool: CandidatePool, { parent, ablation }: ProposalRequest): Proposal {
+  const ablated = ablationsOf(graphFromJson(pool.get(parent).graph!), editRules(spec))[ablation!];
   if (!ablated) return { outcome: 'failed', reason: 'no further step can be removed' };
   const { graph, edit } = ablated;
   return { outcome: 'ablated', texts: graphTexts(graph), graph, edits: [editToJson(edit)] };
@@ -109,10 +109,10 @@ async function compose(
   { db }: ActivityDeps,
   job: JobRef,
   spec: SessionSpec,
-  pool: Pool,
+  pool: CandidatePool,
   { texts: sources, demos: slots, parents }: Composition,
 ): Promise<Proposal> {
-  const textsFrom = (candidate: number) => componentTexts(pool.get(candidate)!.messages);
+  const textsFrom = (candidate: number) => componentTexts(pool.get(candidate).messages);
   const names = rewritableNames(spec, textsFrom(0));
   const texts = { ...textsFrom(0), ...composeTexts(names, sources, textsFrom) };
   const demos = await db

@@ -3,7 +3,6 @@ import { issueInferenceKey } from '../../src/clients/container/inference-key.js'
 import { demosForSeed } from '../../src/core/prompts/demos.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
-import type { ConcurrencyNow } from '../../src/storage/jobs/concurrency.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
@@ -20,8 +19,6 @@ export interface RunnableJob {
   apiKey: string | null;
   /** By lever version: the candidates whose rollouts are open. */
   prompts: Map<number, StoredPrompt>;
-  /** The concurrency that the job's last runner reached. */
-  limit: ConcurrencyNow | null;
 }
 
 /** The result of a rollout, and how long it took. */

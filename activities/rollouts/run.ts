@@ -1,21 +1,20 @@
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
-import type { RolloutRequest } from '../../src/core/search/protocol.js';
-import { readOpenPrompts } from '../../src/storage/candidates/candidates.js';
+import { readOpenPrompts, type StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { readLimit } from '../../src/storage/jobs/concurrency.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
-import { areWhole, haveEnded, planRollouts } from '../../src/storage/rollouts/rollouts.js';
+import { areWhole, haveEnded } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
 import { containerKey, lockOpenJob, recordLost } from '../jobs/spec.js';
-import type { RunnableJob } from './execute.js';
+import { Concurrency } from './concurrency.js';
 import { GroupCommits } from './group-commit.js';
 import type { JobFault } from './in-flight.js';
 import { Interruptions } from './interruptions.js';
 import { withLease } from './lease.js';
-import { Runner } from './runner.js';
+import { Runner, type RunnerContext } from './runner.js';
 
 /** Stored rollouts to run: ordinals `from` to `to` (exclusive). */
 export interface RolloutRange {
@@ -30,20 +29,6 @@ export interface RunRolloutsResult {
   fault: JobFault | null;
   /** Outcomes of all the job's rollouts so far; null: not read. */
   counts: OutcomeCounts | null;
-}
-
-/** The rows of a job that do not change while it runs. */
-export interface RunnableSpec {
-  spec: JobSpec;
-  apiKey: string | null;
-}
-
-/** The activity that runs rollouts, and the lease that it holds. */
-export interface RunnerContext {
-  job: JobRef;
-  runnable: RunnableSpec;
-  token: number;
-  interruptions: Interruptions;
 }
 
 /** `conclusion` and `fault` undefined: interrupted. */
@@ -66,13 +51,19 @@ export function rolloutActivity({ db, ...deps }: ActivityDeps, rollouts: Rollout
       try {
         const started = await withLease(db, job, interruptions, async (tx, token) => {
           const release = (end: Tx) => releaseLease(end, jobId, token);
-          const [runnable] = await Promise.all([rollouts.readSpec(tx, job), lockOpenJob(tx, job)]);
-          const context = { job, runnable, token, interruptions };
+          const [, held, whole, prompts] = await Promise.all([
+            lockOpenJob(tx, job),
+            rollouts.open(tx, job),
+            areWhole(tx, jobId, from, to),
+            readOpenPrompts(tx, jobId),
+          ]);
+          if (!whole) throw recordLost(job);
+          const context = { job, ...held, token, interruptions };
           const conclude = async (end: Tx) => {
             const [finished] = await Promise.all([haveEnded(end, jobId, from, to), release(end)]);
             return finished;
           };
-          return { run: await rollouts.start(tx, context, { from, to }, [], conclude), release };
+          return { run: await rollouts.start(tx, context, prompts, conclude), release };
         });
         if (!started) return { finished: false, fault: null, counts: null };
         const giveUp = () => db.orgHot(orgId, started.release);
@@ -99,33 +90,26 @@ export class RolloutRunners {
     this.groupCommits = new GroupCommits(deps.db);
   }
 
-  async readSpec(tx: Tx, job: JobRef): Promise<RunnableSpec> {
-    const spec = await readSpec<JobSpec>(tx, job.jobId);
-    return { spec, apiKey: await containerKey(tx, this.deps.secretKey, job, spec) };
+  /** Reads the rows of a job that its runners need. */
+  async open(tx: Tx, job: JobRef): Promise<Pick<RunnerContext, 'runnable' | 'concurrency'>> {
+    const [spec, limit] = await Promise.all([readSpec<JobSpec>(tx, job.jobId), readLimit(tx, job.jobId)]);
+    const apiKey = await containerKey(tx, this.deps.secretKey, job, spec);
+    return { runnable: { spec, apiKey }, concurrency: new Concurrency(spec.maxConcurrent, limit) };
   }
 
   /**
-   * Stores new rollouts of a range and makes the first claims. Call it under `lockOpenJob`.
-   * `conclude` runs in the transaction of the last exchange, when none of the range is open.
+   * Makes the first claims of stored rollouts, under `lockOpenJob`. `conclude` runs in the
+   * transaction of the last exchange, when no rollout of the job is open.
    */
   async start<Conclusion>(
     tx: Tx,
-    { job, runnable: { spec, apiKey }, token, interruptions }: RunnerContext,
-    { from, to }: RolloutRange,
-    newRequests: RolloutRequest[],
+    context: RunnerContext,
+    prompts: Map<number, StoredPrompt>,
     conclude: (tx: Tx) => Promise<Conclusion>,
   ): Promise<StartedRollouts<Conclusion>> {
-    const withCandidate = spec.kind !== 'evaluation' || spec.candidate !== null;
-    const [, whole, prompts, limit] = await Promise.all([
-      planRollouts(tx, job, newRequests, withCandidate),
-      areWhole(tx, job.jobId, from, to),
-      readOpenPrompts(tx, job.jobId),
-      readLimit(tx, job.jobId),
-    ]);
-    if (!whole) throw recordLost(job);
-    const runnable: RunnableJob = { spec, apiKey, prompts, limit };
-    const groupCommit = this.groupCommits.of(job.orgId);
-    const runner = new Runner(this.deps, groupCommit, job, runnable, token, interruptions, conclude);
+    const groupCommit = this.groupCommits.of(context.job.orgId);
+    const runnable = { ...context.runnable, prompts };
+    const runner = new Runner(this.deps, groupCommit, { ...context, runnable }, conclude);
     const first = await runner.exchangeIn(tx);
     return async () => ({ ...(await runner.run(first)), counts: runner.counts });
   }

@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { costExhausted, mustFail, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { costSpentMessage } from '../call-meter.js';
-import { Concurrency } from './concurrency.js';
+import type { Concurrency } from './concurrency.js';
 import { RolloutExchange, type ExchangeResult } from './exchange.js';
 import type { RunnableJob } from './execute.js';
 import type { GroupCommit } from './group-commit.js';
@@ -19,6 +20,22 @@ const yieldAfter = { ms: 30_000, rollouts: 10 };
 const coalesceMs = 5;
 const costSpent: JobFault = { code: costExhausted, message: costSpentMessage, retryable: false };
 
+/** The rows of a job that do not change while it runs. */
+export interface RunnableSpec {
+  spec: JobSpec;
+  apiKey: string | null;
+}
+
+/** The activity that runs rollouts, and the lease that it holds. */
+export interface RunnerContext {
+  job: JobRef;
+  runnable: RunnableSpec;
+  concurrency: Concurrency;
+  /** The lease's. */
+  token: number;
+  interruptions: Interruptions;
+}
+
 /**
  * Runs a job's open rollouts, at most `max_concurrent` at once, until none is open, the job is
  * paused or stopped, it must yield, or the workflow or worker asks it to.
@@ -32,19 +49,15 @@ export class Runner<Conclusion> {
   private readonly runnable: RunnableJob;
   private readonly interruptions: Interruptions;
 
-  /** `token`: the lease's. `conclude` runs in the transaction of the last exchange. */
+  /** `conclude` runs in the transaction of the last exchange. */
   constructor(
     deps: ActivityDeps,
     groupCommit: GroupCommit,
-    job: JobRef,
-    runnable: RunnableJob,
-    token: number,
-    interruptions: Interruptions,
+    { job, runnable, concurrency, token, interruptions }: RunnerContext & { runnable: RunnableJob },
     conclude: (tx: Tx) => Promise<Conclusion>,
   ) {
     this.runnable = runnable;
     this.interruptions = interruptions;
-    const concurrency = new Concurrency(runnable.spec.maxConcurrent, runnable.limit);
     const { signal } = this.aborter;
     // Every rollout in flight listens to it.
     setMaxListeners(0, signal);

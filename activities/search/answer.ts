@@ -9,32 +9,40 @@ import type {
   SearchRequest,
   SearchResponse,
 } from '../../src/core/search/protocol.js';
+import { addCandidate, readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { readControl, type JobRef } from '../../src/storage/jobs/events.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { recordInput } from '../../src/storage/jobs/search-inputs.js';
-import { readAnswers } from '../../src/storage/rollouts/rollouts.js';
+import { planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
 import { adoptCalledPrompt } from '../jobs/adopt-baseline.js';
 import { recordSearchUpdate } from '../jobs/search-update.js';
-import { lockHeldJob } from '../jobs/spec.js';
+import { lockHeldJob, recordLost } from '../jobs/spec.js';
+import type { AdmittedProposals } from '../proposals/admit.js';
 import { findDemos } from '../proposals/find-demos.js';
 import { readMaterial, type Material } from '../proposals/material.js';
+import type { CandidatePool } from '../proposals/pool.js';
 import { propose } from '../proposals/propose.js';
 import type { JobFault } from '../rollouts/in-flight.js';
-import type { RolloutRunners, RunnerContext, StartedRollouts } from '../rollouts/run.js';
+import type { RolloutRunners, StartedRollouts } from '../rollouts/run.js';
+import type { RunnerContext } from '../rollouts/runner.js';
 
 export type AnswerableRequest = Exclude<SearchRequest, { kind: 'done' | 'failed' }>;
 
 /** A step of the search to record; `input` absent: the workflow has it. */
 export interface StepRecord {
   input?: SearchInput;
+  /** The candidates that it proposes. */
+  candidates?: NewCandidate[];
   update: SearchUpdate;
 }
 
 /** `response` null: interrupted, or a fault. */
 export interface AnsweredRequest {
   response: SearchResponse | null;
+  /** The candidates to store with the response. */
+  candidates: NewCandidate[];
   fault: JobFault | null;
   /** Outcomes of all the job's rollouts; null: none was run. */
   counts: OutcomeCounts | null;
@@ -44,6 +52,7 @@ export interface AnswererContext {
   deps: ActivityDeps;
   rollouts: RolloutRunners;
   runner: RunnerContext;
+  pool: CandidatePool;
   /** The id of a person's hint for the proposer. */
   hint: string | undefined;
 }
@@ -76,12 +85,10 @@ export class RequestAnswerer {
     if (request.kind === 'demos') return this.answerDemos(request);
     const [ran, proposed] = await settleBoth(run?.(), material ? this.propose(proposals, material) : undefined);
     const { conclusion: answers = null, fault = null, counts = null } = ran ?? { conclusion: [] };
-    if (fault || answers === null || proposed === null) return { response: null, fault, counts };
-    const response = responseTo(request, answers, proposed ?? []);
-    if (this.spec.kind === 'session' && isMeasuredBaseline(request, response)) {
-      await this.deps.db.org(this.job.orgId, (tx) => adoptCalledPrompt(tx, this.job));
-    }
-    return { response, fault: null, counts };
+    if (fault || answers === null || proposed === null) return { response: null, candidates: [], fault, counts };
+    const response = responseTo(request, answers, proposed?.answers ?? []);
+    if (this.spec.kind === 'session' && isMeasuredBaseline(request, response)) await this.adoptBaseline();
+    return { response, candidates: proposed?.candidates ?? [], fault: null, counts };
   }
 
   /** Records the steps and gives the lease back. */
@@ -111,25 +118,40 @@ export class RequestAnswerer {
     proposals: ProposalRequest[],
   ): Promise<{ run: StartedRollouts<RolloutAnswer[] | null> | null; material: Material | null }> {
     const { deps, job, spec } = this;
-    const { hint, runner } = this.context;
+    const { hint, runner, pool } = this.context;
     const [from, to] = [rollouts[0]?.ordinal ?? 0, (rollouts.at(-1)?.ordinal ?? -1) + 1];
     const conclude = (end: Tx) => readAnswers(end, job.jobId, from, to, costUnitOf(spec));
-    const [, run, material] = await deps.db.orgHot(job.orgId, (tx) =>
+    const tested = rollouts.map(({ candidate }) => candidate);
+    if (!tested.every((candidate) => pool.has(candidate))) throw recordLost(job);
+    const [, , run, material] = await deps.db.orgHot(job.orgId, (tx) =>
       Promise.all([
         this.recordIn(tx, steps),
-        rollouts.length > 0 ? this.context.rollouts.start(tx, runner, { from, to }, rollouts, conclude) : null,
-        proposals.length > 0 ? readMaterial(tx, job, spec, proposals, hint) : null,
+        planRollouts(tx, job, rollouts, true),
+        rollouts.length > 0 ? this.context.rollouts.start(tx, runner, pool.pick(tested), conclude) : null,
+        proposals.length > 0 ? readMaterial(tx, job, spec, pool, proposals, hint) : null,
       ]),
     );
     steps.length = 0;
     return { run, material };
   }
 
+  /** Takes the baseline's prompt from its rollouts, unless it is known. */
+  private async adoptBaseline(): Promise<void> {
+    const { deps, job } = this;
+    if (this.context.pool.get(0).messages) return;
+    const adopted = await deps.db.org(job.orgId, async (tx) => {
+      await adoptCalledPrompt(tx, job);
+      return readPool(tx, job.jobId);
+    });
+    this.context.pool.replace(0, adopted.get(0)!);
+  }
+
   private async recordIn(tx: Tx, steps: readonly StepRecord[]): Promise<void> {
     const row = await lockHeldJob(tx, this.job, this.context.runner.token);
     // One after the other: each changes what the next one reads.
-    for (const { input, update } of steps) {
+    for (const { input, candidates = [], update } of steps) {
       await Promise.all([
+        ...candidates.map((candidate) => addCandidate(tx, this.job, candidate)),
         recordSearchUpdate(tx, this.job, update, row),
         input && recordInput(tx, this.job, update.step, input),
       ]);
@@ -137,16 +159,16 @@ export class RequestAnswerer {
   }
 
   /** Null: interrupted. */
-  private propose(requests: ProposalRequest[], material: Material): Promise<ProposalAnswer[] | null> {
-    const { interruptions, token } = this.context.runner;
+  private propose(requests: ProposalRequest[], material: Material): Promise<AdmittedProposals | null> {
+    const { interruptions } = this.context.runner;
     const mayAsk = () => !interruptions.isStopped && !interruptions.hasNews;
-    return this.unlessStopped((signal) => propose(this.deps, this.job, { requests, material, signal, mayAsk, token }));
+    return this.unlessStopped((signal) => propose(this.deps, this.job, { requests, material, signal, mayAsk }));
   }
 
   private async answerDemos({ request }: AnswerableRequest & { kind: 'demos' }): Promise<AnsweredRequest> {
     const spec = this.spec as SessionSpec;
     const answer = await this.unlessStopped((signal) => findDemos(this.deps, this.job, spec, request, signal));
-    return { response: answer && { kind: 'demos', answer }, fault: null, counts: null };
+    return { response: answer && { kind: 'demos', answer }, candidates: [], fault: null, counts: null };
   }
 
   /** Null: the job was stopped meanwhile. */

@@ -2,16 +2,19 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { SessionState } from '../../src/core/algorithms/index.js';
 import { SearchProgress, type SearchInput, type SearchUpdate } from '../../src/core/algorithms/progress.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
+import { readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readInputs } from '../../src/storage/jobs/search-inputs.js';
 import type { ActivityDeps } from '../deps.js';
 import { classifyError } from '../errors.js';
 import { isLive, lockOpenJob } from '../jobs/spec.js';
+import { CandidatePool } from '../proposals/pool.js';
 import type { JobFault } from '../rollouts/in-flight.js';
 import { Interruptions } from '../rollouts/interruptions.js';
 import { withLease } from '../rollouts/lease.js';
-import type { RolloutRunners, RunnerContext } from '../rollouts/run.js';
-import { RequestAnswerer, type AnswerableRequest, type StepRecord } from './answer.js';
+import type { RolloutRunners } from '../rollouts/run.js';
+import type { RunnerContext } from '../rollouts/runner.js';
+import { RequestAnswerer, type AnswerableRequest, type AnsweredRequest, type StepRecord } from './answer.js';
 
 /** The workflow takes in the state after this long, once the current request is answered. */
 const sliceMs = 10_000;
@@ -48,16 +51,18 @@ export function searchActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
       const interruptions = new Interruptions(deps, job);
       try {
         const opened = await withLease(deps.db, job, interruptions, async (tx, token) => {
-          const [, runnable, inputs] = await Promise.all([
+          const [, held, inputs, candidates] = await Promise.all([
             lockOpenJob(tx, job),
-            rollouts.readSpec(tx, job),
+            rollouts.open(tx, job),
             readInputs(tx, jobId, input.steps),
+            readPool(tx, jobId),
           ]);
-          return { runner: { job, runnable, token, interruptions }, inputs };
+          return { runner: { job, ...held, token, interruptions }, inputs, pool: new CandidatePool(candidates) };
         });
         if (!opened) return { state: input.state, steps: input.steps, counts: null, fault: null };
-        const answerer = new RequestAnswerer({ deps, rollouts, runner: opened.runner, hint: input.hint });
-        return await new SearchSlice(answerer, opened.runner, input, opened.inputs).run();
+        const { runner, inputs, pool } = opened;
+        const answerer = new RequestAnswerer({ deps, rollouts, runner, pool, hint: input.hint });
+        return await new SearchSlice(answerer, runner, input, inputs).run();
       } finally {
         interruptions.close();
       }
@@ -104,8 +109,8 @@ class SearchSlice {
     return { state, steps, counts: this.counts, fault };
   }
 
-  private apply(input: SearchInput): void {
-    this.unrecorded.push({ input, update: this.search.apply(input) });
+  private apply(input: SearchInput, candidates: NewCandidate[] = []): void {
+    this.unrecorded.push({ input, candidates, update: this.search.apply(input) });
   }
 
   /** Answers requests until the search ends or rests; returns why the job must fail. */
@@ -117,22 +122,22 @@ class SearchSlice {
       // The workflow waits for the rewards of live traffic.
       if (live && request.kind === 'rollouts') return null;
       if (this.mustRest()) return null;
-      const { response, fault } = await this.answer(request);
+      const { response, candidates, fault } = await this.answer(request);
       if (!response) return fault;
-      this.apply(response);
+      this.apply(response, candidates);
     }
   }
 
-  private async answer(request: AnswerableRequest) {
+  private async answer(request: AnswerableRequest): Promise<Omit<AnsweredRequest, 'counts'>> {
     try {
-      const { response, fault, counts } = await this.answerer.answer(request, this.unrecorded);
+      const { counts, ...answered } = await this.answerer.answer(request, this.unrecorded);
       this.counts = counts ?? this.counts;
-      return { response, fault };
+      return answered;
     } catch (error) {
       const failure = classifyError(error);
       // A retry goes on after the recorded inputs; a final failure returns the state.
       if (!(failure instanceof ApplicationFailure) || !failure.nonRetryable) throw error;
-      return { response: null, fault: faultOf(failure) };
+      return { response: null, candidates: [], fault: faultOf(failure) };
     }
   }
 

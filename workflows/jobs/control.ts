@@ -255,6 +255,9 @@ export class JobControl {
         }),
       );
     }
-    if (jobOutcome) this.interrupt(() => jobOutcome);
+    if (!jobOutcome) return;
+    // The row follows once the work has stopped.
+    this.status = jobOutcome.status;
+    this.interrupt(() => jobOutcome);
   }
 }

@@ -1,12 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { readMaterial } from '../../../activities/proposals/material.js';
+import { CandidatePool } from '../../../activities/proposals/pool.js';
 import { propose as makeProposals } from '../../../activities/proposals/propose.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import type { ProposalRequest } from '../../../src/core/search/protocol.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import type { SearchSpec } from '../../../src/core/jobs/spec.js';
-import { lockJob } from '../../../src/storage/jobs/events.js';
+import { addCandidate, readPool } from '../../../src/storage/candidates/candidates.js';
+import type { Tx } from '../../../src/storage/db/db.js';
 import { readSpec } from '../../../src/storage/jobs/spec.js';
 import { readProposerAttempts } from '../../../src/storage/candidates/proposals.js';
 import { seedCandidates, seedRollouts } from '../../http/seed.js';
@@ -95,14 +97,17 @@ async function jobWith(url: string) {
   await seedRollouts(http, jobId, [{ candidate: 0, seed: 0, status: 'succeeded', reward: 0, feedback: 'Better.' }]);
   const providers = createProviders({ OPENAI_BASE_URL: url, OPENAI_API_KEY: 'sk-secret' });
   const job = { orgId: 'default', jobId };
+  const inOrg = <T>(work: (tx: Tx) => Promise<T>) => http.db.org('default', work);
   const propose = async (request: ProposalRequest) => {
-    const material = await http.db.org('default', async (tx) =>
-      readMaterial(tx, job, await readSpec<SearchSpec>(tx, jobId), [request], undefined),
-    );
-    const token = await http.db.org('default', async (tx) => (await lockJob(tx, job)).lease_token);
+    const material = await inOrg(async (tx) => {
+      const pool = new CandidatePool(await readPool(tx, jobId));
+      return readMaterial(tx, job, await readSpec<SearchSpec>(tx, jobId), pool, [request], undefined);
+    });
     const { signal } = new AbortController();
-    const batch = { requests: [request], material, signal, mayAsk: () => true, token };
-    return makeProposals({ db: http.db, providers } as ActivityDeps, job, batch);
+    const batch = { requests: [request], material, signal, mayAsk: () => true };
+    const { answers, candidates } = (await makeProposals({ db: http.db, providers } as ActivityDeps, job, batch))!;
+    await inOrg((tx) => Promise.all(candidates.map((candidate) => addCandidate(tx, job, candidate))));
+    return answers;
   };
   return { jobId, propose };
 }

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { statusAttribute } from '../../../workflows/messages.js';
 import { chainOf, inputOf, type History } from '../../support/chain.js';
@@ -12,6 +14,7 @@ import {
   readJob,
   resultsOf,
   type GraphJob,
+  type Session,
 } from '../../support/jobs-over-http.js';
 import { startRulesWorld, type RulesWorld } from '../../support/worlds/rules.js';
 import { startTestService, type TestService } from '../../support/service.js';
@@ -106,6 +109,24 @@ async function flood(id: string, signal: string, runs: number): Promise<number> 
   });
   return sent;
 }
+/** Sends signals without effect until the job has ended, so that its running work is cut too. */
+async function endedInManyRuns<T extends Session | GraphJob = Session>(id: string): Promise<T> {
+  const isRunning = async () => (await readJob(short, id)).status === 'running';
+  while (await isRunning()) {
+    const sent = Array.from({ length: 10 }, () =>
+      short
+        .workflow(id)
+        .signal('resume')
+        .catch((error: unknown) => {
+          if (!(error instanceof WorkflowNotFoundError)) throw error;
+        }),
+    );
+    await Promise.all(sent);
+  }
+  return ended<T>(short, id);
+}
+/** Rollouts long enough for several runs. */
+const slowly = () => world.container.behave((call) => answers.held(delay(400), world.answer(call)));
 const msOf = (event: History['events'][number] | undefined) =>
   Number(event!.eventTime!.seconds) * 1_000 + Math.floor(Number(event!.eventTime!.nanos) / 1e6);
 const signalsIn = (runs: History[]) =>
@@ -114,10 +135,11 @@ const signalsIn = (runs: History[]) =>
 describe('a session', () => {
   test('ends the same after many runs as after one', async () => {
     const long = await startTestService(world.env);
+    slowly();
     try {
       const [whole, parts] = [await create('session', {}, long), await create('session')];
+      expect(await endedInManyRuns(parts)).toMatchObject({ status: 'completed', best_reward: 1, rollouts_resent: 0 });
       expect(await ended(long, whole)).toMatchObject({ status: 'completed', best_reward: 1 });
-      expect(await ended(short, parts)).toMatchObject({ status: 'completed', best_reward: 1, rollouts_resent: 0 });
       expect(await found(parts)).toEqual(await found(whole, long));
       expect((await runsOf(parts)).length).toBeGreaterThan(2);
     } finally {
@@ -126,8 +148,9 @@ describe('a session', () => {
   }, 90_000);
 
   test('is visible to operators in each run and answers its query', async () => {
+    slowly();
     const id = await create('session');
-    await ended(short, id);
+    await endedInManyRuns(id);
     // The row closes before the workflow.
     await short.workflow(id).result();
     const runs = await expectChain(id, 3);
@@ -147,7 +170,7 @@ describe('a session', () => {
 test('a graph job continues over many runs', async () => {
   const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
   const id = await createGraphJob(short, graphs.job(20, { ...model, rollout_budget: 300 }));
-  expect(await ended<GraphJob>(short, id)).toMatchObject({ status: 'completed', best_reward: 1 });
+  expect(await endedInManyRuns<GraphJob>(id)).toMatchObject({ status: 'completed', best_reward: 1 });
   await short.workflow(id).result();
   await expectChain(id, 2);
 }, 90_000);

@@ -1,0 +1,105 @@
+import { algorithmOf } from '../../src/core/algorithms/index.js';
+import { gepaLimits } from '../../src/core/algorithms/gepa/config.js';
+import type { Graph } from '../../src/core/graphs/graph.js';
+import type { EditJson } from '../../src/contracts/graphs/graph.js';
+import { graphToJson } from '../../src/core/graphs/json.js';
+import type { SearchSpec } from '../../src/core/jobs/spec.js';
+import { withTexts } from '../../src/core/prompts/components.js';
+import type { Demo } from '../../src/core/prompts/demos.js';
+import { lineageOf, removedCandidates, type Texts } from '../../src/core/proposals/components.js';
+import type { ProposalAnswer, ProposalRequest } from '../../src/core/search/protocol.js';
+import type { NewCandidate } from '../../src/storage/candidates/candidates.js';
+import { cutToBytes } from '../../src/util/text.js';
+import type { CandidatePool } from './pool.js';
+
+/** A proposal that is not stored yet; `shown`: the rollouts that its proposer was shown. */
+export type Proposal = { shown?: number[] } & (
+  | { outcome: 'proposed'; texts: Texts; graph?: Graph; components: string[]; edits?: EditJson[] }
+  | { outcome: 'merged'; texts: Texts; graph?: Graph; parents: number[] }
+  | { outcome: 'ablated'; texts: Texts; graph: Graph; edits: EditJson[] }
+  | { outcome: 'composed'; texts: Texts; demos: Demo[]; parents: number[] }
+  | { outcome: 'given'; texts: Texts; commandId: string }
+  | { outcome: 'unchanged' }
+  | { outcome: 'failed'; reason: string }
+);
+
+type NewProposal = Exclude<Proposal, { outcome: 'unchanged' | 'failed' }>;
+
+/** Answers to proposal requests, and the candidates to store when they are recorded. */
+export interface AdmittedProposals {
+  answers: ProposalAnswer[];
+  candidates: NewCandidate[];
+}
+
+/** Takes proposals into the pool in the order asked, so timing does not decide on duplicates. */
+export function admitProposals(
+  pool: CandidatePool,
+  spec: SearchSpec,
+  requests: readonly ProposalRequest[],
+  proposals: readonly Proposal[],
+): AdmittedProposals {
+  const admitted: AdmittedProposals = { answers: [], candidates: [] };
+  for (const [index, request] of requests.entries()) {
+    const { answer, candidate } = admit(pool, spec, request, proposals[index]!);
+    admitted.answers.push(answer);
+    if (candidate) admitted.candidates.push(candidate);
+  }
+  return admitted;
+}
+
+function admit(
+  pool: CandidatePool,
+  spec: SearchSpec,
+  request: ProposalRequest,
+  proposal: Proposal,
+): { answer: ProposalAnswer; candidate?: NewCandidate } {
+  const { candidate: number } = request;
+  const answer = { candidate: number, ...(proposal.shown && { shown: proposal.shown }) };
+  if (proposal.outcome === 'failed') {
+    const reason = cutToBytes(proposal.reason.replace(/\p{Cc}+/gu, ' '), gepaLimits.reasonBytes);
+    return { answer: { ...answer, outcome: 'failed', reason } };
+  }
+  if (proposal.outcome === 'unchanged') return { answer: { ...answer, outcome: 'duplicate' } };
+  const parent = pool.get(request.parent);
+  const { texts, graph = null } = contentOf(proposal);
+  const demos = proposal.outcome === 'composed' ? proposal.demos : parent.demos;
+  const parents = 'parents' in proposal ? proposal.parents : [request.parent];
+  const messages = graph ? null : withTexts(parent.messages ?? [], texts);
+  const graphJson = graph && graphToJson(graph);
+  if (!pool.add(number, { messages, graph: graphJson, demos, parents })) {
+    return { answer: { ...answer, outcome: 'duplicate' } };
+  }
+  const origin =
+    'parents' in proposal
+      ? { parents }
+      : { removed: removedCandidates(lineageOf(pool.lineage(), request.parent), texts) };
+  return {
+    answer: { ...answer, outcome: 'proposed', ...origin },
+    candidate: {
+      ...{ leverVersion: number, generation: request.generation, parents, messages },
+      ...(graphJson && { graph: graphJson }),
+      detail: detailOf(proposal, request),
+      ...('edits' in proposal && { edits: proposal.edits }),
+      ...(algorithmOf(spec.search).hasDemos && { demos }),
+    },
+  };
+}
+
+function contentOf(proposal: NewProposal): { texts: Texts; graph?: Graph } {
+  return proposal.outcome === 'composed' || proposal.outcome === 'given' ? { texts: proposal.texts } : proposal;
+}
+
+function detailOf(proposal: NewProposal, { approach }: ProposalRequest): Record<string, unknown> {
+  switch (proposal.outcome) {
+    case 'ablated':
+      return { ablation: { edits: proposal.edits } };
+    case 'merged':
+      return { merge: { parents: proposal.parents } };
+    case 'composed':
+      return { composed: { parents: proposal.parents } };
+    case 'given':
+      return { given: { command: proposal.commandId } };
+    case 'proposed':
+      return { reflection: { ordinals: proposal.shown, components: proposal.components, approach } };
+  }
+}
