@@ -56,13 +56,13 @@ export async function compare(bench: Bench, task: SearchTask, world: number, lat
 }
 
 function describe(what: string, { usage, trueReward, reachedMs }: Side): string {
-  const { wallMs, rollouts, utilisation, gaps, meanGapMs, idleMs, proposingMs } = usage;
+  const { wallMs, rollouts, utilisation, gaps, meanGapMs, idleMs, proposingMs, depth } = usage;
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
   return [
     `${what}: ${seconds(wallMs)}, ${rollouts} rollouts, ${(wallMs / rollouts).toFixed(2)} ms each`,
     `true reward ${trueReward.toFixed(3)}`,
     reachedMs === null ? "gepa's never reached" : `gepa's reached after ${seconds(reachedMs)}`,
-    `slots busy ${(100 * utilisation).toFixed(0)} %, nothing under way ${seconds(idleMs)} (${gaps} gaps of ${meanGapMs.toFixed(1)} ms)`,
+    `slots busy ${(100 * utilisation).toFixed(0)} %, nothing under way ${seconds(idleMs)} (${gaps} gaps of ${meanGapMs.toFixed(1)} ms), longest chain ${depth} calls`,
     `proposals alone ${seconds(proposingMs)}`,
   ].join('; ');
 }

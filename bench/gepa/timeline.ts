@@ -17,6 +17,8 @@ export interface Usage {
   /** Time with proposals but no rollouts. */
   proposingMs: number;
   maxAtOnce: number;
+  /** The longest chain of calls of which each began after the one before had ended. */
+  depth: number;
 }
 
 /** Reads a run's ledger; `startedAt` and `endedAt` are the optimizer's, in epoch milliseconds. */
@@ -37,6 +39,7 @@ export function ledgerUsage(ledger: readonly Entry[], { startedAt, endedAt }: Ou
     idleMs: gapsMs + Math.max(0, first - startedAt) + Math.max(0, endedAt - last),
     proposingMs: sum(gapsBetween(rollouts)) - gapsMs,
     maxAtOnce: maxAtOnce(rollouts),
+    depth: longestChain(ledger),
   };
 }
 
@@ -49,6 +52,18 @@ function gapsBetween(calls: readonly Entry[]): number[] {
     until = Math.max(until === Infinity ? endedAt : until, endedAt);
   }
   return gaps;
+}
+
+/** Takes the call that ends first, then the one that ends first of those after it, and so on. */
+function longestChain(calls: readonly Entry[]): number {
+  let length = 0;
+  let until = -Infinity;
+  for (const { startedAt, endedAt } of [...calls].sort((a, b) => a.endedAt - b.endedAt)) {
+    if (startedAt < until) continue;
+    length += 1;
+    until = endedAt;
+  }
+  return length;
 }
 
 function maxAtOnce(calls: readonly Entry[]): number {

@@ -23,6 +23,7 @@ test('ledgerUsage reports utilization, gaps, time with proposals only, and maxim
     idleMs: 50 + 300 + 100 + 100,
     proposingMs: 100,
     maxAtOnce: 2,
+    depth: 4,
   });
 });
 
@@ -63,12 +64,12 @@ describe('lines', () => {
   });
 
   test('a world that never reaches the target counts as the latest', () => {
-    const mostly = reachedLine('S', [pair(500, 1_000), pair(800, 1_000), pair(null, 1_000)], '');
-    expect(mostly).toMatchObject({ ratio: '0.80', met: 'met' });
+    const mostly = reachedLine('S', [pair(300, 1_000), pair(400, 1_000), pair(null, 1_000)], '');
+    expect(mostly).toMatchObject({ ratio: '0.40', met: 'met' });
     expect(mostly.measured).toContain('in 2 of 3 worlds');
     const seldom = reachedLine('S', [pair(500, 1_000), pair(null, 1_000)], '');
     expect(seldom).toMatchObject({ ratio: 'never reached', met: 'not met' });
-    expect(reachedLine('S', [pair(1_100, 1_000)], '')).toMatchObject({ ratio: '1.10', met: 'not met' });
+    expect(reachedLine('S', [pair(600, 1_000)], '')).toMatchObject({ ratio: '0.60', met: 'not met' });
   });
 
   test('a missing peer is reported as not shown, without a verdict', () => {
