@@ -113,7 +113,7 @@ async function flood(id: string, signal: string, runs: number): Promise<number> 
 async function endedInManyRuns<T extends Session | GraphJob = Session>(id: string): Promise<T> {
   const isRunning = async () => (await readJob(short, id)).status === 'running';
   while (await isRunning()) {
-    const sent = Array.from({ length: 10 }, () =>
+    const sent = Array.from({ length: 3 }, () =>
       short
         .workflow(id)
         .signal('resume')

@@ -1,0 +1,134 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import type { ActivityDeps } from '../../../activities/deps.js';
+import { prepareActivities } from '../../../activities/jobs/prepare.js';
+import { RolloutRunners } from '../../../activities/rollouts/run.js';
+import { searchActivity, type RunSearchInput, type RunSearchResult } from '../../../activities/search/search.js';
+import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
+import { createProviders } from '../../../src/clients/models/providers.js';
+import { algorithmOf } from '../../../src/core/algorithms/index.js';
+import { SearchProgress } from '../../../src/core/algorithms/progress.js';
+import { createSession, startHttp, type TestHttp } from '../../http/support.js';
+import { propose, startRulesWorld, type RulesWorld } from '../../support/worlds/rules.js';
+
+// Invariants of an attempt that ends early: the next one goes on from its record, so the path of
+// the search is that of an attempt that was not cut, and nothing on record is bought again.
+
+let http: TestHttp;
+let world: RulesWorld;
+let container: ContainerClient;
+beforeAll(async () => {
+  [http, world] = await Promise.all([startHttp(), startRulesWorld(6)]);
+  container = createContainerClient({ egress: { mode: 'dev', allowlist: [] } });
+});
+afterAll(async () => {
+  await container.close();
+  await world.close();
+  await http.close();
+});
+afterEach(() => world.reset());
+
+const inActivity = <T>(work: () => Promise<T>): Promise<T> => new MockActivityEnvironment().run(work);
+
+/** A prepared session, and a way to run attempts of its search. */
+async function startSearch() {
+  const id = await createSession(http, {
+    container_url: world.container.url,
+    gepa: { population_size: 2, generations: 4, minibatch_size: 2, evaluation: { seeds: [0, 1, 2, 3, 4, 5] } },
+    max_concurrent: 4,
+    rng_seed: 7,
+  });
+  const job = { orgId: 'default', jobId: id };
+  const draining = new AbortController();
+  const deps = {
+    ...{
+      db: http.db,
+      container,
+      providers: createProviders({ OPENAI_BASE_URL: world.model.url, OPENAI_API_KEY: 'sk-test' }),
+      secretKey: http.deps.secretKey,
+    },
+    ...{ notifications: http.deps.notifications, publicUrl: 'http://127.0.0.1:9', draining: draining.signal },
+    ...{ metrics: { rollout: () => undefined }, log: pino({ level: 'silent' }) },
+  } as unknown as ActivityDeps;
+  const { search: settings } = await inActivity(() => prepareActivities(deps).prepareSession(job));
+  const first: RunSearchInput = { ...job, state: algorithmOf(settings).create(settings), steps: 0, given: [] };
+  const attempt = (input: RunSearchInput = first, with_: Partial<ActivityDeps> = {}): Promise<RunSearchResult> => {
+    const all = { ...deps, ...with_ };
+    return inActivity(() => searchActivity(all, new RolloutRunners(all)).search(input));
+  };
+  const query = (text: string) => http.db.org('default', (tx) => tx.query<Record<string, unknown>>(text, [id]));
+  const calls = () => world.container.callsOf(id);
+  return { id, job, first, attempt, query, calls };
+}
+
+const isDone = ({ state, steps }: RunSearchResult) => new SearchProgress(state, steps).next().kind === 'done';
+
+/** The search without an interruption. */
+async function uncut() {
+  const search = await startSearch();
+  const result = await search.attempt();
+  expect([isDone(result), result.fault]).toEqual([true, null]);
+  return { ...search, result };
+}
+
+test('a repeated attempt ends in the same state, and buys nothing', async () => {
+  const { attempt, calls, result } = await uncut();
+  const [bought, asked] = [calls().length, world.model.requests.length];
+  expect(await attempt()).toEqual({ ...result, counts: null });
+  expect([calls().length, world.model.requests.length]).toEqual([bought, asked]);
+});
+
+test('a proposal that failed stays failed in the next attempt', async () => {
+  const from = world.model.requests.length;
+  world.model.reply((request) =>
+    world.model.requests.length === from + 1 ? { status: 400 } : { text: propose(request) },
+  );
+  const { attempt, result } = await uncut();
+  expect(await attempt()).toEqual({ ...result, counts: null });
+});
+
+test('without the first inputs the search asks again, and gets the recorded answers', async () => {
+  const { attempt, calls, query, result } = await uncut();
+  const bought = calls().length;
+  await query('delete from search_inputs where job_id = $1 and step = 1');
+  expect((await attempt()).state).toEqual(result.state);
+  expect(calls()).toHaveLength(bought);
+});
+
+describe('an attempt that is cut at any call of the container', () => {
+  let whole: Awaited<ReturnType<typeof uncut>>;
+  beforeAll(async () => {
+    world.reset();
+    whole = await uncut();
+  });
+
+  const takeLease = `update job_controls set lease_token = lease_token + 1, lease_owner = null where job_id = $1`;
+
+  /** Cuts an attempt at the n-th call of a new search, and compares the next one. */
+  const cutAt = (ends: 'by a shutdown' | 'by another attempt') =>
+    fc.asyncProperty(fc.nat(whole.calls().length - 1), async (n) => {
+      world.reset();
+      const search = await startSearch();
+      const draining = new AbortController();
+      world.container.behave((call) => async (_, response) => {
+        if (search.calls().length === n + 1) {
+          if (ends === 'by a shutdown') draining.abort();
+          // As after a pause of this process that was longer than the lease.
+          else await search.query(takeLease);
+        }
+        await world.answer(call)(call, response);
+      });
+      const cut = await search.attempt(search.first, { draining: draining.signal }).catch(() => null);
+      if (ends === 'by another attempt') expect(cut).toBeNull();
+      world.reset();
+      const result = await search.attempt(cut ? { ...search.first, ...cut } : search.first);
+      expect([result.state, result.steps]).toEqual([whole.result.state, whole.result.steps]);
+      if (ends === 'by a shutdown') expect(search.calls()).toHaveLength(whole.calls().length);
+    });
+
+  test('by a shutdown, goes on without another call', () => fc.assert(cutAt('by a shutdown'), { numRuns: 8 }), 60_000);
+
+  test('by another attempt, writes nothing more', () => fc.assert(cutAt('by another attempt'), { numRuns: 8 }), 60_000);
+});
