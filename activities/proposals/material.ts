@@ -8,7 +8,7 @@ import { readExamples } from '../../src/storage/candidates/reflection-examples.j
 import type { Tx } from '../../src/storage/db/db.js';
 import { readGraphExamples, type GraphExample } from '../../src/storage/graphs/examples.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { readSuggestion } from '../../src/storage/jobs/suggestions.js';
+import { readHint } from '../../src/storage/jobs/suggestions.js';
 import { recordLost } from '../jobs/spec.js';
 import { readDescription } from './describe.js';
 import type { CandidatePool } from './pool.js';
@@ -33,14 +33,13 @@ export interface Material {
   graph: GraphMaterial;
 }
 
-/** Reads all rows of a batch. `hintId`: the hint for the proposer; undefined: none. */
+/** Reads all rows of a batch. */
 export async function readMaterial(
   tx: Tx,
   job: JobRef,
   spec: SearchSpec,
   pool: CandidatePool,
   requests: readonly ProposalRequest[],
-  hintId: string | undefined,
 ): Promise<Material> {
   if (!requests.flatMap(neededCandidates).every((candidate) => pool.has(candidate))) throw recordLost(job);
   const asked = requests.filter(({ kind }) => kind === 'rewrite' || kind === 'edit');
@@ -57,7 +56,7 @@ export async function readMaterial(
     isGraph ? [] : readExamples(tx, job.jobId, ordinals),
     isGraph ? readGraphExamples(tx, job.jobId, ordinals) : [],
     asked.some(({ rewrite }) => rewrite) ? readDescription(tx, job) : null,
-    hintId === undefined ? null : readHint(tx, job, hintId),
+    isGraph ? null : readHint(tx, job.jobId),
   ]);
   const session = { examples: byOrdinal(examples), task, hint };
   return { spec, pool, recorded, session, graph: { examples: byOrdinal(graphExamples) } };
@@ -71,12 +70,6 @@ function neededCandidates({ parent, merge = [], compose }: ProposalRequest): num
 function occurrencesOf(pool: CandidatePool, { candidate, parent }: ProposalRequest) {
   const texts = Object.keys(candidateTexts(pool.get(parent))).length;
   return { candidate, occurrences: Math.max(1, texts) * proposalTries };
-}
-
-async function readHint(tx: Tx, job: JobRef, id: string): Promise<string | null> {
-  const found = await readSuggestion(tx, job.jobId, id);
-  if (!found) throw recordLost(job);
-  return found.hint;
 }
 
 function byOrdinal<Example extends { ordinal: number }>(examples: readonly Example[]): Map<number, Example> {

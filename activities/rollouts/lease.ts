@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Db, Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { acquireLease } from '../../src/storage/jobs/leases.js';
+import { lockOpenJob } from '../jobs/spec.js';
 import { leaseSeconds } from './exchange.js';
 import type { Interruptions } from './interruptions.js';
 
@@ -10,7 +11,7 @@ const retryMs = 250;
 
 /**
  * Waits for the lease, which a killed runner holds until it runs out, and runs `work` in the
- * transaction that takes it. Null: interrupted before.
+ * transaction that takes it, under the lock of the open job. Null: interrupted before.
  */
 export async function withLease<T>(
   db: Db,
@@ -23,6 +24,7 @@ export async function withLease<T>(
   const owner = `${Buffer.from(taskToken).toString('base64url').slice(-24)}:${process.pid}`;
   for (;;) {
     const taken = await db.orgHot(job.orgId, async (tx) => {
+      await lockOpenJob(tx, job);
       const token = await acquireLease(tx, job.jobId, owner, leaseSeconds);
       return token === null ? null : { result: await work(tx, token) };
     });

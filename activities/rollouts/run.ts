@@ -8,7 +8,7 @@ import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { areWhole, haveEnded } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
-import { containerKey, lockOpenJob, recordLost } from '../jobs/spec.js';
+import { containerKey, recordLost } from '../jobs/spec.js';
 import { Concurrency } from './concurrency.js';
 import { GroupCommits } from './group-commit.js';
 import type { JobFault } from './in-flight.js';
@@ -51,8 +51,7 @@ export function rolloutActivity({ db, ...deps }: ActivityDeps, rollouts: Rollout
       try {
         const started = await withLease(db, job, interruptions, async (tx, token) => {
           const release = (end: Tx) => releaseLease(end, jobId, token);
-          const [, held, whole, prompts] = await Promise.all([
-            lockOpenJob(tx, job),
+          const [held, whole, prompts] = await Promise.all([
             rollouts.open(tx, job),
             areWhole(tx, jobId, from, to),
             readOpenPrompts(tx, jobId),
@@ -98,7 +97,7 @@ export class RolloutRunners {
   }
 
   /**
-   * Makes the first claims of stored rollouts, under `lockOpenJob`. `conclude` runs in the
+   * Makes the first claims of stored rollouts, under the job's lock. `conclude` runs in the
    * transaction of the last exchange, when no rollout of the job is open.
    */
   async start<Conclusion>(

@@ -53,8 +53,6 @@ export interface AnswererContext {
   rollouts: RolloutRunners;
   runner: RunnerContext;
   pool: CandidatePool;
-  /** The id of a person's hint for the proposer. */
-  hint: string | undefined;
 }
 
 /** Answers requests of a search with rollouts, proposals and demonstrations. */
@@ -118,7 +116,7 @@ export class RequestAnswerer {
     proposals: ProposalRequest[],
   ): Promise<{ run: StartedRollouts<RolloutAnswer[] | null> | null; material: Material | null }> {
     const { deps, job, spec } = this;
-    const { hint, runner, pool } = this.context;
+    const { runner, pool } = this.context;
     const [from, to] = [rollouts[0]?.ordinal ?? 0, (rollouts.at(-1)?.ordinal ?? -1) + 1];
     const conclude = (end: Tx) => readAnswers(end, job.jobId, from, to, costUnitOf(spec));
     const tested = rollouts.map(({ candidate }) => candidate);
@@ -128,7 +126,7 @@ export class RequestAnswerer {
         this.recordIn(tx, steps),
         planRollouts(tx, job, rollouts, true),
         rollouts.length > 0 ? this.context.rollouts.start(tx, runner, pool.pick(tested), conclude) : null,
-        proposals.length > 0 ? readMaterial(tx, job, spec, pool, proposals, hint) : null,
+        proposals.length > 0 ? readMaterial(tx, job, spec, pool, proposals) : null,
       ]),
     );
     steps.length = 0;

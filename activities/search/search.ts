@@ -7,7 +7,7 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readInputs } from '../../src/storage/jobs/search-inputs.js';
 import type { ActivityDeps } from '../deps.js';
 import { classifyError } from '../errors.js';
-import { isLive, lockOpenJob } from '../jobs/spec.js';
+import { isLive } from '../jobs/spec.js';
 import { CandidatePool } from '../proposals/pool.js';
 import type { JobFault } from '../rollouts/in-flight.js';
 import { Interruptions } from '../rollouts/interruptions.js';
@@ -25,8 +25,6 @@ export interface RunSearchInput extends JobRef {
   steps: number;
   /** The ids of a person's prompts that the state does not have yet. */
   given: string[];
-  /** The id of a person's hint for the proposer. */
-  hint?: string;
   /** An update that is not recorded yet. */
   update?: SearchUpdate;
 }
@@ -51,8 +49,7 @@ export function searchActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
       const interruptions = new Interruptions(deps, job);
       try {
         const opened = await withLease(deps.db, job, interruptions, async (tx, token) => {
-          const [, held, inputs, candidates] = await Promise.all([
-            lockOpenJob(tx, job),
+          const [held, inputs, candidates] = await Promise.all([
             rollouts.open(tx, job),
             readInputs(tx, jobId, input.steps),
             readPool(tx, jobId),
@@ -61,7 +58,7 @@ export function searchActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
         });
         if (!opened) return { state: input.state, steps: input.steps, counts: null, fault: null };
         const { runner, inputs, pool } = opened;
-        const answerer = new RequestAnswerer({ deps, rollouts, runner, pool, hint: input.hint });
+        const answerer = new RequestAnswerer({ deps, rollouts, runner, pool });
         return await new SearchSlice(answerer, runner, input, inputs).run();
       } finally {
         interruptions.close();

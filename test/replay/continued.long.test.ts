@@ -55,7 +55,7 @@ test('a paused and resumed session', async () => {
     },
   });
   await service.api.call('POST', `/api/v1/online/sessions/${id}/pause`);
-  await signalForRuns(`session-${id}`, 'pause', 1);
+  await signalForRuns(`session-${id}`, 'pause', 2);
   await service.api.call('POST', `/api/v1/online/sessions/${id}/resume`);
   await replayChain(`session-${id}`);
 }, 90_000);

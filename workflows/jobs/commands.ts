@@ -5,12 +5,8 @@ import { transition, type StatusCommand } from '../../src/core/jobs/status.js';
 import type { JobOutcome } from './close.js';
 import type { StatusView } from '../messages.js';
 
-/** What a person suggests to a search; its id is that of the command. */
-type SuggestionKind = 'candidate' | 'hint';
-export interface Suggestion {
-  kind: SuggestionKind;
-  id: string;
-}
+/** What a person suggests to a search. */
+export type SuggestionKind = 'candidate' | 'hint';
 
 /** A received command that is not decided yet. */
 export interface PendingCommand {
@@ -30,8 +26,8 @@ export interface CommandDecision {
   next: ControlState;
   outcomes: CommandOutcome[];
   events: NewEvent[];
-  /** Accepted suggestions, in their order. */
-  suggestions: Suggestion[];
+  /** The ids of accepted prompts, in their order. */
+  prompts: string[];
   /** Set where a command ends the job; later commands are not decided. */
   jobOutcome: JobOutcome | null;
   /** The command that ends the job, answered when the job is closed. */
@@ -47,12 +43,12 @@ export function decideCommands(
   let { status, pauses } = from;
   const outcomes: CommandOutcome[] = [];
   const events: NewEvent[] = [];
-  const suggestions: Suggestion[] = [];
+  const prompts: string[] = [];
   for (const { kind, commandId } of commands) {
     if (kind === 'candidate' || kind === 'hint') {
       if (commandId === null) continue;
       const outcome = takes(kind) ? 'accepted' : 'refused';
-      if (outcome === 'accepted') suggestions.push({ kind, id: commandId });
+      if (outcome === 'accepted' && kind === 'candidate') prompts.push(commandId);
       if (outcome === 'accepted' && kind === 'hint') events.push(hintGiven(commandId));
       outcomes.push({ commandId, outcome, statusAfter: status });
       continue;
@@ -63,7 +59,7 @@ export function decideCommands(
         kind === 'cancel'
           ? { status: 'cancelled', stoppedBy: 'cancelled' }
           : { status: 'completed', stoppedBy: 'reward_stop' };
-      return { next: { status, pauses }, outcomes, events, suggestions, jobOutcome, accepted: commandId };
+      return { next: { status, pauses }, outcomes, events, prompts, jobOutcome, accepted: commandId };
     }
     if (result.ok && !result.already && (kind === 'pause' || kind === 'resume')) {
       status = kind === 'pause' ? 'paused' : 'running';
@@ -72,5 +68,5 @@ export function decideCommands(
     }
     if (commandId) outcomes.push({ commandId, outcome: result.ok ? 'accepted' : 'refused', statusAfter: status });
   }
-  return { next: { status, pauses }, outcomes, events, suggestions, jobOutcome: null, accepted: null };
+  return { next: { status, pauses }, outcomes, events, prompts, jobOutcome: null, accepted: null };
 }

@@ -22,7 +22,7 @@ import {
   type StatusView,
 } from '../messages.js';
 import { closeWorkflow, outcomeOfError, storedError, type JobOutcome } from './close.js';
-import { decideCommands, type PendingCommand, type Suggestion } from './commands.js';
+import { decideCommands, type PendingCommand, type SuggestionKind } from './commands.js';
 import { isAtHistoryLimit, runUntilHistoryLimit, type CarriedState } from './history-limit.js';
 import { CommandInbox } from './inbox.js';
 
@@ -41,7 +41,7 @@ export interface JobDefinition {
   /** Continues in a new run of the kind's workflow. */
   continueAsNew(carried: CarriedState): Promise<never>;
   /** Whether the search can use a person's suggestion; absent: none. */
-  takesSuggestion?(kind: Suggestion['kind']): boolean;
+  takesSuggestion?(kind: SuggestionKind): boolean;
   /** The outcome of an error that does not fail the job; null: it fails the job. */
   outcomeOfError?(error: unknown): JobOutcome | null;
 }
@@ -55,7 +55,7 @@ export class JobControl {
   /** Outcomes of all the job's rollouts, as last reported. */
   counts: OutcomeCounts = noOutcomes;
   private readonly inbox: CommandInbox;
-  private suggestions: Suggestion[];
+  private prompts: string[];
   private readonly accepted: string[] = [];
   private interruption: (() => JobOutcome) | null = null;
   private readonly workflowScope = CancellationScope.current();
@@ -71,7 +71,7 @@ export class JobControl {
   constructor(
     input: JobInput,
     definition: JobDefinition,
-    carried: CarriedState = { status: 'running', pauses: 0, counts: noOutcomes, inbox: [], suggestions: [] },
+    carried: CarriedState = { status: 'running', pauses: 0, counts: noOutcomes, inbox: [], prompts: [] },
   ) {
     this.input = input;
     this.definition = definition;
@@ -79,7 +79,7 @@ export class JobControl {
     this.pauses = carried.pauses;
     this.counts = carried.counts;
     this.inbox = new CommandInbox(carried.inbox);
-    this.suggestions = [...carried.suggestions];
+    this.prompts = [...carried.prompts];
     setHandler(statusQuery, () => ({ status: this.status, ...definition.statusView() }), {
       description: 'Status, generation, best candidate, best reward and budget as the workflow sees them.',
     });
@@ -96,9 +96,9 @@ export class JobControl {
     if (isAtHistoryLimit()) await this.continueAsNewAtRest();
   }
 
-  /** The accepted suggestions since the last call. */
-  takeSuggestions(): Suggestion[] {
-    return this.suggestions.splice(0);
+  /** The ids of accepted prompts since the last call. */
+  takePrompts(): string[] {
+    return this.prompts.splice(0);
   }
 
   /** Forgets the reward signals so far. Call it before Postgres is read for rewards. */
@@ -170,7 +170,7 @@ export class JobControl {
       pauses: this.pauses,
       counts: this.counts,
       inbox: this.inbox.undecided(),
-      suggestions: this.suggestions,
+      prompts: this.prompts,
     });
   }
 
@@ -234,11 +234,11 @@ export class JobControl {
   private async decide(commands: PendingCommand[]): Promise<void> {
     const before = this.status;
     const { status, pauses } = this;
-    const takes = (kind: Suggestion['kind']) => this.definition.takesSuggestion?.(kind) ?? false;
+    const takes = (kind: SuggestionKind) => this.definition.takesSuggestion?.(kind) ?? false;
     const decided = decideCommands({ status, pauses }, commands, takes);
-    const { next, outcomes, events, suggestions, jobOutcome, accepted } = decided;
+    const { next, outcomes, events, prompts, jobOutcome, accepted } = decided;
     ({ status: this.status, pauses: this.pauses } = next);
-    this.suggestions.push(...suggestions);
+    this.prompts.push(...prompts);
     if (accepted) this.accepted.push(accepted);
     if (this.status !== before) upsertSearchAttributes([{ key: statusAttribute, value: this.status }]);
     if (outcomes.length > 0 || events.length > 0) {
@@ -249,7 +249,7 @@ export class JobControl {
           ...this.input,
           decision: {
             commands: outcomes,
-            ...(suggestions.length > 0 && { hasSuggestion: true }),
+            ...(prompts.length > 0 && { hasPrompt: true }),
             ...(events.length > 0 && { status: recorded, events }),
           },
         }),

@@ -1,6 +1,6 @@
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
-import type { PendingCommand, Suggestion } from './commands.js';
+import type { PendingCommand } from './commands.js';
 
 /** The control state that a run hands to the next run. */
 export interface CarriedState {
@@ -8,7 +8,8 @@ export interface CarriedState {
   pauses: number;
   counts: OutcomeCounts;
   inbox: PendingCommand[];
-  suggestions: Suggestion[];
+  /** The ids of accepted prompts that the search does not have yet. */
+  prompts: string[];
 }
 
 /** Upper bounds, in case the server suggests none (its own defaults: 4,096 events, 4 MB). */

@@ -29,8 +29,6 @@ export interface SearchJobInput extends JobInput {
     control: CarriedState;
     /** The ids of a person's prompts that the state does not have yet. */
     given: string[];
-    /** The id of the hint in the proposer's prompts. */
-    hint?: string;
     /** How many inputs were applied. */
     steps: number;
     /** The rest of `max_minutes`. */
@@ -64,7 +62,6 @@ class SearchJob {
   private search: SearchProgress | null;
   private limits: SessionLimits;
   private given: string[];
-  private hint: string | undefined;
   private time: ReturnType<typeof sessionTime>;
   /** Whether the activity has a newer state. */
   private isSearching = false;
@@ -79,7 +76,6 @@ class SearchJob {
     this.search = resume ? new SearchProgress(resume.state, resume.steps) : null;
     this.limits = resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 };
     this.given = resume?.given ?? [];
-    this.hint = resume?.hint;
     this.time = sessionTime(this.limits, resume?.leftMs);
     this.control = new JobControl(
       job,
@@ -120,7 +116,6 @@ class SearchJob {
     this.limits = limits;
     if (!kept) return new SearchProgress(algorithmOf(settings).create(settings), 0);
     this.limits = limitsLeft(limits, kept.usedMs);
-    this.hint = kept.hint;
     this.control.counts = kept.counts;
     const search = new SearchProgress(kept.state, kept.steps);
     const before = search.view;
@@ -133,7 +128,7 @@ class SearchJob {
   private async answerAll(search: SearchProgress): Promise<JobOutcome> {
     for (;;) {
       await this.control.waitUntilRunnable();
-      this.takeSuggestions();
+      this.given.push(...this.control.takePrompts());
       const request = search.next();
       if (request.kind === 'done') return this.control.completed(request.stoppedBy, this.limits.maxFailureRate);
       if (request.kind === 'failed') {
@@ -148,14 +143,14 @@ class SearchJob {
   }
 
   private async answerByActivity(search: SearchProgress, summary: string): Promise<void> {
-    const { control, hint } = this;
+    const { control } = this;
     const given = [...this.given];
     const result = await control.untilRest(
       control.runUntilHistoryLimit(() =>
         this.pending.recordWith((update) =>
           this.keepingResult(search, given.length, () => {
             const input = { ...this.job, state: search.state, steps: search.steps, given, ...update };
-            return runSearch.executeWithOptions({ summary }, [{ ...input, ...(hint !== undefined && { hint }) }]);
+            return runSearch.executeWithOptions({ summary }, [input]);
           }),
         ),
       ),
@@ -194,13 +189,6 @@ class SearchJob {
     pending.set(search.apply(response));
   }
 
-  private takeSuggestions(): void {
-    for (const { kind, id } of this.control.takeSuggestions()) {
-      if (kind === 'hint') this.hint = id;
-      else this.given.push(id);
-    }
-  }
-
   /** Stops a running activity for its state, then records an update that no activity recorded. */
   private async recordPending(): Promise<void> {
     if (this.isSearching) {
@@ -216,12 +204,12 @@ class SearchJob {
   /** The end of the search, for an extension; undefined: it cannot be extended. */
   private kept() {
     if (!this.search || !this.definition.isExtendable || this.limits.live || this.isSearching) return undefined;
-    this.takeSuggestions();
+    this.given.push(...this.control.takePrompts());
     for (const id of this.given.splice(0)) this.search.give(id);
     const { state, steps } = this.search;
     const { runMs, usedMs = 0 } = this.limits;
     const spentMs = runMs === undefined || !this.time ? 0 : runMs - this.time.left;
-    return { state, steps, usedMs: usedMs + spentMs, ...(this.hint !== undefined && { hint: this.hint }) };
+    return { state, steps, usedMs: usedMs + spentMs };
   }
 
   private budget(): BudgetContext {
@@ -230,14 +218,13 @@ class SearchJob {
   }
 
   private continueAsNew(control: CarriedState): Promise<never> {
-    const { job, limits, given, hint, time } = this;
+    const { job, limits, given, time } = this;
     const { state, steps } = this.search!;
     return this.definition.continueAsNew({
       ...job,
       resume: {
         ...{ state, limits, control, given, steps },
         ...(time && { leftMs: time.left }),
-        ...(hint !== undefined && { hint }),
       },
     });
   }

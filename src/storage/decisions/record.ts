@@ -43,8 +43,8 @@ export interface Decision {
   events?: NewEvent[];
   status?: 'running' | 'paused';
   commands?: CommandOutcome[];
-  /** The running search is to take in a person's suggestion. */
-  hasSuggestion?: boolean;
+  /** The running search is to take in a person's prompt. */
+  hasPrompt?: boolean;
   /** The job is about to end: its running work stops. */
   isEnding?: boolean;
 }
@@ -76,7 +76,7 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision, lo
     decision.status && setStatus(tx, job, decision.status),
     decision.isEnding &&
       tx.query(`update job_controls set control = 'stop' where job_id = $1`, [job.jobId], 'set_ending'),
-    (decision.isEnding || decision.hasSuggestion) && notifyControl(tx, job),
+    (decision.isEnding || decision.hasPrompt) && notifyControl(tx, job),
     settleCommands(tx, decision.commands ?? [], decision.status ?? row.status),
     appendEvents(tx, job, decision.events ?? []),
   ]);

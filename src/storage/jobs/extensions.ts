@@ -13,8 +13,6 @@ import { awaitNextEnd } from './webhooks.js';
 /** The end of a session's search, from which an extension goes on. */
 export interface KeptSearch {
   state: SessionState;
-  /** The id of the hint in the proposer's prompts. */
-  hint?: string;
   /** How many inputs were applied. */
   steps: number;
   counts: OutcomeCounts;

@@ -24,8 +24,9 @@ export async function insertSuggestion(
 export async function readHint(tx: Tx, jobId: string): Promise<string | null> {
   const [row] = await tx.query<{ hint: string | null }>(
     `select s.hint from commands c join suggestions s on s.command_id = c.id
-      where c.job_id = $1 and c.kind = 'hint' and c.outcome = 'accepted' order by c.settled_at desc limit 1`,
+      where c.job_id = $1 and c.kind = 'hint' and c.outcome = 'accepted' order by c.settled_at desc, c.id desc limit 1`,
     [jobId],
+    'read_hint',
   );
   return row?.hint ?? null;
 }

@@ -101,7 +101,7 @@ async function jobWith(url: string) {
   const propose = async (request: ProposalRequest) => {
     const material = await inOrg(async (tx) => {
       const pool = new CandidatePool(await readPool(tx, jobId));
-      return readMaterial(tx, job, await readSpec<SearchSpec>(tx, jobId), pool, [request], undefined);
+      return readMaterial(tx, job, await readSpec<SearchSpec>(tx, jobId), pool, [request]);
     });
     const { signal } = new AbortController();
     const batch = { requests: [request], material, signal, mayAsk: () => true };

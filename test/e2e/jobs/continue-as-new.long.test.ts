@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { statusAttribute } from '../../../workflows/messages.js';
 import { chainOf, inputOf, type History } from '../../support/chain.js';
@@ -20,6 +19,7 @@ import { startRulesWorld, type RulesWorld } from '../../support/worlds/rules.js'
 import { startTestService, type TestService } from '../../support/service.js';
 import { startShortHistories, type OwnTemporal } from '../../support/servers/short-histories.js';
 import { gate } from '../../support/gate.js';
+import { signalWhileRunning } from '../../support/many-runs.js';
 import { until } from '../../support/until.js';
 
 // Jobs continue as new at any point without losing anything. The server suggests it at 40 events
@@ -109,20 +109,8 @@ async function flood(id: string, signal: string, runs: number): Promise<number> 
   });
   return sent;
 }
-/** Sends signals without effect until the job has ended, so that its running work is cut too. */
 async function endedInManyRuns<T extends Session | GraphJob = Session>(id: string): Promise<T> {
-  const isRunning = async () => (await readJob(short, id)).status === 'running';
-  while (await isRunning()) {
-    const sent = Array.from({ length: 3 }, () =>
-      short
-        .workflow(id)
-        .signal('resume')
-        .catch((error: unknown) => {
-          if (!(error instanceof WorkflowNotFoundError)) throw error;
-        }),
-    );
-    await Promise.all(sent);
-  }
+  await signalWhileRunning(short, id);
   return ended<T>(short, id);
 }
 /** Rollouts long enough for several runs. */

@@ -23,6 +23,7 @@ import { range } from '../../support/range.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { startShortHistories } from '../../support/servers/short-histories.js';
+import { signalWhileRunning } from '../../support/many-runs.js';
 import { until } from '../../support/until.js';
 
 // MIPRO sessions: commands, budgets, a failing proposer, prompts of several components.
@@ -393,11 +394,12 @@ test('an evaluation of the winner equals the session’s reward: on its own seed
 });
 
 describe('the same rng_seed and answers give the same candidates, demonstrations and history', () => {
-  async function found(service: TestService, maxConcurrent: number, mipro: object = {}) {
+  async function found(service: TestService, maxConcurrent: number, mipro: object = {}, inManyRuns = false) {
     const id = await createSession(service, {
       ...{ ...on.world.job, algorithm: 'mipro', mipro: { ...small, ...mipro }, rng_seed: 7 },
       max_concurrent: maxConcurrent,
     });
+    if (inManyRuns) await signalWhileRunning(service, id);
     expect(await ended(service, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
     const candidates = await service.query(
       `select lever_version, generation, parent_ids, status, messages, demos, reward, rollouts_counted
@@ -423,7 +425,9 @@ describe('the same rng_seed and answers give the same candidates, demonstrations
     const temporal = await startShortHistories(25);
     const short = await startTestService({ ...on.world.env, TEMPORAL_ADDRESS: temporal.address });
     try {
-      const [whole, parts] = await Promise.all([on.service, short].map((service) => found(service, 2, slow)));
+      const [whole, parts] = await Promise.all(
+        [on.service, short].map((service) => found(service, 2, slow, service === short)),
+      );
       expect(parts!.found).toEqual(whole!.found);
       expect(parts!.found.history.length).toBeGreaterThan(2);
       expect((await chainOf(short.temporal, short.workflow(parts!.id).workflowId)).length).toBeGreaterThan(3);

@@ -22,7 +22,7 @@ function inBatches(from: ControlState, commands: PendingCommand[], size: number)
     next: from,
     outcomes: [],
     events: [],
-    suggestions: [],
+    prompts: [],
     jobOutcome: null,
     accepted: null,
   };
