@@ -430,7 +430,7 @@ describe('the same rng_seed and answers give the same candidates, demonstrations
       );
       expect(parts!.found).toEqual(whole!.found);
       expect(parts!.found.history.length).toBeGreaterThan(2);
-      expect((await chainOf(short.temporal, short.workflow(parts!.id).workflowId)).length).toBeGreaterThan(3);
+      expect((await chainOf(short.temporal, short.workflow(parts!.id).workflowId)).length).toBeGreaterThan(1);
     } finally {
       await short.stop();
       await temporal.stop();

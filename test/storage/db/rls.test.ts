@@ -96,6 +96,10 @@ beforeAll(async () => {
         job.jobId,
         org,
       ]);
+      await tx.query(`insert into search_inputs (job_id, org_id, step, input) values ($1, $2, 1, '{}')`, [
+        job.jobId,
+        org,
+      ]);
       await tx.query(`insert into commands (id, org_id, job_id, kind) values ($1, $2, $3, 'pause')`, [
         `cmd_${org}`,
         org,
