@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { isMeasuredBaseline, type SearchInput, type SearchUpdate } from '../../src/core/algorithms/progress.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
@@ -64,6 +65,8 @@ export class RequestAnswerer {
 
   constructor(context: AnswererContext) {
     this.context = context;
+    // Every question to the proposer listens to it.
+    setMaxListeners(0, this.stopper.signal);
     const { interruptions } = context.runner;
     const { obsolete } = interruptions;
     this.stopListening = interruptions.listen({
