@@ -50,7 +50,7 @@ const webhookAttempts = proxyActivities<Activities>({
 
 export const { adoptBaseline, recordSearch, exchangeSlots, openGateEvaluation } = transaction;
 export const { deliverWebhook } = webhookAttempts;
-export const { abandonWebhook, record, finish, requestCancellation } = decisiveTransaction;
+export const { abandonWebhook, record, catchUp, finish, requestCancellation } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
 export const { prepareSession, prepareEvaluation, prepareGraph } = probes;
 export const { runRollouts, search } = recordedWork;

@@ -47,7 +47,9 @@ export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<vo
     accepted: result.accepted,
   });
   if (!isClosed) return;
-  await Promise.all([deleteInputs(tx, job.jobId), result.kept && keepSearch(tx, job, result.kept)]);
+  // A state behind the recorded steps is no start for an extension.
+  const kept = result.kept && result.kept.steps >= (step ?? 0) ? result.kept : null;
+  await Promise.all([deleteInputs(tx, job.jobId), kept && keepSearch(tx, job, kept)]);
 }
 
 type End = Pick<ClosedState, 'error' | 'events'>;

@@ -12,7 +12,7 @@ import type {
 } from '../../src/core/search/protocol.js';
 import { addCandidate, readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
-import { readControl, type JobRef } from '../../src/storage/jobs/events.js';
+import { readControl, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { recordInput } from '../../src/storage/jobs/search-inputs.js';
 import { planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
@@ -56,6 +56,15 @@ export interface AnswererContext {
   pool: CandidatePool;
 }
 
+/** A request that has begun; `isRunning`: the job is neither paused nor stopped. */
+interface BegunRequest {
+  run: StartedRollouts<RolloutAnswer[] | null> | null;
+  material: Material | null;
+  isRunning: boolean;
+}
+
+const notAnswered: AnsweredRequest = { response: null, candidates: [], fault: null, counts: null };
+
 /** Answers requests of a search with rollouts, proposals and demonstrations. */
 export class RequestAnswerer {
   /** Aborts model calls of the proposer once the job is stopped. */
@@ -82,7 +91,11 @@ export class RequestAnswerer {
   /** Answers a request. Records `steps` first, and empties it once they are recorded. */
   async answer(request: AnswerableRequest, steps: StepRecord[]): Promise<AnsweredRequest> {
     const { rollouts, proposals } = partsOf(request);
-    const { run, material } = await this.begin(steps, rollouts, proposals);
+    const { run, material, isRunning } = await this.begin(steps, rollouts, proposals);
+    if (!isRunning) {
+      const ran = await run?.();
+      return { ...notAnswered, fault: ran?.fault ?? null, counts: ran?.counts ?? null };
+    }
     if (request.kind === 'demos') return this.answerDemos(request);
     const [ran, proposed] = await settleBoth(run?.(), material ? this.propose(proposals, material) : undefined);
     const { conclusion: answers = null, fault = null, counts = null } = ran ?? { conclusion: [] };
@@ -117,14 +130,14 @@ export class RequestAnswerer {
     steps: StepRecord[],
     rollouts: RolloutRequest[],
     proposals: ProposalRequest[],
-  ): Promise<{ run: StartedRollouts<RolloutAnswer[] | null> | null; material: Material | null }> {
+  ): Promise<BegunRequest> {
     const { deps, job, spec } = this;
     const { runner, pool } = this.context;
     const [from, to] = [rollouts[0]?.ordinal ?? 0, (rollouts.at(-1)?.ordinal ?? -1) + 1];
     const conclude = (end: Tx) => readAnswers(end, job.jobId, from, to, costUnitOf(spec));
     const tested = rollouts.map(({ candidate }) => candidate);
     if (!tested.every((candidate) => pool.has(candidate))) throw recordLost(job);
-    const [, , run, material] = await deps.db.orgHot(job.orgId, (tx) =>
+    const [{ control }, , run, material] = await deps.db.orgHot(job.orgId, (tx) =>
       Promise.all([
         this.recordIn(tx, steps),
         planRollouts(tx, job, rollouts, true),
@@ -133,7 +146,7 @@ export class RequestAnswerer {
       ]),
     );
     steps.length = 0;
-    return { run, material };
+    return { run, material, isRunning: control === 'run' };
   }
 
   /** Takes the baseline's prompt from its rollouts, unless it is known. */
@@ -147,7 +160,7 @@ export class RequestAnswerer {
     this.context.pool.replace(0, adopted.get(0)!);
   }
 
-  private async recordIn(tx: Tx, steps: readonly StepRecord[]): Promise<void> {
+  private async recordIn(tx: Tx, steps: readonly StepRecord[]): Promise<ControlRow> {
     const row = await lockHeldJob(tx, this.job, this.context.runner.token);
     // One after the other: each changes what the next one reads.
     for (const { input, candidates = [], update } of steps) {
@@ -157,6 +170,7 @@ export class RequestAnswerer {
         input && recordInput(tx, this.job, update.step, input),
       ]);
     }
+    return row;
   }
 
   /** Null: interrupted. */

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { SessionState } from '../../src/core/algorithms/index.js';
 import { SearchProgress, type SearchInput, type SearchUpdate } from '../../src/core/algorithms/progress.js';
+import type { SearchResponse } from '../../src/core/search/protocol.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import { readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -19,10 +20,13 @@ import { RequestAnswerer, type AnswerableRequest, type AnsweredRequest, type Ste
 /** The workflow takes in the state after this long, once the current request is answered. */
 const sliceMs = 10_000;
 
-export interface RunSearchInput extends JobRef {
+/** A state of a job's search, and the number of its last step. */
+export interface SearchPosition extends JobRef {
   state: SessionState;
-  /** How many inputs were applied. */
   steps: number;
+}
+
+export interface RunSearchInput extends SearchPosition {
   /** The ids of a person's prompts that the state does not have yet. */
   given: string[];
   /** An update that is not recorded yet. */
@@ -56,15 +60,29 @@ export function searchActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
           ]);
           return { runner: { job, ...held, token, interruptions }, inputs, pool: new CandidatePool(candidates) };
         });
-        if (!opened) return { state: input.state, steps: input.steps, counts: null, fault: null };
+        if (!opened) {
+          // The workflow keeps its update, and another attempt records it.
+          if (input.update) throw new Error('Interrupted before the lease of the job was free.');
+          return { ...(await catchUp(deps, { ...job, ...input })), counts: null, fault: null };
+        }
         const { runner, inputs, pool } = opened;
         const answerer = new RequestAnswerer({ deps, rollouts, runner, pool });
-        return await new SearchSlice(answerer, runner, input, inputs).run();
+        return await new SearchSlice(answerer, runner, input, inputs, deps.log).run();
       } finally {
         interruptions.close();
       }
     },
+
+    /** The state after the recorded inputs, where `search` ended without returning it. */
+    catchUp: (input: SearchPosition): Promise<Pick<SearchPosition, 'state' | 'steps'>> => catchUp(deps, input),
   };
+}
+
+async function catchUp({ db }: ActivityDeps, { orgId, jobId, state, steps }: SearchPosition) {
+  const inputs = await db.orgHot(orgId, (tx) => readInputs(tx, jobId, steps));
+  const search = new SearchProgress(state, steps);
+  for (const input of inputs) search.apply(input);
+  return { state: search.state, steps: search.steps };
 }
 
 class SearchSlice {
@@ -74,6 +92,7 @@ class SearchSlice {
   private readonly search: SearchProgress;
   private readonly answerer: RequestAnswerer;
   private readonly runner: RunnerContext;
+  private readonly log: ActivityDeps['log'];
 
   /** `recorded`: the inputs that an earlier attempt recorded. */
   constructor(
@@ -81,7 +100,9 @@ class SearchSlice {
     runner: RunnerContext,
     { state, steps, given, update }: Omit<RunSearchInput, keyof JobRef>,
     recorded: readonly SearchInput[],
+    log: ActivityDeps['log'],
   ) {
+    this.log = log;
     this.answerer = answerer;
     this.runner = runner;
     this.search = new SearchProgress(state, steps);
@@ -96,7 +117,7 @@ class SearchSlice {
     try {
       fault = await this.answerAll();
     } catch (error) {
-      await this.answerer.end([]);
+      await this.answerer.end([]).catch((err: unknown) => this.log.warn({ err }, 'lease not released'));
       throw error;
     } finally {
       this.answerer.close();
@@ -120,7 +141,7 @@ class SearchSlice {
       if (live && request.kind === 'rollouts') return null;
       if (this.mustRest()) return null;
       const { response, candidates, fault } = await this.answer(request);
-      if (!response) return fault;
+      if (!response || this.mustWait(response)) return fault;
       this.apply(response, candidates);
     }
   }
@@ -136,6 +157,17 @@ class SearchSlice {
       if (!(failure instanceof ApplicationFailure) || !failure.nonRetryable) throw error;
       return { response: null, candidates: [], fault: faultOf(failure) };
     }
+  }
+
+  /**
+   * Whether a response that would end the search waits: the workflow may have a prompt for it. The
+   * next slice gets the same response from the record.
+   */
+  private mustWait(response: SearchResponse): boolean {
+    if (!this.runner.interruptions.hasNews) return false;
+    const ahead = new SearchProgress(this.search.state, this.search.steps);
+    ahead.apply(response);
+    return ahead.next().kind === 'done';
   }
 
   private mustRest(): boolean {

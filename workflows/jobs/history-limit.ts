@@ -1,4 +1,11 @@
-import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { PendingCommand } from './commands.js';
 
@@ -39,7 +46,13 @@ export async function runUntilHistoryLimit<T>(
     const [result] = await Promise.all([scope.run(activity).finally(() => (isDone = true)), watch()]);
     return result;
   } catch (error) {
-    if (isCancellation(error) && scope.consideredCancelled && !isCancelled()) return null;
+    // Work on record goes on in the next run, also where its worker was lost while it ended.
+    const mayGoOn = isCancellation(error) || (error instanceof ActivityFailure && !isFinal(error.cause));
+    if (mayGoOn && scope.consideredCancelled && !isCancelled()) return null;
     throw error;
   }
+}
+
+function isFinal(cause: unknown): boolean {
+  return cause instanceof ApplicationFailure && cause.nonRetryable === true;
 }

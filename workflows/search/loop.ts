@@ -3,7 +3,7 @@ import type { RunSearchResult, SessionLimits, SessionPlan } from '../../activiti
 import { algorithmOf, extendSearch, switchToUnpaired, type SessionState } from '../../src/core/algorithms/index.js';
 import { isMeasuredBaseline, SearchProgress } from '../../src/core/algorithms/progress.js';
 import type { SearchRequest, SearchView } from '../../src/core/search/protocol.js';
-import { record, recordSearch, search as runSearch } from '../activities.js';
+import { catchUp, record, recordSearch, search as runSearch } from '../activities.js';
 import type { JobOutcome } from '../jobs/close.js';
 import { JobControl } from '../jobs/control.js';
 import type { CarriedState } from '../jobs/history-limit.js';
@@ -49,7 +49,7 @@ export interface SearchDefinition {
   continueAsNew(input: SearchJobInput): Promise<never>;
 }
 
-/** A stopped search returns its state within a heartbeat timeout, even if its worker was killed. */
+/** A stopped search returns its state at once, unless its worker was killed. */
 const stopTimeout = '30 seconds';
 
 /** Runs a search: an activity answers its requests; this workflow keeps the state. */
@@ -63,8 +63,9 @@ class SearchJob {
   private limits: SessionLimits;
   private given: string[];
   private time: ReturnType<typeof sessionTime>;
-  /** Whether the activity has a newer state. */
+  /** Whether the activity has a newer state, and whether it ended without returning it. */
   private isSearching = false;
+  private isBehind = false;
   private readonly pending = new PendingUpdate();
   private readonly control: JobControl;
   private readonly job: JobInput;
@@ -165,8 +166,10 @@ class SearchJob {
     activity: () => Promise<RunSearchResult>,
   ): Promise<RunSearchResult> {
     this.isSearching = true;
+    this.isBehind = true;
     try {
       const result = await activity();
+      this.isBehind = false;
       search.state = result.state;
       search.steps = result.steps;
       this.given.splice(0, givenBefore);
@@ -195,6 +198,11 @@ class SearchJob {
       await record({ ...this.job, decision: { isEnding: true } });
       const hasStopped = await condition(() => !this.isSearching, stopTimeout);
       if (!hasStopped) log.warn('the search did not return its state');
+    }
+    if (this.isBehind && this.search) {
+      const { state, steps } = await catchUp({ ...this.job, state: this.search.state, steps: this.search.steps });
+      Object.assign(this.search, { state, steps });
+      this.isBehind = false;
     }
     await this.pending.recordWith(async ({ update }) => {
       if (update) await recordSearch({ ...this.job, ...update });

@@ -58,12 +58,14 @@ async function startSearch() {
     const all = { ...deps, ...with_ };
     return inActivity(() => searchActivity(all, new RolloutRunners(all)).search(input));
   };
+  const catchUp = () => inActivity(() => searchActivity(deps, new RolloutRunners(deps)).catchUp(first));
   const query = (text: string) => http.db.org('default', (tx) => tx.query<Record<string, unknown>>(text, [id]));
   const calls = () => world.container.callsOf(id);
-  return { id, job, first, attempt, query, calls };
+  return { id, job, first, attempt, catchUp, query, calls };
 }
 
-const isDone = ({ state, steps }: RunSearchResult) => new SearchProgress(state, steps).next().kind === 'done';
+const isDone = ({ state, steps }: Pick<RunSearchResult, 'state' | 'steps'>) =>
+  new SearchProgress(state, steps).next().kind === 'done';
 
 /** The search without an interruption. */
 async function uncut() {
@@ -87,6 +89,38 @@ test('a proposal that failed stays failed in the next attempt', async () => {
   );
   const { attempt, result } = await uncut();
   expect(await attempt()).toEqual({ ...result, counts: null });
+});
+
+test('the state of an attempt whose result was lost is read from the record', async () => {
+  const { catchUp, result } = await uncut();
+  expect(await catchUp()).toEqual({ state: result.state, steps: result.steps });
+});
+
+test('asks for nothing once the job is paused, also if no news of it came', async () => {
+  const { first, attempt, calls, query } = await startSearch();
+  await query(`update job_controls set control = 'pause' where job_id = $1`);
+  const asked = world.model.requests.length;
+  expect(await attempt()).toMatchObject({ state: first.state, steps: 0, fault: null });
+  expect([calls().length, world.model.requests.length]).toEqual([0, asked]);
+});
+
+test('an answer that would end the search waits for a prompt that a person may have given', async () => {
+  const { result: whole } = await uncut();
+  const { first, attempt, query, calls } = await startSearch();
+  world.container.behave((call) => async (_, response) => {
+    await query(`select pg_notify('ratchet_control', $1)`);
+    await world.answer(call)(call, response);
+  });
+  let last: Pick<RunSearchResult, 'state' | 'steps'> = first;
+  for (let isWaiting = false; !isWaiting;) {
+    const result = await attempt({ ...first, ...last });
+    expect(isDone(result)).toBe(false);
+    isWaiting = result.steps === last.steps;
+    last = result;
+  }
+  const bought = calls().length;
+  expect((await attempt({ ...first, ...last })).state).toEqual(whole.state);
+  expect(calls()).toHaveLength(bought);
 });
 
 test('without the first inputs the search asks again, and gets the recorded answers', async () => {
