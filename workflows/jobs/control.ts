@@ -150,7 +150,11 @@ export class JobControl {
       outcomeOf = () => outcome;
     } catch (error) {
       if (error instanceof ContinueAsNew) throw error;
-      if (isCancellation(error)) await CancellationScope.nonCancellable(() => this.decideRest());
+      if (isCancellation(error)) {
+        await CancellationScope.nonCancellable(() => this.decideRest());
+        // The row follows once the work has stopped.
+        if (!this.interruption) this.status = 'cancelled';
+      }
       outcomeOf = this.interruption ?? (() => this.definition.outcomeOfError?.(error) ?? outcomeOfError(error));
     }
     // Ends the command loop and all other waits of the work.
