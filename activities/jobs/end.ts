@@ -15,7 +15,7 @@ import { searchState } from './search-update.js';
 
 export interface JobResult {
   ending: { status: 'completed' | 'failed' | 'cancelled'; stoppedBy: string; error: ErrorDetails | null };
-  /** How many inputs its search has; a newer recorded state of the search is kept. */
+  /** The last step of its search; a newer recorded state of the search is kept. */
   steps?: number;
   /** The state of its search; null: an evaluation, or no decision yet. */
   search: SearchView | null;

@@ -72,7 +72,7 @@ function admit(
   const origin =
     'parents' in proposal
       ? { parents }
-      : { removed: removedCandidates(lineageOf(pool.lineage(), request.parent), texts) };
+      : { removed: removedCandidates(lineageOf(pool.lineage, request.parent), texts) };
   return {
     answer: { ...answer, outcome: 'proposed', ...origin },
     candidate: {

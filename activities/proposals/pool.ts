@@ -1,17 +1,17 @@
-import { candidateKey } from '../../src/core/graphs/candidate.js';
+import { candidateKey, type MergeableCandidate } from '../../src/core/graphs/candidate.js';
 import { graphFromJson } from '../../src/core/graphs/json.js';
-import { componentTexts } from '../../src/core/prompts/components.js';
-import type { LineageTexts } from '../../src/core/proposals/components.js';
 import { candidateTexts, type PooledCandidate } from '../../src/storage/candidates/candidates.js';
 
 /** The candidates of a job by number: those stored, and those that the next transaction stores. */
 export class CandidatePool {
+  /** The candidates with their texts and parents. */
+  readonly lineage = new Map<number, MergeableCandidate>();
+  private readonly candidates = new Map<number, PooledCandidate>();
+  /** The first candidate with each content. */
   private readonly numbers = new Map<string, number>();
-  private readonly candidates: Map<number, PooledCandidate>;
 
-  constructor(candidates: Map<number, PooledCandidate>) {
-    this.candidates = candidates;
-    for (const [number, candidate] of candidates) this.noteKey(number, candidate);
+  constructor(candidates: ReadonlyMap<number, PooledCandidate>) {
+    for (const [number, candidate] of candidates) this.set(number, candidate);
   }
 
   has(candidate: number): boolean {
@@ -29,40 +29,29 @@ export class CandidatePool {
     return new Map([...new Set(candidates)].map((candidate) => [candidate, this.get(candidate)]));
   }
 
-  all(): ReadonlyMap<number, PooledCandidate> {
-    return this.candidates;
-  }
-
   /** Adds a candidate; false: its content is known under another number. */
   add(number: number, candidate: PooledCandidate): boolean {
-    const known = this.noteKey(number, candidate);
+    const known = this.numbers.get(keyOf(entryOf(number, candidate), candidate));
     // A repeated proposal finds its own candidate stored: that is no duplicate.
-    if (known !== number) return false;
-    if (!this.candidates.has(number)) this.candidates.set(number, candidate);
+    if (known !== undefined) return known === number;
+    this.set(number, candidate);
     return true;
   }
 
-  /** Sets the content of a candidate that was not known before. */
-  replace(number: number, candidate: PooledCandidate): void {
+  /** Adds a candidate, or replaces its content. */
+  set(number: number, candidate: PooledCandidate): void {
+    const entry = entryOf(number, candidate);
+    const key = keyOf(entry, candidate);
     this.candidates.set(number, candidate);
-    this.noteKey(number, candidate);
+    this.lineage.set(number, entry);
+    if (!this.numbers.has(key)) this.numbers.set(key, number);
   }
+}
 
-  lineage(): Map<number, LineageTexts> {
-    return new Map(
-      [...this.candidates].map(([candidate, { parents, messages, graph }]) => [
-        candidate,
-        { candidate, parents, texts: candidateTexts({ messages, graph }) },
-      ]),
-    );
-  }
+function entryOf(candidate: number, { parents, messages, graph }: PooledCandidate): MergeableCandidate {
+  return { candidate, parents, texts: candidateTexts({ messages, graph }), graph: graph && graphFromJson(graph) };
+}
 
-  /** The first candidate with the same content. */
-  private noteKey(number: number, { messages, demos, graph }: PooledCandidate): number {
-    const key = candidateKey({ texts: componentTexts(messages), demos, graph: graph && graphFromJson(graph) });
-    const known = this.numbers.get(key);
-    if (known !== undefined) return known;
-    this.numbers.set(key, number);
-    return number;
-  }
+function keyOf({ texts, graph }: MergeableCandidate, { demos }: PooledCandidate): string {
+  return candidateKey({ texts, demos, graph });
 }

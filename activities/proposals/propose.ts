@@ -1,4 +1,4 @@
-import { mergeProposal, type MergeableCandidate } from '../../src/core/graphs/candidate.js';
+import { mergeProposal } from '../../src/core/graphs/candidate.js';
 import { graphTexts } from '../../src/core/graphs/components.js';
 import { ablationsOf } from '../../src/core/graphs/edits/ablation.js';
 import { editToJson, graphFromJson } from '../../src/core/graphs/json.js';
@@ -7,7 +7,6 @@ import { componentTexts } from '../../src/core/prompts/components.js';
 import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import { composeTexts } from '../../src/core/proposals/compose.js';
 import type { Composition, ProposalRequest } from '../../src/core/search/protocol.js';
-import { candidateTexts } from '../../src/storage/candidates/candidates.js';
 import { buildDemos, NothingToShow } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { mapLimited } from '../../src/util/map-limited.js';
@@ -86,13 +85,7 @@ async function given(
 }
 
 function merge(pool: CandidatePool, parents: readonly number[]): Proposal {
-  const candidates = new Map<number, MergeableCandidate>(
-    [...pool.all()].map(([candidate, { parents, messages, graph }]) => [
-      candidate,
-      { candidate, parents, texts: candidateTexts({ messages, graph }), graph: graph && graphFromJson(graph) },
-    ]),
-  );
-  const merged = mergeProposal(candidates, parents);
+  const merged = mergeProposal(pool.lineage, parents);
   if (!merged.ok) return { outcome: 'failed', reason: merged.reason };
   const { texts, graph } = merged;
   return { outcome: 'merged', texts, parents: merged.parents, ...(graph && { graph }) };

@@ -10,7 +10,7 @@ interface InterruptionSources {
   draining: AbortSignal;
 }
 
-/** What listens to interruptions. */
+/** Receives interruptions. */
 export interface InterruptionListener {
   /** The job's control may have changed. */
   onNews(): void;
@@ -19,8 +19,8 @@ export interface InterruptionListener {
 }
 
 /**
- * What interrupts an activity: news of the job's control, its workflow, and the worker's shutdown.
- * It hears them from its creation until `close`, and heartbeats meanwhile.
+ * Interruptions of an activity: news of the job's control, a request of its workflow, the worker's
+ * shutdown. Collects them from its creation until `close`, and sends heartbeats meanwhile.
  */
 export class Interruptions {
   /** Whether there was news of the job's control since the activity began. */

@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { isMeasuredBaseline, type SearchInput, type SearchUpdate } from '../../src/core/algorithms/progress.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
+import { proposalsIn, responseTo, rolloutsIn } from '../../src/core/search/parts.js';
 import type {
-  ProposalAnswer,
   ProposalRequest,
   RolloutAnswer,
   RolloutRequest,
@@ -90,7 +90,7 @@ export class RequestAnswerer {
 
   /** Answers a request. Records `steps` first, and empties it once they are recorded. */
   async answer(request: AnswerableRequest, steps: StepRecord[]): Promise<AnsweredRequest> {
-    const { rollouts, proposals } = partsOf(request);
+    const [rollouts, proposals] = [rolloutsIn(request), proposalsIn(request)];
     const { run, material, isRunning } = await this.begin(steps, rollouts, proposals);
     if (!isRunning) {
       const ran = await run?.();
@@ -99,7 +99,7 @@ export class RequestAnswerer {
     if (request.kind === 'demos') return this.answerDemos(request);
     const [ran, proposed] = await settleBoth(run?.(), material ? this.propose(proposals, material) : undefined);
     const { conclusion: answers = null, fault = null, counts = null } = ran ?? { conclusion: [] };
-    if (fault || answers === null || proposed === null) return { response: null, candidates: [], fault, counts };
+    if (fault || answers === null || proposed === null) return { ...notAnswered, fault, counts };
     const response = responseTo(request, answers, proposed?.answers ?? []);
     if (this.spec.kind === 'session' && isMeasuredBaseline(request, response)) await this.adoptBaseline();
     return { response, candidates: proposed?.candidates ?? [], fault: null, counts };
@@ -157,7 +157,7 @@ export class RequestAnswerer {
       await adoptCalledPrompt(tx, job);
       return readPool(tx, job.jobId);
     });
-    this.context.pool.replace(0, adopted.get(0)!);
+    this.context.pool.set(0, adopted.get(0)!);
   }
 
   private async recordIn(tx: Tx, steps: readonly StepRecord[]): Promise<ControlRow> {
@@ -210,40 +210,12 @@ export class RequestAnswerer {
   }
 }
 
-function partsOf(request: AnswerableRequest): { rollouts: RolloutRequest[]; proposals: ProposalRequest[] } {
-  switch (request.kind) {
-    case 'rollouts':
-      return { rollouts: request.requests, proposals: [] };
-    case 'proposals':
-      return { rollouts: [], proposals: request.requests };
-    case 'round':
-      return { rollouts: request.rollouts, proposals: request.proposals };
-    case 'demos':
-      return { rollouts: [], proposals: [] };
-  }
-}
-
-function responseTo(
-  { kind }: Exclude<AnswerableRequest, { kind: 'demos' }>,
-  rollouts: RolloutAnswer[],
-  proposals: ProposalAnswer[],
-): SearchResponse {
-  switch (kind) {
-    case 'rollouts':
-      return { kind, answers: rollouts };
-    case 'proposals':
-      return { kind, answers: proposals };
-    case 'round':
-      return { kind, rollouts, proposals };
-  }
-}
-
 /** Graphs do not all cost the same. */
 function costUnitOf(spec: SearchSpec): GraphSpec['costUnit'] | undefined {
   return spec.kind === 'graph' ? spec.costUnit : undefined;
 }
 
-/** Waits for both before it throws, so that what is in flight gets recorded. */
+/** Waits for both before throwing, so that work in flight is recorded. */
 async function settleBoth<A, B>(a: Promise<A> | undefined, b: Promise<B> | undefined) {
   await Promise.allSettled([a, b]);
   return Promise.all([a, b]);

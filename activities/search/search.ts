@@ -81,7 +81,7 @@ export function searchActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
 async function catchUp({ db }: ActivityDeps, { orgId, jobId, state, steps }: SearchPosition) {
   const inputs = await db.orgHot(orgId, (tx) => readInputs(tx, jobId, steps));
   const search = new SearchProgress(state, steps);
-  for (const input of inputs) search.apply(input);
+  search.replay(inputs);
   return { state: search.state, steps: search.steps };
 }
 
@@ -107,7 +107,7 @@ class SearchSlice {
     this.runner = runner;
     this.search = new SearchProgress(state, steps);
     this.unrecorded = update ? [{ update }] : [];
-    for (const known of recorded) this.search.apply(known);
+    this.search.replay(recorded);
     const isKnown = (id: string) => recorded.some((known) => known.kind === 'given' && known.id === id);
     for (const id of given) if (!isKnown(id)) this.apply({ kind: 'given', id });
   }

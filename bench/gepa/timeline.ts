@@ -17,7 +17,7 @@ export interface Usage {
   /** Time with proposals but no rollouts. */
   proposingMs: number;
   maxAtOnce: number;
-  /** The longest chain of calls of which each began after the one before had ended. */
+  /** The longest chain of calls: each starts after the previous one has ended. */
   depth: number;
 }
 

@@ -32,7 +32,7 @@ export interface JobDefinition {
   statusView(): Omit<StatusView, 'status'>;
   /** The search's state; null: the job has no search. */
   searchView(): SearchView | null;
-  /** How many inputs its search has; absent: it has no search. */
+  /** The last step of its search; absent: it has no search. */
   steps?(): number | undefined;
   /** Records the last search update before the job rests or ends. */
   recordPending(): Promise<void>;

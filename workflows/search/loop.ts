@@ -29,7 +29,7 @@ export interface SearchJobInput extends JobInput {
     control: CarriedState;
     /** The ids of a person's prompts that the state does not have yet. */
     given: string[];
-    /** How many inputs were applied. */
+    /** The number of the last step. */
     steps: number;
     /** The rest of `max_minutes`. */
     leftMs?: number;

@@ -14,7 +14,7 @@ export interface SearchUpdate {
   decisions: Decision[];
 }
 
-/** The state of a search, and the number of inputs that were applied. */
+/** The state of a search, and the number of its last step. */
 export class SearchProgress {
   /** A state does not change, so its view is computed once. */
   private seen: { of: SessionState; view: SearchView } | null = null;
@@ -45,6 +45,11 @@ export class SearchProgress {
     const { state, decisions } = searchOf(this.state).apply(this.state, input);
     this.state = state;
     return this.update(before, decisions);
+  }
+
+  /** Applies inputs that are on record. */
+  replay(inputs: readonly SearchInput[]): void {
+    for (const input of inputs) this.apply(input);
   }
 
   /** Counts a step that changed the view from `before`. */

@@ -13,7 +13,7 @@ import { awaitNextEnd } from './webhooks.js';
 /** The end of a session's search, from which an extension goes on. */
 export interface KeptSearch {
   state: SessionState;
-  /** How many inputs were applied. */
+  /** The number of the last step. */
   steps: number;
   counts: OutcomeCounts;
   /** Running time of all runs with a limit, in milliseconds. */

@@ -29,7 +29,7 @@ function interruptible() {
   return { wakers, draining, environment, within, arrive: () => wakers.get('ratchet_control evl_1')!() };
 }
 
-/** A listener that counts what it hears. */
+/** A listener that counts its notifications. */
 function counting() {
   const heard = { news: 0, stops: 0 };
   return { heard, onNews: () => void (heard.news += 1), onStop: () => void (heard.stops += 1) };
