@@ -54,6 +54,10 @@ export async function lockOpenJob(tx: Tx, job: JobRef): Promise<ControlRow> {
 /** Locks a job whose lease the caller must hold: an obsolete attempt writes nothing. */
 export async function lockHeldJob(tx: Tx, job: JobRef, token: number): Promise<ControlRow> {
   const row = await lockOpenJob(tx, job);
-  if (row.lease_token !== token) throw new Error(`Another attempt has taken over the job ${job.jobId}.`);
+  if (row.lease_token !== token) throw leaseLost(job);
   return row;
+}
+
+export function leaseLost({ jobId }: JobRef): Error {
+  return new Error(`Another attempt has taken over the job ${jobId}.`);
 }

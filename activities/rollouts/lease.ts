@@ -2,12 +2,14 @@ import { Context } from '@temporalio/activity';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db, Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { acquireLease } from '../../src/storage/jobs/leases.js';
+import { acquireLease, renewLease } from '../../src/storage/jobs/leases.js';
+import type { ActivityDeps } from '../deps.js';
 import { lockOpenJob } from '../jobs/spec.js';
 import { leaseSeconds } from './exchange.js';
 import type { Interruptions } from './interruptions.js';
 
 const retryMs = 250;
+const renewMs = (leaseSeconds * 1_000) / 3;
 
 /**
  * Waits for the lease, which a killed runner holds until it runs out, and runs `work` in the
@@ -32,4 +34,23 @@ export async function withLease<T>(
     await delay(retryMs);
     if (interruptions.isStopped) return null;
   }
+}
+
+/** Renews a held lease until `end`, and tells of its loss. */
+export function keepLease(
+  { db, log }: Pick<ActivityDeps, 'db' | 'log'>,
+  { job: { orgId, jobId }, token }: { job: JobRef; token: number },
+  onLost: () => void,
+): { end(): void } {
+  const renew = async () => {
+    try {
+      const isHeld = await db.orgHot(orgId, (tx) => renewLease(tx, jobId, token, leaseSeconds));
+      if (!isHeld) onLost();
+    } catch (err) {
+      // The next renewal may be in time.
+      log.warn({ err, job_id: jobId }, 'lease not renewed');
+    }
+  };
+  const timer = setInterval(() => void renew(), renewMs);
+  return { end: () => clearInterval(timer) };
 }

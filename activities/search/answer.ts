@@ -15,17 +15,19 @@ import type { Tx } from '../../src/storage/db/db.js';
 import { readControl, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { recordInput } from '../../src/storage/jobs/search-inputs.js';
+import { readCounts } from '../../src/storage/rollouts/outcome-counts.js';
 import { planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
 import { adoptCalledPrompt } from '../jobs/adopt-baseline.js';
 import { recordSearchUpdate } from '../jobs/search-update.js';
-import { lockHeldJob, recordLost } from '../jobs/spec.js';
+import { leaseLost, lockHeldJob, recordLost } from '../jobs/spec.js';
 import type { AdmittedProposals } from '../proposals/admit.js';
 import { findDemos } from '../proposals/find-demos.js';
 import { readMaterial, type Material } from '../proposals/material.js';
 import type { CandidatePool } from '../proposals/pool.js';
 import { propose } from '../proposals/propose.js';
 import type { JobFault } from '../rollouts/in-flight.js';
+import { keepLease } from '../rollouts/lease.js';
 import type { RolloutRunners, StartedRollouts } from '../rollouts/run.js';
 import type { RunnerContext } from '../rollouts/runner.js';
 
@@ -45,8 +47,6 @@ export interface AnsweredRequest {
   /** The candidates to store with the response. */
   candidates: NewCandidate[];
   fault: JobFault | null;
-  /** Outcomes of all the job's rollouts; null: none was run. */
-  counts: OutcomeCounts | null;
 }
 
 export interface AnswererContext {
@@ -63,7 +63,7 @@ interface BegunRequest {
   isRunning: boolean;
 }
 
-const notAnswered: AnsweredRequest = { response: null, candidates: [], fault: null, counts: null };
+const notAnswered: AnsweredRequest = { response: null, candidates: [], fault: null };
 
 /** Answers requests of a search with rollouts, proposals and demonstrations. */
 export class RequestAnswerer {
@@ -94,22 +94,24 @@ export class RequestAnswerer {
     const { run, material, isRunning } = await this.begin(steps, rollouts, proposals);
     if (!isRunning) {
       const ran = await run?.();
-      return { ...notAnswered, fault: ran?.fault ?? null, counts: ran?.counts ?? null };
+      return { ...notAnswered, fault: ran?.fault ?? null };
     }
     if (request.kind === 'demos') return this.answerDemos(request);
     const [ran, proposed] = await settleBoth(run?.(), material ? this.propose(proposals, material) : undefined);
-    const { conclusion: answers = null, fault = null, counts = null } = ran ?? { conclusion: [] };
-    if (fault || answers === null || proposed === null) return { ...notAnswered, fault, counts };
+    const { conclusion: answers = null, fault = null } = ran ?? { conclusion: [] };
+    if (fault || answers === null || proposed === null) return { ...notAnswered, fault };
     const response = responseTo(request, answers, proposed?.answers ?? []);
     if (this.spec.kind === 'session' && isMeasuredBaseline(request, response)) await this.adoptBaseline();
-    return { response, candidates: proposed?.candidates ?? [], fault: null, counts };
+    return { response, candidates: proposed?.candidates ?? [], fault: null };
   }
 
-  /** Records the steps and gives the lease back. */
-  async end(steps: readonly StepRecord[]): Promise<void> {
-    await this.deps.db.orgHot(this.job.orgId, async (tx) => {
-      await this.recordIn(tx, steps);
-      await releaseLease(tx, this.job.jobId, this.context.runner.token);
+  /** Records the steps, gives the lease back and reads the outcomes of all the job's rollouts. */
+  end(steps: readonly StepRecord[]): Promise<OutcomeCounts> {
+    const { jobId, orgId } = this.job;
+    return this.deps.db.orgHot(orgId, async (tx) => {
+      const row = await this.recordIn(tx, steps);
+      await releaseLease(tx, jobId, this.context.runner.token);
+      return readCounts(tx, jobId, row, this.spec.maxFailureRate);
     });
   }
 
@@ -183,18 +185,23 @@ export class RequestAnswerer {
   private async answerDemos({ request }: AnswerableRequest & { kind: 'demos' }): Promise<AnsweredRequest> {
     const spec = this.spec as SessionSpec;
     const answer = await this.unlessStopped((signal) => findDemos(this.deps, this.job, spec, request, signal));
-    return { response: answer && { kind: 'demos', answer }, candidates: [], fault: null, counts: null };
+    return { response: answer && { kind: 'demos', answer }, candidates: [], fault: null };
   }
 
   /** Null: the job was stopped meanwhile. */
   private async unlessStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
-    const { signal } = this.stopper;
+    const { deps, stopper, context } = this;
+    const { signal } = stopper;
+    // Rollouts renew it too, but may end earlier.
+    const lease = keepLease(deps, context.runner, () => stopper.abort(leaseLost(this.job)));
     try {
       const result = await work(signal);
       return signal.aborted ? null : result;
     } catch (error) {
       if (signal.aborted) return null;
       throw error;
+    } finally {
+      lease.end();
     }
   }
 

@@ -7,7 +7,7 @@ import { readPool, type NewCandidate } from '../../src/storage/candidates/candid
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readInputs } from '../../src/storage/jobs/search-inputs.js';
 import type { ActivityDeps } from '../deps.js';
-import { classifyError } from '../errors.js';
+import { classifyError, jobFailure } from '../errors.js';
 import { isLive } from '../jobs/spec.js';
 import { CandidatePool } from '../proposals/pool.js';
 import type { JobFault } from '../rollouts/in-flight.js';
@@ -36,7 +36,7 @@ export interface RunSearchInput extends SearchPosition {
 export interface RunSearchResult {
   state: SessionState;
   steps: number;
-  /** Outcomes of all the job's rollouts; null: none was run. */
+  /** Outcomes of all the job's rollouts; null: not read. */
   counts: OutcomeCounts | null;
   /** Why the job must fail. */
   fault: JobFault | null;
@@ -86,7 +86,6 @@ async function catchUp({ db }: ActivityDeps, { orgId, jobId, state, steps }: Sea
 }
 
 class SearchSlice {
-  private counts: OutcomeCounts | null = null;
   private readonly unrecorded: StepRecord[];
   private readonly until = Date.now() + sliceMs;
   private readonly search: SearchProgress;
@@ -122,9 +121,20 @@ class SearchSlice {
     } finally {
       this.answerer.close();
     }
-    await this.answerer.end(this.unrecorded);
+    const counts = await this.end(fault);
     const { state, steps } = this.search;
-    return { state, steps, counts: this.counts, fault };
+    return { state, steps, counts, fault };
+  }
+
+  /** Fails with the fault where its cause prevents the record. */
+  private async end(fault: JobFault | null): Promise<OutcomeCounts> {
+    try {
+      return await this.answerer.end(this.unrecorded);
+    } catch (error) {
+      const failure = classifyError(error);
+      const isFinal = failure instanceof ApplicationFailure && failure.nonRetryable;
+      throw fault && isFinal ? jobFailure(fault.code, fault.message, fault.retryable) : error;
+    }
   }
 
   private apply(input: SearchInput, candidates: NewCandidate[] = []): void {
@@ -146,11 +156,9 @@ class SearchSlice {
     }
   }
 
-  private async answer(request: AnswerableRequest): Promise<Omit<AnsweredRequest, 'counts'>> {
+  private async answer(request: AnswerableRequest): Promise<AnsweredRequest> {
     try {
-      const { counts, ...answered } = await this.answerer.answer(request, this.unrecorded);
-      this.counts = counts ?? this.counts;
-      return answered;
+      return await this.answerer.answer(request, this.unrecorded);
     } catch (error) {
       const failure = classifyError(error);
       // A retry goes on after the recorded inputs; a final failure returns the state.

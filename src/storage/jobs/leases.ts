@@ -13,6 +13,17 @@ export async function acquireLease(tx: Tx, jobId: string, owner: string, seconds
   return row?.lease_token ?? null;
 }
 
+/** Extends a held lease by `seconds`; false: another runner has taken it. */
+export async function renewLease(tx: Tx, jobId: string, token: number, seconds: number): Promise<boolean> {
+  const rows = await tx.query(
+    `update job_controls set lease_expires_at = clock_timestamp() + make_interval(secs => $3)
+      where job_id = $1 and lease_token = $2 returning 1 as held`,
+    [jobId, token, seconds],
+    'renew_lease',
+  );
+  return rows.length > 0;
+}
+
 /** Releases the lease, so that the next runner need not wait for its expiry. */
 export async function releaseLease(tx: Tx, jobId: string, token: number): Promise<void> {
   await tx.query(

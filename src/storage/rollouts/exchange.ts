@@ -3,6 +3,7 @@ import { readRefused } from '../jobs/cost-budget.js';
 import { appendEventsOf, lockControls, type LockMode } from '../jobs/events.js';
 import { renewAndClaim } from './claims.js';
 import { JobInExchange, type JobExchange, type SyncResult } from './job-exchange.js';
+import { countDistinct } from './outcome-counts.js';
 import { expireAwaiting, writeOutcomes } from './outcomes.js';
 
 export type { Claim } from './claims.js';
@@ -58,17 +59,4 @@ export async function syncRollouts(
     ),
   ]);
   return new Map(jobs.map((job) => [job.jobId, job.result(claims.get(job.jobId) ?? [])]));
-}
-
-/** Counts the last outcome of each candidate on each seed: another try replaces a failed one. */
-async function countDistinct(tx: Tx, jobId: string): Promise<{ succeeded: number; failed: number }> {
-  const [row] = await tx.query<{ succeeded: number; failed: number }>(
-    `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed
-       from (select distinct on (candidate_id, seed) status from rollouts
-              where job_id = $1 and source = 'service' and status in ('succeeded', 'failed')
-              order by candidate_id, seed, ordinal desc) last`,
-    [jobId],
-    'count_distinct',
-  );
-  return row!;
 }

@@ -2,6 +2,7 @@ import { countOutcome, exceedsRate, type OutcomeCounts } from '../../core/jobs/f
 import type { NewEvent } from '../../core/events/event.js';
 import type { LockedControl } from '../jobs/events.js';
 import type { Claim, Renewal } from './claims.js';
+import { countsIn } from './outcome-counts.js';
 import { isFinished, outcomeEvents, type JobOutcome, type Outcome, type WrittenRow } from './outcomes.js';
 import type { WrittenOutcome, WrittenRollout } from './outcomes.js';
 
@@ -66,11 +67,7 @@ export class JobInExchange {
     // The end of a job takes a new token, so a held job is open.
     this.isHeld = row.lease_token === exchange.token;
     this.awaiting = this.isHeld ? row.awaiting : 0;
-    this.counts = {
-      succeeded: row.rollouts_succeeded,
-      failed: row.rollouts_failed,
-      connectFailuresInARow: row.connect_failures,
-    };
+    this.counts = countsIn(row);
   }
 
   get outcomes(): JobOutcome[] {

@@ -11,6 +11,9 @@ import { createProviders } from '../../../src/clients/models/providers.js';
 import { algorithmOf } from '../../../src/core/algorithms/index.js';
 import { SearchProgress } from '../../../src/core/algorithms/progress.js';
 import { createSession, startHttp, type TestHttp } from '../../http/support.js';
+import { answers } from '../../support/fakes/container.js';
+import { gate } from '../../support/gate.js';
+import { until } from '../../support/until.js';
 import { propose, startRulesWorld, type RulesWorld } from '../../support/worlds/rules.js';
 
 // Invariants of an attempt that ends early: the next one goes on from its record, so the path of
@@ -64,6 +67,9 @@ async function startSearch() {
   return { id, job, first, attempt, catchUp, query, calls };
 }
 
+/** Takes the lease away, as another attempt does. */
+const takeLease = `update job_controls set lease_token = lease_token + 1, lease_owner = null where job_id = $1`;
+
 const isDone = ({ state, steps }: Pick<RunSearchResult, 'state' | 'steps'>) =>
   new SearchProgress(state, steps).next().kind === 'done';
 
@@ -78,7 +84,7 @@ async function uncut() {
 test('a repeated attempt ends in the same state, and buys nothing', async () => {
   const { attempt, calls, result } = await uncut();
   const [bought, asked] = [calls().length, world.model.requests.length];
-  expect(await attempt()).toEqual({ ...result, counts: null });
+  expect(await attempt()).toEqual(result);
   expect([calls().length, world.model.requests.length]).toEqual([bought, asked]);
 });
 
@@ -88,7 +94,7 @@ test('a proposal that failed stays failed in the next attempt', async () => {
     world.model.requests.length === from + 1 ? { status: 400 } : { text: propose(request) },
   );
   const { attempt, result } = await uncut();
-  expect(await attempt()).toEqual({ ...result, counts: null });
+  expect(await attempt()).toEqual(result);
 });
 
 test('the state of an attempt whose result was lost is read from the record', async () => {
@@ -96,12 +102,69 @@ test('the state of an attempt whose result was lost is read from the record', as
   expect(await catchUp()).toEqual({ state: result.state, steps: result.steps });
 });
 
-test('asks for nothing once the job is paused, also if no news of it came', async () => {
-  const { first, attempt, calls, query } = await startSearch();
-  await query(`update job_controls set control = 'pause' where job_id = $1`);
+test('an attempt after a lost result knows how many rollouts failed', async () => {
+  const search = await startSearch();
+  const failed = new Set<unknown>();
+  world.container.behave((call) => (failed.size < 2 && failed.add(call) ? answers.status(422) : world.answer(call)));
+  const result = await search.attempt();
+  expect(result.counts!.failed).toBeGreaterThan(0);
+  expect((await search.attempt()).counts).toEqual(result.counts);
+});
+
+describe('while only the proposer works', () => {
+  const asked = async () => {
+    const search = await startSearch();
+    const held = gate();
+    const from = world.model.requests.length;
+    world.model.reply(async (request) => {
+      await held.opened;
+      return { text: propose(request) };
+    });
+    const attempt = search.attempt();
+    attempt.catch(() => undefined);
+    await until('the proposer is asked', () => world.model.requests.length > from);
+    return { ...search, attempt, held };
+  };
+
+  test('keeps the lease', async () => {
+    const { attempt, held, query } = await asked();
+    await query('update job_controls set lease_expires_at = clock_timestamp() where job_id = $1');
+    await until('the lease is renewed', async () => {
+      const [row] = await query(
+        'select lease_expires_at > clock_timestamp() as held from job_controls where job_id = $1',
+      );
+      return row!.held === true;
+    });
+    held.open();
+    expect(isDone(await attempt)).toBe(true);
+  }, 20_000);
+
+  test('stops asking once another attempt has taken over', async () => {
+    const { attempt, held, query } = await asked();
+    await query(takeLease);
+    await expect(attempt).rejects.toThrow('Another attempt');
+    held.open();
+  }, 20_000);
+});
+
+test('asks the proposer for nothing once the job is paused, also if no news of it came', async () => {
+  const whole = await startSearch();
+  let callsBefore: number | undefined;
+  world.model.reply((request) => {
+    callsBefore ??= whole.calls().length;
+    return { text: propose(request) };
+  });
+  await whole.attempt();
+  const paused = await startSearch();
   const asked = world.model.requests.length;
-  expect(await attempt()).toMatchObject({ state: first.state, steps: 0, fault: null });
-  expect([calls().length, world.model.requests.length]).toEqual([0, asked]);
+  world.container.behave((call) => async (_, response) => {
+    if (paused.calls().length === callsBefore)
+      await paused.query(`update job_controls set control = 'pause' where job_id = $1`);
+    await world.answer(call)(call, response);
+  });
+  const { state, steps, fault } = await paused.attempt();
+  expect([new SearchProgress(state, steps).next().kind, fault]).toEqual(['proposals', null]);
+  expect([paused.calls().length, world.model.requests.length]).toEqual([callsBefore, asked]);
 });
 
 test('an answer that would end the search waits for a prompt that a person may have given', async () => {
@@ -137,8 +200,6 @@ describe('an attempt that is cut at any call of the container', () => {
     world.reset();
     whole = await uncut();
   });
-
-  const takeLease = `update job_controls set lease_token = lease_token + 1, lease_owner = null where job_id = $1`;
 
   /** Cuts an attempt at the n-th call of a new search, and compares the next one. */
   const cutAt = (ends: 'by a shutdown' | 'by another attempt') =>
