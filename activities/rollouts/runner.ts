@@ -116,12 +116,10 @@ export class Runner<Conclusion> {
           return { fault };
         }
         if (done.conclusion !== undefined) return { conclusion: done.conclusion };
-        if (done.control === 'run' && mayStart) {
-          prefetch.add(done.claims);
-          this.startClaimed();
-        } else {
-          prefetch.release();
-        }
+        // Also where nothing may start any more: then they are returned.
+        prefetch.add(done.claims);
+        if (done.control === 'run' && mayStart) this.startClaimed();
+        else prefetch.release();
         if (prefetch.hasReleased) this.work.set();
         // A runner that only waits for rewards blocks no other job.
         if (exchange.isIdle) yieldFrom = Date.now();

@@ -1,26 +1,33 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { readJob } from './jobs-over-http.js';
 import type { TestService } from './service.js';
 
-/** More than the test servers suggest. A run that has reached it gets no more signals. */
+/** More than the test servers allow. A run of this length gets no more signals. */
 const eventsOfRun = 100;
 
+/** The job's status, and the number of its ended rollouts. */
+const progress = `
+  select j.status, c.rollouts_succeeded + c.rollouts_failed as ended
+    from jobs j join job_controls c on c.job_id = j.id where j.id = $1`;
+
 /**
- * Sends signals without effect until the job has ended. With short histories it continues as new
- * again and again, in the midst of its work.
+ * Sends signals without effect until the job has ended, so that with short histories it continues
+ * as new again and again. Each run ends a rollout first: one that begins with too many signals only
+ * begins another.
  */
 export async function signalWhileRunning(service: TestService, id: string): Promise<void> {
-  while ((await readJob(service, id)).status === 'running') {
-    const { historyLength } = await service.workflow(id).describe();
-    if (historyLength >= eventsOfRun) continue;
-    const sent = [1, 2, 3].map(() =>
-      service
-        .workflow(id)
-        .signal('resume')
-        .catch((error: unknown) => {
-          if (!(error instanceof WorkflowNotFoundError)) throw error;
-        }),
-    );
-    await Promise.all(sent);
+  const workflow = service.workflow(id);
+  for (let last = { ended: 0, runId: '' }; ;) {
+    const [job] = await service.query<{ status: string; ended: number }>(progress, [id]);
+    const { status, ended } = job!;
+    if (status !== 'running') return;
+    const { runId, historyLength } = await workflow.describe();
+    if (runId !== last.runId && ended > last.ended) last = { ended, runId };
+    if (runId !== last.runId || historyLength >= eventsOfRun) continue;
+    const sent = [1, 2, 3].map(() => workflow.signal('resume'));
+    await Promise.all(sent.map((signal) => signal.catch(unlessClosed)));
   }
+}
+
+function unlessClosed(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
 }

@@ -194,6 +194,24 @@ test('without the first inputs the search asks again, and gets the recorded answ
   expect(calls()).toHaveLength(bought);
 });
 
+test('an attempt that is cut between a claim and its call returns the rollout', async () => {
+  const { attempt, calls, query } = await startSearch();
+  const draining = new AbortController();
+  let transactions = 0;
+  const orgHot: typeof http.db.orgHot = async (orgId, work) => {
+    const result = await http.db.orgHot(orgId, work);
+    // The first one takes the lease, the second claims.
+    if ((transactions += 1) === 2) draining.abort();
+    return result;
+  };
+  const db = Object.assign(Object.create(http.db) as typeof http.db, { orgHot });
+  await attempt(undefined, { db, draining: draining.signal });
+  const states = () => query('select distinct status, resent from rollouts where job_id = $1');
+  expect([calls().length, await states()]).toEqual([0, [{ status: 'queued', resent: 0 }]]);
+  await attempt();
+  expect(await states()).toEqual([{ status: 'succeeded', resent: 0 }]);
+});
+
 describe('an attempt that is cut at any call of the container', () => {
   let whole: Awaited<ReturnType<typeof uncut>>;
   beforeAll(async () => {
