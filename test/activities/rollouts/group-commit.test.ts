@@ -277,6 +277,6 @@ test('two workers, lost leases, stale attempts: each rollout has one outcome, se
       }
       await Promise.all(jobs.map(checkRecords));
     }),
-    { numRuns: runs(15, 150) },
+    { numRuns: runs(15, 60) },
   );
 });
