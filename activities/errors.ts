@@ -31,6 +31,12 @@ export function classifyError(error: unknown): unknown {
   return ApplicationFailure.create({ type: 'internal', nonRetryable: true, message, cause: error });
 }
 
+/** The failure that no retry mends; null: a retry may succeed. */
+export function finalFailure(error: unknown): ApplicationFailure | null {
+  const failure = classifyError(error);
+  return failure instanceof ApplicationFailure && failure.nonRetryable ? failure : null;
+}
+
 /** A failure that ends the job with this code and message; `retryable`: a new job may succeed. */
 export function jobFailure(code: string, message: string, retryable = false): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, code, { retryable });

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/common';
+import type { ApplicationFailure } from '@temporalio/common';
 import type { SessionState } from '../../src/core/algorithms/index.js';
 import { SearchProgress, type SearchInput, type SearchUpdate } from '../../src/core/algorithms/progress.js';
 import type { SearchResponse } from '../../src/core/search/protocol.js';
@@ -7,7 +7,7 @@ import { readPool, type NewCandidate } from '../../src/storage/candidates/candid
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readInputs } from '../../src/storage/jobs/search-inputs.js';
 import type { ActivityDeps } from '../deps.js';
-import { classifyError, jobFailure } from '../errors.js';
+import { finalFailure, jobFailure } from '../errors.js';
 import { isLive } from '../jobs/spec.js';
 import { CandidatePool } from '../proposals/pool.js';
 import type { JobFault } from '../rollouts/in-flight.js';
@@ -131,9 +131,7 @@ class SearchSlice {
     try {
       return await this.answerer.end(this.unrecorded);
     } catch (error) {
-      const failure = classifyError(error);
-      const isFinal = failure instanceof ApplicationFailure && failure.nonRetryable;
-      throw fault && isFinal ? jobFailure(fault.code, fault.message, fault.retryable) : error;
+      throw fault && finalFailure(error) ? jobFailure(fault.code, fault.message, fault.retryable) : error;
     }
   }
 
@@ -160,9 +158,9 @@ class SearchSlice {
     try {
       return await this.answerer.answer(request, this.unrecorded);
     } catch (error) {
-      const failure = classifyError(error);
+      const failure = finalFailure(error);
       // A retry goes on after the recorded inputs; a final failure returns the state.
-      if (!(failure instanceof ApplicationFailure) || !failure.nonRetryable) throw error;
+      if (!failure) throw error;
       return { response: null, candidates: [], fault: faultOf(failure) };
     }
   }

@@ -194,6 +194,25 @@ test('without the first inputs the search asks again, and gets the recorded answ
   expect(calls()).toHaveLength(bought);
 });
 
+test('a step that can never be recorded fails the job with its first cause', async () => {
+  const { attempt } = await startSearch();
+  let refused = 0;
+  const orgHot: typeof http.db.orgHot = (orgId, work) =>
+    http.db.orgHot(orgId, (tx) => {
+      const query: typeof tx.query = (text, ...more) => {
+        if (text.includes('insert into search_inputs')) throw new RangeError(`refused ${(refused += 1)}`);
+        return tx.query(text, ...more);
+      };
+      return work(Object.assign(Object.create(tx) as typeof tx, { query }));
+    });
+  const db = Object.assign(Object.create(http.db) as typeof http.db, { orgHot });
+  await expect(attempt(undefined, { db })).rejects.toMatchObject({
+    type: 'internal',
+    message: 'Internal error: refused 1',
+  });
+  expect(refused).toBe(2);
+});
+
 test('an attempt that is cut between a claim and its call returns the rollout', async () => {
   const { attempt, calls, query } = await startSearch();
   const draining = new AbortController();
