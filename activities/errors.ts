@@ -22,7 +22,7 @@ export function withErrorClasses<Activities extends object>(activities: Activiti
 }
 
 /** The error as Temporal sees it: all but an ApplicationFailure are retried. */
-export function classifyError(error: unknown): unknown {
+function classifyError(error: unknown): unknown {
   if (error instanceof ApplicationFailure || !(error instanceof Error)) return error;
   if (error instanceof JobGoneError) return jobFailure('job_gone', error.message);
   const isOurs = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
