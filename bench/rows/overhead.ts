@@ -1,9 +1,12 @@
-import { optimize, range } from '../jobs.js';
+import { taskTimes, type TaskTimes } from '../history.js';
+import { evaluate, optimize, range, type JobRun } from '../jobs.js';
+import { percentile } from '../stats.js';
 import type { Row } from '../table.js';
 import { difference, type World } from '../world.js';
 
 const maxRollouts = 800;
 const evaluationSeeds = 20;
+const evaluationsOfOne = 50;
 /** Too many rules to learn within the budget, so that the session uses all rollouts. */
 const rules = 40;
 
@@ -17,7 +20,8 @@ export async function run(world: World): Promise<Row[]> {
     'GET',
     `/api/v1/online/sessions/${job.jobId}`,
   );
-  const history = await world.temporal.workflow.getHandle(job.workflowId).describe();
+  const tasks = await timesOf(world, job);
+  const rolloutActivities = await evaluationsOfOneSeed(world);
   const rollouts = progress.rollouts_completed;
   const wallMs = job.endedAt - job.sentAt;
   const cpuMs = (spent.service + spent.postgres + spent.temporal) * 1_000;
@@ -29,7 +33,7 @@ export async function run(world: World): Promise<Row[]> {
       unit: 'ms',
       aim: { of: 'value', most: 5 },
       used: { unit: 'rollout', n: rollouts, spent },
-      raw: { wallMs, rollouts, generations: progress.generation, historyEvents: history.historyLength },
+      raw: { wallMs, rollouts, generations: progress.generation, ...tasks },
     },
     {
       what: `${what}: CPU per rollout of API, worker, Postgres and Temporal`,
@@ -37,7 +41,35 @@ export async function run(world: World): Promise<Row[]> {
       unit: 'ms',
       aim: { of: 'value', most: 6 },
     },
+    ...distribution(`${what}: workflow task, start to completion`, tasks.workflowTasks, 4),
+    ...distribution('evaluation of one seed of 0 ms: activity of its rollout', rolloutActivities, 8),
   ];
+}
+
+function distribution(what: string, times: readonly number[], most: number): Row[] {
+  const of = `${what} (${times.length})`;
+  return [
+    { what: `${of}, p50`, value: percentile(times, 50), unit: 'ms', aim: { of: 'value', most } },
+    { what: `${of}, p99`, value: percentile(times, 99), unit: 'ms' },
+  ];
+}
+
+async function evaluationsOfOneSeed(world: World): Promise<number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < evaluationsOfOne; n += 1) {
+    const job = await evaluate(world, {
+      containerUrl: `${world.container.url}/one/delay/0`,
+      seeds: 1,
+      maxConcurrent: 1,
+    });
+    times.push(...(await timesOf(world, job)).activities['runRollouts']!);
+  }
+  return times;
+}
+
+async function timesOf(world: World, { workflowId }: JobRun): Promise<TaskTimes> {
+  const { events } = await world.temporal.workflow.getHandle(workflowId).fetchHistory();
+  return taskTimes(events ?? []);
 }
 
 function session(world: World, name: string, budget: number) {
