@@ -62,7 +62,8 @@ export async function readMaterial(
   return { spec, pool, recorded, session, graph: { examples: byOrdinal(graphExamples) } };
 }
 
-function neededCandidates({ parent, merge = [], compose }: ProposalRequest): number[] {
+/** The candidates whose texts a proposal is made from. */
+export function neededCandidates({ parent, merge = [], compose }: ProposalRequest): number[] {
   return [parent, ...merge, ...(compose?.texts ?? [])];
 }
 

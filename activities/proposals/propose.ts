@@ -2,7 +2,7 @@ import { mergeProposal } from '../../src/core/graphs/candidate.js';
 import { graphTexts } from '../../src/core/graphs/components.js';
 import { ablationsOf } from '../../src/core/graphs/edits/ablation.js';
 import { editToJson, graphFromJson } from '../../src/core/graphs/json.js';
-import type { GraphSpec, SessionSpec } from '../../src/core/jobs/spec.js';
+import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
 import { componentTexts } from '../../src/core/prompts/components.js';
 import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import { composeTexts } from '../../src/core/proposals/compose.js';
@@ -16,7 +16,7 @@ import { recordLost } from '../jobs/spec.js';
 import type { ProposerContext } from './ask-proposer.js';
 import { editRules, proposeGraph } from './graph.js';
 import { admitProposals, type AdmittedProposals, type Proposal } from './admit.js';
-import type { Material } from './material.js';
+import { neededCandidates, type Material } from './material.js';
 import type { CandidatePool } from './pool.js';
 import { reflect } from './reflect.js';
 
@@ -44,6 +44,22 @@ export async function propose(
   );
   const made = proposals.filter((proposal) => proposal !== null);
   return made.length < requests.length ? null : admitProposals(pool, spec, requests, made);
+}
+
+/** Makes candidates that follow from the pool alone; null: some need rows, a model or lost texts. */
+export function deriveProposals(
+  pool: CandidatePool,
+  spec: SearchSpec,
+  requests: readonly ProposalRequest[],
+): AdmittedProposals | null {
+  const proposals: Proposal[] = [];
+  for (const request of requests) {
+    if (!neededCandidates(request).every((candidate) => pool.has(candidate))) return null;
+    if (request.kind === 'merge') proposals.push(merge(pool, request.merge!));
+    else if (request.kind === 'ablate') proposals.push(ablate(spec as GraphSpec, pool, request));
+    else return null;
+  }
+  return admitProposals(pool, spec, requests, proposals);
 }
 
 async function makeProposal(

@@ -25,7 +25,7 @@ import type { AdmittedProposals } from '../proposals/admit.js';
 import { findDemos } from '../proposals/find-demos.js';
 import { readMaterial, type Material } from '../proposals/material.js';
 import type { CandidatePool } from '../proposals/pool.js';
-import { propose } from '../proposals/propose.js';
+import { deriveProposals, propose } from '../proposals/propose.js';
 import type { JobFault } from '../rollouts/in-flight.js';
 import { keepLease } from '../rollouts/lease.js';
 import type { RolloutRunners, StartedRollouts } from '../rollouts/run.js';
@@ -88,9 +88,17 @@ export class RequestAnswerer {
     this.stopListening();
   }
 
-  /** Answers a request. Records `steps` first, and empties it once they are recorded. */
+  /**
+   * Answers a request. Records `steps` first and empties it, unless the answer follows from the
+   * pool: then the next request records them.
+   */
   async answer(request: AnswerableRequest, steps: StepRecord[]): Promise<AnsweredRequest> {
     const [rollouts, proposals] = [rolloutsIn(request), proposalsIn(request)];
+    const derived = request.kind === 'proposals' ? deriveProposals(this.context.pool, this.spec, proposals) : null;
+    if (derived) {
+      const { answers, candidates } = derived;
+      return { response: { kind: 'proposals', answers }, candidates, fault: null };
+    }
     const { run, material, isRunning } = await this.begin(steps, rollouts, proposals);
     if (!isRunning) {
       const ran = await run?.();

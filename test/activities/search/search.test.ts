@@ -102,6 +102,18 @@ test('the state of an attempt whose result was lost is read from the record', as
   expect(await catchUp()).toEqual({ state: result.state, steps: result.steps });
 });
 
+test('a merge, which needs neither rows nor a model, has no transaction of its own', async () => {
+  const { query } = await uncut();
+  const steps = await query(
+    `select xmin::text as transaction, input->>'kind' = 'proposals'
+            and not jsonb_path_exists(input::jsonb, '$.answers[*] ? (!exists(@.parents))') as merged
+       from search_inputs where job_id = $1 order by step`,
+  );
+  const merged = steps.flatMap((step, index) => (step['merged'] ? [[step, steps[index - 1]]] : []));
+  expect(merged.length).toBeGreaterThan(0);
+  for (const [step, last] of merged) expect(step!['transaction']).toBe(last!['transaction']);
+});
+
 test('an attempt after a lost result knows how many rollouts failed', async () => {
   const search = await startSearch();
   const failed = new Set<unknown>();
