@@ -6,16 +6,19 @@ import { addResults } from './results.js';
 import type { SeededState } from './state.js';
 
 /**
- * The tests of undecided candidates: their known rollouts and those of `batch`. Each seed is
- * compared with the parent's rollout in the batch, else with the ancestor's rollout that the reward
- * model uses.
+ * The tests of undecided candidates: their known rollouts, those of `batch` and those `beside` it,
+ * which count too. Each seed is compared with the parent's rollout in the batch, else with the
+ * ancestor's rollout that the reward model uses.
  */
-export function testsOf(state: SeededState, batch: Batch, candidates: readonly number[]): CandidateTest[] {
+export function testsOf(
+  state: SeededState,
+  batch: Batch,
+  candidates: readonly number[],
+  beside?: Batch,
+): CandidateTest[] {
   const model = rewardModelOf(state);
-  const requested = batch.pairs.map(([candidate, seed], index) => {
-    return { candidate, seed, ordinal: batch.ordinals[index]!, reward: 0 };
-  });
-  const results = addResults(state.results, requested);
+  const requested = requestedIn(batch);
+  const results = addResults(state.results, [...requested, ...(beside ? requestedIn(beside) : [])]);
   const running = new Map(requested.map(({ candidate, seed, ordinal }) => [`${candidate} ${seed}`, ordinal]));
   const parentsOf = new Map(state.candidates.map(({ candidate, parents }) => [candidate, parents]));
   return candidates.map((candidate) => {
@@ -27,4 +30,8 @@ export function testsOf(state: SeededState, batch: Batch, candidates: readonly n
     });
     return { candidate, seeds: seeds.sort((left, right) => left[2]! - right[2]!) };
   });
+}
+
+function requestedIn({ pairs, ordinals }: Batch) {
+  return pairs.map(([candidate, seed], index) => ({ candidate, seed, ordinal: ordinals[index]!, reward: 0 }));
 }

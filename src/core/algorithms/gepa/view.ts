@@ -1,7 +1,8 @@
 import { testsOf } from '../../search/acceptance-tests.js';
 import { evaluationMeans } from '../../search/evaluation.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import type { SearchView } from '../../search/protocol.js';
+import type { Batch } from '../../search/batch.js';
+import type { CandidateTest, SearchView } from '../../search/protocol.js';
 import { noiseView, searchView, verdictBySeeds } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
 import { forecast } from './forecast.js';
@@ -16,13 +17,15 @@ export function viewGepa(state: GepaState): SearchView {
     best,
     estimate: best === null ? null : estimate(state),
     noise: noiseView(state.results),
-    ...(phase.name === 'round' && phase.batches.gate && { tests: testsOf(state, phase.batches.gate, openIn(phase)) }),
+    ...(phase.name === 'round' && phase.batches.gate && { tests: testsIn(state, phase, phase.batches.gate) }),
     verdict: () => verdictBySeeds(state, (candidate) => evaluationMeans(state, candidate)),
   });
 }
 
-function openIn({ tests }: RoundPhase): number[] {
-  return tests.map(({ candidate }) => candidate);
+/** Seeds explored for the next cohort also test the candidate that it begins from. */
+function testsIn(state: GepaState, { tests, batches }: RoundPhase, gate: Batch): CandidateTest[] {
+  const open = tests.map(({ candidate }) => candidate);
+  return testsOf(state, gate, open, batches.minibatch);
 }
 
 function estimate(state: GepaState): NonNullable<SearchView['estimate']> {
