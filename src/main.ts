@@ -19,6 +19,7 @@ import { registerProxy } from './http/inference/proxy.js';
 import { createMetrics, mergeMetrics, serveMetrics, type MetricValues } from './metrics.js';
 import { connect } from './storage/db/db.js';
 import { ensureBootstrapKey, generateKey } from './storage/access/keys.js';
+import { operatorOrg } from './storage/access/orgs.js';
 import { listen } from './storage/db/notifications.js';
 import { checkDatabase } from './storage/db/start-check.js';
 import { startServers, type Servers } from './servers.js';
@@ -91,7 +92,7 @@ export async function startService(
     const db = connect(databaseUrl, log, poolSize);
     stops.push(() => db.close());
     await checkDatabase(db, secretKey);
-    if (apiKey) await ensureBootstrapKey(db, secretKey, 'default', apiKey.value);
+    if (apiKey) await ensureBootstrapKey(db, secretKey, operatorOrg, apiKey.value);
     const notifications = listen(databaseUrl, log);
     stops.push(() => notifications.close());
     const client = await connectClient(servers.temporal, config.codecKey, roles.work);

@@ -31,7 +31,7 @@ const reference = [
     'datasets',
     'graphs',
   ],
-  ...['jobs', 'events', 'containers', 'providers', 'errors-and-limits'],
+  ...['jobs', 'events', 'containers', 'providers', 'access', 'errors-and-limits'],
 ];
 const pages = ['README.md', ...reference.map((name) => `docs/reference/${name}.md`)];
 const folder = mkdtempSync(join(tmpdir(), 'ratchet-readme-'));

@@ -61,6 +61,25 @@ export class Api {
     return this.send<T>(method, path, content);
   }
 
+  /** All rows of a list, page by page. */
+  async all<Row>(path: string): Promise<Row[]> {
+    const rows: Row[] = [];
+    let cursor: string | null = null;
+    do {
+      const next = cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${cursor}`;
+      const page: { data: Row[]; next_cursor: string | null } = await this.call('GET', path + next);
+      rows.push(...page.data);
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    return rows;
+  }
+
+  /** Deletes a resource, which is answered without a body. */
+  async remove(path: string): Promise<void> {
+    const response = await this.request('DELETE', path, {});
+    if (!response.ok) throw await this.failure(`DELETE ${path}`, response);
+  }
+
   /** Sends a file as the body. */
   async upload<T>(path: string, type: string, file: Readable): Promise<T> {
     return this.send<T>('POST', path, { type, body: Readable.toWeb(file) as ReadableStream });

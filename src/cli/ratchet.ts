@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Roles } from '../config.js';
 import { version } from '../version.js';
 import type { DemoOptions } from './demo.js';
+import { accessCommands } from './access-commands.js';
 import { compare } from './compare.js';
 import { deploy } from './deploy.js';
 import { doctor } from './doctor.js';
@@ -138,6 +139,7 @@ for (const name of ['pause', 'resume', 'cancel'])
     .description(`${name} a job`)
     .argument('<id>')
     .action((id: string) => command(name, id));
+accessCommands(program);
 
 function examplesOf(...commands: string[]): string {
   return `\nExamples:\n${commands.map((line) => `  $ ratchet ${line}`).join('\n')}`;

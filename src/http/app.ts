@@ -4,6 +4,8 @@ import fastifyHelmet from '@fastify/helmet';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { registerKeys } from './access/keys.js';
+import { registerOrgs } from './access/orgs.js';
 import { registerAuth } from './server/auth.js';
 import { registerBodyParser } from './server/body.js';
 import { registerDatasets } from './datasets/routes.js';
@@ -98,6 +100,8 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerDeployments(app, deps);
   registerCompare(app, deps);
   registerWebhooks(app, deps);
+  registerOrgs(app, deps);
+  registerKeys(app, deps);
   await registerDatasets(app, deps);
   deps.registerInference(app);
   await app.ready();

@@ -412,3 +412,21 @@ test('another service than the own one gets no kept key', async () => {
   const { code, err } = await run(['list'], {});
   expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('RATCHET_API_KEY') });
 }, 60_000);
+
+describe('orgs and keys', () => {
+  const as = (key: string, ...args: string[]) => run(args, { RATCHET_API_KEY: key });
+
+  test('an organization is created with a key, which is rotated and revoked', async () => {
+    const org = (await ratchet('orgs', 'create', 'Acme')).out.trim();
+    expect((await ratchet('orgs', 'list')).out).toMatch(new RegExp(`^${org} .* Acme$`, 'm'));
+    const created = await ratchet('keys', 'create', 'ops', '--scope', 'read', 'admin', '--org', org);
+    const [key, id] = [created.out.trim(), /^key_\w+/m.exec(created.err)![0]];
+    expect((await as(key, 'keys', 'list')).out).toMatch(new RegExp(`^${id} +read,admin .* ops$`, 'm'));
+    const rotated = await as(key, 'keys', 'rotate', id, '--grace', '600', '--json');
+    const next = JSON.parse(rotated.out) as { key: string };
+    expect((await as(next.key, 'keys', 'revoke', id)).code).toBe(0);
+    expect((await as(next.key, 'keys', 'list')).out).toMatch(new RegExp(`^${id} .* revoked `, 'm'));
+    const denied = await as(next.key, 'orgs', 'create', 'x');
+    expect([denied.code, denied.err]).toEqual([1, expect.stringContaining('403')]);
+  }, 60_000);
+});

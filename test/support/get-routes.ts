@@ -36,7 +36,7 @@ interface Request {
 }
 
 /** Statuses without a request in the walk: a wrong key, id or query, an unreachable database. */
-const errors = ['401', '404', '422', '503'];
+const errors = ['401', '403', '404', '422', '503'];
 
 /** Responses that are read from the API itself: one page, or all traces. */
 export class ApiReader {

@@ -55,6 +55,7 @@ export function inferenceSchema(
 const failures = {
   400: 'A field that is not allowed, or no messages.',
   401: 'Missing or unknown key.',
+  403: 'The key lacks the scope infer.',
   404: 'Unknown, or owned by another organization.',
   413: 'The body is larger than 10 MiB.',
   415: 'The body is not application/json.',

@@ -9,6 +9,8 @@ export function registerWebhooks(app: App, { secretKey }: HttpDeps): void {
   app.get(
     '/api/v1/webhooks/secret',
     {
+      // Whoever has it can forge webhooks.
+      config: { scope: 'admin' },
       schema: {
         tags: ['webhooks'],
         summary: 'The secret that verifies the signatures of webhooks',

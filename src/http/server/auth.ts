@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { findKey, hashKey, isWholeKey, touchKey, type KeyRow } from '../../storage/access/keys.js';
+import { ExpiringMap } from '../../util/expiring-map.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
+import { missingScope, registerScopes } from './scopes.js';
 
 /** The caller; its key names the organization. `keyId` is null for an inference key. */
 interface Caller {
@@ -26,18 +28,25 @@ function isPublic(route: string | undefined): boolean {
   return route !== undefined && (publicRoutes.includes(route) || route.startsWith('/docs/'));
 }
 
+/** The maximum delay of a revocation. */
 const cachedMs = 5_000;
+/** Unknown keys are looked up at most once in this time. */
+const unknownMs = 1_000;
 const cachedKeys = 10_000;
 const inferencePrefix = 'rip_';
 
 /** Requires a key for all paths but the public routes, unknown paths included. */
 export function registerAuth(app: App, deps: HttpDeps): void {
   const lookUp = createKeyCache(deps);
+  registerScopes(app, isPublic);
   app.decorateRequest('caller', null as unknown as Caller);
   const identify = async (request: FastifyRequest, presented: string): Promise<void> => {
     if (presented.startsWith('rk_') && !isWholeKey(presented)) throw unauthorized('The API key is malformed.');
     const row = await lookUp(presented);
     if (!row) throw unauthorized('The API key is unknown, revoked or expired.');
+    // An unknown path has no scope.
+    const { scope } = request.routeOptions.config;
+    if (scope && !row.scopes.includes(scope)) throw missingScope(scope);
     request.caller = { orgId: row.orgId, keyId: row.id };
   };
   app.addHook('onRequest', (request, _reply, done) => {
@@ -81,26 +90,34 @@ function inferenceCaller(request: FastifyRequest, presented: string, deps: HttpD
   return { orgId, keyId: null };
 }
 
-/** Looks up keys by their full hash, cached for five seconds: the maximum delay of a revocation. */
+/** Looks up keys by their full hash; concurrent requests with the same key share a look-up. */
 function createKeyCache({ db, secretKey, log }: HttpDeps): (key: string) => Promise<KeyRow | null> {
-  const cache = new Map<string, { until: number; row: Promise<KeyRow | null> }>();
+  const known = new ExpiringMap<string, KeyRow>(cachedKeys, cachedMs);
+  const unknown = new ExpiringMap<string, true>(cachedKeys, unknownMs);
+  const pending = new Map<string, Promise<KeyRow | null>>();
+
+  const lookUp = async (hash: Buffer, name: string): Promise<KeyRow | null> => {
+    const since = performance.now();
+    const row = await findKey(db, hash);
+    if (!row) {
+      unknown.set(name, true, since);
+      return null;
+    }
+    known.set(name, row, since);
+    touchKey(db, row).catch((error: unknown) => log.warn({ err: error }, "could not record a key's last use"));
+    return row;
+  };
+
   return async (key) => {
     const hash = hashKey(secretKey, key);
     const name = hash.toString('hex');
-    const hit = cache.get(name);
-    if (hit && hit.until > Date.now()) return hit.row;
-    const found = findKey(db, hash);
-    if (cache.size >= cachedKeys) cache.clear();
-    cache.set(name, { until: Date.now() + cachedMs, row: found });
-    try {
-      const row = await found;
-      if (row)
-        touchKey(db, row).catch((error: unknown) => log.warn({ err: error }, "could not record a key's last use"));
-      else cache.delete(name);
-      return row;
-    } catch (error) {
-      cache.delete(name);
-      throw error;
-    }
+    const row = known.get(name);
+    if (row) return row;
+    if (unknown.get(name)) return null;
+    const running = pending.get(name);
+    if (running) return running;
+    const started = lookUp(hash, name).finally(() => pending.delete(name));
+    pending.set(name, started);
+    return started;
   };
 }

@@ -19,11 +19,13 @@ export async function registerDocs(app: App, version: string): Promise<void> {
           apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         },
       },
-      security: [{ bearer: [] }, { apiKey: [] }],
     },
     transform(route) {
       const { schema, url } = jsonSchemaTransform(route);
-      return { schema: { ...schema, operationId: operationId(String(route.route.method), route.url) }, url };
+      const { method, config } = route.route;
+      const operation = { ...schema, operationId: operationId(String(method), route.url) };
+      if (!config?.scope) return { schema: operation, url };
+      return { schema: { ...operation, security: [{ bearer: [config.scope] }, { apiKey: [config.scope] }] }, url };
     },
     transformObject(document) {
       const written = jsonSchemaTransformObject(document);

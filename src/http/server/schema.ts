@@ -24,6 +24,7 @@ export function validateForm<Schema>(choose: (body: unknown) => z.ZodType): Fast
 const causes = {
   400: 'The body is not JSON.',
   401: 'Missing or unknown key.',
+  403: 'The key lacks the scope `required_scope`.',
   404: 'Unknown, or owned by another organization.',
   409: "The job's status does not allow it, or a request with this Idempotency-Key is still running.",
   413: 'The body is too large.',
@@ -39,7 +40,7 @@ export function problems(...more: ErrorStatus[]) {
     status,
     { description: causes[status], content: { 'application/problem+json': { schema: problemSchema } } },
   ];
-  return Object.fromEntries(([401, 503, ...more] as ErrorStatus[]).map(entry)) as Record<
+  return Object.fromEntries(([401, 403, 503, ...more] as ErrorStatus[]).map(entry)) as Record<
     ErrorStatus,
     { description: string; content: { 'application/problem+json': { schema: typeof problemSchema } } }
   >;

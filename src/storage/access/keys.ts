@@ -1,6 +1,9 @@
 import { createHmac, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Db } from '../db/db.js';
+import { scopes as allScopes, type Scope } from '../../contracts/access.js';
+import type { Db, Tx } from '../db/db.js';
+import { positionColumn, type Position } from '../db/positions.js';
+import { ensureOrg } from './orgs.js';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const form = /^rk_([0-9A-Za-z]{8})_([0-9A-Za-z]{32,200})([0-9A-Za-z]{6})$/;
@@ -8,8 +11,21 @@ const form = /^rk_([0-9A-Za-z]{8})_([0-9A-Za-z]{32,200})([0-9A-Za-z]{6})$/;
 export interface KeyRow {
   id: string;
   orgId: string;
-  scopes: string[];
+  scopes: Scope[];
 }
+
+/** An API key as its organization sees it. */
+export interface KeyRecord extends KeyRow {
+  name: string;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  replacedBy: string | null;
+}
+
+const recordColumns = `id, org_id as "orgId", name, scopes, created_at as "createdAt", expires_at as "expiresAt",
+  revoked_at as "revokedAt", last_used_at as "lastUsedAt", replaced_by as "replacedBy"`;
 
 function randomText(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
@@ -49,14 +65,13 @@ const peppers = new WeakMap<Buffer, Buffer>();
 /** The valid key with this hash, or null. */
 export async function findKey(db: Db, hash: Buffer): Promise<KeyRow | null> {
   const rows = await db.auth(hash.toString('hex'), (tx) =>
-    tx.query<{ id: string; org_id: string; scopes: string[] }>(
-      `select id, org_id, scopes from api_keys
+    tx.query<KeyRow>(
+      `select id, org_id as "orgId", scopes from api_keys
         where key_hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
       [hash],
     ),
   );
-  const row = rows[0];
-  return row ? { id: row.id, orgId: row.org_id, scopes: row.scopes } : null;
+  return rows[0] ?? null;
 }
 
 /** Updates the key's last use, at most once a minute. */
@@ -70,9 +85,82 @@ export async function touchKey(db: Db, key: KeyRow): Promise<void> {
   );
 }
 
+/** Stores a new key; only its hash is kept. */
+export async function createKey(
+  tx: Tx,
+  secretKey: Buffer,
+  { orgId, name, scopes, expiresAt }: Pick<KeyRecord, 'orgId' | 'name' | 'scopes' | 'expiresAt'>,
+): Promise<{ record: KeyRecord; key: string }> {
+  const key = generateKey();
+  const [record] = await tx.query<KeyRecord>(
+    `insert into api_keys (id, org_id, name, key_hash, scopes, expires_at) values ($1, $2, $3, $4, $5, $6)
+     returning ${recordColumns}`,
+    [`key_${key.slice(3, 11)}`, orgId, name, hashKey(secretKey, key), scopes, expiresAt],
+  );
+  return { record: record!, key };
+}
+
+/** The keys of the organization, newest first. */
+export async function listKeys(
+  tx: Tx,
+  { after, limit }: { after: Position | undefined; limit: number },
+): Promise<(KeyRecord & { position: string })[]> {
+  return tx.query<KeyRecord & { position: string }>(
+    `select ${recordColumns}, ${positionColumn} from api_keys
+      where org_id = current_setting('app.org')
+        and ($1::timestamptz is null or (created_at, id) < ($1, $2))
+      order by created_at desc, id desc limit $3`,
+    [after?.createdAt ?? null, after?.id ?? null, limit],
+  );
+}
+
+/** Why a key cannot be rotated. */
+export type RotationRefusal = 'unknown' | 'bootstrap' | 'replaced' | 'ended';
+
 /**
- * Makes `key` the organization's bootstrap key and creates the organization if needed. It replaces
- * the earlier bootstrap key; a revoked value stays revoked.
+ * Makes a key with the name, the scopes and the lifetime of another one, which ends after
+ * `graceS` seconds.
+ */
+export async function rotateKey(
+  tx: Tx,
+  secretKey: Buffer,
+  id: string,
+  graceS: number,
+): Promise<{ record: KeyRecord; key: string } | RotationRefusal> {
+  const [old] = await tx.query<KeyRecord & { isOver: boolean; next: Date | null }>(
+    `select ${recordColumns}, now() + (expires_at - created_at) as next,
+            revoked_at is not null or coalesce(expires_at <= now(), false) as "isOver"
+       from api_keys where id = $1 for update`,
+    [id],
+  );
+  if (!old) return 'unknown';
+  if (old.id === bootstrapId(old.orgId)) return 'bootstrap';
+  if (old.replacedBy !== null) return 'replaced';
+  if (old.isOver) return 'ended';
+  const created = await createKey(tx, secretKey, { ...old, expiresAt: old.next });
+  await tx.query(
+    `update api_keys
+        set replaced_by = $2, expires_at = least(expires_at, now() + make_interval(secs => $3::float8))
+      where id = $1`,
+    [id, created.record.id, graceS],
+  );
+  return created;
+}
+
+/** Revokes a key for good; false: there is none. */
+export async function revokeKey(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    'update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id',
+    [id],
+  );
+  return rows.length > 0;
+}
+
+const bootstrapId = (orgId: string) => `bootstrap_${orgId}`;
+
+/**
+ * Makes `key` the organization's bootstrap key, with all scopes; creates the organization if needed.
+ * It replaces the earlier bootstrap key; a revoked value stays revoked.
  */
 export async function ensureBootstrapKey(db: Db, secretKey: Buffer, orgId: string, key: string): Promise<void> {
   if (key.startsWith('rk_') ? !isWholeKey(key) : !/^[\x21-\x7e]{16,500}$/.test(key)) {
@@ -81,13 +169,13 @@ export async function ensureBootstrapKey(db: Db, secretKey: Buffer, orgId: strin
     );
   }
   await db.org(orgId, async (tx) => {
-    await tx.query('insert into orgs (id, name) values ($1, $1) on conflict (id) do nothing', [orgId]);
+    await ensureOrg(tx, orgId);
     await tx.query(
-      `insert into api_keys (id, org_id, name, key_hash) values ($1, $2, 'bootstrap', $3)
+      `insert into api_keys (id, org_id, name, key_hash, scopes) values ($1, $2, 'bootstrap', $3, $4)
        on conflict (id) do update
          set key_hash = excluded.key_hash, created_at = now(), revoked_at = null, last_used_at = null
        where api_keys.key_hash <> excluded.key_hash`,
-      [`bootstrap_${orgId}`, orgId, hashKey(secretKey, key)],
+      [bootstrapId(orgId), orgId, hashKey(secretKey, key), allScopes],
     );
   });
 }

@@ -13,7 +13,8 @@ export interface Tx {
 
 /**
  * The connection to Postgres. Row-level security limits each transaction to one organization
- * (`org`), the API key with a given hash (`auth`), or the open jobs (`worker`, for the reconciler).
+ * (`org`), the API key with a given hash (`auth`), the open jobs (`worker`, for the reconciler), or
+ * the names of all organizations (`operator`).
  */
 export interface Db {
   org<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -31,6 +32,7 @@ export interface Db {
   orgBatch(orgId: string, statements: readonly Statement[]): Promise<pg.QueryResultRow[][]>;
   auth<T>(keyHashHex: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   worker<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  operator<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Resolves when the database answers; rejects with its error. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -166,6 +168,7 @@ export function connect(url: string, log: Logger, max = 10): Db {
     orgBatch,
     auth: (hash, work) => run({ 'app.scope': 'auth', 'app.key_hash': hash }, work),
     worker: (work) => run({ 'app.scope': 'worker' }, work),
+    operator: (work) => run({ 'app.scope': 'operator' }, work),
     ping: async () => {
       await pool.query('select 1');
     },

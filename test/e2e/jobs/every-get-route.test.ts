@@ -166,7 +166,7 @@ const walk = (jobs: readonly string[]) =>
   walkGetRoutes(on.service, idsOf(jobs), {
     ...{ kind: 'optimization', system_id: 'any', system_name: 'any', name: 'prompt', metadata: '{}', tag: 'any' },
     correlation_id: traffic!.calls[0]!.correlationId,
-    ...{ a: jobs[0]!, b: jobs[0]! },
+    ...{ a: jobs[0]!, b: jobs[0]!, org_id: 'default' },
   });
 
 /** Compares every job with itself; returns the statuses with the number of seeds without a tie. */

@@ -27,13 +27,27 @@ afterAll(() => http.close());
 async function keyOf(columns: string, values: unknown[]): Promise<string> {
   const key = generateKey();
   await http.db.org('default', (tx) =>
-    tx.query(`insert into api_keys (id, org_id, name, key_hash, ${columns}) values ($1, 'default', 'test', $2, $3)`, [
-      key.slice(3, 11),
-      hashKey(http.deps.secretKey, key),
-      ...values,
-    ]),
+    tx.query(
+      `insert into api_keys (id, org_id, name, key_hash, scopes, ${columns}) values ($1, 'default', 'test', $2, '{read}', $3)`,
+      [key.slice(3, 11), hashKey(http.deps.secretKey, key), ...values],
+    ),
   );
   return key;
+}
+
+/** Runs `work` while the monotonic clock is ahead, and the wall clock an hour back. */
+async function later<Result>(ms: number, work: () => Promise<Result>): Promise<Result> {
+  const { now } = performance;
+  const hourBefore = Date.now() - 3_600_000;
+  const clocks = [
+    jest.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + ms),
+    jest.spyOn(Date, 'now').mockReturnValue(hourBefore),
+  ];
+  try {
+    return await work();
+  } finally {
+    for (const clock of clocks) clock.mockRestore();
+  }
 }
 
 const ask = (headers: Record<string, string>) =>
@@ -118,13 +132,18 @@ describe('accepted keys', () => {
     await http.db.org('default', (tx) =>
       tx.query('update api_keys set revoked_at = now() where id = $1', [key.slice(3, 11)]),
     );
-    const real = Date.now;
-    const later = jest.spyOn(Date, 'now').mockImplementation(() => real() + 5_000);
-    try {
-      expect((await ask({ 'x-api-key': key })).statusCode).toBe(401);
-    } finally {
-      later.mockRestore();
-    }
+    expect(await later(5_000, async () => (await ask({ 'x-api-key': key })).statusCode)).toBe(401);
+  });
+
+  test('looks up an unknown key at most once a second', async () => {
+    const unknown = generateKey();
+    const asked = countCalls(http.db, 'auth');
+    const refused = async () => expect((await ask({ 'x-api-key': unknown })).statusCode).toBe(401);
+    await refused();
+    await refused();
+    expect(asked()).toBe(1);
+    await later(1_000, refused);
+    expect(asked()).toBe(2);
   });
 
   test('records the last use, and stores only the hash', async () => {

@@ -49,7 +49,8 @@ describe('the bootstrap key', () => {
   test('creates its organization, and a new value replaces it', async () => {
     await ensureBootstrapKey(db, secretKey, 'default', 'first-key-of-the-org');
     await ensureBootstrapKey(db, secretKey, 'default', 'first-key-of-the-org');
-    expect(await find('first-key-of-the-org')).toEqual({ id: 'bootstrap_default', orgId: 'default', scopes: [] });
+    const row = { id: 'bootstrap_default', orgId: 'default', scopes: ['read', 'write', 'infer', 'admin'] };
+    expect(await find('first-key-of-the-org')).toEqual(row);
     await ensureBootstrapKey(db, secretKey, 'default', 'second-key-of-the-org');
     expect(await find('first-key-of-the-org')).toBeNull();
     expect(await find('second-key-of-the-org')).toMatchObject({ orgId: 'default' });

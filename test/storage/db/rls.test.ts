@@ -190,6 +190,14 @@ describe('row-level security', () => {
     expect(await db.worker((tx) => tx.query(`update jobs set status = 'failed' returning id`))).toEqual([]);
   });
 
+  test('the operator scope lists the organizations and nothing else', async () => {
+    const seen = await db.operator((tx) => tx.query<{ id: string }>('select id from orgs'));
+    expect(seen.map(({ id }) => id).sort()).toEqual(['one', 'two']);
+    for (const table of tables.filter((name) => name !== 'orgs')) {
+      expect(await db.operator((tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
+    }
+  });
+
   test('the look-up of a key sees only the row with its hash', async () => {
     const [row] = await db.org('two', (tx) =>
       tx.query<{ hash: string }>(`select encode(key_hash, 'hex') as hash from api_keys`),

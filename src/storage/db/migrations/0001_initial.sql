@@ -14,6 +14,7 @@ create table orgs (
   name text not null,
   created_at timestamptz not null default now()
 );
+create index orgs_newest on orgs (created_at desc, id desc);
 
 create table api_keys (
   id text primary key,
@@ -21,13 +22,16 @@ create table api_keys (
   name text not null,
   -- HMAC-SHA256 of the key, under a pepper derived from RATCHET_SECRET_KEY
   key_hash bytea not null unique,
-  scopes text[] not null default '{}',
+  scopes text[] not null check (scopes <> '{}' and scopes <@ '{read,write,infer,admin}'),
   created_at timestamptz not null default now(),
   expires_at timestamptz,
   revoked_at timestamptz,
+  -- the key that a rotation made in its place
+  replaced_by text,
   -- updated at most once a minute
   last_used_at timestamptz
 );
+create index api_keys_newest on api_keys (org_id, created_at desc, id desc);
 
 -- Responses by Idempotency-Key. status null: the first request has no response yet.
 create table idempotency_keys (
@@ -730,6 +734,9 @@ create policy org on orgs
 create policy key_lookup on api_keys for select
   using (current_setting('app.scope', true) = 'auth'
          and encode(key_hash, 'hex') = current_setting('app.key_hash', true));
+
+-- An operator lists the organizations, and sees no other table.
+create policy operator on orgs for select using (current_setting('app.scope', true) = 'operator');
 
 -- The reconciler reads jobs and webhooks of all organizations, and no other table.
 create policy worker on jobs for select using (current_setting('app.scope', true) = 'worker');

@@ -1,0 +1,43 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { scopes } from '../contracts/access.js';
+import { createKey, createOrg, listKeys, listOrgs, revokeKey, rotateKey } from './access.js';
+
+/** Adds `orgs` and `keys`. */
+export function accessCommands(program: Command): void {
+  const orgs = program.command('orgs').description('organizations');
+  orgs
+    .command('create')
+    .description('a new organization (operators); prints its id')
+    .argument('<name>')
+    .option('--json', 'as JSON')
+    .action(createOrg);
+  orgs
+    .command('list')
+    .description('all organizations for an operator, otherwise your own')
+    .option('--json', 'as JSON')
+    .action(listOrgs);
+
+  const keys = program.command('keys').description('API keys of an organization');
+  ofOrg(keys.command('create').description('a new key; prints it this once'))
+    .argument('<name>')
+    .addOption(new Option('--scope <scope...>', 'what it may do').choices(scopes).makeOptionMandatory())
+    .option('--expires <time>', 'when it ends, in ISO 8601 with an offset; default: never')
+    .option('--json', 'as JSON')
+    .action(createKey);
+  ofOrg(keys.command('list').description('the keys, newest first')).option('--json', 'as JSON').action(listKeys);
+  ofOrg(keys.command('rotate').description('a key in place of another one; prints it this once'))
+    .argument('<id>')
+    .option('--grace <seconds>', 'how long the replaced key stays valid', wholeSeconds, 0)
+    .option('--json', 'as JSON')
+    .action(rotateKey);
+  ofOrg(keys.command('revoke').description('end a key for good')).argument('<id>').action(revokeKey);
+}
+
+function ofOrg(command: Command): Command {
+  return command.option('--org <id>', 'another organization (operators)');
+}
+
+function wholeSeconds(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number of seconds.');
+  return Number(text);
+}

@@ -1,0 +1,80 @@
+/** Commands on organizations and API keys. */
+import type { z } from 'zod';
+import type { keySchema, newKeySchema, orgSchema } from '../contracts/access.js';
+import { withService } from './connect.js';
+import { note, say, sayJson, table } from './output.js';
+
+const base = '/api/v1/admin';
+type Org = z.output<typeof orgSchema>;
+type Key = z.output<typeof keySchema>;
+type NewKey = z.output<typeof newKeySchema>;
+
+interface Shown {
+  json?: boolean;
+}
+interface OfOrg extends Shown {
+  org?: string;
+}
+
+const minutes = (time: string | null) => time?.slice(0, 16).replace('T', ' ') ?? '';
+const query = ({ org }: OfOrg) => (org === undefined ? '' : `?${new URLSearchParams({ org_id: org }).toString()}`);
+
+export async function createOrg(name: string, { json = false }: Shown): Promise<void> {
+  await withService(async (api) => {
+    const org = await api.call<Org>('POST', `${base}/orgs`, { name });
+    if (json) sayJson(org);
+    else say(org.org_id);
+  });
+}
+
+export async function listOrgs({ json = false }: Shown): Promise<void> {
+  await withService(async (api) => {
+    const orgs = await api.all<Org>(`${base}/orgs`);
+    if (json) return sayJson(orgs);
+    const rows = orgs.map((org) => [org.org_id, minutes(org.created_at), org.name]);
+    say(table([['ORGANIZATION', 'CREATED (UTC)', 'NAME'], ...rows]));
+  });
+}
+
+interface KeyRequest extends OfOrg {
+  scope: string[];
+  expires?: string;
+}
+
+export async function createKey(name: string, { scope, expires, ...shown }: KeyRequest): Promise<void> {
+  const body = { name, scopes: scope, expires_at: expires ?? null };
+  await withService(async (api) => showNew(await api.call<NewKey>('POST', `${base}/keys${query(shown)}`, body), shown));
+}
+
+export async function listKeys({ json = false, ...org }: OfOrg): Promise<void> {
+  await withService(async (api) => {
+    const keys = await api.all<Key>(`${base}/keys${query(org)}`);
+    if (json) return sayJson(keys);
+    const rows = keys.map((key) => [
+      key.key_id,
+      key.scopes.join(','),
+      key.revoked_at === null ? minutes(key.expires_at) : 'revoked',
+      minutes(key.last_used_at),
+      key.name,
+    ]);
+    say(table([['KEY', 'SCOPES', 'ENDS (UTC)', 'LAST USE (UTC)', 'NAME'], ...rows]));
+  });
+}
+
+export async function rotateKey(id: string, { grace, ...shown }: OfOrg & { grace: number }): Promise<void> {
+  const path = `${base}/keys/${encodeURIComponent(id)}/rotate${query(shown)}`;
+  await withService(async (api) => showNew(await api.call<NewKey>('POST', path, { grace_seconds: grace }), shown));
+}
+
+export async function revokeKey(id: string, org: OfOrg): Promise<void> {
+  await withService(async (api) => {
+    await api.remove(`${base}/keys/${encodeURIComponent(id)}${query(org)}`);
+    say(`${id} is revoked.`);
+  });
+}
+
+function showNew(created: NewKey, { json = false }: Shown): void {
+  if (json) return sayJson(created);
+  note(`${created.key_id}, shown this once:`);
+  say(created.key);
+}

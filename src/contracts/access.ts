@@ -1,0 +1,67 @@
+/** Organizations and API keys. */
+import { z } from 'zod';
+
+export const scopeSchema = z.enum(['read', 'write', 'infer', 'admin']).meta({
+  id: 'Scope',
+  description:
+    'read: read jobs and their results; write: change them; infer: model calls; admin: keys and organizations. No scope includes another.',
+});
+export type Scope = z.output<typeof scopeSchema>;
+export const scopes = scopeSchema.options;
+
+const label = z.string().trim().min(1, 'must not be empty').max(100);
+const expiry = z.iso
+  .datetime({ offset: true, error: 'must be a time in ISO 8601 with an offset' })
+  .refine((time) => new Date(time).getTime() > Date.now(), 'must be in the future');
+
+export const orgQuerySchema = z.strictObject({
+  org_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Default: the organization of the key. Another one: only with a key of the organization `default`.'),
+});
+
+export const createOrgSchema = z.strictObject({ name: label });
+export const orgSchema = z
+  .object({ org_id: z.string(), name: z.string(), created_at: z.string() })
+  .meta({ id: 'Organization' });
+
+export const createKeySchema = z.strictObject({
+  name: label,
+  scopes: z
+    .array(scopeSchema)
+    .min(1, 'must hold at least one scope')
+    .max(scopes.length)
+    .transform((given) => scopes.filter((scope) => given.includes(scope))),
+  expires_at: expiry.nullish().describe('The key is refused from then on. Default: never.'),
+});
+
+const longestGraceS = 30 * 24 * 3_600;
+export const rotateKeySchema = z.strictObject({
+  grace_seconds: z
+    .int()
+    .min(0)
+    .max(longestGraceS)
+    .default(0)
+    .describe('How long the replaced key stays valid, unless it expires before.'),
+});
+
+const time = z.string().nullable();
+export const keySchema = z
+  .object({
+    key_id: z.string(),
+    org_id: z.string(),
+    name: z.string(),
+    scopes: z.array(scopeSchema),
+    created_at: z.string(),
+    expires_at: time,
+    revoked_at: time,
+    last_used_at: time.describe('To the minute.'),
+    replaced_by: z.string().nullable().describe('The key that a rotation made in its place.'),
+  })
+  .meta({ id: 'ApiKey' });
+
+export const newKeySchema = keySchema
+  .extend({ key: z.string().describe('The key itself, shown this once.') })
+  .meta({ id: 'NewApiKey' });

@@ -1,0 +1,146 @@
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { createKeySchema, keySchema, newKeySchema, orgQuerySchema, rotateKeySchema } from '../../contracts/access.js';
+import { pageQuery, pageSchema } from '../../contracts/common.js';
+import {
+  createKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  type KeyRecord,
+  type RotationRefusal,
+} from '../../storage/access/keys.js';
+import type { App, HttpDeps } from '../deps.js';
+import { iso, isoOrNull } from '../jobs/view.js';
+import { ApiError, refuse } from '../server/errors.js';
+import { parseTimeCursor, timedPage } from '../server/pages.js';
+import { bodyProblems, problems } from '../server/schema.js';
+import { adminBase } from '../server/scopes.js';
+import { managedOrg } from './orgs.js';
+
+const tags = ['access'];
+const base = `${adminBase}/keys`;
+const params = z.object({ key_id: z.string() });
+const shownOnce = 'The response shows the key, this once; Idempotency-Key has no effect, since no response is kept.';
+
+/** The API keys of an organization. */
+export function registerKeys(app: App, deps: HttpDeps): void {
+  const { db, secretKey } = deps;
+
+  app.post(
+    base,
+    {
+      // A stored response would hold the key.
+      config: { idempotency: 'none' },
+      schema: {
+        tags,
+        summary: 'Create an API key',
+        description: shownOnce,
+        querystring: orgQuerySchema,
+        body: createKeySchema,
+        response: { 201: newKeySchema, ...bodyProblems(404) },
+      },
+    },
+    async ({ caller, query, body }, reply) => {
+      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+      const { name, scopes, expires_at: expires } = body;
+      const expiresAt = expires ? new Date(expires) : null;
+      return sendNew(reply, await db.org(orgId, (tx) => createKey(tx, secretKey, { orgId, name, scopes, expiresAt })));
+    },
+  );
+
+  app.get(
+    base,
+    {
+      schema: {
+        tags,
+        summary: 'List API keys, newest first',
+        querystring: orgQuerySchema.extend(pageQuery),
+        response: { 200: pageSchema(keySchema), ...problems(404, 422) },
+      },
+    },
+    async ({ caller, query: { org_id: requested, limit, cursor } }) => {
+      const after = parseTimeCursor(cursor);
+      const orgId = await managedOrg(deps, caller.orgId, requested);
+      const rows = await db.org(orgId, (tx) => listKeys(tx, { after, limit: limit + 1 }));
+      return timedPage(rows, limit, ({ id }) => id, viewOf);
+    },
+  );
+
+  app.post(
+    `${base}/:key_id/rotate`,
+    {
+      config: { idempotency: 'none' },
+      schema: {
+        tags,
+        summary: 'Replace an API key',
+        description: `The new key has the name, the scopes and the lifetime of the replaced one. ${shownOnce}`,
+        params,
+        querystring: orgQuerySchema,
+        body: rotateKeySchema,
+        response: { 201: newKeySchema, ...bodyProblems(404, 409) },
+      },
+    },
+    async ({ caller, query, params: { key_id: id }, body }, reply) => {
+      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+      const rotated = await db.org(orgId, (tx) => rotateKey(tx, secretKey, id, body.grace_seconds));
+      if (typeof rotated === 'string') throw refusalOf(rotated, id);
+      return sendNew(reply, rotated);
+    },
+  );
+
+  app.delete(
+    `${base}/:key_id`,
+    {
+      schema: {
+        tags,
+        summary: 'Revoke an API key',
+        description: 'Every process refuses it after at most 5 seconds. It stays in the list.',
+        params,
+        querystring: orgQuerySchema,
+        response: { 204: z.undefined().describe('Revoked.'), ...problems(404, 422) },
+      },
+    },
+    async ({ caller, query, params: { key_id: id } }, reply) => {
+      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+      if (!(await db.org(orgId, (tx) => revokeKey(tx, id)))) throw unknownKey(id);
+      return reply.code(204).send();
+    },
+  );
+}
+
+const unknownKey = (id: string) => refuse.notFound(`API key ${id.slice(0, 100)}`);
+
+function refusalOf(refusal: RotationRefusal, id: string): ApiError {
+  switch (refusal) {
+    case 'unknown':
+      return unknownKey(id);
+    case 'bootstrap':
+      return new ApiError(409, 'bootstrap_key', 'RATCHET_API_KEY sets this key: change the setting and restart.');
+    case 'replaced':
+      return new ApiError(409, 'key_replaced', `The key ${id} was rotated already; see its replaced_by.`);
+    case 'ended':
+      return new ApiError(409, 'key_ended', `The key ${id} is revoked or expired; create a new one.`);
+  }
+}
+
+function sendNew(reply: FastifyReply, { record, key }: { record: KeyRecord; key: string }): FastifyReply {
+  return reply
+    .code(201)
+    .header('cache-control', 'no-store')
+    .send({ ...viewOf(record), key });
+}
+
+function viewOf(record: KeyRecord): z.output<typeof keySchema> {
+  return {
+    key_id: record.id,
+    org_id: record.orgId,
+    name: record.name,
+    scopes: record.scopes,
+    created_at: iso(record.createdAt),
+    expires_at: isoOrNull(record.expiresAt),
+    revoked_at: isoOrNull(record.revokedAt),
+    last_used_at: isoOrNull(record.lastUsedAt),
+    replaced_by: record.replacedBy,
+  };
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { createOrgSchema, orgSchema } from '../../contracts/access.js';
+import { pageQuery, pageSchema } from '../../contracts/common.js';
+import { insertOrg, listOrgs, newOrgId, operatorOrg, orgExists, type Org } from '../../storage/access/orgs.js';
+import type { App, HttpDeps } from '../deps.js';
+import { iso } from '../jobs/view.js';
+import { ApiError, refuse } from '../server/errors.js';
+import { parseTimeCursor, timedPage } from '../server/pages.js';
+import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
+import { adminBase } from '../server/scopes.js';
+
+const tags = ['access'];
+
+/** Organizations: an operator creates and lists all, others see their own. */
+export function registerOrgs(app: App, { db }: HttpDeps): void {
+  app.post(
+    `${adminBase}/orgs`,
+    {
+      schema: {
+        tags,
+        summary: 'Create an organization (operators)',
+        headers: idempotencyHeader,
+        body: createOrgSchema,
+        response: { 201: orgSchema, ...bodyProblems() },
+      },
+    },
+    async (request, reply) => {
+      if (!isOperator(request.caller.orgId)) {
+        const detail = `Only an admin key of the organization "${operatorOrg}" creates organizations.`;
+        throw new ApiError(403, 'not_operator', detail);
+      }
+      const id = newOrgId();
+      const org = await db.org(id, (tx) => insertOrg(tx, { id, name: request.body.name }));
+      return reply.code(201).send(viewOf(org));
+    },
+  );
+
+  app.get(
+    `${adminBase}/orgs`,
+    {
+      schema: {
+        tags,
+        summary: 'List organizations, newest first: all for an operator, otherwise your own',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: pageSchema(orgSchema), ...problems(422) },
+      },
+    },
+    async ({ caller: { orgId }, query: { limit, cursor } }) => {
+      const page = { after: parseTimeCursor(cursor), limit: limit + 1 };
+      const rows = await (isOperator(orgId)
+        ? db.operator((tx) => listOrgs(tx, page))
+        : db.org(orgId, (tx) => listOrgs(tx, page)));
+      return timedPage(rows, limit, ({ id }) => id, viewOf);
+    },
+  );
+}
+
+const isOperator = (orgId: string) => orgId === operatorOrg;
+
+/** The organization that a request manages; one that the caller may not see does not exist. */
+export async function managedOrg({ db }: HttpDeps, callerOrg: string, requested = callerOrg): Promise<string> {
+  if (requested === callerOrg) return callerOrg;
+  const exists =
+    isOperator(callerOrg) && /^\w+$/.test(requested) && (await db.org(requested, (tx) => orgExists(tx, requested)));
+  if (!exists) throw refuse.notFound(`organization ${requested}`);
+  return requested;
+}
+
+function viewOf({ id, name, createdAt }: Org): z.output<typeof orgSchema> {
+  return { org_id: id, name, created_at: iso(createdAt) };
+}

@@ -1,0 +1,23 @@
+import { createProviders } from '../../src/clients/models/providers.js';
+import type { HttpDeps } from '../../src/http/deps.js';
+import { registerDeploymentInference } from '../../src/http/inference/deployment.js';
+import { registerProxy } from '../../src/http/inference/proxy.js';
+import type { TestHttp } from './support.js';
+
+/** The inference routes of a server whose database is created during its start. */
+export function inferenceRoutes(http: TestHttp): Pick<HttpDeps, 'registerInference'> {
+  const later = <Part extends object>(part: () => Part) =>
+    new Proxy({} as Part, { get: (_, name) => Reflect.get(part(), name) as unknown });
+  return {
+    registerInference(app) {
+      const deps = {
+        db: later(() => http.db),
+        notifications: later(() => http.deps.notifications),
+        log: later(() => http.deps.log),
+        providers: createProviders({}),
+      };
+      registerProxy(app, deps);
+      registerDeploymentInference(app, deps);
+    },
+  };
+}
