@@ -19,6 +19,7 @@ import { registerProxy } from './http/inference/proxy.js';
 import { createMetrics, mergeMetrics, serveMetrics, type MetricValues } from './metrics.js';
 import { connect } from './storage/db/db.js';
 import { ensureBootstrapKey, generateKey } from './storage/access/keys.js';
+import { createProviderKeys } from './storage/access/provider-keys.js';
 import { operatorOrg } from './storage/access/orgs.js';
 import { listen } from './storage/db/notifications.js';
 import { checkDatabase } from './storage/db/start-check.js';
@@ -107,7 +108,7 @@ export async function startService(
     const port = config.port === 0 ? await firstFree() : config.port;
     const publicUrl =
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-    const providers = createProviders(config.env);
+    const providers = createProviders(config.env, createProviderKeys(db, secretKey));
     const metrics = createMetrics();
     const measured = [metrics.values];
 
@@ -136,8 +137,8 @@ export async function startService(
           checkContainerUrl(containerUrl, config.egress.mode, config.egress.allowlist),
         checkWebhookUrl: (webhookUrl) => checkWebhookUrl(webhookUrl, config.egress.mode, config.egress.allowlist),
         checkJavascript: (code) => (config.allowJavascriptScorers ? javascriptProblem(code) : javascriptRefused),
-        checkProvider: (name) => providers.check(name),
-        listProviders: () => providers.list(),
+        checkProvider: (name, own) => providers.check(name, own),
+        listProviders: (own) => providers.list(own),
         readiness: createReadiness(httpDb, client),
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
         registerInference: (inferring) => {

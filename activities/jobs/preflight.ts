@@ -70,7 +70,7 @@ async function callModel(
   const budget: BudgetSpec = spec.kind === 'evaluation' ? { maxMinutes: null, maxCostUsd: null } : spec.budget;
   const meter = costReservation(deps, job, { budget, policy, rolloutId: null }, signal);
   const deadline = Date.now() + windowMs;
-  const answer = await completeChat(deps.providers, {
+  const answer = await completeChat(deps.providers.forOrg(job.orgId), {
     ...{ asker: 'preflight', policy, messages, signal, meter, deadline, tryTimeoutMs },
   });
   if (!answer.ok) return answer;

@@ -84,7 +84,7 @@ export async function askModel(
     onPushback,
     ...(onWait && { onWait }),
   };
-  const answer = await completeChat(deps.providers, call);
+  const answer = await completeChat(deps.providers.forOrg(job.orgId), call);
   if (!answer.ok) return answer;
   // The call is paid for, so wait for the database.
   const recorded = await store((tx) => recordAnswer(tx, asked, answer), 'answer not recorded; retrying');

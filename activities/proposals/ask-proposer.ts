@@ -1,5 +1,5 @@
 import { completeChat, type ChatRequest, type ChatResult } from '../../src/clients/models/complete-chat.js';
-import type { Providers } from '../../src/clients/models/providers.js';
+import type { ModelClient } from '../../src/clients/models/providers.js';
 import type { Message, PolicySpec, SearchSpec } from '../../src/core/jobs/spec.js';
 import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits.js';
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
@@ -63,7 +63,9 @@ export async function askProposer(
     const index = { ...job, candidate, occurrence: part * proposalTries + attempt };
     const recorded = known.get(candidate, index.occurrence);
     const request = { policy: proposer, messages, signal, meter, deadline };
-    const call = recorded ? null : await (isVaried ? completeVaried : completeChat)(deps.providers, request);
+    const call = recorded
+      ? null
+      : await (isVaried ? completeVaried : completeChat)(deps.providers.forOrg(job.orgId), request);
     if (call?.ok === false) return { ok: false, reason: call.message };
     const answer = recorded ?? call!;
     const parsed = read(answer);
@@ -86,7 +88,7 @@ export async function askProposer(
 }
 
 /** Asks at `variedTemperature` unless the policy sets one or the provider refuses it. */
-async function completeVaried(providers: Providers, request: ChatRequest): Promise<ChatResult> {
+async function completeVaried(providers: ModelClient, request: ChatRequest): Promise<ChatResult> {
   const { policy } = request;
   if ('temperature' in policy.params) return completeChat(providers, request);
   const varied: PolicySpec = { ...policy, params: { ...policy.params, temperature: variedTemperature } };

@@ -1,8 +1,18 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { scopes } from '../contracts/access.js';
-import { createKey, createOrg, listKeys, listOrgs, revokeKey, rotateKey } from './access.js';
+import {
+  createKey,
+  createOrg,
+  deleteProviderKey,
+  listKeys,
+  listOrgs,
+  listProviderKeys,
+  revokeKey,
+  rotateKey,
+  setProviderKey,
+} from './access.js';
 
-/** Adds `orgs` and `keys`. */
+/** Adds `orgs`, `keys` and `provider-keys`. */
 export function accessCommands(program: Command): void {
   const orgs = program.command('orgs').description('organizations');
   orgs
@@ -31,6 +41,15 @@ export function accessCommands(program: Command): void {
     .option('--json', 'as JSON')
     .action(rotateKey);
   ofOrg(keys.command('revoke').description('end a key for good')).argument('<id>').action(revokeKey);
+
+  const providerKeys = program.command('provider-keys').description("an organization's own keys of model providers");
+  ofOrg(providerKeys.command('set').description('set the key that standard input holds'))
+    .argument('<provider>')
+    .action(setProviderKey);
+  ofOrg(providerKeys.command('list').description('the providers with a key'))
+    .option('--json', 'as JSON')
+    .action(listProviderKeys);
+  ofOrg(providerKeys.command('delete').description('delete a key')).argument('<provider>').action(deleteProviderKey);
 }
 
 function ofOrg(command: Command): Command {

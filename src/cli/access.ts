@@ -1,6 +1,8 @@
-/** Commands on organizations and API keys. */
+/** Commands on organizations, API keys and provider keys. */
 import type { z } from 'zod';
-import type { keySchema, newKeySchema, orgSchema } from '../contracts/access.js';
+import { text } from 'node:stream/consumers';
+import type { keySchema, newKeySchema, orgSchema, providerKeySchema } from '../contracts/access.js';
+import { ConfigError } from '../config.js';
 import { withService } from './connect.js';
 import { note, say, sayJson, table } from './output.js';
 
@@ -70,6 +72,33 @@ export async function revokeKey(id: string, org: OfOrg): Promise<void> {
   await withService(async (api) => {
     await api.remove(`${base}/keys/${encodeURIComponent(id)}${query(org)}`);
     say(`${id} is revoked.`);
+  });
+}
+
+type ProviderKey = z.output<typeof providerKeySchema>;
+
+/** Reads the key from standard input: arguments are visible to other processes. */
+export async function setProviderKey(provider: string, org: OfOrg): Promise<void> {
+  const key = (await text(process.stdin)).trim();
+  if (key === '') throw new ConfigError('send the key on standard input');
+  await withService(async (api) => {
+    await api.call('PUT', `${base}/provider-keys/${encodeURIComponent(provider)}${query(org)}`, { api_key: key });
+    say(`The key of ${provider} is set.`);
+  });
+}
+
+export async function listProviderKeys({ json = false, ...org }: OfOrg): Promise<void> {
+  await withService(async (api) => {
+    const { data } = await api.call<{ data: ProviderKey[] }>('GET', `${base}/provider-keys${query(org)}`);
+    if (json) return sayJson(data);
+    say(table([['PROVIDER', 'SET (UTC)'], ...data.map((key) => [key.provider, minutes(key.set_at)])]));
+  });
+}
+
+export async function deleteProviderKey(provider: string, org: OfOrg): Promise<void> {
+  await withService(async (api) => {
+    await api.remove(`${base}/provider-keys/${encodeURIComponent(provider)}${query(org)}`);
+    say(`The key of ${provider} is deleted.`);
   });
 }
 

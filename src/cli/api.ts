@@ -56,7 +56,7 @@ export class Api {
   }
 
   /** Calls a route and returns its JSON. */
-  async call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
+  async call<T>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown): Promise<T> {
     const content = body === undefined ? null : { type: 'application/json', body: JSON.stringify(body) };
     return this.send<T>(method, path, content);
   }

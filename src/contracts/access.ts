@@ -62,6 +62,15 @@ export const keySchema = z
   })
   .meta({ id: 'ApiKey' });
 
+export const setProviderKeySchema = z.strictObject({
+  api_key: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without spaces')
+    .max(4_096)
+    .describe('Stored encrypted and never returned.'),
+});
+export const providerKeySchema = z.object({ provider: z.string(), set_at: z.string() }).meta({ id: 'ProviderKey' });
+
 export const newKeySchema = keySchema
   .extend({ key: z.string().describe('The key itself, shown this once.') })
   .meta({ id: 'NewApiKey' });

@@ -6,6 +6,7 @@ import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { registerKeys } from './access/keys.js';
 import { registerOrgs } from './access/orgs.js';
+import { registerProviderKeys } from './access/provider-keys.js';
 import { registerAuth } from './server/auth.js';
 import { registerBodyParser } from './server/body.js';
 import { registerDatasets } from './datasets/routes.js';
@@ -102,6 +103,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerWebhooks(app, deps);
   registerOrgs(app, deps);
   registerKeys(app, deps);
+  registerProviderKeys(app, deps);
   await registerDatasets(app, deps);
   deps.registerInference(app);
   await app.ready();

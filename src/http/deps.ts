@@ -63,9 +63,9 @@ export interface HttpDeps {
   checkWebhookUrl(url: string): string | null;
   /** Why a scorer's code is not accepted (not allowed, no function), or null. */
   checkJavascript(code: string): string | null;
-  /** Why the provider is not usable (unknown, no key), or null. */
-  checkProvider(provider: string): string | null;
-  listProviders(): ProviderInfo[];
+  /** Why the provider is not usable (unknown, no key), or null; `own`: those with a key of their own. */
+  checkProvider(provider: string, own?: ReadonlySet<string>): string | null;
+  listProviders(own: ReadonlySet<string>): ProviderInfo[];
   readiness(): Promise<Check[]>;
   /** The organization of a job's inference key; null: not a key of this job. */
   verifyInferenceKey(presented: string, job: { jobId: string; rolloutId: string }): string | null;

@@ -22,4 +22,8 @@ export class ExpiringMap<Key, Value> {
     this.entries.set(key, { value, until: since + this.lifetimeMs });
     if (this.entries.size > this.max) this.entries.delete(this.entries.keys().next().value!);
   }
+
+  delete(key: Key): void {
+    this.entries.delete(key);
+  }
 }

@@ -29,13 +29,14 @@ function ratchet(...args: string[]) {
   return run(args, { RATCHET_API_KEY: on.service.apiKey });
 }
 
-function run(args: string[], key: object) {
+function run(args: string[], key: object, input = '') {
   const command = ['--import', join(root, 'scripts/ts-loader.mjs'), join(root, 'src/cli/ratchet.ts'), ...args];
   const env = { ...process.env, RATCHET_URL: on.service.url, ...key };
   return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
     const child = execFile(process.execPath, command, { cwd: folder, env }, (_error, out, err) => {
       resolve({ code: child.exitCode, out, err });
     });
+    child.stdin!.end(input);
   });
 }
 
@@ -428,5 +429,13 @@ describe('orgs and keys', () => {
     expect((await as(next.key, 'keys', 'list')).out).toMatch(new RegExp(`^${id} .* revoked `, 'm'));
     const denied = await as(next.key, 'orgs', 'create', 'x');
     expect([denied.code, denied.err]).toEqual([1, expect.stringContaining('403')]);
+  }, 60_000);
+
+  test('a provider key is set from standard input, listed and deleted', async () => {
+    const set = run(['provider-keys', 'set', 'openai'], { RATCHET_API_KEY: on.service.apiKey }, 'sk-mine\n');
+    expect(await set).toMatchObject({ code: 0, out: expect.not.stringContaining('sk-mine') });
+    expect((await ratchet('provider-keys', 'list')).out).toMatch(/^openai +\d{4}-/m);
+    expect((await ratchet('provider-keys', 'delete', 'openai')).code).toBe(0);
+    expect((await ratchet('provider-keys', 'list')).out).not.toContain('openai');
   }, 60_000);
 });

@@ -149,7 +149,8 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
     checkContainerUrl: (containerUrl) => checkContainerUrl(containerUrl, 'dev', []),
     checkWebhookUrl: (webhookUrl) => checkWebhookUrl(webhookUrl, 'dev', []),
     checkJavascript: () => 'is not allowed here',
-    checkProvider: (provider) => (['openai', 'local'].includes(provider) ? null : 'is not a known provider'),
+    checkProvider: (provider, own) =>
+      ['openai', 'local', ...(own ?? [])].includes(provider) ? null : 'is not a known provider',
     listProviders: () => [{ name: 'local', usable: true, reason: null }],
     readiness: async () => [{ name: 'database', ok: true, detail: null }],
     verifyInferenceKey: (presented, job) => (presented === `rip_${job.jobId}_${job.rolloutId}` ? 'default' : null),

@@ -2,7 +2,7 @@ import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';
-import { keySetting, usageMustBeAsked, type Providers } from './providers.js';
+import { keySetting, usageMustBeAsked, type ModelClient } from './providers.js';
 import { readStream, StreamedError } from './streamed-text.js';
 import { field, hideKeys, parseObject } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
@@ -67,7 +67,7 @@ const maxWaitMs = 60_000;
  * Requests one completion for the service itself. Tries three times on 429, 5xx, time-outs and
  * broken connections, after `Retry-After` if given. Rejects only with the signal's reason.
  */
-export async function completeChat(providers: Providers, request: ChatRequest): Promise<ChatResult> {
+export async function completeChat(providers: ModelClient, request: ChatRequest): Promise<ChatResult> {
   const { signal, retryBaseMs = 500, tryTimeoutMs = 300_000, deadline = Infinity, onText } = request;
   let hasBegun = false;
   const observed = onText ? { ...request, onText: (piece: string) => ((hasBegun = true), onText(piece)) } : request;
@@ -92,7 +92,7 @@ async function waiting<T>({ onWait }: ChatRequest, wait: () => Promise<T>): Prom
 }
 
 async function tryOnce(
-  providers: Providers,
+  providers: ModelClient,
   request: ChatRequest,
   tryTimeoutMs: number,
 ): Promise<ChatResult | Retryable> {

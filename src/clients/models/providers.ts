@@ -12,10 +12,8 @@ export interface ProviderInfo {
   reason: string | null;
 }
 
-export interface Providers {
-  list(): ProviderInfo[];
-  /** Why the provider is not usable (unknown, no key), or null. */
-  check(name: string): string | null;
+/** Sends chat completion requests to providers. */
+export interface ModelClient {
   /**
    * Sends a chat completion request unchanged; `signal` bounds the body too. `written`: the body's
    * JSON, if there is one already. Rejects with a ProviderError or the signal's reason.
@@ -26,8 +24,21 @@ export interface Providers {
     signal: AbortSignal,
     written?: { readonly json: string },
   ): Promise<ModelAnswer>;
+}
+
+/** Sends with the keys of the environment. */
+export interface Providers extends ModelClient {
+  /** `own`: the providers of which an organization has a key. */
+  list(own?: ReadonlySet<string>): ProviderInfo[];
+  /** Why the provider is not usable (unknown, no key), or null. */
+  check(name: string, own?: ReadonlySet<string>): string | null;
+  /** Sends with the organization's own keys before those of the environment. */
+  forOrg(orgId: string): ModelClient;
   close(): Promise<void>;
 }
+
+/** Reads an organization's own key of a provider, or null; `fresh`: as of now. */
+type ReadOwnKey = (orgId: string, provider: string, fresh: boolean) => Promise<string | null>;
 
 interface ProviderEndpoint {
   baseUrl: string;
@@ -69,26 +80,46 @@ function prefixOf(provider: string): string {
  * Providers from the environment: `<NAME>_API_KEY` and `<NAME>_BASE_URL`, with `_` for `-`. Names
  * in `RATCHET_PROVIDERS` need a base URL; only a vendor's own address needs a key.
  */
-export function createProviders(env: Record<string, string | undefined>): Providers {
+export function createProviders(
+  env: Record<string, string | undefined>,
+  readOwnKey: ReadOwnKey = () => Promise.resolve(null),
+): Providers {
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: 32 * 1024 * 1024 });
   const endpoints = new Map(providerNames(env).map((name) => [name, configure(name, env)]));
-  const check = (name: string): string | null => {
+  const check = (name: string, own?: ReadonlySet<string>): string | null => {
     if (name === 'local') return null;
-    const endpoint = endpoints.get(name);
-    if (typeof endpoint === 'string') return endpoint;
-    return endpoint ? null : `Provider "${name}" not found; use one of ${['local', ...endpoints.keys()].join(', ')}.`;
+    const configured = endpoints.get(name);
+    if (!configured) return `Provider "${name}" not found; use one of ${['local', ...endpoints.keys()].join(', ')}.`;
+    return configured.endpoint && own?.has(name) ? null : configured.fault;
+  };
+  const sendWith = async (ownKey: string | null, ...[name, body, signal, written]: Parameters<ModelClient['send']>) => {
+    if (name === 'local') return answerLocally(body);
+    const endpoint = endpoints.get(name)?.endpoint;
+    const fault = check(name, new Set(ownKey === null ? [] : [name]));
+    if (!endpoint || fault !== null) throw new ProviderError('provider_not_usable', fault ?? name);
+    const used = ownKey === null ? endpoint : { ...endpoint, apiKey: ownKey };
+    return askEndpoint(agent, used, written?.json ?? JSON.stringify(body), body['stream'] === true, signal);
+  };
+  const ownKeyOf = async (orgId: string, name: string): Promise<string | null> => {
+    if (!endpoints.get(name)?.endpoint) return null;
+    // Without another key, one that was just set decides.
+    return readOwnKey(orgId, name, check(name) !== null).catch((cause: unknown) => {
+      const message = `The organization's key of the provider "${name}" cannot be read; set it again if this persists.`;
+      throw new ProviderError('upstream_unreachable', message, cause);
+    });
   };
   return {
-    list: () =>
-      ['local', ...endpoints.keys()].map((name) => ({ name, usable: check(name) === null, reason: check(name) })),
+    list: (own) =>
+      ['local', ...endpoints.keys()].map((name) => ({
+        name,
+        usable: check(name, own) === null,
+        reason: check(name, own),
+      })),
     check,
-    async send(name, body, signal, written) {
-      if (name === 'local') return answerLocally(body);
-      const endpoint = endpoints.get(name);
-      if (!endpoint || typeof endpoint === 'string')
-        throw new ProviderError('provider_not_usable', check(name) ?? name);
-      return askEndpoint(agent, endpoint, written?.json ?? JSON.stringify(body), body['stream'] === true, signal);
-    },
+    send: (...call) => sendWith(null, ...call),
+    forOrg: (orgId) => ({
+      send: async (name, ...call) => sendWith(await ownKeyOf(orgId, name), name, ...call),
+    }),
     close: () => agent.close(),
   };
 }
@@ -98,17 +129,25 @@ function providerNames(env: Record<string, string | undefined>): string[] {
   return [...new Set([...Object.keys(known), ...configured.filter((name) => name !== '' && name !== 'local')])];
 }
 
-/** The endpoint, or the reason for its absence. */
-function configure(name: string, env: Record<string, string | undefined>): Endpoint | string {
+/** What is known of a provider; `fault`: why it is not usable without a key of the organization. */
+interface Configured {
+  endpoint: Endpoint | null;
+  fault: string | null;
+}
+
+function configure(name: string, env: Record<string, string | undefined>): Configured {
+  const unusable = (fault: string): Configured => ({ endpoint: null, fault });
   if (!/^[a-z][a-z0-9_-]*$/.test(name))
-    return `"${name}" in RATCHET_PROVIDERS is not a name; use letters, digits, - and _.`;
+    return unusable(`"${name}" in RATCHET_PROVIDERS is not a name; use letters, digits, - and _.`);
   const prefix = prefixOf(name);
   const apiKey = env[keySetting(name)]?.trim() || null;
   const ownUrl = env[`${prefix}_BASE_URL`]?.trim().replace(/\/+$/, '') || null;
   const baseUrl = ownUrl ?? known[name]?.baseUrl;
-  if (!baseUrl) return `The provider "${name}" has no address; set ${prefix}_BASE_URL.`;
-  if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) return `${prefix}_BASE_URL is not an http(s) URL.`;
-  if (!apiKey && !ownUrl && known[name]?.needsKey)
-    return `The provider "${name}" has no key; set ${keySetting(name)} and restart the service.`;
-  return { name, url: `${baseUrl}/chat/completions`, apiKey };
+  if (!baseUrl) return unusable(`The provider "${name}" has no address; set ${prefix}_BASE_URL.`);
+  if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) return unusable(`${prefix}_BASE_URL is not an http(s) URL.`);
+  const endpoint = { name, url: `${baseUrl}/chat/completions`, apiKey };
+  const lacksKey = !apiKey && !ownUrl && known[name]?.needsKey;
+  const setting = keySetting(name);
+  const fault = `The provider "${name}" has no key; set one of your organization, or ${setting} and restart the service.`;
+  return { endpoint, fault: lacksKey ? fault : null };
 }

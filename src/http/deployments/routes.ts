@@ -21,6 +21,7 @@ import {
   type DeploymentRow,
 } from '../../storage/deployments/deployments.js';
 import { readOpenEvaluation } from '../../storage/deployments/gate.js';
+import { checkedForCaller } from '../access/provider-keys.js';
 import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { gateSpec } from './gate.js';
@@ -90,7 +91,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       const { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...labels } = request.body;
       const resolved = await resolveSource(deps, request, requested);
       const { judged, keep } = gateRequest
-        ? await gateSpec(deps, request, gateRequest, resolved)
+        ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
         : { judged: { source: resolved.source, gate: null, container: null } };
       const spec: DeploymentSpec = { kind: 'deployment', name, ...judged };
       return create(deps, request, reply, {

@@ -20,6 +20,7 @@ import { findJob } from '../jobs/control.js';
 import { evaluationEstimate } from '../jobs/cost-estimate.js';
 import { readAgreement } from '../jobs/agreement.js';
 import { storedRequest } from '../jobs/clone.js';
+import { checkedForCaller } from '../access/provider-keys.js';
 import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { withRows } from './rows.js';
@@ -42,9 +43,10 @@ async function createEvaluation(
   body: Body,
 ): Promise<FastifyReply> {
   const { evaluation, path } = unwrap(body);
-  checkEvaluation(evaluation, path, deps);
+  const checks = await checkedForCaller(deps, request);
+  checkEvaluation(evaluation, path, checks);
   const chosen = await resolveCandidate(deps, request, evaluation.candidate, path);
-  const { candidate, rows, keep } = await withRows(deps, request, evaluation, chosen, path);
+  const { candidate, rows, keep } = await withRows(checks, request, evaluation, chosen, path);
   const spec = evaluationSpec(evaluation, candidate, rows);
   return create(deps, request, reply, {
     ...labelsOf(body),

@@ -30,6 +30,7 @@ import { readUsage } from '../../storage/jobs/usage.js';
 import { findJob } from '../jobs/control.js';
 import { storedRequest } from '../jobs/clone.js';
 import { create, startInTime } from '../jobs/create.js';
+import { checkedForCaller } from '../access/provider-keys.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from '../server/errors.js';
 import { registerGraphDownload } from './download.js';
@@ -52,7 +53,7 @@ async function createGraphJob(
   reply: FastifyReply,
   body: CreateGraphJob,
 ): Promise<FastifyReply> {
-  const { spec, tasks, warnings } = graphSpec(body, deps);
+  const { spec, tasks, warnings } = graphSpec(body, await checkedForCaller(deps, request));
   const { labels, warnings: ofLabels } = labelsOf(body);
   const pending = !body.auto_start;
   return create(deps, request, reply, {

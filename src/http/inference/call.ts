@@ -24,6 +24,7 @@ export interface ProxyDeps {
 
 /** A call to be answered by a provider or a graph. */
 export interface ForwardedCall {
+  orgId: string;
   provider: string;
   upstream: UpstreamRequest;
   /** Answers instead of the provider. */
@@ -34,7 +35,6 @@ export interface ForwardedCall {
 
 /** A resolved call of a job: provider, rollout, request. */
 export interface ProxyCall extends ForwardedCall {
-  orgId: string;
   jobId: string;
   correlationId: string;
   rollout: CallRollout;

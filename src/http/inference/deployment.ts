@@ -57,7 +57,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     const served = await snapshots.get(orgId, found.snapshotId);
     await forward(
       {
-        ...callOf(served, body),
+        ...callOf(orgId, served, body),
         ...{ orgId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
       },
       reply,
@@ -65,8 +65,9 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     return reply;
   };
 
-  function callOf(served: PreparedSnapshot, body: ReturnType<typeof readChatBody>) {
-    if (served.kind === 'graph') return graphCall(providers, served.id, body, () => Promise.resolve(served));
+  function callOf(orgId: string, served: PreparedSnapshot, body: ReturnType<typeof readChatBody>) {
+    if (served.kind === 'graph')
+      return graphCall(providers.forOrg(orgId), served.id, body, () => Promise.resolve(served));
     const { policy, content } = served;
     return { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
   }

@@ -36,10 +36,12 @@ export function createForward<Call extends ForwardedCall>(
     const watch = lingering(reply, lingerMs, closing.signal);
     try {
       await withTimeout(callTimeoutMs, watch.signal, async (signal) => {
-        const { provider, answeredBy } = call;
+        const { orgId, provider, answeredBy } = call;
         const answer = await upstream(
           call,
-          answeredBy ? answeredBy(signal) : providers.send(provider, call.upstream.body, signal, call.upstream),
+          answeredBy
+            ? answeredBy(signal)
+            : providers.forOrg(orgId).send(provider, call.upstream.body, signal, call.upstream),
         );
         const streamed = call.upstream.stream && answer.contentType?.startsWith('text/event-stream');
         if (answer.status >= 300) await refused(call, answer, reply, elapsed);

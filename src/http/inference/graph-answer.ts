@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 import { eventsOf, sseData } from '../../clients/models/chat-stream.js';
 import { unknownCost, type CallCost } from '../../clients/models/cost.js';
 import type { ModelAnswer } from '../../clients/models/provider-answer.js';
-import type { Providers } from '../../clients/models/providers.js';
+import type { ModelClient } from '../../clients/models/providers.js';
 import { toText } from '../../core/graphs/values.js';
 import { ApiError } from '../server/errors.js';
 import { GraphFailure } from './graph-failure.js';
@@ -18,7 +18,7 @@ import { streamError } from './upstream-error.js';
  * the signal's reason.
  */
 export async function answerByGraph(
-  providers: Providers,
+  providers: ModelClient,
   served: ServedGraph,
   body: Record<string, unknown>,
   signal: AbortSignal,
@@ -39,7 +39,7 @@ interface Head {
 }
 
 function streamed(
-  providers: Providers,
+  providers: ModelClient,
   served: ServedGraph,
   request: GraphRequest,
   head: Head,

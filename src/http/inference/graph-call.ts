@@ -1,4 +1,4 @@
-import type { Providers } from '../../clients/models/providers.js';
+import type { ModelClient } from '../../clients/models/providers.js';
 import { asObject } from '../../util/json.js';
 import { answerByGraph } from './graph-answer.js';
 import type { ForwardedCall } from './call.js';
@@ -12,7 +12,7 @@ const graphProvider = 'graph';
 
 /** A call answered by the graph of a snapshot; `load` reads the graph when the call is sent. */
 export function graphCall(
-  providers: Providers,
+  providers: ModelClient,
   id: string,
   { model: _ours, ...body }: ChatBody,
   load: () => Promise<PreparedSnapshot>,

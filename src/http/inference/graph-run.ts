@@ -1,6 +1,6 @@
 import { sumOfCosts, type CallCost } from '../../clients/models/cost.js';
 import { completeChat, type CostReservation } from '../../clients/models/complete-chat.js';
-import type { Providers } from '../../clients/models/providers.js';
+import type { ModelClient } from '../../clients/models/providers.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { driveGraph, unusableAnswer, type ModelReply } from '../../core/graphs/run/drive.js';
 import { finalCall } from '../../core/graphs/run/final-call.js';
@@ -36,7 +36,7 @@ export type OnText = (piece: string) => void;
  * (a GraphFailure after the first model call) or the signal's reason.
  */
 export async function runServed(
-  providers: Providers,
+  providers: ModelClient,
   { graph, policies }: ServedGraph,
   request: GraphRequest,
   onText: OnText | null,

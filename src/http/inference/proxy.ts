@@ -95,7 +95,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
         cacheScope:
           rollout.source === 'service' && graph === null ? cacheScope(found.answerCache, upstream.body) : null,
         // Not here: a caller that holds a connection must not wait for a second one.
-        ...(graph !== null && graphCall(deps.providers, graph, body, () => snapshots.get(orgId, graph))),
+        ...(graph !== null && graphCall(deps.providers.forOrg(orgId), graph, body, () => snapshots.get(orgId, graph))),
       };
       const wanted = { rolloutId: rollout.id, requestHash: call.upstream.hash, attempt: rollout.attempt, presence };
       return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };

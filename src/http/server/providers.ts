@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ownProviders } from '../../storage/access/provider-keys.js';
 import type { App, HttpDeps } from '../deps.js';
 import { problems } from './schema.js';
 
@@ -17,6 +18,6 @@ export function registerProviders(app: App, deps: HttpDeps): void {
   app.get(
     '/api/v1/providers',
     { schema: { tags: ['service'], summary: 'Model providers', response: { 200: providersSchema, ...problems() } } },
-    () => ({ providers: deps.listProviders() }),
+    async ({ caller }) => ({ providers: deps.listProviders(await ownProviders(deps.db, caller.orgId)) }),
   );
 }

@@ -30,6 +30,7 @@ import { findJob } from '../jobs/control.js';
 import { sessionEstimate } from '../jobs/cost-estimate.js';
 import { readAgreement } from '../jobs/agreement.js';
 import { storedRequest } from '../jobs/clone.js';
+import { checkedForCaller } from '../access/provider-keys.js';
 import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
 import { registerJobRoutes } from '../jobs/routes.js';
@@ -55,8 +56,9 @@ async function createSession(
   body: CreateSession,
 ): Promise<FastifyReply> {
   const { request: wanted, path } = unwrapSession(body);
-  const rows = await sessionRows(deps, request, wanted, path);
-  const spec = sessionSpec(wanted, path, deps, rows?.of);
+  const checks = await checkedForCaller(deps, request);
+  const rows = await sessionRows(checks, request, wanted, path);
+  const spec = sessionSpec(wanted, path, checks, rows?.of);
   await rows?.check(spec);
   const correlationId = body.correlation_id ?? null;
   return create(deps, request, reply, {

@@ -6,7 +6,7 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /** AES-256-GCM (NIST SP 800-38D), 32-byte key; `aad` binds to the row. Gives iv | tag | text. */
-function seal(key: Buffer, plaintext: string, aad: string): Buffer {
+export function seal(key: Buffer, plaintext: string, aad: string): Buffer {
   const iv = randomBytes(ivBytes);
   const box = createCipheriv(cipher, key, iv).setAAD(Buffer.from(aad));
   const text = Buffer.concat([box.update(plaintext, 'utf8'), box.final()]);
@@ -23,6 +23,17 @@ function open(key: Buffer, sealed: Buffer, aad: string): string {
 /** The secret was sealed with another key; not retryable. */
 export class UnreadableSecretError extends Error {
   override readonly name = 'UnreadableSecretError';
+}
+
+/** Opens what `seal` made; `name` is for the error. */
+export function openSecret(key: Buffer, sealed: Buffer, aad: string, name: string): string {
+  try {
+    return open(key, sealed, aad);
+  } catch (cause) {
+    throw new UnreadableSecretError(`Cannot decrypt ${name}: it was stored under another RATCHET_SECRET_KEY.`, {
+      cause,
+    });
+  }
 }
 
 /** Address of a job's secret, bound to the origin (scheme, host, port) that may receive it. */
@@ -53,11 +64,5 @@ export async function readSecret(tx: Tx, key: Buffer, ref: SecretRef): Promise<s
     [ref.jobId, ref.name, ref.origin],
   );
   if (!row) return null;
-  try {
-    return open(key, row.ciphertext, secretAad(ref));
-  } catch (cause) {
-    throw new UnreadableSecretError(`Cannot decrypt ${ref.name}: it was stored under another RATCHET_SECRET_KEY.`, {
-      cause,
-    });
-  }
+  return openSecret(key, row.ciphertext, secretAad(ref), ref.name);
 }

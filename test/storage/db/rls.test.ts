@@ -14,6 +14,7 @@ import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
 import { publishSlots } from '../../../src/storage/rollouts/slots.js';
 import { insertLabels } from '../../../src/storage/jobs/labels.js';
 import { putSnapshot } from '../../../src/storage/deployments/snapshots.js';
+import { putProviderKey } from '../../../src/storage/access/provider-keys.js';
 import { putSecret } from '../../../src/storage/access/secrets.js';
 import { counterOf } from '../../support/counters.js';
 import { createDatabase } from '../../support/servers/embedded.js';
@@ -28,6 +29,7 @@ let db: Db;
 const tables = [
   'orgs',
   'api_keys',
+  'provider_keys',
   'jobs',
   'job_labels',
   'job_controls',
@@ -66,6 +68,7 @@ beforeAll(async () => {
     await db.org(org, async (tx) => {
       await planRollouts(tx, job, [{ ordinal: 0, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }], false);
       await recordDecision(tx, job, { events: [paused(1)] });
+      await putProviderKey(tx, Buffer.alloc(32, 2), { orgId: org, provider: 'openai', value: 'key' });
       await putSecret(tx, Buffer.alloc(32, 2), { ...job, name: 'n', origin: 'http://x' }, 'secret');
       await tx.query(
         `insert into candidates (id, org_id, job_id, lever_version, generation, status) values ($1, $2, $3, 0, 0, 'proposed')`,

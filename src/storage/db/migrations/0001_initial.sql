@@ -33,6 +33,16 @@ create table api_keys (
 );
 create index api_keys_newest on api_keys (org_id, created_at desc, id desc);
 
+-- Keys of model providers, which the calls of their organization use before those of the environment.
+create table provider_keys (
+  org_id text not null references orgs (id),
+  provider text not null,
+  -- AES-256-GCM under RATCHET_SECRET_KEY: iv | tag | text
+  ciphertext bytea not null,
+  set_at timestamptz not null default now(),
+  primary key (org_id, provider)
+);
+
 -- Responses by Idempotency-Key. status null: the first request has no response yet.
 create table idempotency_keys (
   org_id text not null,
@@ -684,7 +694,7 @@ create table dataset_rows (
 
 -- The service runs as ratchet_app, which owns nothing and cannot bypass row-level security.
 grant select, insert, update, delete on
-  api_keys, idempotency_keys,
+  api_keys, provider_keys, idempotency_keys,
   jobs, job_labels, job_controls, search_states, search_inputs, secrets,
   commands, suggestions, events, webhooks,
   candidates,
@@ -705,7 +715,7 @@ do $$
 declare t text;
 begin
   foreach t in array array[
-    'api_keys', 'idempotency_keys',
+    'api_keys', 'provider_keys', 'idempotency_keys',
     'jobs', 'job_labels', 'job_controls', 'search_states', 'search_inputs', 'secrets',
     'commands', 'suggestions', 'events', 'webhooks',
     'candidates',

@@ -1,0 +1,93 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { orgQuerySchema, providerKeySchema, setProviderKeySchema } from '../../contracts/access.js';
+import {
+  deleteProviderKey,
+  listProviderKeys,
+  ownProviders,
+  putProviderKey,
+  type ProviderKeyRecord,
+} from '../../storage/access/provider-keys.js';
+import type { App, HttpDeps } from '../deps.js';
+import { iso } from '../jobs/view.js';
+import { refuse } from '../server/errors.js';
+import { bodyProblems, problems } from '../server/schema.js';
+import { adminBase } from '../server/scopes.js';
+import { managedOrg } from './orgs.js';
+
+const tags = ['access'];
+const base = `${adminBase}/provider-keys`;
+const params = z.object({ provider: z.string() });
+
+/** An organization's own keys of model providers; no route returns one. */
+export function registerProviderKeys(app: App, deps: HttpDeps): void {
+  const { db, secretKey } = deps;
+
+  app.put(
+    `${base}/:provider`,
+    {
+      schema: {
+        tags,
+        summary: "Set the organization's key of a provider",
+        description: "Its model calls use it in place of the service's key, after at most 5 seconds.",
+        params,
+        querystring: orgQuerySchema,
+        body: setProviderKeySchema,
+        response: { 200: providerKeySchema, ...bodyProblems(404) },
+      },
+    },
+    async ({ caller, query, params: { provider }, body }) => {
+      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+      if (provider === 'local' || deps.checkProvider(provider, new Set([provider])) !== null)
+        throw refuse.notFound(`provider ${provider.slice(0, 100)} with an address`);
+      return viewOf(
+        await db.org(orgId, (tx) => putProviderKey(tx, secretKey, { orgId, provider, value: body.api_key })),
+      );
+    },
+  );
+
+  app.get(
+    base,
+    {
+      schema: {
+        tags,
+        summary: 'The providers of which the organization has a key',
+        querystring: orgQuerySchema,
+        response: { 200: z.object({ data: z.array(providerKeySchema) }), ...problems(404, 422) },
+      },
+    },
+    async ({ caller, query }) => {
+      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+      return { data: (await db.org(orgId, (tx) => listProviderKeys(tx, orgId))).map(viewOf) };
+    },
+  );
+
+  app.delete(
+    `${base}/:provider`,
+    {
+      schema: {
+        tags,
+        summary: "Delete the organization's key of a provider",
+        params,
+        querystring: orgQuerySchema,
+        response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 422) },
+      },
+    },
+    async ({ caller, query, params: { provider } }, reply) => {
+      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+      if (!(await db.org(orgId, (tx) => deleteProviderKey(tx, orgId, provider))))
+        throw refuse.notFound(`key of the provider ${provider.slice(0, 100)}`);
+      return reply.code(204).send();
+    },
+  );
+}
+
+/** The dependencies, with providers checked as the caller's organization can use them. */
+export async function checkedForCaller(deps: HttpDeps, { caller }: FastifyRequest): Promise<HttpDeps> {
+  const own = await ownProviders(deps.db, caller.orgId);
+  return { ...deps, checkProvider: (name) => deps.checkProvider(name, own) };
+}
+
+function viewOf({ provider, setAt }: ProviderKeyRecord): z.output<typeof providerKeySchema> {
+  return { provider, set_at: iso(setAt) };
+}
