@@ -4,6 +4,7 @@ import {
   createKey,
   createOrg,
   deleteProviderKey,
+  listAuditLog,
   listKeys,
   listOrgs,
   listProviderKeys,
@@ -12,8 +13,13 @@ import {
   setProviderKey,
 } from './access.js';
 
-/** Adds `orgs`, `keys` and `provider-keys`. */
+/** Adds `orgs`, `keys`, `provider-keys` and `audit`. */
 export function accessCommands(program: Command): void {
+  ofOrg(program.command('audit').description('the newest changes, and the keys that made them'))
+    .option('--limit <count>', 'how many, up to 1000', wholeNumber, 20)
+    .option('--json', 'as JSON')
+    .action(listAuditLog);
+
   const orgs = program.command('orgs').description('organizations');
   orgs
     .command('create')
@@ -37,7 +43,7 @@ export function accessCommands(program: Command): void {
   ofOrg(keys.command('list').description('the keys, newest first')).option('--json', 'as JSON').action(listKeys);
   ofOrg(keys.command('rotate').description('a key in place of another one; prints it this once'))
     .argument('<id>')
-    .option('--grace <seconds>', 'how long the replaced key stays valid', wholeSeconds, 0)
+    .option('--grace <seconds>', 'how long the replaced key stays valid', wholeNumber, 0)
     .option('--json', 'as JSON')
     .action(rotateKey);
   ofOrg(keys.command('revoke').description('end a key for good')).argument('<id>').action(revokeKey);
@@ -56,7 +62,7 @@ function ofOrg(command: Command): Command {
   return command.option('--org <id>', 'another organization (operators)');
 }
 
-function wholeSeconds(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number of seconds.');
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number.');
   return Number(text);
 }

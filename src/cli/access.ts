@@ -1,7 +1,7 @@
-/** Commands on organizations, API keys and provider keys. */
+/** Commands on organizations, their keys and their audit log. */
 import type { z } from 'zod';
 import { text } from 'node:stream/consumers';
-import type { keySchema, newKeySchema, orgSchema, providerKeySchema } from '../contracts/access.js';
+import type { auditEntrySchema, keySchema, newKeySchema, orgSchema, providerKeySchema } from '../contracts/access.js';
 import { ConfigError } from '../config.js';
 import { withService } from './connect.js';
 import { note, say, sayJson, table } from './output.js';
@@ -72,6 +72,25 @@ export async function revokeKey(id: string, org: OfOrg): Promise<void> {
   await withService(async (api) => {
     await api.remove(`${base}/keys/${encodeURIComponent(id)}${query(org)}`);
     say(`${id} is revoked.`);
+  });
+}
+
+type AuditEntry = z.output<typeof auditEntrySchema>;
+
+/** The newest changes. */
+export async function listAuditLog({ json = false, limit, org }: OfOrg & { limit: number }): Promise<void> {
+  const wanted = new URLSearchParams({ limit: String(limit), ...(org !== undefined && { org_id: org }) });
+  await withService(async (api) => {
+    const { data } = await api.call<{ data: AuditEntry[] }>('GET', `${base}/audit-log?${wanted.toString()}`);
+    if (json) return sayJson(data);
+    const rows = data.map((entry) => [
+      entry.created_at.slice(0, 19).replace('T', ' '),
+      entry.key_id ?? 'ratchet',
+      String(entry.status ?? 'unknown'),
+      entry.action,
+      [...Object.values(entry.params), entry.created_id ?? ''].join(' '),
+    ]);
+    say(table([['TIME (UTC)', 'KEY', 'STATUS', 'ACTION', 'OF'], ...rows]));
   });
 }
 

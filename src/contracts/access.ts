@@ -74,3 +74,18 @@ export const providerKeySchema = z.object({ provider: z.string(), set_at: z.stri
 export const newKeySchema = keySchema
   .extend({ key: z.string().describe('The key itself, shown this once.') })
   .meta({ id: 'NewApiKey' });
+
+export const auditEntrySchema = z
+  .object({
+    audit_id: z.string(),
+    created_at: z.string(),
+    org_id: z.string().describe('The organization of the key.'),
+    target_org_id: z.string().nullable().describe('Another organization, which an operator changed.'),
+    key_id: z.string().nullable().describe('null: the service itself.'),
+    action: z.string().describe('Method and path pattern; `promote` for a promotion by the service.'),
+    params: z.record(z.string(), z.string()).describe('The parameters of the path.'),
+    created_id: z.string().nullable().describe('What the request created.'),
+    status: z.int().nullable().describe('Of the answer; null: in progress, or the process died meanwhile.'),
+    request_id: z.string().nullable(),
+  })
+  .meta({ id: 'AuditEntry' });

@@ -4,6 +4,8 @@ import fastifyHelmet from '@fastify/helmet';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { registerAudit } from './access/audit.js';
+import { registerAuditLog } from './access/audit-log.js';
 import { registerKeys } from './access/keys.js';
 import { registerOrgs } from './access/orgs.js';
 import { registerProviderKeys } from './access/provider-keys.js';
@@ -82,6 +84,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerBodyParser(app);
   registerAuth(app, deps);
   registerIdempotency(app, deps);
+  registerAudit(app, deps);
   await app.register(fastifyHelmet, {
     // Plain HTTP only; a proxy in front adds TLS and its headers.
     strictTransportSecurity: false,
@@ -104,6 +107,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerOrgs(app, deps);
   registerKeys(app, deps);
   registerProviderKeys(app, deps);
+  registerAuditLog(app, deps);
   await registerDatasets(app, deps);
   deps.registerInference(app);
   await app.ready();

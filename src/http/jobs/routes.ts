@@ -106,6 +106,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
   app.post(
     `${jobPath}/reward`,
     {
+      config: { audit: 'none' },
       schema: {
         tags,
         summary: 'Report a reward',

@@ -159,8 +159,8 @@ export async function revokeKey(tx: Tx, id: string): Promise<boolean> {
 const bootstrapId = (orgId: string) => `bootstrap_${orgId}`;
 
 /**
- * Makes `key` the organization's bootstrap key, with all scopes; creates the organization if needed.
- * It replaces the earlier bootstrap key; a revoked value stays revoked.
+ * Makes `key` the organization's bootstrap key, with all scopes, and creates the organization if
+ * needed. It replaces the earlier bootstrap key; a revoked value stays revoked.
  */
 export async function ensureBootstrapKey(db: Db, secretKey: Buffer, orgId: string, key: string): Promise<void> {
   if (key.startsWith('rk_') ? !isWholeKey(key) : !/^[\x21-\x7e]{16,500}$/.test(key)) {

@@ -2,6 +2,7 @@ import type { Labels, Marks } from '../../contracts/labels.js';
 import type { DeploymentSpec } from '../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../../contracts/deployments/deployment.js';
 import type { SnapshotContent } from '../../contracts/deployments/snapshot.js';
+import { recordServiceChange } from '../access/audit-log.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { JobPage } from '../jobs/list-pages.js';
@@ -203,6 +204,7 @@ export async function promote(
     'update deployment_names set deployment_id = $3 where org_id = $1 and name = (select name from deployments where id = $2)',
     [orgId, jobId, jobId],
   );
+  await recordServiceChange(tx, { orgId, action: 'promote', params: { deployment_id: jobId } });
   return 'promoted';
 }
 

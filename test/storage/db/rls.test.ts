@@ -30,6 +30,7 @@ const tables = [
   'orgs',
   'api_keys',
   'provider_keys',
+  'audit_log',
   'jobs',
   'job_labels',
   'job_controls',

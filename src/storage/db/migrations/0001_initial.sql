@@ -43,6 +43,28 @@ create table provider_keys (
   primary key (org_id, provider)
 );
 
+-- Changes by keys of an organization and by the service. Announced before they are made.
+create table audit_log (
+  id text primary key,
+  -- of the key
+  org_id text not null references orgs (id),
+  -- another organization that an operator changed
+  target_org text,
+  -- null: the service
+  key_id text,
+  -- method and path pattern, or what the service did
+  action text not null,
+  -- parameters of the path
+  params jsonb not null,
+  created_id text,
+  -- HTTP status of the answer; null: no answer yet, or the process died before it
+  status int,
+  request_id text,
+  created_at timestamptz not null default now()
+);
+create index audit_log_newest on audit_log (org_id, created_at desc, id desc);
+create index audit_log_by_target on audit_log (target_org, created_at desc, id desc) where target_org is not null;
+
 -- Responses by Idempotency-Key. status null: the first request has no response yet.
 create table idempotency_keys (
   org_id text not null,
@@ -694,7 +716,7 @@ create table dataset_rows (
 
 -- The service runs as ratchet_app, which owns nothing and cannot bypass row-level security.
 grant select, insert, update, delete on
-  api_keys, provider_keys, idempotency_keys,
+  api_keys, provider_keys, audit_log, idempotency_keys,
   jobs, job_labels, job_controls, search_states, search_inputs, secrets,
   commands, suggestions, events, webhooks,
   candidates,
@@ -744,6 +766,18 @@ create policy org on orgs
 create policy key_lookup on api_keys for select
   using (current_setting('app.scope', true) = 'auth'
          and encode(key_hash, 'hex') = current_setting('app.key_hash', true));
+
+-- Entries of the audit log are final once they have a status.
+alter table audit_log enable row level security;
+alter table audit_log force row level security;
+create policy org on audit_log for select
+  using (current_setting('app.org', true) in (org_id, target_org));
+create policy announce on audit_log for insert with check (org_id = current_setting('app.org', true));
+create policy settle on audit_log for update
+  using (org_id = current_setting('app.org', true) and status is null)
+  with check (org_id = current_setting('app.org', true));
+create policy withdraw on audit_log for delete
+  using (org_id = current_setting('app.org', true) and status is null);
 
 -- An operator lists the organizations, and sees no other table.
 create policy operator on orgs for select using (current_setting('app.scope', true) = 'operator');

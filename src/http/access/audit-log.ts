@@ -1,0 +1,46 @@
+import type { z } from 'zod';
+import { auditEntrySchema, orgQuerySchema } from '../../contracts/access.js';
+import { pageQuery, pageSchema } from '../../contracts/common.js';
+import { listAuditLog, type AuditEntry } from '../../storage/access/audit-log.js';
+import type { App, HttpDeps } from '../deps.js';
+import { iso } from '../jobs/view.js';
+import { parseTimeCursor, timedPage } from '../server/pages.js';
+import { problems } from '../server/schema.js';
+import { adminBase } from '../server/scopes.js';
+import { managedOrg } from './orgs.js';
+
+/** The audit log of an organization. */
+export function registerAuditLog(app: App, deps: HttpDeps): void {
+  app.get(
+    `${adminBase}/audit-log`,
+    {
+      schema: {
+        tags: ['access'],
+        summary: 'Changes by keys of the organization and to the organization, newest first',
+        querystring: orgQuerySchema.extend(pageQuery),
+        response: { 200: pageSchema(auditEntrySchema), ...problems(404, 422) },
+      },
+    },
+    async ({ caller, query: { org_id: requested, limit, cursor } }) => {
+      const after = parseTimeCursor(cursor);
+      const orgId = await managedOrg(deps, caller.orgId, requested);
+      const rows = await deps.db.org(orgId, (tx) => listAuditLog(tx, { after, limit: limit + 1 }));
+      return timedPage(rows, limit, ({ id }) => id, viewOf);
+    },
+  );
+}
+
+function viewOf(entry: AuditEntry): z.output<typeof auditEntrySchema> {
+  return {
+    audit_id: entry.id,
+    created_at: iso(entry.createdAt),
+    org_id: entry.orgId,
+    target_org_id: entry.targetOrg,
+    key_id: entry.keyId,
+    action: entry.action,
+    params: entry.params,
+    created_id: entry.createdId,
+    status: entry.status,
+    request_id: entry.requestId,
+  };
+}
