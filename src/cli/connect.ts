@@ -1,7 +1,6 @@
 /** The service that the commands use: a running one, or the embedded one started for a command. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../config.js';
+import { keptApiKey } from '../keys.js';
 import { Api } from './api.js';
 import { note } from './output.js';
 
@@ -14,14 +13,14 @@ export async function withService(use: (api: Api) => Promise<void>): Promise<voi
   const running = config.port === 0 && config.serviceUrl === null ? null : await findService(url);
   if (running !== null) {
     note(`Ratchet ${running} at ${url}`);
-    return use(new Api(url, await keyOf(config)));
+    return use(new Api(url, keyOf(config)));
   }
   if (config.serviceUrl !== null) throw new ConfigError(`RATCHET_URL: no Ratchet service answers at ${url}`);
   const { withEmbedded } = await import('./embedded.js');
   note(`No service answers at ${url}: starting Postgres, Temporal and Ratchet (data in ${config.dataDir}) …`);
   const stopped = 'Stopped. Its job goes on at the next start: ratchet watch ID (ratchet list shows the IDs)';
   await withEmbedded(config, stopped, (api, { url: own, temporalUi }) => {
-    note(`Ratchet at ${own}, Temporal UI ${temporalUi ?? 'none'}; both end with this command.`);
+    note(`Ratchet at ${own}, Temporal UI ${temporalUi ?? 'off'}; both end with this command.`);
     return use(api);
   });
 }
@@ -37,14 +36,12 @@ async function findService(url: string): Promise<string | null> {
   }
 }
 
-async function keyOf({ apiKey, dataDir, serviceUrl }: Config): Promise<string> {
+function keyOf({ apiKey, dataDir, serviceUrl }: Config): string {
   if (apiKey) return apiKey;
   // The kept key is that of this folder's service: no other host may get it.
   if (serviceUrl !== null) throw new ConfigError('RATCHET_URL needs RATCHET_API_KEY, a key of that service');
-  const path = join(dataDir, 'api-key');
-  const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    throw new ConfigError(`a service is running, and ${path} has no key of it; set RATCHET_API_KEY`);
-  });
-  return kept.trim();
+  const kept = keptApiKey(dataDir);
+  if (kept === null)
+    throw new ConfigError(`a service is running, and ${dataDir}/api-key has no key of it; set RATCHET_API_KEY`);
+  return kept;
 }

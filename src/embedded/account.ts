@@ -12,11 +12,10 @@ export function serverAccount(): Account | undefined {
   return process.getuid?.() === 0 ? ours : undefined;
 }
 
-/** The account for initdb, which needs an id with a name: `nobody`. It owns no file afterwards. */
-export async function namedAccount(): Promise<Account> {
-  const id = async (flag: string) => Number(await run('id', [flag, 'nobody'], { timeoutMs: 5000 }));
+/** The account for initdb, which needs an id with a name: `nobody`, in the group of `account`. */
+export async function namedAccount({ gid }: Account): Promise<Account> {
   try {
-    return { uid: await id('-u'), gid: await id('-g') };
+    return { uid: Number(await run('id', ['-u', 'nobody'], { timeoutMs: 5000 })), gid };
   } catch (error) {
     throw new StartupError(
       `Postgres refuses to run as root, and there is no user "nobody" to create its files (${(error as Error).message}): run Ratchet as another user, or set DATABASE_URL.`,

@@ -13,21 +13,25 @@ interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
   signal?: AbortSignal;
+  /** Its standard input; default: empty. */
+  input?: string;
 }
 
 const execute = promisify(execFile);
 
 /** Runs a command and returns its standard output; rejects with a one-line reason. */
 export async function run(file: string, args: readonly string[], options: RunOptions): Promise<string> {
-  const { timeoutMs, account, ...rest } = options;
+  const { timeoutMs, account, input = '', ...rest } = options;
   try {
-    const { stdout } = await execute(file, args, {
+    const running = execute(file, args, {
       timeout: timeoutMs,
       maxBuffer: 16 * 1024 * 1024,
       ...account,
       ...rest,
     });
-    return stdout;
+    // A program that does not read it may end first.
+    running.child.stdin?.on('error', () => undefined).end(input);
+    return (await running).stdout;
   } catch (error) {
     throw new Error(reason(error as Failure, file, timeoutMs), { cause: error });
   }

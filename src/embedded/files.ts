@@ -1,10 +1,24 @@
-import { accessSync, chmodSync, constants, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { StartupError } from './errors.js';
 
 /** Creates a writable folder with its parents; throws a StartupError that names `setting`. */
-export function makeFolder(folder: string, setting: string): string {
+export function makeFolder(folder: string, setting: string, mode = 0o777): string {
   try {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode });
     accessSync(folder, constants.W_OK | constants.X_OK);
     return folder;
   } catch (error) {
@@ -34,10 +48,43 @@ export function readJsonFile<T>(file: string): T | undefined {
   }
 }
 
-/** Replaces the file atomically, with mode 600. */
+/** Replaces the file, with mode 600. A kill, a power cut or a full disk leaves the old or the new. */
 export function writeJsonFile(file: string, value: unknown): void {
-  const draft = `${file}.new`;
-  writeFileSync(draft, JSON.stringify(value, null, 2) + '\n', { mode: 0o600 });
-  chmodSync(draft, 0o600);
-  renameSync(draft, file);
+  try {
+    place(file, JSON.stringify(value, null, 2) + '\n', renameSync);
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new StartupError(`${file} cannot be written (${why}): make room there, or make the folder writable.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Creates the file, with mode 600, whole or not at all; false: it exists, and stays as it is. */
+export function createFile(file: string, text: string): boolean {
+  try {
+    place(file, text, linkSync);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Writes a draft beside the file, makes it durable, and moves it there in one step. */
+function place(file: string, text: string, move: (draft: string, file: string) => void): void {
+  const draft = `${file}.${process.pid}.new`;
+  rmSync(draft, { force: true });
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+    move(draft, file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  const folder = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }

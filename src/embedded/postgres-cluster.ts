@@ -28,18 +28,21 @@ export async function createCluster(
 ): Promise<void> {
   if (existsSync(data)) return;
   const draft = `${data}.new`;
-  const passwordFile = join(draft, 'password');
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { mode: 0o700 });
-  writeFileSync(passwordFile, password, { mode: 0o600 });
-  const maker = account && (await namedAccount());
-  if (maker) for (const path of [draft, passwordFile]) chownSync(path, maker.uid, maker.gid);
+  const maker = account && (await namedAccount(account));
+  if (maker) chownSync(draft, maker.uid, maker.gid);
   const args = [
-    ...['--pgdata', join(draft, 'data'), '--username', 'postgres', '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
+    ...['--pgdata', join(draft, 'data'), '--username', 'postgres', '--auth', 'scram-sha-256'],
+    // Through a pipe: other programs of `nobody` could read a file.
+    ...['--pwfile', '/dev/stdin'],
     ...['--encoding', 'UTF8', '--no-locale', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
   ];
+  const env = { ...postgresEnv, PATH: '/usr/bin:/bin' };
   try {
-    await run(initdb, args, { timeoutMs: 120_000, account: maker, cwd: '/', env: postgresEnv });
+    // The shell makes a pipe that the account may open by name; that of this process it may not.
+    const piped = ['-c', 'cat | "$0" "$@"', initdb, ...args];
+    await run('/bin/sh', piped, { ...{ timeoutMs: 120_000, input: password, account: maker }, cwd: '/', env });
   } catch (error) {
     throw new StartupError(`Postgres could not create its files in ${data}: ${(error as Error).message}.`, {
       cause: error,

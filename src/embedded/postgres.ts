@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { canEnter, serverAccount } from './account.js';
+import { makeDataFolder, postgresFolder } from './data-folder.js';
 import { StartupError } from './errors.js';
 import { makeOpenFolder } from './files.js';
 import { firstFree, loopback } from './ports.js';
@@ -42,7 +43,7 @@ interface Settings {
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const { log } = options;
   const account = serverAccount();
-  const folder = join(resolve(options.dataDir), 'postgres');
+  const folder = postgresFolder(options.dataDir);
   const elsewhere = options.elsewhere ?? (account ? '/var/lib/ratchet' : join(homedir(), '.cache', 'ratchet'));
 
   async function dataFolder(): Promise<string> {
@@ -60,6 +61,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     return join(own, 'data');
   }
 
+  makeDataFolder(options.dataDir);
   const server = await runServer<Settings>(
     {
       name: 'Postgres',

@@ -52,6 +52,11 @@ export function isWholeKey(key: string): boolean {
   return form.test(key) && checksum(key.slice(0, -6)) === key.slice(-6);
 }
 
+/** Whether the text can be a first API key: a whole key of ours, or 16 to 500 visible characters. */
+export function isApiKey(text: string): boolean {
+  return text.startsWith('rk_') ? isWholeKey(text) : /^[\x21-\x7e]{16,500}$/.test(text);
+}
+
 /** The stored hash: HMAC-SHA256 under a key derived from the service's secret key. */
 export function hashKey(secretKey: Buffer, key: string): Buffer {
   const pepper = peppers.get(secretKey) ?? createHmac('sha256', secretKey).update('ratchet api keys v1').digest();
@@ -163,7 +168,7 @@ const bootstrapId = (orgId: string) => `bootstrap_${orgId}`;
  * needed. It replaces the earlier bootstrap key; a revoked value stays revoked.
  */
 export async function ensureBootstrapKey(db: Db, secretKey: Buffer, orgId: string, key: string): Promise<void> {
-  if (key.startsWith('rk_') ? !isWholeKey(key) : !/^[\x21-\x7e]{16,500}$/.test(key)) {
+  if (!isApiKey(key)) {
     throw new Error(
       'RATCHET_API_KEY must be 16 to 500 visible ASCII characters; a key that begins with rk_ must be complete.',
     );
