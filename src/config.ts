@@ -53,6 +53,10 @@ const settings = z.object({
   RATCHET_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
     .default('warn'),
+  RATCHET_TEMPORAL_UI: z
+    .enum(['0', '1'], 'must be 0 or 1')
+    .default('0')
+    .transform((value) => value === '1'),
   RATCHET_TEMPORAL_UI_URL: z.url('must be a URL').optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
   XDG_CACHE_HOME: z.string().optional(),
@@ -96,6 +100,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     databaseUrl,
     /** Whether the environment names an external Temporal. */
     ownTemporal: s.TEMPORAL_ADDRESS !== undefined || s.TEMPORAL_CONFIG_FILE !== undefined,
+    /** Whether the embedded Temporal serves its UI. */
+    temporalUi: s.RATCHET_TEMPORAL_UI,
     temporalUiUrl: s.RATCHET_TEMPORAL_UI_URL ?? null,
     /** Port of the metrics on loopback; null: off. */
     metricsPort: s.RATCHET_METRICS_PORT ?? null,

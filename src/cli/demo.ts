@@ -42,7 +42,7 @@ export async function demo({ keep = false, provider, model = 'local' }: DemoOpti
   await withEmbedded(config, 'Stopped.', async (api, service) => {
     const container = await startIntents({ port: 0 });
     try {
-      say(`API ${service.url}, Temporal UI ${service.temporalUi}, sample container ${container.url}`);
+      say(`API ${service.url}, Temporal UI ${service.temporalUi ?? 'off'}, sample container ${container.url}`);
       await runMainJob(api, container.url, { provider, model }, startedAt);
       if (keep) await keepUp(service, config.dataDir);
     } finally {

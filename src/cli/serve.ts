@@ -42,7 +42,9 @@ function announce(
 ): void {
   const lines = [
     service.url && `API          ${service.url}   (docs: ${service.url}/docs)`,
-    service.temporalUi && `Temporal UI  ${service.temporalUi}`,
+    service.temporalUi
+      ? `Temporal UI  ${service.temporalUi}`
+      : !config.ownTemporal && 'Temporal UI  off   (RATCHET_TEMPORAL_UI=1)',
     service.url &&
       (service.apiKeyCreated
         ? `API key      ${service.apiKey}   (kept in ${config.dataDir}/api-key)`

@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { makeDataFolder } from './data-folder.js';
 import { StartupError } from './errors.js';
 import { makeFolder } from './files.js';
 import { firstFree, isFree, loopback } from './ports.js';
@@ -15,8 +16,8 @@ export interface TemporalOptions {
   dataDir: string;
   /** Port of the gRPC front end on 127.0.0.1; 0: a free port, reused after restarts if possible. */
   port: number;
-  /** Port of the web UI; default: `port` + 1000 if free, else any. */
-  uiPort?: number;
+  /** Serves the web UI, which takes anyone: at `port` + 1000 if free, else any port. */
+  ui?: boolean;
   log: Logger;
   /** Cache of the binary; default ~/.cache/ratchet. */
   cacheDir?: string;
@@ -26,7 +27,10 @@ export interface TemporalOptions {
 
 export interface EmbeddedTemporal {
   address: string;
-  uiUrl: string;
+  /** null: no UI. */
+  uiUrl: string | null;
+  /** Port of the HTTP API, which refuses every request. */
+  httpPort: number;
   readonly pid: number;
   adopted: boolean;
   stop(): Promise<void>;
@@ -34,8 +38,14 @@ export interface EmbeddedTemporal {
 
 interface Ports {
   port: number;
-  uiPort: number;
+  uiPort: number | null;
+  /** Ports that the server opens in any case; nobody uses them. */
+  httpPort: number;
+  metricsPort: number;
 }
+
+/** The HTTP API takes any web page's requests, so it answers no host name that exists. */
+const refuseHttp = ['--dynamic-config-value', 'frontend.httpAllowedHosts=["nobody.invalid"]'];
 
 /** Each setting improves latency by a measured factor of 2 to 40 on the single shard (ADR 2). */
 const tuning = [
@@ -54,7 +64,8 @@ const tuning = [
 
 /** Starts or adopts a Temporal dev server with its state in the data directory. */
 export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
-  const { port, uiPort, log, cacheDir = join(homedir(), '.cache', 'ratchet') } = options;
+  const { port, ui = false, log, cacheDir = join(homedir(), '.cache', 'ratchet') } = options;
+  makeDataFolder(options.dataDir);
   const folder = join(resolve(options.dataDir), 'temporal');
   chmodSync(makeFolder(folder, 'RATCHET_DATA_DIR'), 0o700);
   const server = await runServer<Ports>(
@@ -63,14 +74,18 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
       folder,
       stopSignals: ['SIGTERM', 'SIGKILL'],
       readyWithinMs: 60_000,
-      fits: (last) => (!port || last.port === port) && (!uiPort || last.uiPort === uiPort),
+      fits: (last) => (!port || last.port === port) && ui === (last.uiPort !== null),
       choose: async (last) => ({
         port: port ? await wanted(port, 'RATCHET_TEMPORAL_PORT') : await firstFree(last?.port),
-        uiPort: uiPort ? await wanted(uiPort, 'the UI port') : await firstFree(port ? port + 1000 : last?.uiPort),
+        uiPort: ui ? await firstFree(port ? port + 1000 : (last?.uiPort ?? undefined)) : null,
+        httpPort: await firstFree(last?.httpPort),
+        metricsPort: await firstFree(last?.metricsPort),
       }),
       prepare: async () => ({ file: await findTemporalBinary(log, cacheDir), env: { HOME: homedir() } }),
       args: (ports) => [
-        ...['server', 'start-dev', '--ip', loopback, '--port', `${ports.port}`, '--ui-port', `${ports.uiPort}`],
+        ...['server', 'start-dev', '--ip', loopback, '--port', `${ports.port}`],
+        ...(ports.uiPort === null ? ['--headless'] : ['--ui-port', `${ports.uiPort}`]),
+        ...['--http-port', `${ports.httpPort}`, '--metrics-port', `${ports.metricsPort}`, ...refuseHttp],
         ...['--db-filename', join(folder, 'temporal.db'), '--log-level', 'warn', '--color', 'never', ...tuning],
       ],
       probe: (ports) => probe(ports.port),
@@ -80,7 +95,8 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   );
   return {
     address: `${loopback}:${server.settings.port}`,
-    uiUrl: `http://${loopback}:${server.settings.uiPort}`,
+    uiUrl: server.settings.uiPort === null ? null : `http://${loopback}:${server.settings.uiPort}`,
+    httpPort: server.settings.httpPort,
     adopted: server.adopted,
     get pid() {
       return server.pid;

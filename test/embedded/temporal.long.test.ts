@@ -68,16 +68,38 @@ async function recall(address: string, workflowId: string): Promise<string> {
 describe('embedded Temporal', () => {
   test('serves gRPC and UI on loopback, and keeps its state and ports over a restart', async () => {
     const dataDir = freshFolder();
-    const first = await start({ dataDir });
+    const first = await start({ dataDir, ui: true });
     expect(first.address).toMatch(/^127\.0\.0\.1:\d+$/);
-    expect((await fetch(first.uiUrl)).status).toBe(200);
+    expect((await fetch(first.uiUrl!)).status).toBe(200);
     expect(statSync(join(dataDir, 'temporal')).mode & 0o777).toBe(0o700);
     await remember(first.address, 'before');
     await first.stop();
 
-    const second = await start({ dataDir });
+    const second = await start({ dataDir, ui: true });
     expect([second.address, second.uiUrl, second.adopted]).toEqual([first.address, first.uiUrl, false]);
     expect(await recall(second.address, 'before')).toBe('RUNNING');
+  });
+
+  test('refuses every request of its HTTP API, and has no UI by default', async () => {
+    const { address, uiUrl, httpPort } = await start({ dataDir: freshFolder() });
+    await remember(address, 'before');
+    const terminateAll = JSON.stringify({
+      visibilityQuery: 'ExecutionStatus="Running"',
+      reason: 'x',
+      terminationOperation: { identity: 'x' },
+    });
+    const http = (path: string, init: RequestInit = {}) => fetch(`http://127.0.0.1:${httpPort}/api/v1/${path}`, init);
+    // A simple request, which a web page may send.
+    const headers = { origin: 'http://evil.example', 'content-type': 'text/plain' };
+    const simple = { method: 'POST', headers, body: terminateAll };
+    const answers = [
+      await http('namespaces/default/batch-operations/b1', simple),
+      await http('namespaces/default/workflows/before/signal/pause', { ...simple, body: '{}' }),
+      await http('namespaces'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect(await recall(address, 'before')).toBe('RUNNING');
+    expect(uiUrl).toBeNull();
   });
 
   test('is adopted after a kill of its parent, and ended by a stop', async () => {
