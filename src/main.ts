@@ -129,6 +129,7 @@ export async function startService(
         }),
         secretKey,
         publicUrl,
+        listenHost: config.host,
         version,
         temporalUrl: (workflowId) =>
           temporalUi && `${temporalUi}/namespaces/${client.options.namespace}/workflows/${workflowId}`,

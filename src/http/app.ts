@@ -22,6 +22,7 @@ import { registerGraphs } from './graphs/routes.js';
 import { registerWebhooks } from './jobs/webhooks.js';
 import { registerCompare } from './jobs/compare.js';
 import { registerHealth } from './server/health.js';
+import { registerHosts } from './server/hosts.js';
 import { registerIdempotency } from './server/idempotency.js';
 import { closeSilentConnections, refuseBrokenHttp } from './server/connections.js';
 import { registerLevers } from './sessions/levers.js';
@@ -79,6 +80,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
     );
     done();
   });
+  registerHosts(app, deps.publicUrl, deps.listenHost);
   closeSilentConnections(app);
   registerNotFound(app);
   registerBodyParser(app);

@@ -54,6 +54,8 @@ export interface HttpDeps {
   secretKey: Buffer;
   /** Base of public URLs, without a trailing slash. */
   publicUrl: string;
+  /** The host name or address that the server listens on. */
+  listenHost: string;
   version: string;
   /** URL of a workflow in the Temporal UI; null: no UI. */
   temporalUrl(workflowId: string): string | null;

@@ -144,6 +144,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
     commander,
     secretKey,
     publicUrl: 'http://127.0.0.1:8787',
+    listenHost: '127.0.0.1',
     version: '0.0.0',
     temporalUrl: (workflowId) => `http://127.0.0.1:8233/workflows/${workflowId}`,
     checkContainerUrl: (containerUrl) => checkContainerUrl(containerUrl, 'dev', []),

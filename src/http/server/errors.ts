@@ -44,6 +44,7 @@ const titles: Record<number, string> = {
   409: 'Conflict',
   413: 'Body too large',
   415: 'Unsupported media type',
+  421: 'Misdirected request',
   422: 'Invalid request',
   429: 'Too many requests',
   500: 'Internal error',
