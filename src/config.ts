@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { isLoopback } from './util/loopback.js';
 
 /** An invalid setting; the message is one line with its name and format. The exit code is 2. */
 export class ConfigError extends Error {
@@ -129,6 +130,7 @@ export interface Roles {
  */
 export function checkRoles(config: Config, roles: Roles): void {
   const alone = !(roles.serve && roles.work);
+  const isExposed = roles.serve && !isLoopback(config.host);
   const needs: [string, boolean][] = [
     ['DATABASE_URL', alone && !config.databaseUrl],
     ['TEMPORAL_ADDRESS', alone && !config.ownTemporal],
@@ -137,13 +139,30 @@ export function checkRoles(config: Config, roles: Roles): void {
       (alone || config.databaseUrl !== null) && !config.secretKey,
     ],
     ['RATCHET_API_KEY (the first API key)', alone && roles.serve && !config.apiKey],
-    ['RATCHET_PUBLIC_URL (where containers reach the API)', alone && roles.work && !config.publicUrl],
+    [
+      'RATCHET_PUBLIC_URL (where callers and containers reach the API)',
+      !config.publicUrl && ((alone && roles.work) || isExposed),
+    ],
   ];
   const missing = needs.filter(([, lacks]) => lacks).map(([name]) => name);
   if (missing.length === 0) return;
-  throw new ConfigError(
-    alone
-      ? `ratchet ${roles.serve ? 'serve' : 'worker'} needs ${missing.join(', ')}; "ratchet dev" runs everything by itself`
-      : `DATABASE_URL needs ${missing.join(', ')} beside it`,
-  );
+  if (alone) {
+    const role = roles.serve ? 'serve' : 'worker';
+    throw new ConfigError(`ratchet ${role} needs ${missing.join(', ')}; "ratchet dev" runs everything by itself`);
+  }
+  const cause = isExposed && !config.publicUrl ? `HOST=${config.host}` : 'DATABASE_URL';
+  throw new ConfigError(`${cause} needs ${missing.join(', ')} beside it`);
+}
+
+/** What others on the network could misuse of an API that listens beyond this machine. */
+export function exposureWarnings({ host, publicUrl, egress }: Config): string[] {
+  if (isLoopback(host)) return [];
+  return [
+    ...(egress.mode === 'dev'
+      ? [`HOST=${host} with RATCHET_EGRESS=dev: holders of a key reach private addresses; set public or allowlist`]
+      : []),
+    ...(publicUrl?.startsWith('http:')
+      ? [`HOST=${host} with RATCHET_PUBLIC_URL=${publicUrl}: keys travel unencrypted; use https, behind a proxy`]
+      : []),
+  ];
 }

@@ -8,7 +8,7 @@ import { javascriptProblem } from './clients/scorers/javascript.js';
 import { checkContainerUrl, checkWebhookUrl } from './clients/net/egress.js';
 import { verifyInferenceKey } from './clients/container/inference-key.js';
 import { createProviders } from './clients/models/providers.js';
-import { checkRoles, type Config, type Roles } from './config.js';
+import { checkRoles, exposureWarnings, type Config, type Roles } from './config.js';
 import { firstFree } from './embedded/ports.js';
 import { end } from './embedded/process.js';
 import { buildApp } from './http/app.js';
@@ -77,6 +77,7 @@ export async function startService(
 
   try {
     if (!given) checkRoles(config, roles);
+    if (roles.serve) for (const warning of exposureWarnings(config)) log.warn(warning);
     // Its code loads while the servers start.
     const loading = roles.work && separateWorker ? loadWorker() : null;
     if (loading) stops.push(() => end(loading.mark, ['SIGKILL']));

@@ -18,10 +18,14 @@ interface Service {
   healthcheck?: unknown;
   depends_on?: Record<string, { condition: string }>;
   extra_hosts?: string[];
+  networks?: string[];
   stop_grace_period?: string;
 }
 const read = (file: string) => readFileSync(join(import.meta.dirname, '..', file), 'utf8');
-const compose = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
+const compose = parse(read('docker-compose.yml'), { merge: true }) as {
+  services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean } | null>;
+};
 const services = Object.entries(compose.services);
 const ours = services.filter(([, service]) => service.build);
 
@@ -55,8 +59,21 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(settings).filter((setting) => !known.includes(setting))).toEqual([]);
     const config = readConfig(settings);
     checkRoles(config, { serve: name === 'api', work: name === 'worker' });
-    expect(config.egress.mode).toBe('dev');
+    expect(config.egress).toEqual({ mode: 'allowlist', allowlist: ['host.docker.internal'] });
     expect(service.extra_hosts).toContain('host.docker.internal:host-gateway');
+  });
+
+  test('keeps Postgres and Temporal on a network of its own services', () => {
+    expect(Object.fromEntries(services.map(([name, { networks }]) => [name, networks]))).toEqual({
+      postgres: ['servers'],
+      'temporal-schema': ['servers'],
+      temporal: ['servers'],
+      'temporal-namespace': ['servers'],
+      'temporal-ui': ['servers', 'ui'],
+      api: ['servers', 'default'],
+      worker: ['servers', 'default'],
+    });
+    expect(compose.networks['servers']?.internal).toBe(true);
   });
 
   test('gives both the same database, Temporal and secret key', () => {

@@ -1,0 +1,36 @@
+import { describe, expect, test } from '@jest/globals';
+import { checkRoles, ConfigError, exposureWarnings, readConfig } from '../src/config.js';
+
+const dev = { serve: true, work: true };
+const server = {
+  DATABASE_URL: 'postgres://db/ratchet',
+  TEMPORAL_ADDRESS: 'temporal:7233',
+  RATCHET_SECRET_KEY: Buffer.alloc(32).toString('base64'),
+  RATCHET_API_KEY: 'a-key-of-16-characters',
+};
+
+describe('an API that listens beyond this machine', () => {
+  test.each(['0.0.0.0', '::', '10.1.2.3', 'ratchet.internal'])('at %s needs RATCHET_PUBLIC_URL', (HOST) => {
+    expect(() => checkRoles(readConfig({ HOST }), dev)).toThrow(ConfigError);
+    expect(() => checkRoles(readConfig({ HOST }), dev)).toThrow(/^HOST=\S+ needs RATCHET_PUBLIC_URL/);
+    expect(() => checkRoles(readConfig({ ...server, HOST }), { serve: true, work: false })).toThrow(
+      'RATCHET_PUBLIC_URL',
+    );
+    checkRoles(readConfig({ HOST, RATCHET_PUBLIC_URL: 'https://ratchet.example.com' }), dev);
+  });
+
+  test.each(['127.0.0.1', '127.0.0.9', '::1', 'localhost'])('not at %s', (HOST) => {
+    checkRoles(readConfig({ HOST }), dev);
+    checkRoles(readConfig({ ...server, HOST }), { serve: true, work: false });
+    expect(exposureWarnings(readConfig({ HOST }))).toEqual([]);
+  });
+
+  test('gets a warning for egress to private addresses, and one for plain HTTP', () => {
+    const warnings = (RATCHET_PUBLIC_URL: string, RATCHET_EGRESS: string) =>
+      exposureWarnings(readConfig({ HOST: '0.0.0.0', RATCHET_PUBLIC_URL, RATCHET_EGRESS })).length;
+    expect(warnings('http://ratchet.example.com', 'dev')).toBe(2);
+    expect(warnings('http://ratchet.example.com', 'public')).toBe(1);
+    expect(warnings('https://ratchet.example.com', 'dev')).toBe(1);
+    expect(warnings('https://ratchet.example.com', 'public')).toBe(0);
+  });
+});
