@@ -85,7 +85,7 @@ export async function startService(
 
     let servers = given;
     if (!servers) {
-      const started = await startServers(config, log, fail);
+      const started = await startServers(config, secretKey, log, fail);
       stops.push(() => started.stop());
       ({ servers } = started);
     }

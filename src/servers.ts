@@ -2,11 +2,13 @@ import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { startPostgres } from './embedded/postgres.js';
 import { startTemporal } from './embedded/temporal.js';
+import { ensureLoginRole } from './storage/db/login-role.js';
 import { migrate } from './storage/db/migrate.js';
 import type { TemporalTarget } from './temporal/connection.js';
 
 /** The servers that all processes of the service use. */
 export interface Servers {
+  /** As the role that may do nothing but become ratchet_app. */
   databaseUrl: string;
   temporal: TemporalTarget;
   temporalUi: string | null;
@@ -18,6 +20,7 @@ export interface Servers {
  */
 export async function startServers(
   config: Config,
+  secretKey: Buffer,
   log: Logger,
   onExit: (error: Error) => void,
 ): Promise<{ servers: Servers; stop: () => Promise<void> }> {
@@ -33,7 +36,7 @@ export async function startServers(
       url = postgres.url;
     }
     await migrate(url, log);
-    return url;
+    return ensureLoginRole(url, secretKey);
   };
   const startWorkflows = async (): Promise<Omit<Servers, 'databaseUrl'>> => {
     const { dataDir, cacheDir, temporalPort: port, temporalUi: ui, temporalUiUrl } = config;

@@ -57,12 +57,7 @@ export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5
 
 async function sweepOnce(client: Client, db: Db, log: Logger, stopping: AbortSignal): Promise<void> {
   const jobs = await db.worker((tx) =>
-    tx.query<OpenJob>(
-      `select id, org_id, kind, workflow_id, workflow_started from jobs
-        where status in ('running', 'paused') and created_at < now() - make_interval(secs => $1)
-        order by checked_at limit $2`,
-      [startGraceSeconds, batch],
-    ),
+    tx.query<OpenJob>('select * from open_jobs(now() - make_interval(secs => $1), $2)', [startGraceSeconds, batch]),
   );
   for (const job of jobs) {
     if (stopping.aborted) return;

@@ -43,8 +43,7 @@ export async function awaitNextEnd(tx: Tx, jobId: string): Promise<void> {
 /** Webhooks of ended jobs, of all organizations, whose workflow is not known to be started. */
 export async function readDueWebhooks(tx: Tx, limit: number): Promise<DueWebhook[]> {
   return tx.query<DueWebhook & Record<string, unknown>>(
-    `select w.org_id as "orgId", w.job_id as "jobId", j.run
-       from webhooks w join jobs j on j.id = w.job_id where w.status = 'due' limit $1`,
+    'select org_id as "orgId", job_id as "jobId", run from due_webhooks($1)',
     [limit],
   );
 }

@@ -183,15 +183,19 @@ describe('row-level security', () => {
     ).toEqual([]);
   });
 
-  test('the worker scope lists jobs and webhooks of all organizations and nothing else', async () => {
-    const seen = await db.worker((tx) => tx.query<{ org_id: string }>('select org_id from jobs'));
-    expect(new Set(seen.map((row) => row.org_id))).toEqual(new Set(['one', 'two']));
-    const due = await db.worker((tx) => tx.query<{ org_id: string }>('select org_id from webhooks'));
-    expect(new Set(due.map((row) => row.org_id))).toEqual(new Set(['one', 'two']));
-    for (const table of tables.filter((name) => name !== 'jobs' && name !== 'webhooks')) {
-      expect(await db.worker((tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
-    }
+  test('the worker scope sees some columns of open jobs and due webhooks, and no table', async () => {
+    await db.org('two', (tx) => tx.query(`update webhooks set status = 'due'`));
+    const open = `select * from open_jobs(now() + interval '1 minute', 10)`;
+    const jobs = await db.worker((tx) => tx.query<{ org_id: string }>(open));
+    expect(jobs.map((row) => row.org_id).sort()).toEqual(['one', 'two']);
+    expect(Object.keys(jobs[0]!).sort()).toEqual(['id', 'kind', 'org_id', 'workflow_id', 'workflow_started']);
+    expect(await db.worker((tx) => tx.query('select * from due_webhooks(10)'))).toEqual([
+      { org_id: 'two', job_id: expect.any(String), run: 1 },
+    ]);
+    for (const table of tables) expect(await db.worker((tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
     expect(await db.worker((tx) => tx.query(`update jobs set status = 'failed' returning id`))).toEqual([]);
+    for (const listed of [open, 'select * from due_webhooks(10)'])
+      expect(await db.org('one', (tx) => tx.query(listed))).toEqual([]);
   });
 
   test('the operator scope lists the organizations and nothing else', async () => {

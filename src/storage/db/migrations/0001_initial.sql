@@ -782,6 +782,30 @@ create policy withdraw on audit_log for delete
 -- An operator lists the organizations, and sees no other table.
 create policy operator on orgs for select using (current_setting('app.scope', true) = 'operator');
 
--- The reconciler reads jobs and webhooks of all organizations, and no other table.
-create policy worker on jobs for select using (current_setting('app.scope', true) = 'worker');
-create policy worker on webhooks for select using (current_setting('app.scope', true) = 'worker');
+-- The reconciler works for all organizations. It sees these columns only, through functions that run
+-- as the owner of the tables.
+create policy worker on jobs for select
+  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
+create policy worker on webhooks for select
+  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
+
+create function open_jobs(created_before timestamptz, most int)
+  returns table (id text, org_id text, kind text, workflow_id text, workflow_started boolean)
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select id, org_id, kind, workflow_id, workflow_started from jobs
+   where current_setting('app.scope', true) = 'worker'
+     and status in ('running', 'paused') and created_at < created_before
+   order by checked_at limit most
+$$;
+
+create function due_webhooks(most int)
+  returns table (org_id text, job_id text, run int)
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select w.org_id, w.job_id, j.run from webhooks w join jobs j on j.id = w.job_id
+   where current_setting('app.scope', true) = 'worker' and w.status = 'due' limit most
+$$;
+
+revoke execute on function open_jobs, due_webhooks from public;
+grant execute on function open_jobs, due_webhooks to ratchet_app;
