@@ -10,6 +10,8 @@ import { buildByGo, downloadBySdk } from './temporal-fetch.js';
 
 /** Version of the Temporal CLI: the newest that `go install` can build. */
 const temporalVersion = '1.5.1';
+/** Version of the server in it, which builds of all sources tell. */
+const serverVersion = '1.29.1';
 
 /**
  * A working Temporal CLI: from PATH, from `cacheDir`, by the SDK's download, or built with Go. Logs
@@ -17,23 +19,25 @@ const temporalVersion = '1.5.1';
  */
 export async function findTemporalBinary(log: Logger, cacheDir: string): Promise<string> {
   const cached = join(cacheDir, `temporal-${temporalVersion}`);
-  const failures = new Map<string, string>();
+  const failures = new Map<string, Error>();
 
   async function attempt(name: string, find: () => Promise<string>, shouldWarn: boolean): Promise<string | undefined> {
     try {
       return await find();
     } catch (error) {
-      failures.set(name, (error as Error).message);
-      if (shouldWarn) log.warn(`no Temporal server by ${name}: ${(error as Error).message}`);
+      failures.set(name, error as Error);
+      if (shouldWarn || error instanceof WrongVersion) warn(name, error as Error);
       return undefined;
     }
   }
-  const inCache = (shouldWarn: boolean) => attempt('the cache', () => usable(cached), shouldWarn);
+  const warn = (name: string, { message }: Error) => log.warn(`no Temporal server by ${name}: ${message}`);
+  const inCache = (shouldWarn: boolean) => attempt('the cache', () => usable(cached, isOurs), shouldWarn);
 
   // Silent at first: a missing PATH entry is expected once the cache is filled.
-  const there = (await attempt('"temporal" on PATH', () => usable('temporal'), false)) ?? (await inCache(false));
+  const onPath = () => usable('temporal', isOursOrLater);
+  const there = (await attempt('"temporal" on PATH', onPath, false)) ?? (await inCache(false));
   if (there) return there;
-  for (const [name, why] of failures) log.warn(`no Temporal server by ${name}: ${why}`);
+  for (const [name, error] of failures) if (!(error instanceof WrongVersion)) warn(name, error);
 
   const lock = await lockCache(makeFolder(cacheDir, 'XDG_CACHE_HOME'), log);
   try {
@@ -42,7 +46,7 @@ export async function findTemporalBinary(log: Logger, cacheDir: string): Promise
     const fetched = async (fetch: typeof downloadBySdk) => {
       rmSync(draft, { recursive: true, force: true });
       mkdirSync(draft);
-      renameSync(await usable(await fetch(draft, temporalVersion, log)), cached);
+      renameSync(await usable(await fetch(draft, temporalVersion, log), isOurs), cached);
       rmSync(draft, { recursive: true });
       return cached;
     };
@@ -55,16 +59,35 @@ export async function findTemporalBinary(log: Logger, cacheDir: string): Promise
   } finally {
     lock.release();
   }
-  const reasons = [...failures].map(([name, why]) => `${name}: ${why}`).join('; ');
+  const reasons = [...failures].map(([name, { message }]) => `${name}: ${message}`).join('; ');
   throw new StartupError(
     `There is no Temporal server and none could be fetched (${reasons}): install the Temporal CLI so that "temporal" is on PATH, or set TEMPORAL_ADDRESS to a running server.`,
   );
 }
 
-async function usable(file: string): Promise<string> {
-  const version = await run(file, ['--version'], { timeoutMs: 10_000 });
-  if (!version.startsWith('temporal version')) throw new Error(`${file} is not the Temporal CLI`);
-  return file;
+/** A Temporal CLI, but with another server than the tested ones. */
+class WrongVersion extends Error {}
+
+type Version = [major: number, minor: number, patch: number];
+
+const ours = versionOf(serverVersion)!;
+const isOurs = (version: Version) => version.join('.') === serverVersion;
+
+function isOursOrLater([major, minor, patch]: Version): boolean {
+  return major === ours[0] && (minor > ours[1] || (minor === ours[1] && patch >= ours[2]));
+}
+
+function versionOf(text: string): Version | undefined {
+  return /(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) as Version | undefined;
+}
+
+async function usable(file: string, isRight: (server: Version) => boolean): Promise<string> {
+  const text = await run(file, ['--version'], { timeoutMs: 10_000 });
+  if (!text.startsWith('temporal version')) throw new Error(`${file} is not the Temporal CLI`);
+  const server = versionOf(text.split('(Server ')[1] ?? '');
+  if (server && isRight(server)) return file;
+  const least = isRight === isOurs ? serverVersion : `${serverVersion} or a later 1.x`;
+  throw new WrongVersion(`${file} has not the server ${least}, but says "${text.trim()}": update or remove it`);
 }
 
 async function lockCache(cacheDir: string, log: Logger): Promise<Lock> {

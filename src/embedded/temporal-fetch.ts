@@ -11,6 +11,9 @@ const firstAnswerMs = 8000;
 const downloadMs = 5 * 60_000;
 const buildMs = 30 * 60_000;
 
+/** SHA-256 of the module's files, as in go.sum; it fixes the versions of all dependencies too. */
+const moduleSums: Record<string, string> = { '1.5.1': 'h1:0RZMk14BWxz44Xg6ciDQvpfAMffoG3J7/K03ql80teY=' };
+
 /** Downloads the CLI into `folder` by the SDK; rejects within seconds without a network. */
 export async function downloadBySdk(folder: string, version: string, log: Logger): Promise<string> {
   log.warn(`downloading the Temporal server ${version}`);
@@ -42,6 +45,13 @@ export async function buildByGo(folder: string, version: string, log: Logger): P
   const source = 'github.com/temporalio/cli';
   // Query the module proxy first: a missing network fails here, in seconds.
   await run('go', ['list', '-m', `${source}@v${version}`], { timeoutMs: 20_000, cwd: folder });
+  const module = await run('go', ['mod', 'download', '-json', `${source}@v${version}`], {
+    timeoutMs: downloadMs,
+    cwd: folder,
+  });
+  const { Sum: sum } = JSON.parse(module) as { Sum?: string };
+  if (sum !== moduleSums[version])
+    throw new Error(`${source}@v${version} has the checksum ${sum}, not ${moduleSums[version]}: check GOPROXY`);
   log.warn(`building the Temporal server ${version} with "go install": about 2 minutes, this once`);
   const install = ['go', 'install', `${source}/cmd/temporal@v${version}`];
   await run('env', [`GOBIN=${folder}`, ...install], { timeoutMs: buildMs, cwd: folder });

@@ -13,7 +13,9 @@ interface Found {
 }
 
 const cached = 'temporal-1.5.1';
-const temporal = '#!/bin/sh\necho "temporal version 9.9.9"\n';
+const sum = 'h1:0RZMk14BWxz44Xg6ciDQvpfAMffoG3J7/K03ql80teY=';
+const saying = (version: string) => `#!/bin/sh\necho "temporal version ${version}"\n`;
+const temporal = saying('1.5.1 (Server 1.29.1, UI 2.42.1)');
 const noProxy = 'http://127.0.0.1:1';
 
 /** Looks for Temporal with only these programs on PATH and only `proxy` as network. */
@@ -40,12 +42,14 @@ function freshCache(): string {
 }
 
 /** A `go` that answers like the real one, counts its builds, and "builds" a script. */
-function fakeGo(cache: string): Record<string, string> {
+function fakeGo(cache: string, moduleSum = sum): Record<string, string> {
   const bin = join(cache, '..', 'bin');
   mkdirSync(bin, { recursive: true });
   for (const tool of ['/usr/bin/env', '/bin/chmod', '/bin/sleep']) symlinkSync(tool, join(bin, basename(tool)));
-  const install = `echo built >> ${cache}/../builds; sleep 1; echo '#!/bin/sh\necho "temporal version built"' > $GOBIN/temporal; chmod 755 $GOBIN/temporal`;
-  return { go: `#!/bin/sh\ncase $1 in list) echo "$3";; install) ${install};; esac\n` };
+  const install = `echo built >> ${cache}/../builds; sleep 1; echo '#!/bin/sh\necho "temporal version built (Server 1.29.1, UI 2.42.1)"' > $GOBIN/temporal; chmod 755 $GOBIN/temporal`;
+  return {
+    go: `#!/bin/sh\ncase $1 in list) echo "$3";; mod) echo '{"Sum":"${moduleSum}"}';; install) ${install};; esac\n`,
+  };
 }
 
 describe('the sources of the Temporal binary', () => {
@@ -59,6 +63,35 @@ describe('the sources of the Temporal binary', () => {
     const cache = freshCache();
     put(join(cache, cached), temporal);
     expect(await find(cache)).toEqual({ binary: join(cache, cached), said: [] });
+  });
+
+  test.each(['1.30.0', '1.29.1', '1.107.2'])('a binary on PATH may have the server %s', async (server) => {
+    const cache = freshCache();
+    put(join(cache, cached), temporal);
+    const onPath = saying(`0.0.0-DEV (Server ${server}, UI 2.42.1)`);
+    expect((await find(cache, { temporal: onPath })).binary).toBe('temporal');
+  });
+
+  test.each(['1.29.0', '1.3.9', '2.0.0'])('one with the server %s is refused with a warning', async (server) => {
+    const cache = freshCache();
+    put(join(cache, cached), temporal);
+    const { binary, said } = await find(cache, { temporal: saying(`1.5.1 (Server ${server}, UI 2.42.1)`) });
+    expect(binary).toBe(join(cache, cached));
+    expect(said).toEqual([expect.stringContaining(`Server ${server}`)]);
+  });
+
+  test('another version in the cache is refused', async () => {
+    const cache = freshCache();
+    put(join(cache, cached), saying('1.6.0 (Server 1.30.0, UI 2.42.1)'));
+    const { error } = await find(cache);
+    expect(error).toMatch(/the cache: .*Server 1\.30\.0/);
+  });
+
+  test('a module with another checksum is not built', async () => {
+    const cache = freshCache();
+    const { error } = await find(cache, fakeGo(cache, 'h1:other'));
+    expect(error).toMatch(/go install: .*h1:other/);
+    expect(readdirSync(cache)).not.toContain(cached);
   });
 
   test('another program of the same name on PATH is skipped', async () => {
