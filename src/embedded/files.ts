@@ -48,7 +48,7 @@ export function readJsonFile<T>(file: string): T | undefined {
   }
 }
 
-/** Replaces the file, with mode 600. A kill, a power cut or a full disk leaves the old or the new. */
+/** Replaces the file, with mode 600; a kill, a power cut or a full disk leaves one of the two. */
 export function writeJsonFile(file: string, value: unknown): void {
   try {
     place(file, JSON.stringify(value, null, 2) + '\n', renameSync);

@@ -40,7 +40,7 @@ export function keepSecret(dataDir: string, secret: KeptSecret): { value: string
   return keepSecret(dataDir, secret);
 }
 
-/** A kept secret; null: there is none. Throws a StartupError if the file does not hold all of it. */
+/** A kept secret; null: none. Throws a StartupError if the file does not hold all of it. */
 export function readSecret(dataDir: string, { name, setting, form, isWhole }: KeptSecret): string | null {
   const file = join(dataDir, name);
   let text: string;

@@ -52,7 +52,7 @@ export function isWholeKey(key: string): boolean {
   return form.test(key) && checksum(key.slice(0, -6)) === key.slice(-6);
 }
 
-/** Whether the text can be a first API key: a whole key of ours, or 16 to 500 visible characters. */
+/** Whether it can be the first API key: a whole one of ours, or 16 to 500 visible characters. */
 export function isApiKey(text: string): boolean {
   return text.startsWith('rk_') ? isWholeKey(text) : /^[\x21-\x7e]{16,500}$/.test(text);
 }
