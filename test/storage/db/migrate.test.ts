@@ -4,6 +4,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { connect } from '../../../src/storage/db/db.js';
 import { migrate, MigrationError } from '../../../src/storage/db/migrate.js';
+import { insertJob } from '../../support/job.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 
 const log = pino({ level: 'silent' });
@@ -58,6 +59,12 @@ test('grants SET to a member role without it', async () => {
   await admin.end();
   await migrate(url, log);
   expect(await whoAmI(url)).toMatchObject([{ name: 'ratchet_app' }]);
+  // Row-level security applies to an owner that is no superuser.
+  const db = connect(url, log, 1);
+  const { jobId } = await insertJob(db, 'one');
+  const open = `select id from open_jobs(now() + interval '1 minute', 10)`;
+  expect(await db.worker((tx) => tx.query(open))).toEqual([{ id: jobId }]);
+  await db.close();
 });
 
 test('a refused connection is one line with the address', async () => {
