@@ -69,7 +69,7 @@ async function callModel(
   const policy = { provider, model: name, params: { [limitName(provider, name)]: answerTokens } };
   const budget: BudgetSpec = spec.kind === 'evaluation' ? { maxMinutes: null, maxCostUsd: null } : spec.budget;
   const meter = costReservation(deps, job, { budget, policy, rolloutId: null }, signal);
-  const deadline = Date.now() + windowMs;
+  const deadline = performance.now() + windowMs;
   const answer = await completeChat(deps.providers.forOrg(job.orgId), {
     ...{ asker: 'preflight', policy, messages, signal, meter, deadline, tryTimeoutMs },
   });

@@ -55,7 +55,7 @@ export async function askProposer(
 ): Promise<ProposedText> {
   const { db } = deps;
   const { proposer } = spec;
-  const deadline = Date.now() + proposalTimeoutMs;
+  const deadline = performance.now() + proposalTimeoutMs;
   const meter = costReservation(deps, job, { budget: spec.budget, policy: proposer, rolloutId: null }, signal);
   let messages = question;
   let reason = 'no answer';

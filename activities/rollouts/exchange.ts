@@ -98,13 +98,13 @@ export class RolloutExchange<Conclusion> {
   /** Exchanges outcomes for claims; keeps them and retries while Postgres does not answer. */
   async run(mayStart: boolean): Promise<ExchangeResult<Conclusion>> {
     const { deps, job, groupCommit, signal } = this.context;
-    const deadline = Date.now() + databasePatienceMs;
+    const deadline = performance.now() + databasePatienceMs;
     const queued = this.queued(mayStart);
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
         return this.settle(queued, await groupCommit.run(queued));
       } catch (error) {
-        if (Date.now() > deadline || signal.aborted || !isTransient(error)) throw error;
+        if (performance.now() > deadline || signal.aborted || !isTransient(error)) throw error;
         deps.log.warn({ err: error, job_id: job.jobId }, 'outcomes not recorded; retrying');
         await delay(waitMs);
       }

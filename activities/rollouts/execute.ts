@@ -96,7 +96,7 @@ async function callContainer(
       inferenceUrl: `${deps.publicUrl}/api/gepa/v1/${job.jobId}/${claim.rolloutId}`,
       inferenceApiKey: issueInferenceKey(deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
       tryTimeoutMs,
-      deadline: Date.now() + rolloutWindowMs(tryTimeoutMs),
+      deadline: performance.now() + rolloutWindowMs(tryTimeoutMs),
       onPushback: (reason) => concurrency.lower(reason),
       mayRetry,
       admit: (admitSignal) => concurrency.admit(admitSignal),

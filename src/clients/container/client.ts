@@ -48,7 +48,7 @@ export function createContainerClient(options: ContainerClientOptions): Containe
 
   async function probe(url: string, apiKey: string | null, signal: AbortSignal): Promise<Answer> {
     const what = { method: 'GET' as const, url, headers: containerHeaders(apiKey) };
-    const limits = { tryTimeoutMs: probeTimeoutMs, deadline: Date.now() + rolloutWindowMs(probeTimeoutMs) };
+    const limits = { tryTimeoutMs: probeTimeoutMs, deadline: performance.now() + rolloutWindowMs(probeTimeoutMs) };
     const result = await call<Answer>(readProbe, what, limits, signal);
     if (isFault(result)) throw new ContainerError(result.failure.code, `GET ${url}: ${result.failure.message}`);
     if (!refusesKey(result)) return result;

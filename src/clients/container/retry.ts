@@ -35,11 +35,11 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number, peer: Peer 
     let previous: Fault | null = null;
     let { deadline } = limits;
     for (;;) {
-      const readyAt = Date.now();
+      const readyAt = performance.now();
       const release = await limits.admit?.(signal);
       // Waiting for admission is not the container's fault.
-      deadline += Date.now() - readyAt;
-      const left = Math.max(1, deadline - Date.now());
+      deadline += performance.now() - readyAt;
+      const left = Math.max(1, deadline - performance.now());
       const answer = await exchange(dispatcher, what, Math.min(limits.tryTimeoutMs, left), signal, peer).finally(
         release,
       );
@@ -64,7 +64,7 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number, peer: Peer 
         if (tries >= maxTries) return result;
         wait = baseMs * 2 ** (tries - 1);
       }
-      if (Date.now() + wait >= deadline) return result;
+      if (performance.now() + wait >= deadline) return result;
       await sleep(wait, signal);
     }
   };

@@ -26,7 +26,7 @@ export interface ChatRequest {
   messages: Message[];
   signal: AbortSignal;
   meter?: CostReservation | null;
-  /** Epoch milliseconds after which no try and no wait begins. */
+  /** Time of `performance.now()` after which no try and no wait begins. */
   deadline?: number;
   /** First wait between tries, in milliseconds; doubles each time. */
   retryBaseMs?: number;
@@ -72,12 +72,12 @@ export async function completeChat(providers: ModelClient, request: ChatRequest)
   let hasBegun = false;
   const observed = onText ? { ...request, onText: (piece: string) => ((hasBegun = true), onText(piece)) } : request;
   for (let tries = 1; ; tries += 1) {
-    const left = Math.max(1, deadline - Date.now());
+    const left = Math.max(1, deadline - performance.now());
     const result = await tryOnce(providers, observed, Math.min(tryTimeoutMs, left));
     if ('ok' in result) return result;
     if (hasBegun) return result.failure;
     const wait = Math.max(retryBaseMs * 2 ** (tries - 1), retryAfterMs(result.retryAfter, Date.now()) ?? 0);
-    if (tries >= maxTries || wait > maxWaitMs || Date.now() + wait >= deadline) return result.failure;
+    if (tries >= maxTries || wait > maxWaitMs || performance.now() + wait >= deadline) return result.failure;
     await waiting(request, () => sleep(wait, signal));
   }
 }

@@ -56,7 +56,7 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
     async http({ url, tryTimeoutMs, onPushback }, input, signal) {
       const headers = { ...containerHeaders(null), 'content-type': 'application/json' };
       const limits = {
-        ...{ tryTimeoutMs, deadline: Date.now() + rolloutWindowMs(tryTimeoutMs) },
+        ...{ tryTimeoutMs, deadline: performance.now() + rolloutWindowMs(tryTimeoutMs) },
         ...(onPushback && { onPushback }),
       };
       const what = { method: 'POST' as const, url, headers, body: JSON.stringify(input) };

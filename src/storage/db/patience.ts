@@ -18,12 +18,12 @@ export interface Patience {
  * other error at once.
  */
 export async function retryTransient<T>(work: () => Promise<T>, { patienceMs, onRetry }: Patience): Promise<T> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = performance.now() + patienceMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
     try {
       return await work();
     } catch (error) {
-      if (Date.now() + waitMs > deadline || !isTransient(error)) throw error;
+      if (performance.now() + waitMs > deadline || !isTransient(error)) throw error;
       onRetry(error);
       await delay(waitMs);
     }

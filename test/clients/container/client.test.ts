@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test, jest } from '@jest/globals';
 import {
   ContainerError,
   createContainerClient,
@@ -32,7 +32,7 @@ function ask(changes: Partial<RolloutRequest> = {}): RolloutRequest {
     inferenceApiKey: 'rip_x.y',
     messages: [{ role: 'system', content: 'Be kind.' }],
     tryTimeoutMs: 5_000,
-    deadline: Date.now() + 20_000,
+    deadline: performance.now() + 20_000,
     ...changes,
   };
 }
@@ -210,7 +210,7 @@ describe('failures', () => {
   });
 
   test('ends a hanging try at a near deadline', async () => {
-    const deadline = Date.now() + 200;
+    const deadline = performance.now() + 200;
     expect(await rollout(answers.hang(), { tryTimeoutMs: 60_000, deadline })).toEqual(failed('container_timeout'));
     expect(container.ledger).toHaveLength(1);
   });
@@ -267,11 +267,25 @@ describe('failures', () => {
   });
 
   test('repeated 429: fails at the deadline', async () => {
-    const deadline = Date.now() + 400;
-    const outcome = await rollout(answers.busySeconds('0.1'), { deadline });
+    const endsAt = Date.now() + 400;
+    const outcome = await rollout(answers.busySeconds('0.1'), { deadline: performance.now() + 400 });
     expect(outcome).toEqual(failed('container_busy', { infrastructure: true }));
     expect(container.ledger.length).toBeGreaterThan(1);
-    expect(container.ledger.at(-1)!.in).toBeLessThanOrEqual(deadline);
+    expect(container.ledger.at(-1)!.in).toBeLessThanOrEqual(endsAt);
+  });
+
+  test('a clock that is set forward or back does not move the deadline', async () => {
+    const clock = Date.now;
+    const set = (ms: number) => jest.spyOn(Date, 'now').mockImplementation(() => clock() + ms);
+    try {
+      const later: Behaviour = (...args) => (set(3_600_000), answers.status(500)(...args));
+      expect(await rollout(answers.inTurn(later, answers.reward(1)))).toMatchObject({ kind: 'reward' });
+      const earlier: Behaviour = (...args) => (set(-3_600_000), answers.busySeconds('0.1')(...args));
+      const outcome = await rollout(earlier, { deadline: performance.now() + 150 });
+      expect(outcome).toEqual(failed('container_busy', { infrastructure: true }));
+    } finally {
+      jest.restoreAllMocks();
+    }
   });
 
   test('does not wait for a Retry-After beyond the deadline', async () => {
@@ -281,7 +295,7 @@ describe('failures', () => {
 
   test('Retry-After: 0 does not cause a busy loop', async () => {
     const slow = createContainerClient({ egress: { mode: 'dev', allowlist: [] }, retryBaseMs: 100 });
-    await rollout(answers.busySeconds(0), { deadline: Date.now() + 350 }, slow);
+    await rollout(answers.busySeconds(0), { deadline: performance.now() + 350 }, slow);
     expect(container.ledger.length).toBeLessThanOrEqual(4);
     await slow.close();
   });

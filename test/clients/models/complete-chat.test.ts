@@ -138,9 +138,9 @@ describe('a proposer call', () => {
 
   test('starts no try or wait after the deadline', async () => {
     const busy: ModelReply = { status: 429, raw: '', headers: { 'retry-after': '5' } };
-    expect(await ask(() => busy, { deadline: Date.now() + 3_000 })).toMatchObject({ code: 'proposer_refused' });
+    expect(await ask(() => busy, { deadline: performance.now() + 3_000 })).toMatchObject({ code: 'proposer_refused' });
     expect(model.requests).toHaveLength(1);
-    const hangs = ask(() => new Promise(() => undefined), { deadline: Date.now() + 200 });
+    const hangs = ask(() => new Promise(() => undefined), { deadline: performance.now() + 200 });
     expect(await hangs).toMatchObject({ code: 'upstream_timeout' });
     expect(model.requests).toHaveLength(2);
   });
