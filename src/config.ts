@@ -27,7 +27,7 @@ const settings = z.object({
     .optional(),
   RATCHET_API_KEY: z
     .string()
-    .regex(/^[\x21-\x7e]{16,}$/, 'must be 16 or more visible characters without spaces')
+    .regex(/^[\x21-\x7e]{32,500}$/, 'must be 32 to 500 visible characters without spaces (openssl rand -hex 24)')
     .optional(),
   RATCHET_EGRESS: z.enum(['dev', 'public', 'allowlist'], 'must be dev, public or allowlist').optional(),
   RATCHET_EGRESS_ALLOW: z

@@ -6,7 +6,7 @@ const server = {
   DATABASE_URL: 'postgres://db/ratchet',
   TEMPORAL_ADDRESS: 'temporal:7233',
   RATCHET_SECRET_KEY: Buffer.alloc(32).toString('base64'),
-  RATCHET_API_KEY: 'a-key-of-16-characters',
+  RATCHET_API_KEY: 'a-key-of-thirty-two-characters-xx',
 };
 
 describe('an API that listens beyond this machine', () => {
@@ -33,4 +33,16 @@ describe('an API that listens beyond this machine', () => {
     expect(warnings('https://ratchet.example.com', 'dev')).toBe(1);
     expect(warnings('https://ratchet.example.com', 'public')).toBe(0);
   });
+});
+
+test.each([
+  ['x'.repeat(31), false],
+  ['x'.repeat(32), true],
+  ['x'.repeat(500), true],
+  ['x'.repeat(501), false],
+  [`${'x'.repeat(32)} y`, false],
+])('RATCHET_API_KEY: 32 to 500 visible characters', (key, isAccepted) => {
+  const read = () => readConfig({ RATCHET_API_KEY: key });
+  if (isAccepted) expect(read().apiKey).toBe(key);
+  else expect(read).toThrow(ConfigError);
 });
