@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { Db } from '../storage/db/db.js';
 import { migrationNames } from '../storage/db/migrate.js';
+import { exhaustedResource } from '../storage/db/postgres-errors.js';
+import { proveWritable } from '../storage/db/write-probe.js';
 import { buildOf, setCurrentCommand } from './worker-versioning.js';
 import { taskQueue } from '../../workflows/messages.js';
 
@@ -17,15 +19,23 @@ const workflowQueue = 1;
 /** A worker polls at least once a minute. */
 const pollerAgeMs = 70_000;
 
-/** Checks the database, its migrations, Temporal, and that a worker polls. */
+/** Age up to which all callers share one result. */
+const sharedMs = 1_000;
+
+/** Checks that the database can be written, its migrations, Temporal, and that a worker polls. */
 export function createReadiness(db: Db, client: Client): () => Promise<Check[]> {
-  return async () =>
-    Promise.all([
-      check('database', () => db.ping()),
-      check('migrations', () => checkMigrations(db)),
-      check('temporal', () => checkTemporal(client)),
-      check('worker', () => checkWorker(client)),
-    ]);
+  let shared: Promise<Check[]> | null = null;
+  const forget = () => void (shared = null);
+  return () => (shared ??= probe(db, client).finally(() => setTimeout(forget, sharedMs).unref()));
+}
+
+function probe(db: Db, client: Client): Promise<Check[]> {
+  return Promise.all([
+    check('database', () => proveWritable(db)),
+    check('migrations', () => checkMigrations(db)),
+    check('temporal', () => checkTemporal(client)),
+    check('worker', () => checkWorker(client)),
+  ]);
 }
 
 async function check(name: Check['name'], run: () => Promise<void>): Promise<Check> {
@@ -33,7 +43,9 @@ async function check(name: Check['name'], run: () => Promise<void>): Promise<Che
     await withDeadline(run());
     return { name, ok: true, detail: null };
   } catch (error) {
-    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
+    const message = error instanceof Error ? error.message : String(error);
+    const exhausted = exhaustedResource(error);
+    return { name, ok: false, detail: exhausted ? `out of ${exhausted}: ${message}` : message };
   }
 }
 

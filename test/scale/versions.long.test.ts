@@ -82,7 +82,9 @@ const sendNewJobsTo = (buildId: string) =>
     allowNoPollers: true,
   });
 const workerCheck = async () => {
-  const { checks } = (await (await fetch(`${service.url}/readyz`)).json()) as {
+  const { checks } = (await (
+    await fetch(`${service.url}/readyz`, { headers: { 'x-api-key': service.apiKey } })
+  ).json()) as {
     checks: { worker: { ok: boolean; detail: string | null } };
   };
   return checks.worker;

@@ -24,7 +24,8 @@ declare module 'fastify' {
 /** Public routes, with everything below /docs. All other routes require a key. */
 export const publicRoutes: readonly string[] = ['/', '/livez', '/readyz', '/openapi.json', '/docs'];
 
-function isPublic(route: string | undefined): boolean {
+/** Whether a route needs no key. */
+export function isPublic(route: string | undefined): boolean {
   return route !== undefined && (publicRoutes.includes(route) || route.startsWith('/docs/'));
 }
 
@@ -49,6 +50,7 @@ export function registerAuth(app: App, deps: HttpDeps): void {
     if (scope && !row.scopes.includes(scope)) throw missingScope(scope);
     request.caller = { orgId: row.orgId, keyId: row.id };
   };
+  app.decorate('identify', (request) => identify(request, presentedKey(request)));
   app.addHook('onRequest', (request, _reply, done) => {
     if (isPublic(request.routeOptions.url)) return done();
     const presented = presentedKey(request);

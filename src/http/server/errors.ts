@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { isDataError, isTransient } from '../../storage/db/postgres-errors.js';
+import { exhaustedResource, isDataError, isTransient } from '../../storage/db/postgres-errors.js';
 
 /** A field's error; `pointer` is a JSON pointer (RFC 6901) into body, query or headers. */
 export interface FieldError {
@@ -154,7 +154,10 @@ export function toApiError(thrown: unknown): ApiError {
   const entry = known[error.code ?? ''];
   if (entry) return new ApiError(...entry, { cause: thrown });
   if (isTransient(thrown)) {
-    const detail = 'The database is unreachable or busy; retry.';
+    const exhausted = exhaustedResource(thrown);
+    const detail = exhausted
+      ? `The database is out of ${exhausted}; retry.`
+      : 'The database is unreachable or busy; retry.';
     return new ApiError(503, 'database_unavailable', detail, { cause: thrown });
   }
   if (isDataError(thrown)) {

@@ -33,8 +33,6 @@ export interface Db {
   auth<T>(keyHashHex: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   worker<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   operator<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Resolves when the database answers; rejects with its error. */
-  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -169,9 +167,6 @@ export function connect(url: string, log: Logger, max = 10): Db {
     auth: (hash, work) => run({ 'app.scope': 'auth', 'app.key_hash': hash }, work),
     worker: (work) => run({ 'app.scope': 'worker' }, work),
     operator: (work) => run({ 'app.scope': 'operator' }, work),
-    ping: async () => {
-      await pool.query('select 1');
-    },
     close: () => {
       closing = true;
       return pool.end();

@@ -57,6 +57,18 @@ export function isDataError(error: unknown): boolean {
   return errorCode(error).length === 5 && errorCode(error).startsWith('22');
 }
 
+const resources: Record<string, string> = {
+  '53100': 'disk space',
+  '53200': 'memory',
+  '53300': 'connections',
+};
+
+/** What Postgres has run out of; null for other errors. */
+export function exhaustedResource(error: unknown): string | null {
+  const code = errorCode(error);
+  return Object.hasOwn(resources, code) ? resources[code]! : null;
+}
+
 export function isUniqueViolation(error: unknown): boolean {
   return errorCode(error) === '23505';
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { Check } from '../../../src/temporal/readiness.js';
 import { httpOfFile } from '../support.js';
 
@@ -18,13 +18,39 @@ describe('/readyz', () => {
     expect(Object.keys(body.checks)).toEqual(['database', 'migrations', 'temporal', 'worker']);
   });
 
-  test.each(['database', 'migrations', 'temporal', 'worker'] as const)('names %s when it is missing', async (name) => {
-    checks = [{ name, ok: false, detail: 'gone fishing' }];
-    const { status, body } = await http.call('GET', '/readyz');
-    expect([status, body]).toEqual([
-      503,
-      { status: 'not_ready', checks: { [name]: { ok: false, detail: 'gone fishing' } } },
-    ]);
+  describe('when a part is missing', () => {
+    const parts = ['database', 'migrations', 'temporal', 'worker'] as const;
+    const missing = (name: (typeof parts)[number]) => (checks = [{ name, ok: false, detail: 'gone fishing' }]);
+
+    test.each(parts)('names %s, with the reason to a caller with a key', async (name) => {
+      missing(name);
+      const { status, body } = await http.call('GET', '/readyz');
+      expect([status, body]).toEqual([
+        503,
+        { status: 'not_ready', checks: { [name]: { ok: false, detail: 'gone fishing' } } },
+      ]);
+    });
+
+    test('shows its name alone without a key', async () => {
+      missing('temporal');
+      const answer = await http.app.inject('/readyz');
+      expect([answer.statusCode, answer.json()]).toEqual([
+        503,
+        { status: 'not_ready', checks: { temporal: { ok: false, detail: null } } },
+      ]);
+    });
+
+    test('refuses an unknown key', async () => {
+      expect((await http.call('GET', '/readyz', undefined, { authorization: 'Bearer unknown' })).status).toBe(401);
+    });
+
+    test('shows its name alone when the key cannot be looked up', async () => {
+      missing('database');
+      const lookUp = jest.spyOn(http.db, 'auth').mockRejectedValue(Object.assign(new Error(), { code: '53300' }));
+      const answer = await http.call('GET', '/readyz', undefined, { authorization: 'Bearer another' });
+      lookUp.mockRestore();
+      expect([answer.status, answer.body.checks]).toEqual([503, { database: { ok: false, detail: null } }]);
+    });
   });
 });
 

@@ -1,5 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { isDataError, isPermanent, isTransient, isUniqueViolation } from '../../../src/storage/db/postgres-errors.js';
+import {
+  exhaustedResource,
+  isDataError,
+  isPermanent,
+  isTransient,
+  isUniqueViolation,
+} from '../../../src/storage/db/postgres-errors.js';
 
 const withCode = (code: unknown) => Object.assign(new Error('x'), { code });
 
@@ -37,4 +43,14 @@ test('treats client errors without a code as transient, and all other errors as 
 test('names one code and one class', () => {
   expect([isUniqueViolation(withCode('23505')), isUniqueViolation(withCode('23503'))]).toEqual([true, false]);
   expect([isDataError(withCode('22P02')), isDataError(withCode('23505'))]).toEqual([true, false]);
+});
+
+test.each([
+  ['53100', 'disk space'],
+  ['53200', 'memory'],
+  ['53300', 'connections'],
+  ['53400', null],
+  ['08006', null],
+])('%s: out of %s', (code, resource) => {
+  expect(exhaustedResource(withCode(code))).toBe(resource);
 });

@@ -149,7 +149,7 @@ describe('row-level security', () => {
     await admin.connect();
     const { rows } = await admin.query<{ relname: string; relrowsecurity: boolean; relforcerowsecurity: boolean }>(
       `select relname, relrowsecurity, relforcerowsecurity from pg_class
-        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not in ('schema_migrations', 'secret_key_fingerprint')`,
+        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not in ('schema_migrations', 'secret_key_fingerprint', 'write_probe')`,
     );
     const { rows: role } = await admin.query(
       `select rolsuper, rolbypassrls, rolcanlogin, rolcreaterole from pg_roles where rolname = 'ratchet_app'`,

@@ -91,6 +91,13 @@ create table secret_key_fingerprint (
   set_at timestamptz not null default now()
 );
 
+-- The one row that a readiness check writes.
+create table write_probe (
+  only_row boolean primary key default true check (only_row),
+  written_at timestamptz not null default now()
+);
+insert into write_probe default values;
+
 
 -- ---------------------------------------------------------------------------
 -- Jobs
@@ -728,6 +735,7 @@ grant select, insert, update, delete on
   deployments, deployment_names, deployment_counters,
   datasets, dataset_rows
 to ratchet_app;
+grant select, update on write_probe to ratchet_app;
 -- Append-only tables.
 grant select, insert on orgs, snapshots, secret_key_fingerprint to ratchet_app;
 
