@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fastifySwagger from '@fastify/swagger';
 import fastifySwaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
@@ -35,8 +36,29 @@ export async function registerDocs(app: App, version: string): Promise<void> {
       return written;
     },
   });
-  await app.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
-  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  await app.register(fastifySwaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiHooks: {
+      onRequest(request, reply, done) {
+        // The page's own renderings of the document would be made anew for each request.
+        if (/^\/docs\/(json|yaml)$/.test(request.routeOptions.url ?? '')) return void reply.redirect('/openapi.json');
+        done();
+      },
+    },
+  });
+  let rendered: { body: Buffer; etag: string } | null = null;
+  app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
+    const { body, etag } = (rendered ??= render(app.swagger()));
+    void reply.headers({ etag, 'cache-control': 'no-cache' });
+    if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();
+    return reply.type('application/json; charset=utf-8').send(body);
+  });
+}
+
+function render(document: object): { body: Buffer; etag: string } {
+  const body = Buffer.from(JSON.stringify(document));
+  return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
 }
 
 /** Stable operation id: `post_api_v1_online_sessions_session_id_pause`. */

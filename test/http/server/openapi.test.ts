@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventSchemas } from '../../../src/contracts/events/schema.js';
 import { httpOfFile } from '../support.js';
 
@@ -46,6 +46,24 @@ describe('/openapi.json', () => {
         const name = `${method.toLowerCase()} ${url.replaceAll(/:(\w+)/g, '{$1}')}`;
         if (!hidden.test(name)) expect(documented).toContain(name);
       }
+    }
+  });
+
+  test('is rendered once, and 304 to a caller that has it', async () => {
+    const answer = await http.app.inject('/openapi.json');
+    const etag = String(answer.headers['etag']);
+    expect(etag).toMatch(/^"[\w-]{43}"$/);
+    const render = jest.spyOn(http.app, 'swagger');
+    expect((await http.app.inject('/openapi.json')).rawPayload.equals(answer.rawPayload)).toBe(true);
+    for (const known of [etag, `"x", W/${etag}`]) {
+      const again = await http.app.inject({ url: '/openapi.json', headers: { 'if-none-match': known } });
+      expect([again.statusCode, again.headers['etag'], again.body]).toEqual([304, etag, '']);
+    }
+    const other = await http.app.inject({ url: '/openapi.json', headers: { 'if-none-match': '"x"' } });
+    expect([other.statusCode, render.mock.calls]).toEqual([200, []]);
+    for (const url of ['/docs/json', '/docs/yaml']) {
+      const { statusCode, headers } = await http.app.inject(url);
+      expect([statusCode, headers['location']]).toEqual([302, '/openapi.json']);
     }
   });
 
