@@ -31,6 +31,7 @@ import { registerNotFound } from './server/not-found.js';
 import { registerProviders } from './server/providers.js';
 import { validate } from './server/schema.js';
 import { registerSensors } from './sessions/sensors.js';
+import { limitStrangers } from './server/strangers.js';
 import { sessionLineage } from './sessions/lineage.js';
 import { registerSessions } from './sessions/routes.js';
 
@@ -82,9 +83,10 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   });
   registerHosts(app, deps.publicUrl, deps.listenHost);
   closeSilentConnections(app);
-  registerNotFound(app);
   registerBodyParser(app);
+  limitStrangers(app);
   registerAuth(app, deps);
+  registerNotFound(app);
   registerIdempotency(app, deps);
   registerAudit(app, deps);
   await app.register(fastifyHelmet, {

@@ -7,8 +7,8 @@ export const proxyParams = z.object({ session_id: z.string(), correlation_id: z.
 const completionRequest = z
   .looseObject({
     messages: z.array(z.looseObject({ role: z.string() })),
-    model: z.string().optional().describe("Default: the policy's."),
-    stream: z.boolean().optional(),
+    model: z.string().nullish().describe("Default: the policy's."),
+    stream: z.boolean().nullish(),
   })
   .meta({
     id: 'ChatCompletionRequest',
@@ -53,14 +53,14 @@ export function inferenceSchema(
 }
 
 const failures = {
-  400: 'A field that is not allowed, or no messages.',
+  400: 'A field that is not allowed or has another type, or no messages.',
   401: 'Missing or unknown key.',
   403: 'The key lacks the scope infer.',
   404: 'Unknown, or owned by another organization.',
   413: 'The body is larger than 10 MiB.',
   415: 'The body is not application/json.',
   422: 'JSON that cannot be stored: NUL, a lone surrogate, a number beyond a double.',
-  429: "The provider's; retry-after is passed on.",
+  429: "The provider's; retry-after is passed on. Or too many failed authentications from this address.",
   502: "The provider is unreachable, broke off, or refused the service's key.",
   503: 'Draining, overloaded, or the database is unreachable.',
   504: 'The provider did not answer in time.',

@@ -30,6 +30,7 @@ const causes = {
   413: 'The body is too large.',
   415: 'The body is not application/json.',
   422: 'Invalid fields, listed in `errors`.',
+  429: 'Too many failed authentications from this address; retry after `retry-after`.',
   503: 'Draining, overloaded, or a part of the service is unreachable; retry after `retry-after`.',
 };
 export type ErrorStatus = keyof typeof causes;
@@ -40,7 +41,7 @@ export function problems(...more: ErrorStatus[]) {
     status,
     { description: causes[status], content: { 'application/problem+json': { schema: problemSchema } } },
   ];
-  return Object.fromEntries(([401, 403, 503, ...more] as ErrorStatus[]).map(entry)) as Record<
+  return Object.fromEntries(([401, 403, 429, 503, ...more] as ErrorStatus[]).map(entry)) as Record<
     ErrorStatus,
     { description: string; content: { 'application/problem+json': { schema: typeof problemSchema } } }
   >;

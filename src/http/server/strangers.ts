@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+import type { App } from '../deps.js';
+import { isPublic } from './auth.js';
+import { ApiError } from './errors.js';
+
+const windowMs = 60_000;
+/** Failed authentications of an address in a window; on loopback, users share one with their jobs. */
+const most = { remote: 100, loopback: 1_000 };
+const remembered = 10_000;
+
+/**
+ * Refuses an address with many failed authentications before any look-up (429). Keys that were
+ * accepted before pass: others may share their address, behind a proxy or on one machine.
+ */
+export function limitStrangers(app: App): void {
+  const failures = new LRUCache<string, number>({ max: remembered, ttl: windowMs, noUpdateTTL: true });
+  const accepted = new LRUCache<string, true>({ max: remembered });
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!needsLookUp(request)) return done();
+    const network = networkOf(request.ip);
+    const limit = isLoopback(request.ip) ? most.loopback : most.remote;
+    if ((failures.get(network) ?? 0) < limit || accepted.has(digestOf(request))) return done();
+    const seconds = Math.max(1, Math.ceil(failures.getRemainingTTL(network) / 1_000));
+    done(
+      new ApiError(
+        429,
+        'too_many_failures',
+        `Too many failed authentications from this address; retry in ${seconds} s.`,
+        { headers: { 'retry-after': String(seconds) } },
+      ),
+    );
+  });
+
+  app.addHook('onResponse', (request, { statusCode }, done) => {
+    if (!needsLookUp(request)) return done();
+    if (statusCode === 401) {
+      const network = networkOf(request.ip);
+      failures.set(network, (failures.get(network) ?? 0) + 1);
+      accepted.delete(digestOf(request));
+    } else if (request.caller) accepted.set(digestOf(request), true);
+    done();
+  });
+}
+
+/** Whether a failure counts: public routes need no key, and inference keys cost no look-up. */
+function needsLookUp(request: FastifyRequest): boolean {
+  const { url } = request.routeOptions;
+  const key = presented(request);
+  return isPublic(url) ? url === '/readyz' && key !== undefined : !key?.startsWith('rip_');
+}
+
+function presented({ headers }: FastifyRequest): string | undefined {
+  return headers.authorization?.replace(/^Bearer +/i, '') ?? headers['x-api-key']?.toString();
+}
+
+function digestOf(request: FastifyRequest): string {
+  return hash('sha256', presented(request) ?? '', 'base64');
+}
+
+/** An IPv4 address, or the /64 of an IPv6 address, which one host can use as a whole. */
+function networkOf(ip: string): string {
+  const address = ipaddr.process(ip);
+  return address instanceof ipaddr.IPv6 && !isLoopback(ip) ? address.parts.slice(0, 4).join(':') : address.toString();
+}
+
+function isLoopback(ip: string): boolean {
+  return ipaddr.process(ip).range() === 'loopback';
+}

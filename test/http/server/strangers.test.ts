@@ -1,0 +1,51 @@
+import { expect, jest, test } from '@jest/globals';
+import { httpOfFile } from '../support.js';
+
+const http = httpOfFile();
+const path = '/api/v1/online/sessions';
+const ask = (remoteAddress: string, key: string, url = path) =>
+  http.app.inject({ url, remoteAddress, headers: { authorization: `Bearer ${key}` } });
+
+async function failures(times: number, addressOf: (n: number) => string): Promise<number[]> {
+  const answers: number[] = [];
+  for (let n = 0; n < times; n += 1) answers.push((await ask(addressOf(n), `unknown-${n}`)).statusCode);
+  return answers;
+}
+
+test('an address with 100 failed authentications is 429 without a look-up, until its window ends', async () => {
+  expect(new Set(await failures(100, () => '203.0.113.1'))).toEqual(new Set([401]));
+  const lookUp = jest.spyOn(http.db, 'auth');
+  const answer = await ask('203.0.113.1', 'unknown');
+  expect([answer.statusCode, answer.json().code, lookUp.mock.calls]).toEqual([429, 'too_many_failures', []]);
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(60);
+  expect((await ask('::ffff:203.0.113.1', 'unknown')).statusCode).toBe(429);
+  expect((await ask('203.0.113.1', 'unknown', '/readyz')).statusCode).toBe(429);
+  expect((await ask('203.0.113.2', 'unknown')).statusCode).toBe(401);
+  lookUp.mockRestore();
+  const now = performance.now();
+  const clock = jest.spyOn(performance, 'now').mockReturnValue(now + 61_000);
+  expect((await ask('203.0.113.1', 'unknown')).statusCode).toBe(401);
+  clock.mockRestore();
+});
+
+test('the addresses of an IPv6 /64 count as one', async () => {
+  expect(new Set(await failures(100, (n) => `2001:db8:0:1::${n.toString(16)}`))).toEqual(new Set([401]));
+  expect((await ask('2001:db8:0:1:ffff::', 'unknown')).statusCode).toBe(429);
+  expect((await ask('2001:db8:0:2::', 'unknown')).statusCode).toBe(401);
+});
+
+test('keys that were accepted before, inference keys and public routes pass', async () => {
+  expect((await ask('203.0.113.3', http.otherKey)).statusCode).toBe(200);
+  await failures(100, () => '203.0.113.4');
+  expect((await ask('203.0.113.4', http.otherKey)).statusCode).toBe(200);
+  expect((await ask('203.0.113.4', http.key)).statusCode).toBe(429);
+  expect((await ask('203.0.113.4', 'rip_unknown')).statusCode).toBe(401);
+  expect((await http.app.inject({ url: '/readyz', remoteAddress: '203.0.113.4' })).statusCode).toBe(200);
+  expect((await ask('203.0.113.4', 'unknown', '/livez')).statusCode).toBe(200);
+});
+
+test('loopback has ten times as many', async () => {
+  expect(new Set(await failures(1_000, () => '127.0.0.1'))).toEqual(new Set([401]));
+  expect((await ask('127.0.0.1', 'unknown')).statusCode).toBe(429);
+});
