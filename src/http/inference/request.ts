@@ -38,6 +38,9 @@ export function readChatBody(body: unknown): Json & { messages: unknown[] } {
   }
   const { messages } = json;
   if (!Array.isArray(messages)) throw invalid('messages', 'messages must be an array of chat messages.');
+  const { model = null, stream = null } = json;
+  if (model !== null && typeof model !== 'string') throw invalid('model', 'model must be a string.');
+  if (stream !== null && typeof stream !== 'boolean') throw invalid('stream', 'stream must be a boolean.');
   return { ...json, messages };
 }
 

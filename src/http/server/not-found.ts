@@ -23,20 +23,19 @@ export function registerNotFound(app: App): void {
     for (const allowed of [method].flat()) pattern.methods.add(allowed);
     patterns.set(url, pattern);
   });
-  app.setNotFoundHandler((request, reply) => {
-    const allowed = allowedMethods(patterns, request);
-    const error =
-      allowed.length > 0
-        ? new ApiError(
-            405,
-            'method_not_allowed',
-            `Method ${request.method} is not allowed; use ${allowed.join(', ')}.`,
-            {
-              headers: { allow: allowed.join(', ') },
-            },
-          )
-        : new ApiError(404, 'not_found', 'Unknown path; see /docs for the available endpoints.');
-    return sendError(request, reply, error);
+  // Before the body is parsed: a method that takes a body may come without a content type.
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(request.is404 ? refusalOf(request, allowedMethods(patterns, request)) : undefined);
+  });
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, refusalOf(request, [])));
+}
+
+function refusalOf({ method }: FastifyRequest, allowed: string[]): ApiError {
+  if (allowed.length === 0)
+    return new ApiError(404, 'not_found', 'Unknown path; see /docs for the available endpoints.');
+  const allow = allowed.join(', ');
+  return new ApiError(405, 'method_not_allowed', `Method ${method} is not allowed; use ${allow}.`, {
+    headers: { allow },
   });
 }
 

@@ -166,6 +166,8 @@ describe('a deployment refuses', () => {
     ['{"messages": []}', 400, 'invalid_request'],
     ['{"messages": [], "api_key": "sk"}', 400, 'invalid_request'],
     ['{"messages": [], "base_url": "http://x"}', 400, 'invalid_request'],
+    ['{"messages": [{"role": "user", "content": "x"}], "model": []}', 400, 'invalid_request'],
+    ['{"messages": [{"role": "user", "content": "x"}], "stream": {}}', 400, 'invalid_request'],
   ])('%s, in the form of OpenAI', async (body, status) => {
     const answer = await it.ask('frozen', body);
     expect(answer.status).toBe(status);

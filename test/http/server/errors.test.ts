@@ -152,6 +152,19 @@ describe('each status', () => {
     expect([answer.status, answer.headers['allow'], answer.body.code]).toEqual([405, allow, 'method_not_allowed']);
   });
 
+  test.each([
+    ['/', 'GET, HEAD'],
+    ['/livez', 'GET, HEAD'],
+    ['/readyz', 'GET, HEAD'],
+    [sessions, 'GET, HEAD, POST'],
+  ] as const)('405 with Allow for QUERY %s, with or without a content type', async (url, allow) => {
+    const authorization = `Bearer ${http.key}`;
+    for (const headers of [{ authorization }, { authorization, 'content-type': 'application/json' }]) {
+      const { statusCode, headers: had } = await http.app.inject({ method: 'QUERY' as 'GET', url, headers });
+      expect([statusCode, had['allow']]).toEqual([405, allow]);
+    }
+  });
+
   test('413 for a body over 1 MiB', async () => {
     const answer = await http.call('POST', sessions, { filler: 'x'.repeat(1024 * 1024) });
     expect([answer.status, answer.body.code]).toEqual([413, 'body_too_large']);
