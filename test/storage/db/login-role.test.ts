@@ -48,7 +48,7 @@ test('all processes of a secret key share a role, which another key does not ope
   expect(new Set(urls).size).toBe(1);
   expect(await ensureLoginRole(admin, other)).not.toBe(urls[0]);
   const db = connect(urls[0]!, log, 1);
-  await db.ping();
+  await db.worker((tx) => tx.query('select 1'));
   await db.close();
   const wrong = Object.assign(new URL(urls[0]!), { password: 'wrong' });
   await expect(as({ connectionString: wrong.href }, (client) => client.query('select 1'))).rejects.toThrow();
@@ -65,6 +65,6 @@ test('where the role of the URL may not create it, one line has the statement fo
   const [, sql] = /"(create role [^"]+)"/.exec((error as Error).message)!;
   await as({ connectionString: admin }, (client) => client.query(sql!));
   const db = connect(await ensureLoginRole(url, key), log, 1);
-  await db.ping();
+  await db.worker((tx) => tx.query('select 1'));
   await db.close();
 });
