@@ -46,6 +46,10 @@ export function callFailure({
     const remedy = `Check that the provider runs and that ${urlSetting(provider)} reaches it.`;
     return { code, message: `${call}${sentence(detail)} ${remedy}`, infrastructure, systemic: false };
   }
+  if (code === 'upstream_answer_too_large') {
+    const remedy = 'Lower max_tokens.';
+    return { code, message: `${call}${sentence(detail)} ${remedy}`, infrastructure: false, systemic: false };
+  }
   const { name, remedy } = meaningOf(status, provider, field);
   return {
     code: name,

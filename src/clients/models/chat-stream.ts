@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asObject } from '../../util/json.js';
 
 type Json = Record<string, unknown>;
@@ -12,30 +14,21 @@ export function isUsageChunk(chunk: Json): boolean {
 
 /**
  * Folds streamed chunks into the completion of the same call without `stream`: texts are joined,
- * lists merged by `index`; for other fields the last value counts.
+ * lists merged by `index`; for other fields the last value counts. Each chunk costs its own size.
  */
 export class StreamFold {
   private head: Json | null = null;
   private usage: unknown = null;
   private readonly choices = new Map<number, Json>();
+  private readonly positions = new WeakMap<unknown[], Map<unknown, number>>();
 
+  /** Takes a chunk over: later chunks change its objects. */
   add(chunk: Json): void {
     const { choices, usage, ...head } = chunk;
-    this.head = { ...this.head, ...head };
+    this.head ??= {};
+    for (const [name, value] of ownFields(head)) this.head[name] = value;
     if (asObject(usage)) this.usage = usage;
-    for (const item of Array.isArray(choices) ? choices : []) {
-      const { index, delta, ...rest } = asObject(item) ?? {};
-      const at = typeof index === 'number' ? index : 0;
-      const choice = this.choices.get(at) ?? { index: at, message: {}, finish_reason: null };
-      const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
-      const logprobs = merge(choice['logprobs'], known['logprobs']);
-      this.choices.set(at, {
-        ...choice,
-        ...known,
-        ...(logprobs === undefined ? {} : { logprobs }),
-        message: merge(choice['message'], asObject(delta) ?? {}),
-      });
-    }
+    for (const item of Array.isArray(choices) ? choices : []) this.addChoice(asObject(item) ?? {});
   }
 
   /** The completion so far; null before the first chunk. */
@@ -50,34 +43,69 @@ export class StreamFold {
     const choices = [...this.choices.values()];
     return choices.length > 0 && choices.every((choice) => choice['finish_reason'] != null);
   }
+
+  private addChoice({ index, delta, ...rest }: Json): void {
+    const at = typeof index === 'number' ? index : 0;
+    let choice = this.choices.get(at);
+    if (!choice) this.choices.set(at, (choice = { index: at, message: {}, finish_reason: null }));
+    for (const [name, value] of ownFields(rest)) {
+      if (value === null) continue;
+      choice[name] = name === 'logprobs' ? this.merge(choice[name], value) : value;
+    }
+    choice['message'] = this.merge(choice['message'], asObject(delta) ?? {});
+  }
+
+  /** The merged value; changes `before` in place. */
+  private merge(before: unknown, now: unknown, key = ''): unknown {
+    if (now === undefined || now === null) return before ?? now;
+    if (typeof before === 'string' && typeof now === 'string' && !repeated.has(key)) return before + now;
+    if (Array.isArray(before) && Array.isArray(now)) return this.mergeLists(before, now);
+    const [old, next] = [asObject(before), asObject(now)];
+    if (!old || !next) return now;
+    for (const [name, value] of ownFields(next)) {
+      old[name] = this.merge(Object.hasOwn(old, name) ? old[name] : undefined, value, name);
+    }
+    return old;
+  }
+
+  private mergeLists(before: unknown[], now: unknown[]): unknown[] {
+    const positions = this.positionsOf(before);
+    for (const item of now) {
+      const index = asObject(item)?.['index'];
+      const at = typeof index === 'number' ? positions.get(index) : undefined;
+      if (at !== undefined) before[at] = this.merge(before[at], item);
+      else {
+        if (typeof index === 'number') positions.set(index, before.length);
+        before.push(item);
+      }
+    }
+    return before;
+  }
+
+  /** Position of the first item with each `index`. */
+  private positionsOf(list: unknown[]): Map<unknown, number> {
+    let positions = this.positions.get(list);
+    if (!positions) {
+      positions = new Map();
+      for (const [at, item] of list.entries()) {
+        const index = asObject(item)?.['index'];
+        if (typeof index === 'number' && !positions.has(index)) positions.set(index, at);
+      }
+      this.positions.set(list, positions);
+    }
+    return positions;
+  }
 }
 
 /** Fields that some providers repeat in every chunk; not to be joined. */
 const repeated = new Set(['role', 'id', 'type', 'name', 'index']);
 
-function merge(before: unknown, now: unknown, key = ''): unknown {
-  if (now === undefined || now === null) return before ?? now;
-  if (typeof before === 'string' && typeof now === 'string' && !repeated.has(key)) return before + now;
-  if (Array.isArray(before) && Array.isArray(now)) return mergeLists(before, now);
-  const [old, next] = [asObject(before), asObject(now)];
-  if (!old || !next) return now;
-  const merged: Json = { ...old };
-  for (const [name, value] of Object.entries(next)) {
-    if (name !== '__proto__') merged[name] = merge(old[name], value, name);
-  }
-  return merged;
+/** The fields of a parsed object that an assignment cannot turn into its prototype. */
+function ownFields(object: Json): [string, unknown][] {
+  return Object.entries(object).filter(([name]) => name !== '__proto__');
 }
 
-function mergeLists(before: unknown[], now: unknown[]): unknown[] {
-  const merged = [...before];
-  for (const item of now) {
-    const index = asObject(item)?.['index'];
-    const at = typeof index === 'number' ? merged.findIndex((other) => asObject(other)?.['index'] === index) : -1;
-    if (at === -1) merged.push(item);
-    else merged[at] = merge(merged[at], item);
-  }
-  return merged;
-}
+const eventsAtOnce = 256;
 
 /** Splits a message into pieces of 24 code points; half a surrogate pair is not text. */
 const pieces = /[^]{1,24}/gu;
@@ -113,6 +141,20 @@ function indexed(calls: unknown[]): unknown[] {
 export function* eventsOf(completion: Json, includeUsage: boolean): Generator<Buffer> {
   for (const chunk of chunksOf(completion, includeUsage)) yield Buffer.from(sseData(chunk));
   yield Buffer.from(sseData(doneData));
+}
+
+/** The events as a body. Pauses between them, because a reader in this process never waits. */
+export function streamOf(completion: Json, includeUsage: boolean): Readable {
+  return Readable.from(paced(eventsOf(completion, includeUsage)));
+}
+
+async function* paced(events: Iterable<Buffer>): AsyncGenerator<Buffer> {
+  let sent = 0;
+  for (const event of events) {
+    yield event;
+    sent += 1;
+    if (sent % eventsAtOnce === 0) await nextTurn();
+  }
 }
 
 export function sseData(data: unknown): string {

@@ -4,7 +4,7 @@ import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type ModelClient } from './providers.js';
 import { readStream, StreamedError } from './streamed-text.js';
-import { field, hideKeys, parseObject } from '../net/untrusted.js';
+import { field, hideKeys, parseBounded } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes, textOfContent } from '../../util/text.js';
 
@@ -123,7 +123,7 @@ async function tryOnce(
     await meter?.close(unsent ? noCost : unknownCost);
     signal.throwIfAborted();
     if (!(fault instanceof ProviderError)) throw error;
-    const passing = fault.code !== 'provider_not_usable';
+    const passing = !lasting.has(fault.code);
     const { code, message } = fault;
     const failure: Failure = { ok: false, code, message, infrastructure: true };
     return passing ? { failure, retryAfter: null } : failure;
@@ -159,6 +159,9 @@ interface ChatReply {
 /** Statuses for a request that the provider cannot accept; another prompt may work. */
 const faultsOfRequest = new Set([400, 413, 422]);
 
+/** Faults that another try repeats, at the same cost. */
+const lasting = new Set(['provider_not_usable', 'upstream_answer_too_large']);
+
 /** Faults before the provider received the request. */
 const neverSent = new Set(['upstream_unreachable', 'provider_not_usable']);
 
@@ -173,7 +176,7 @@ async function readSent(
   }
   const parts = await body.toArray();
   const text = Buffer.concat(parts.map((part: Uint8Array) => Buffer.from(part))).toString();
-  return { status, retryAfter, text, completion: parseObject(text) };
+  return { status, retryAfter, text, completion: parseBounded(text) };
 }
 
 function read(

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { TimeoutError } from '../net/bounded.js';
-import { errorCode } from '../net/untrusted.js';
+import { SseBlockTooLargeError } from '../net/sse.js';
+import { boundDepth, errorCode } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 
 /** A provider's answer, unchanged, except that an error body contains none of our keys. */
@@ -15,7 +16,12 @@ export interface ModelAnswer {
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly status: 502 | 504;
-  readonly code: 'upstream_unreachable' | 'upstream_connection_lost' | 'upstream_timeout' | 'provider_not_usable';
+  readonly code:
+    | 'upstream_unreachable'
+    | 'upstream_connection_lost'
+    | 'upstream_timeout'
+    | 'upstream_answer_too_large'
+    | 'provider_not_usable';
   constructor(code: ProviderError['code'], message: string, cause?: unknown) {
     super(message, { cause });
     this.code = code;
@@ -42,6 +48,9 @@ export function providerError(name: string, error: unknown): Error {
   if (error instanceof TimeoutError) {
     return new ProviderError('upstream_timeout', `The provider "${name}" gave ${message}.`, error);
   }
+  if (error instanceof SseBlockTooLargeError) {
+    return new ProviderError('upstream_answer_too_large', `The provider "${name}" sent ${message}.`, error);
+  }
   if (unreachable.has(code)) {
     return new ProviderError('upstream_unreachable', `The provider "${name}" cannot be reached (${code}).`, error);
   }
@@ -61,6 +70,6 @@ export function errorIn(text: string): Record<string, unknown> | null {
     if (cause instanceof SyntaxError) return null;
     throw cause;
   }
-  const error = asObject(asObject(Array.isArray(body) ? body[0] : body)?.['error']);
+  const error = asObject(boundDepth(asObject(Array.isArray(body) ? body[0] : body)?.['error']));
   return typeof error?.['message'] === 'string' ? error : null;
 }

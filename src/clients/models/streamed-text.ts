@@ -1,6 +1,6 @@
 import { doneData, StreamFold } from './chat-stream.js';
 import { sseBlocks } from '../net/sse.js';
-import { field, parseObject } from '../net/untrusted.js';
+import { field, parseBounded } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes, textOfContent } from '../../util/text.js';
 
@@ -23,7 +23,7 @@ export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (piec
     // Drain the rest after [DONE], so that the connection can be reused.
     if (data === null || isDone) continue;
     isDone = data === doneData;
-    const chunk = complete ? parseObject(data) : null;
+    const chunk = complete ? parseBounded(data) : null;
     if (chunk === null) continue;
     if (chunk['error']) throw new StreamedError(cutToBytes(JSON.stringify(chunk['error']), 1_024));
     fold.add(chunk);

@@ -6,15 +6,28 @@ export interface SseBlock {
   complete: boolean;
 }
 
+/** Characters of the longest event that is read. */
+export const maxBlockLength = 1024 * 1024;
+
+/** An event of a stream is longer than `maxBlockLength`. */
+export class SseBlockTooLargeError extends Error {
+  override readonly name = 'SseBlockTooLargeError';
+  constructor() {
+    super(`an event of more than ${maxBlockLength} characters`);
+  }
+}
+
 /**
  * Splits a stream of server-sent events (WHATWG HTML §9.2.6) losslessly: the joined `raw` are the
- * stream. Text after the last blank line is a block too. Reads each byte once.
+ * stream. Text after the last blank line is a block too. Reads each byte once. Throws a
+ * SseBlockTooLargeError.
  */
 export class SseSplitter {
   private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   private readonly blankLine = /\r\n\r\n|\n\n|\r\r/g;
   /** The pieces of an event without its end. */
   private pieces: string[] = [];
+  private length = 0;
   /** Their end, in which a blank line may have begun. */
   private tail = '';
 
@@ -23,9 +36,13 @@ export class SseSplitter {
     const piece = this.decoder.decode(chunk, { stream: true });
     const recent = this.tail + piece;
     this.pieces.push(piece);
+    this.length += piece.length;
     this.tail = recent.slice(-3);
     this.blankLine.lastIndex = 0;
-    if (!this.blankLine.test(recent)) return [];
+    if (!this.blankLine.test(recent)) {
+      if (this.length > maxBlockLength) throw new SseBlockTooLargeError();
+      return [];
+    }
     const text = this.pieces.join('');
     const blocks: SseBlock[] = [];
     let start = 0;
@@ -36,6 +53,8 @@ export class SseSplitter {
     }
     const rest = text.slice(start);
     this.pieces = [rest];
+    this.length = rest.length;
+    if (rest.length > maxBlockLength) throw new SseBlockTooLargeError();
     this.tail = rest.slice(-3);
     return blocks;
   }
@@ -56,6 +75,7 @@ export async function* sseBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 function block(raw: string, complete: boolean): SseBlock {
+  if (raw.length > maxBlockLength) throw new SseBlockTooLargeError();
   const lines = raw.split(/\r\n|\n|\r/).filter((line) => line.startsWith('data:'));
   const data = lines.length === 0 ? null : lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n');
   return { raw, data, complete };

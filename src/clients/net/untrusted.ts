@@ -24,12 +24,28 @@ export function field(value: unknown, name: string): unknown {
   return object && Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+const maxDepth = 64;
+
 /** JSON with bounded nesting: deeper parts, which would exhaust the stack, become null. */
-export function boundDepth(value: unknown, depth = 64): unknown {
+export function boundDepth(value: unknown, depth = maxDepth): unknown {
+  return isDeeper(value, depth) ? cutBelow(value, depth) : value;
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((item) => isDeeper(item, depth - 1));
+}
+
+function cutBelow(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return null;
-  if (Array.isArray(value)) return value.map((item) => boundDepth(item, depth - 1));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, boundDepth(item, depth - 1)]));
+  if (Array.isArray(value)) return value.map((item) => cutBelow(item, depth - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutBelow(item, depth - 1)]));
+}
+
+/** Parses a JSON object from a model: nesting is bounded; null if the text is not an object. */
+export function parseBounded(text: string): Record<string, unknown> | null {
+  return asObject(boundDepth(parseObject(text)));
 }
 
 /** Parses a JSON object; null if the text is not one. */

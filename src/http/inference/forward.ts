@@ -4,7 +4,7 @@ import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
 import { readAll } from '../../clients/net/read-all.js';
-import { parseObject } from '../../clients/net/untrusted.js';
+import { boundDepth, parseObject } from '../../clients/net/untrusted.js';
 import { JsonText } from '../../storage/db/json.js';
 import { ApiError, openAiError } from '../server/errors.js';
 import { GraphFailure } from './graph-failure.js';
@@ -90,7 +90,10 @@ export function createForward<Call extends ForwardedCall>(
       throw fault;
     }
     const cost: CallCost = costOf(call.provider, call.upstream.model, completion);
-    const result = { httpStatus: answer.status, response: new JsonText(text), latencyMs: elapsed(), ...cost };
+    // Postgres refuses deep nesting.
+    const bounded = boundDepth(completion);
+    const response = bounded === completion ? new JsonText(text) : bounded;
+    const result = { httpStatus: answer.status, response, latencyMs: elapsed(), ...cost };
     const id = await recorder.record(call, result);
     recorder.takeBackUnlessDelivered(call, id, reply);
     if (cost.costUsd !== null) void reply.header('x-ratchet-cost-usd', String(cost.costUsd));

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { v7 as uuid } from 'uuid';
-import { eventsOf, sseData } from '../../clients/models/chat-stream.js';
+import { eventsOf, sseData, streamOf } from '../../clients/models/chat-stream.js';
 import { unknownCost, type CallCost } from '../../clients/models/cost.js';
 import type { ModelAnswer } from '../../clients/models/provider-answer.js';
 import type { ModelClient } from '../../clients/models/providers.js';
@@ -69,7 +69,7 @@ function streamed(
       ({ value, cost, finishReason }) => {
         if (!hasBegun) {
           const completion = completionOf(head, toText(value), cost, finishReason);
-          return resolve(answer(Readable.from(eventsOf(completion, request.includeUsage))));
+          return resolve(answer(streamOf(completion, request.includeUsage)));
         }
         const [, ...last] = eventsOf(completionOf(head, '', cost, finishReason), request.includeUsage);
         out.end(Buffer.concat(last));

@@ -6,7 +6,7 @@ import { doneData, isUsageChunk, sseData, StreamFold } from '../../clients/model
 import { costOf, unknownCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
 import { SseSplitter, type SseBlock } from '../../clients/net/sse.js';
-import { parseObject } from '../../clients/net/untrusted.js';
+import { parseBounded } from '../../clients/net/untrusted.js';
 import type { ForwardedCall } from './call.js';
 import type { Recorder } from './record.js';
 import { streamHeaders } from './replay.js';
@@ -59,7 +59,7 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
   const forward = async (blocks: readonly SseBlock[]): Promise<void> => {
     let text = '';
     for (const { raw, data, complete } of blocks) {
-      const chunk = data === null || data === doneData ? null : parseObject(data);
+      const chunk = data === null || data === doneData ? null : parseBounded(data);
       // A partial event would run into the error event.
       if (!complete && data !== doneData) continue;
       if (chunk?.['error'])

@@ -43,9 +43,11 @@ export function refusedKey(provider: string): ApiError {
   return new ApiError(502, providerRefusedKey, message, { headers: inVain });
 }
 
+const lasting: ReadonlySet<ProviderError['code']> = new Set(['provider_not_usable', 'upstream_answer_too_large']);
+
 /** The error for a provider without an answer. */
 export function noAnswer(error: ProviderError): ApiError {
-  const headers: Record<string, string> = error.code === 'provider_not_usable' ? inVain : {};
+  const headers: Record<string, string> = lasting.has(error.code) ? inVain : {};
   return new ApiError(error.status, error.code, error.message, { cause: error, headers });
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { chunksOf, isUsageChunk, sseData, StreamFold } from '../../../src/clients/models/chat-stream.js';
+import { heldMs } from '../../support/held.js';
 import { sseBlocks, type SseBlock } from '../../../src/clients/net/sse.js';
 
 async function split(pieces: Uint8Array[]): Promise<SseBlock[]> {
@@ -98,6 +99,20 @@ describe('folding a stream', () => {
         },
       ],
     });
+  });
+
+  test('folds many tool calls and wide heads in linear time', async () => {
+    const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`x_${at}`, at]));
+    const chunks: Record<string, unknown>[] = [{ ...wide, choices: [] }];
+    for (let index = 0; index < 20_000; index += 1) {
+      chunks.push(choice({ tool_calls: [{ index, function: { arguments: '{' } }] }));
+    }
+    chunks.push(choice({ tool_calls: [{ index: 19_999, function: { arguments: '}' } }] }));
+    let folded: Record<string, unknown> | null = null;
+    const held = await heldMs(() => (folded = fold(chunks)));
+    expect(folded).toHaveProperty('choices.0.message.tool_calls.length', 20_000);
+    expect(folded).toHaveProperty('choices.0.message.tool_calls.19999.function.arguments', '{}');
+    expect(held).toBeLessThan(500);
   });
 
   test('keeps the order of several choices', () => {

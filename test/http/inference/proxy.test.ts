@@ -414,3 +414,15 @@ describe('answers and records', () => {
     expect(await proxy.calls(job)).toMatchObject([{ cost_usd: 0, cost_source: 'table' }]);
   });
 });
+
+test('a deeply nested answer is passed on as it is, and recorded with bounded nesting', async () => {
+  const job = await proxy.newSession();
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const raw = `{"choices":[{"message":{"content":"Yes"}}],"usage":{"prompt_tokens":3,"completion_tokens":1},"a":${deep}}`;
+  proxy.model.reply(() => ({ raw }));
+  const answer = await proxy.post(job, '/deep');
+  expect([answer.status, await answer.text()]).toEqual([200, raw]);
+  expect(await proxy.calls(job)).toMatchObject([
+    { http_status: 200, prompt_tokens: 3, response: { choices: [{ message: { content: 'Yes' } }] } },
+  ]);
+});

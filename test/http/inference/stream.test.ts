@@ -91,6 +91,25 @@ describe('a streamed answer', () => {
     await reader.cancel();
   });
 
+  test('with an event over 1 MiB ends with an error, and is on record', async () => {
+    const job = await proxy.newSession();
+    proxy.model.reply(() => ({ text: 'one two', cutAfter: 2, tail: `data: ${'x'.repeat(1_100_000)}\n\n` }));
+    const chunks = dataOf(await (await proxy.post(job, '/a', streamed)).text());
+    expect(chunks.at(-1)).toMatchObject({ error: { code: 'upstream_answer_too_large' } });
+    expect(await proxy.calls(job)).toMatchObject([
+      { http_status: 502, response: { error: { code: 'upstream_answer_too_large' } } },
+    ]);
+  });
+
+  test('with deep nesting is passed on and recorded without it', async () => {
+    const job = await proxy.newSession();
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const chunk = `data: {"choices":[{"index":0,"delta":{"x":${deep}},"finish_reason":"stop"}]}\n\n`;
+    proxy.model.reply(() => ({ text: 'one two', cutAfter: 2, tail: `${chunk}${chunk}data: [DONE]\n\n` }));
+    expect((await (await proxy.post(job, '/a', streamed)).text()).endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(await proxy.calls(job)).toMatchObject([{ http_status: 200 }]);
+  });
+
   test('without [DONE] from the model ends unchanged', async () => {
     const job = await proxy.newSession();
     proxy.model.reply(() => ({ noDone: true }));
