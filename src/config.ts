@@ -43,6 +43,10 @@ const settings = z.object({
     .enum(['0', '1'], 'must be 0 or 1')
     .default('0')
     .transform((value) => value === '1'),
+  RATCHET_ALLOW_LOCAL_PROVIDER: z
+    .enum(['0', '1'], 'must be 0 or 1')
+    .default('1')
+    .transform((value) => value === '1'),
   RATCHET_SECRET_KEY: key32.optional(),
   RATCHET_CODEC_KEY: key32.optional(),
   RATCHET_METRICS_PORT: port.optional(),
@@ -92,6 +96,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     egress: { mode: s.RATCHET_EGRESS ?? (databaseUrl ? 'public' : 'dev'), allowlist: s.RATCHET_EGRESS_ALLOW },
     /** Whether jobs may bring JavaScript functions, which run in this process. */
     allowJavascriptScorers: s.RATCHET_ALLOW_JAVASCRIPT_SCORERS,
+    allowLocalProvider: s.RATCHET_ALLOW_LOCAL_PROVIDER,
     secretKey: s.RATCHET_SECRET_KEY ?? null,
     codecKey: s.RATCHET_CODEC_KEY ?? null,
     /** The service that commands use; null: the one at `port`, or a new one. */

@@ -108,7 +108,10 @@ export async function startService(
     const port = config.port === 0 ? await firstFree() : config.port;
     const publicUrl =
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-    const providers = createProviders(config.env, createProviderKeys(db, secretKey));
+    const providers = createProviders(config.env, {
+      allowLocal: config.allowLocalProvider,
+      readOwnKey: createProviderKeys(db, secretKey),
+    });
     const metrics = createMetrics();
     const measured = [metrics.values];
 

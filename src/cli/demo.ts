@@ -36,7 +36,7 @@ export async function demo({ keep = false, provider, model = 'local' }: DemoOpti
   const read = readConfig();
   // Own folder and ports: do not disturb a running service.
   const config = keep ? read : { ...read, dataDir: join(read.dataDir, 'demo'), port: 0, temporalPort: 0 };
-  const fault = createProviders(config.env).check(provider);
+  const fault = createProviders(config.env, { allowLocal: config.allowLocalProvider }).check(provider);
   if (fault) throw new ConfigError(`--provider ${provider}: ${fault}`);
   say(`Starting Postgres, Temporal and the service (data in ${config.dataDir}) …`);
   await withEmbedded(config, 'Stopped.', async (api, service) => {

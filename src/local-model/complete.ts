@@ -7,6 +7,7 @@ import { readEditRequest } from './edit-request.js';
 import { judgeLocally, readJudgement } from './judgement.js';
 import { propose } from './propose.js';
 import { readReflection } from './reflection.js';
+import { LocalRequestError } from './request-error.js';
 import { restructure } from './restructure.js';
 import { answerTask } from './task.js';
 import { countTokens, firstTokens } from './words.js';
@@ -30,16 +31,6 @@ export interface ChatCompletion {
     { index: 0; message: { role: 'assistant'; content: string }; logprobs: null; finish_reason: 'stop' | 'length' },
   ];
   usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
-}
-
-/** An invalid request; `param` names the field. */
-export class LocalRequestError extends Error {
-  readonly param: string;
-  constructor(param: string, message: string) {
-    super(message);
-    this.name = 'LocalRequestError';
-    this.param = param;
-  }
 }
 
 const tokensPerMessage = 3;

@@ -1,1 +1,2 @@
 export { completeLocally } from './complete.js';
+export type { ThreadAnswer } from './thread.js';

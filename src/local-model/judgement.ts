@@ -2,8 +2,9 @@
  * The `local` judge: scores an output by criterion, by words in it. It recognizes the request by
  * its headings, from `# Task` to `# Criterion 1`, with quoted parts.
  */
-import { indexOfName, spaced } from './statements.js';
-import { stem, tellingStems, splitWords } from './words.js';
+import { LocalRequestError } from './request-error.js';
+import { indexOfName } from './statements.js';
+import { isCommon, splitWords, stem, tellingStems } from './words.js';
 
 export interface ShownJudgement {
   output: string;
@@ -13,10 +14,19 @@ export interface ShownJudgement {
 }
 
 const maxLength = 1_000_000;
+/** As many as a rubric may have. */
+const maxCriteria = 20;
+const maxOutputWords = 200_000;
 const maxWords = 5_000;
 const maxNamed = 12;
+const maxShown = 20_000;
+/** Searched in the output, for each criterion. */
+const maxQuotes = 100;
 
-/** The parsed request, or null for another kind of message. */
+/**
+ * The parsed request, or null for another kind of message. Throws a LocalRequestError for more
+ * criteria than a rubric may have.
+ */
 export function readJudgement(message: string): ShownJudgement | null {
   const shown: ShownJudgement = { output: '', wanted: null, criteria: [] };
   let put: ((text: string) => void) | null = null;
@@ -38,7 +48,12 @@ export function readJudgement(message: string): ShownJudgement | null {
       put = (text) => (shown.wanted = joined(shown.wanted ?? '', text));
     } else if (line.startsWith('#')) put = null;
   }
-  return isOutputShown && shown.criteria.length > 0 ? shown : null;
+  if (!isOutputShown || shown.criteria.length === 0) return null;
+  if (shown.criteria.length > maxCriteria) {
+    const given = `\`messages\` has a judgement by ${shown.criteria.length} criteria`;
+    throw new LocalRequestError('messages', `${given}; the provider "local" judges by at most ${maxCriteria}`);
+  }
+  return shown;
 }
 
 function joined(before: string, text: string): string {
@@ -47,17 +62,22 @@ function joined(before: string, text: string): string {
 
 /**
  * The judgement as JSON. Quoted words of a criterion must be in the output; without quotes the
- * output is compared with the gold output, else with the words of the criterion.
+ * output is compared with the gold output, else with the words of the criterion. Throws a
+ * LocalRequestError for an output of too many words.
  */
 export function judgeLocally({ output, wanted, criteria }: ShownJudgement): string {
+  const words = splitWords(output);
+  if (words.length > maxOutputWords) {
+    const given = `\`messages\` has an output of ${words.length} words to judge`;
+    throw new LocalRequestError('messages', `${given}; the provider "local" reads at most ${maxOutputWords}`);
+  }
+  const where = ` ${words.join(' ')} `;
+  const stems = new Set(words.filter((word) => !isCommon(word)).map(stem));
+  const likeWanted = wanted === null ? null : like(wanted, output);
   const judged = criteria.map(({ name, description }) => {
     const quotes = [...description.matchAll(/["“`]([^"“”`\n]{1,200})["”`]/g)].map((match) => match[1]!);
     const { score, reason } =
-      quotes.length > 0
-        ? having(quotes, output)
-        : wanted === null
-          ? covering(description, output)
-          : like(wanted, output);
+      quotes.length > 0 ? having(quotes.slice(0, maxQuotes), where) : (likeWanted ?? covering(description, stems));
     return { name, reason, score };
   });
   return JSON.stringify({ criteria: judged });
@@ -68,8 +88,7 @@ interface Score {
   reason: string;
 }
 
-function having(quotes: readonly string[], output: string): Score {
-  const where = spaced(output);
+function having(quotes: readonly string[], where: string): Score {
   const lacking = quotes.filter((quote) => indexOfName(quote, where) < 0);
   const named = (all: readonly string[]) => all.slice(0, maxNamed).map((quote) => `"${quote}"`);
   return {
@@ -81,11 +100,13 @@ function having(quotes: readonly string[], output: string): Score {
 function like(wanted: string, output: string): Score {
   const score = rounded(likeness(wanted, output));
   if (score === 1) return { score, reason: 'It says what is wanted.' };
-  return { score, reason: `It says other words than what is wanted.\nExpected: ${wanted.replaceAll('\n', ' ')}` };
+  return {
+    score,
+    reason: `It says other words than what is wanted.\nExpected: ${wanted.slice(0, maxShown).replaceAll('\n', ' ')}`,
+  };
 }
 
-function covering(description: string, output: string): Score {
-  const stems = tellingStems(output);
+function covering(description: string, stems: ReadonlySet<string>): Score {
   const demanded = [...tellingStems(description)].slice(0, maxWords);
   const lacking = demanded.filter(([key]) => !stems.has(key)).map(([, word]) => word);
   return {

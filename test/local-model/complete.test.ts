@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { completeLocally, LocalRequestError } from '../../src/local-model/complete.js';
+import { completeLocally } from '../../src/local-model/complete.js';
+import { LocalRequestError } from '../../src/local-model/request-error.js';
 import { countTokens } from '../../src/local-model/words.js';
 
 const messages = [

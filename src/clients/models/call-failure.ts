@@ -39,7 +39,8 @@ export function callFailure({
   const infrastructure = true;
   if (code === providerRefusedKey || code === 'provider_not_usable') {
     const why = code === providerRefusedKey ? ' with 401: the provider refused the key' : detail;
-    const remedy = `Check ${keySetting(provider)} and restart the service.`;
+    const remedy =
+      provider === 'local' ? 'Use another provider.' : `Check ${keySetting(provider)} and restart the service.`;
     return { code, message: `${call}${sentence(why)} ${remedy}`, infrastructure, systemic: true };
   }
   if (code !== null && noAnswer.has(code)) {

@@ -1,26 +1,37 @@
 import { Readable } from 'node:stream';
-import { eventsOf } from './chat-stream.js';
-import { LocalRequestError } from '../../local-model/complete.js';
-import { completeLocally } from '../../local-model/index.js';
-import type { ModelAnswer } from './provider-answer.js';
+import { streamOf } from './chat-stream.js';
+import type { LocalThreads } from './local-threads.js';
+import { providerError, type ModelAnswer } from './provider-answer.js';
 import { field } from '../net/untrusted.js';
 
-export function answerLocally(body: Record<string, unknown>): ModelAnswer {
-  let completion: Record<string, unknown>;
+/** Answers as the provider `local`. Rejects as `Providers.send`. */
+export async function answerLocally(
+  threads: LocalThreads,
+  body: Record<string, unknown>,
+  json: string,
+  signal: AbortSignal,
+): Promise<ModelAnswer> {
+  let answered;
   try {
-    completion = { ...completeLocally(body) };
+    answered = await threads.answer(json, signal);
   } catch (error) {
-    if (!(error instanceof LocalRequestError)) throw error;
-    const { message, param } = error;
-    return json(400, { error: { message, type: 'invalid_request_error', code: 'invalid_request', param } });
+    signal.throwIfAborted();
+    throw providerError('local', error);
   }
-  if (body['stream'] !== true) return json(200, completion);
+  if ('message' in answered) {
+    const { message, param } = answered;
+    return whole(
+      400,
+      JSON.stringify({ error: { message, type: 'invalid_request_error', code: 'invalid_request', param } }),
+    );
+  }
+  if (body['stream'] !== true) return whole(200, answered.completion);
   const includeUsage = field(body['stream_options'], 'include_usage') === true;
-  const events = Readable.from(eventsOf(completion, includeUsage));
+  const completion = JSON.parse(answered.completion) as Record<string, unknown>;
+  const events = streamOf(completion, includeUsage);
   return { status: 200, contentType: 'text/event-stream', retryAfter: null, body: events };
 }
 
-function json(status: number, value: unknown): ModelAnswer {
-  const body = Readable.from([Buffer.from(JSON.stringify(value))]);
-  return { status, contentType: 'application/json', retryAfter: null, body };
+function whole(status: number, text: string): ModelAnswer {
+  return { status, contentType: 'application/json', retryAfter: null, body: Readable.from([Buffer.from(text)]) };
 }

@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import { createLocalThreads } from './local-threads.js';
 import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
@@ -76,29 +77,42 @@ function prefixOf(provider: string): string {
   return provider.toUpperCase().replaceAll('-', '_');
 }
 
+/** The setting that switches the provider `local` off. */
+const localSetting = 'RATCHET_ALLOW_LOCAL_PROVIDER';
+
+export interface ProviderOptions {
+  /** Whether `local` may be used; default true. */
+  allowLocal?: boolean;
+  /** Default: no organization has a key of its own. */
+  readOwnKey?: ReadOwnKey;
+}
+
 /**
  * Providers from the environment: `<NAME>_API_KEY` and `<NAME>_BASE_URL`, with `_` for `-`. Names
  * in `RATCHET_PROVIDERS` need a base URL; only a vendor's own address needs a key.
  */
 export function createProviders(
   env: Record<string, string | undefined>,
-  readOwnKey: ReadOwnKey = () => Promise.resolve(null),
+  { allowLocal = true, readOwnKey = () => Promise.resolve(null) }: ProviderOptions = {},
 ): Providers {
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: 32 * 1024 * 1024 });
+  const threads = createLocalThreads();
   const endpoints = new Map(providerNames(env).map((name) => [name, configure(name, env)]));
   const check = (name: string, own?: ReadonlySet<string>): string | null => {
-    if (name === 'local') return null;
+    if (name === 'local')
+      return allowLocal ? null : `The provider "local" is switched off by ${localSetting}=0; use another one.`;
     const configured = endpoints.get(name);
     if (!configured) return `Provider "${name}" not found; use one of ${['local', ...endpoints.keys()].join(', ')}.`;
     return configured.endpoint && own?.has(name) ? null : configured.fault;
   };
   const sendWith = async (ownKey: string | null, ...[name, body, signal, written]: Parameters<ModelClient['send']>) => {
-    if (name === 'local') return answerLocally(body);
-    const endpoint = endpoints.get(name)?.endpoint;
     const fault = check(name, new Set(ownKey === null ? [] : [name]));
-    if (!endpoint || fault !== null) throw new ProviderError('provider_not_usable', fault ?? name);
+    if (fault !== null) throw new ProviderError('provider_not_usable', fault);
+    const json = written?.json ?? JSON.stringify(body);
+    if (name === 'local') return answerLocally(threads, body, json, signal);
+    const endpoint = endpoints.get(name)!.endpoint!;
     const used = ownKey === null ? endpoint : { ...endpoint, apiKey: ownKey };
-    return askEndpoint(agent, used, written?.json ?? JSON.stringify(body), body['stream'] === true, signal);
+    return askEndpoint(agent, used, json, body['stream'] === true, signal);
   };
   const ownKeyOf = async (orgId: string, name: string): Promise<string | null> => {
     if (!endpoints.get(name)?.endpoint) return null;
@@ -120,7 +134,9 @@ export function createProviders(
     forOrg: (orgId) => ({
       send: async (name, ...call) => sendWith(await ownKeyOf(orgId, name), name, ...call),
     }),
-    close: () => agent.close(),
+    async close() {
+      await Promise.all([agent.close(), threads.close()]);
+    },
   };
 }
 

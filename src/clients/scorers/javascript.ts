@@ -6,6 +6,7 @@
 import { availableParallelism } from 'node:os';
 import { Script } from 'node:vm';
 import { Worker } from 'node:worker_threads';
+import { createSlots } from '../../util/slots.js';
 import { cutErrorText } from '../net/untrusted.js';
 import type { ScorerInput } from './client.js';
 
@@ -113,35 +114,4 @@ async function runThread(
 
 function threw(message: string): SandboxResult {
   return { ok: false, code: 'scorer_error', message: `The scorer's function failed: ${cutErrorText(message)}` };
-}
-
-/** Admits at most `limit` at once, in order; the result is called at the end. */
-function createSlots(limit: number): (signal: AbortSignal) => Promise<() => void> {
-  let free = limit;
-  const waiting = new Set<() => void>();
-  const release = () => {
-    const [next] = waiting;
-    if (next) next();
-    else free += 1;
-  };
-  return async (signal) => {
-    signal.throwIfAborted();
-    if (free > 0) {
-      free -= 1;
-      return release;
-    }
-    return new Promise((resolve, reject) => {
-      const start = () => {
-        waiting.delete(start);
-        signal.removeEventListener('abort', abort);
-        resolve(release);
-      };
-      const abort = () => {
-        waiting.delete(start);
-        reject(signal.reason as Error);
-      };
-      waiting.add(start);
-      signal.addEventListener('abort', abort, { once: true });
-    });
-  };
 }

@@ -16,7 +16,7 @@ let providers: Providers;
 beforeAll(async () => {
   model = await startFakeModel();
   const env = { OPENAI_API_KEY: 'sk-service', OPENAI_BASE_URL: model.url, RATCHET_PROVIDERS: 'void' };
-  providers = createProviders(env, createProviderKeys(http.db, http.deps.secretKey));
+  providers = createProviders(env, { readOwnKey: createProviderKeys(http.db, http.deps.secretKey) });
 });
 afterAll(async () => {
   await providers.close();
