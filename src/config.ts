@@ -15,6 +15,8 @@ const key32 = z
   .transform((text) => Buffer.from(text, 'base64'));
 const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
 
+const mebibytes = z.coerce.number('must be a number of MiB').int().min(1).max(65_536);
+
 /** All settings by environment variable. An empty value counts as absent. */
 const settings = z.object({
   PORT: port.default(8787),
@@ -47,6 +49,8 @@ const settings = z.object({
     .enum(['0', '1'], 'must be 0 or 1')
     .default('1')
     .transform((value) => value === '1'),
+  RATCHET_MAX_ANSWER_MIB: mebibytes.default(8),
+  RATCHET_MAX_IN_FLIGHT_MIB: mebibytes.default(128),
   RATCHET_SECRET_KEY: key32.optional(),
   RATCHET_CODEC_KEY: key32.optional(),
   RATCHET_METRICS_PORT: port.optional(),
@@ -97,6 +101,10 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     /** Whether jobs may bring JavaScript functions, which run in this process. */
     allowJavascriptScorers: s.RATCHET_ALLOW_JAVASCRIPT_SCORERS,
     allowLocalProvider: s.RATCHET_ALLOW_LOCAL_PROVIDER,
+    /** Of a model's answer that is not streamed. */
+    maxAnswerBytes: s.RATCHET_MAX_ANSWER_MIB * 1024 * 1024,
+    /** Of requests and answers that the process holds for calls of models. */
+    maxBytesInFlight: s.RATCHET_MAX_IN_FLIGHT_MIB * 1024 * 1024,
     secretKey: s.RATCHET_SECRET_KEY ?? null,
     codecKey: s.RATCHET_CODEC_KEY ?? null,
     /** The service that commands use; null: the one at `port`, or a new one. */

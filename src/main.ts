@@ -13,6 +13,7 @@ import { firstFree } from './embedded/ports.js';
 import { end } from './embedded/process.js';
 import { buildApp } from './http/app.js';
 import { registerDeploymentInference } from './http/inference/deployment.js';
+import { createBytesInFlight } from './http/inference/bytes-in-flight.js';
 import { registerProxy } from './http/inference/proxy.js';
 import { createMetrics, mergeMetrics, serveMetrics, type MetricValues } from './metrics.js';
 import { connect } from './storage/db/db.js';
@@ -111,6 +112,7 @@ export async function startService(
     const providers = createProviders(config.env, {
       allowLocal: config.allowLocalProvider,
       readOwnKey: createProviderKeys(db, secretKey),
+      maxAnswerBytes: config.maxAnswerBytes,
     });
     const metrics = createMetrics();
     const measured = [metrics.values];
@@ -146,7 +148,8 @@ export async function startService(
         readiness: createReadiness(httpDb, client),
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
         registerInference: (inferring) => {
-          const inference = { db: httpDb, notifications, providers, log };
+          const bytes = createBytesInFlight(config.maxBytesInFlight);
+          const inference = { db: httpDb, notifications, providers, log, bytes };
           registerProxy(inferring, inference);
           registerDeploymentInference(inferring, inference);
         },

@@ -48,8 +48,9 @@ export function providerError(name: string, error: unknown): Error {
   if (error instanceof TimeoutError) {
     return new ProviderError('upstream_timeout', `The provider "${name}" gave ${message}.`, error);
   }
-  if (error instanceof SseBlockTooLargeError) {
-    return new ProviderError('upstream_answer_too_large', `The provider "${name}" sent ${message}.`, error);
+  if (error instanceof SseBlockTooLargeError || code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
+    const what = code === '' ? message : 'a larger answer than RATCHET_MAX_ANSWER_MIB allows';
+    return new ProviderError('upstream_answer_too_large', `The provider "${name}" sent ${what}.`, error);
   }
   if (unreachable.has(code)) {
     return new ProviderError('upstream_unreachable', `The provider "${name}" cannot be reached (${code}).`, error);

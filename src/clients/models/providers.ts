@@ -80,11 +80,16 @@ function prefixOf(provider: string): string {
 /** The setting that switches the provider `local` off. */
 const localSetting = 'RATCHET_ALLOW_LOCAL_PROVIDER';
 
+const mebibyte = 1024 * 1024;
+const maxStreamBytes = 32 * mebibyte;
+
 export interface ProviderOptions {
   /** Whether `local` may be used; default true. */
   allowLocal?: boolean;
   /** Default: no organization has a key of its own. */
   readOwnKey?: ReadOwnKey;
+  /** Of an answer without `stream`; default 8 MiB. */
+  maxAnswerBytes?: number;
 }
 
 /**
@@ -93,9 +98,10 @@ export interface ProviderOptions {
  */
 export function createProviders(
   env: Record<string, string | undefined>,
-  { allowLocal = true, readOwnKey = () => Promise.resolve(null) }: ProviderOptions = {},
+  { allowLocal = true, readOwnKey = () => Promise.resolve(null), maxAnswerBytes = 8 * mebibyte }: ProviderOptions = {},
 ): Providers {
-  const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: 32 * 1024 * 1024 });
+  const agentFor = (maxResponseSize: number) => new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize });
+  const agents = { whole: agentFor(maxAnswerBytes), streamed: agentFor(maxStreamBytes) };
   const threads = createLocalThreads();
   const endpoints = new Map(providerNames(env).map((name) => [name, configure(name, env)]));
   const check = (name: string, own?: ReadonlySet<string>): string | null => {
@@ -112,7 +118,8 @@ export function createProviders(
     if (name === 'local') return answerLocally(threads, body, json, signal);
     const endpoint = endpoints.get(name)!.endpoint!;
     const used = ownKey === null ? endpoint : { ...endpoint, apiKey: ownKey };
-    return askEndpoint(agent, used, json, body['stream'] === true, signal);
+    const stream = body['stream'] === true;
+    return askEndpoint(stream ? agents.streamed : agents.whole, used, json, stream, signal);
   };
   const ownKeyOf = async (orgId: string, name: string): Promise<string | null> => {
     if (!endpoints.get(name)?.endpoint) return null;
@@ -135,7 +142,7 @@ export function createProviders(
       send: async (name, ...call) => sendWith(await ownKeyOf(orgId, name), name, ...call),
     }),
     async close() {
-      await Promise.all([agent.close(), threads.close()]);
+      await Promise.all([agents.whole.close(), agents.streamed.close(), threads.close()]);
     },
   };
 }

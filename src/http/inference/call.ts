@@ -5,6 +5,7 @@ import type { CacheScope } from '../../core/jobs/answer-cache.js';
 import type { CallRollout } from '../../storage/rollouts/calls.js';
 import type { Db } from '../../storage/db/db.js';
 import type { Notifications } from '../../storage/db/notifications.js';
+import type { BytesInFlight, HeldBytes } from './bytes-in-flight.js';
 import type { MarkedSpan } from './lever-marks.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -14,6 +15,7 @@ export interface ProxyDeps {
   notifications: Pick<Notifications, 'presence'>;
   providers: Providers;
   log: Logger;
+  bytes: BytesInFlight;
   /** Time limit of a model call, up to its last byte. */
   callTimeoutMs?: number;
   /** Time to keep reading and recording an answer after the caller has disconnected. */
@@ -27,6 +29,7 @@ export interface ForwardedCall {
   orgId: string;
   provider: string;
   upstream: UpstreamRequest;
+  bytes: HeldBytes;
   /** Answers instead of the provider. */
   answeredBy?: (signal: AbortSignal) => Promise<ModelAnswer>;
   /** Fields for log lines. */

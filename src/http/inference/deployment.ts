@@ -38,7 +38,7 @@ const schema: FastifySchema = inferenceSchema(
 
 /** Registers the inference paths of deployments. */
 export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
-  const { db, log, providers } = deps;
+  const { db, log, providers, bytes } = deps;
   const snapshots = createServedSnapshots(db);
   // Many requests arrive in bursts.
   const resolved = createSharedReads<ServedDeployment | null>();
@@ -59,6 +59,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
       {
         ...callOf(orgId, served, body),
         ...{ orgId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
+        bytes: bytes.of(request),
       },
       reply,
     );
@@ -77,6 +78,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
       `${jobKinds.deployment.path}/:deployment_id${path}/chat/completions`,
       {
         bodyLimit,
+        ...bytes.hooks,
         helmet: false,
         config: { access: 'inference' },
         validatorCompiler: unjudged,

@@ -8,6 +8,7 @@ import { boundDepth, parseObject } from '../../clients/net/untrusted.js';
 import { JsonText } from '../../storage/db/json.js';
 import { ApiError, openAiError } from '../server/errors.js';
 import { GraphFailure } from './graph-failure.js';
+import { OverCapacityError } from './bytes-in-flight.js';
 import type { ForwardedCall, ProxyDeps } from './call.js';
 import type { CallResult, Recorder } from './record.js';
 import { pumpStream } from './stream.js';
@@ -50,12 +51,12 @@ export function createForward<Call extends ForwardedCall>(
       });
     } catch (error) {
       const fault = error instanceof TimeoutError ? providerError(call.provider, error) : error;
-      // Only a graph fails with an ApiError.
-      const isOurs = fault instanceof ApiError && call.answeredBy !== undefined;
+      const isOverCapacity = fault instanceof OverCapacityError;
+      // Any other ApiError is that of a graph.
+      const isOurs = isOverCapacity || (fault instanceof ApiError && call.answeredBy !== undefined);
       if (!(fault instanceof ProviderError || isOurs)) throw error;
       const reported = fault instanceof ProviderError ? noAnswer(fault) : fault;
-      const cost =
-        fault instanceof ProviderError ? spentOn(fault) : fault instanceof GraphFailure ? fault.spent : noCost;
+      const cost = fault instanceof ProviderError ? spentOn(fault) : spentOnOurs(fault);
       await note(call, { httpStatus: reported.status, response: openAiError(reported), latencyMs: elapsed(), ...cost });
       throw reported;
     } finally {
@@ -80,7 +81,7 @@ export function createForward<Call extends ForwardedCall>(
 
   /** Forwards a whole answer unchanged, after recording it. */
   async function whole(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
-    const bytes = await upstream(call, readAll(answer.body));
+    const bytes = await upstream(call, readAll(answer.body, call.bytes.add));
     const text = bytes.toString();
     const completion = parseObject(text);
     if (!completion) {
@@ -113,7 +114,8 @@ export function createForward<Call extends ForwardedCall>(
   }
 
   const tracked = (call: Call, reply: FastifyReply): Promise<void> => {
-    const work = forward(call, reply);
+    const release = call.bytes.keep();
+    const work = forward(call, reply).finally(release);
     const done: Promise<unknown> = work.then(forget, forget);
     inFlight.add(done);
     function forget(): void {
@@ -132,6 +134,12 @@ export function createForward<Call extends ForwardedCall>(
 /** A fault before the provider got the request costs nothing; any other cost is unknown. */
 function spentOn({ code }: ProviderError): CallCost {
   return code === 'upstream_unreachable' || code === 'provider_not_usable' ? noCost : unknownCost;
+}
+
+/** The cost of a call that we ended. */
+function spentOnOurs(fault: ApiError): CallCost {
+  if (fault instanceof OverCapacityError) return unknownCost;
+  return fault instanceof GraphFailure ? fault.spent : noCost;
 }
 
 /** Distinguishes faults of the provider from our own. */

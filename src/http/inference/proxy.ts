@@ -58,12 +58,13 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
 
   /** Resolves a call in the database. */
   async function resolve(
-    { caller: { orgId, keyId } }: FastifyRequest,
+    request: FastifyRequest,
     jobId: string,
     correlationId: string,
     asked: ReturnType<typeof readChatBody>,
     seed: number | null,
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
+    const { orgId, keyId } = request.caller;
     const kind = kindOf(jobId);
     if (!kind || !jobKinds[kind].usesProxy) throw refuse.notFound('session');
     const { presence } = deps.notifications;
@@ -91,6 +92,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       const logged = { job_id: jobId, rollout_id: rollout.id };
       const call: ProxyCall = {
         ...{ orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers, logged },
+        bytes: deps.bytes.of(request),
         // A graph makes several calls, and the caller's own traffic is not the job's.
         cacheScope:
           rollout.source === 'service' && graph === null ? cacheScope(found.answerCache, upstream.body) : null,
@@ -108,6 +110,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       `${base}${path}/chat/completions`,
       {
         bodyLimit,
+        ...deps.bytes.hooks,
         helmet: false,
         config: { access: 'inference' },
         validatorCompiler: unjudged,

@@ -7,6 +7,7 @@ import { costOf, unknownCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
 import { SseSplitter, type SseBlock } from '../../clients/net/sse.js';
 import { parseBounded } from '../../clients/net/untrusted.js';
+import { OverCapacityError } from './bytes-in-flight.js';
 import type { ForwardedCall } from './call.js';
 import type { Recorder } from './record.js';
 import { streamHeaders } from './replay.js';
@@ -76,15 +77,18 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
   try {
     for await (const bytes of answer.body as AsyncIterable<Uint8Array>) {
       // Drain the rest after [DONE], so that the connection can be reused.
-      if (!ended) await forward(splitter.push(bytes));
+      if (ended) continue;
+      call.bytes.add(bytes.length);
+      await forward(splitter.push(bytes));
     }
     const last = splitter.end();
     if (last && !ended) await forward([last]);
     if (!ended) await end('');
   } catch (error) {
     if (ended) return;
-    const fault = providerError(call.provider, error);
-    failure = { code: fault instanceof ProviderError ? fault.code : 'internal', message: fault.message };
+    const fault = error instanceof OverCapacityError ? error : providerError(call.provider, error);
+    const isNamed = fault instanceof ProviderError || fault instanceof OverCapacityError;
+    failure = { code: isNamed ? fault.code : 'internal', message: fault.message };
     await end(sseData(streamError(failure.code, failure.message)));
   }
 }

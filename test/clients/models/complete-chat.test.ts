@@ -51,6 +51,14 @@ describe('a proposer call', () => {
     expect(model.requests).toHaveLength(3);
   });
 
+  test.each<[string, ModelReply, object]>([
+    ['a whole answer over 8 MiB', { text: 'x'.repeat(8 * 1024 * 1024) }, {}],
+    ['an event over 1 MiB', { text: 'x'.repeat(1024 * 1024) }, { onText: () => undefined }],
+  ])('pays once for %s', async (_name, reply, more) => {
+    expect(await ask(() => reply, more)).toMatchObject({ ok: false, code: 'upstream_answer_too_large' });
+    expect(model.requests).toHaveLength(1);
+  });
+
   test('fails after three tries', async () => {
     const answer = await ask(() => ({ status: 500, raw: 'oops' }));
     expect(answer).toMatchObject({

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
+import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
 import { registerDeploymentInference } from '../../../src/http/inference/deployment.js';
 import type { ProxyDeps } from '../../../src/http/inference/call.js';
 import { ask, saying as sayingBy } from '../../support/deployments-over-http.js';
@@ -57,7 +58,11 @@ async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>
     // A create answers after the build, however long it takes here.
     timing: { startWaitMs: 60_000 },
     registerInference: (app) =>
-      registerDeploymentInference(app, { db, notifications, providers, log: app.log as Logger, ...options }),
+      registerDeploymentInference(app, {
+        ...{ db, notifications, providers, log: app.log as Logger },
+        bytes: createBytesInFlight(64 * 1024 * 1024),
+        ...options,
+      }),
   });
   const url = await http.listen();
   const { snapshotSource, promoteDeployment } = deploymentActivities({

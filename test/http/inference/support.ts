@@ -5,6 +5,7 @@ import OpenAI from 'openai';
 import { issueInferenceKey, verifyInferenceKey } from '../../../src/clients/container/inference-key.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import type { EvaluationSpec, Message, SessionSpec } from '../../../src/core/jobs/spec.js';
+import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
 import { registerProxy } from '../../../src/http/inference/proxy.js';
 import type { ProxyDeps } from '../../../src/http/inference/call.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
@@ -117,7 +118,11 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
   const http: TestHttp = await startHttp({
     verifyInferenceKey: (presented, job) => verifyInferenceKey(http.deps.secretKey, presented, job),
     registerInference: (app) =>
-      registerProxy(app, { db, notifications, providers, log: app.log as ProxyDeps['log'], ...options }),
+      registerProxy(app, {
+        ...{ db, notifications, providers, log: app.log as ProxyDeps['log'] },
+        bytes: createBytesInFlight(64 * 1024 * 1024),
+        ...options,
+      }),
   });
   const url = await http.listen();
 
