@@ -51,7 +51,7 @@ describe('a proposer call', () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  test.each<[string, ModelReply, object]>([
+  test.each<[string, ModelReply, Record<string, unknown>]>([
     ['a whole answer over 8 MiB', { text: 'x'.repeat(8 * 1024 * 1024) }, {}],
     ['an event over 1 MiB', { text: 'x'.repeat(1024 * 1024) }, { onText: () => undefined }],
   ])('pays once for %s', async (_name, reply, more) => {

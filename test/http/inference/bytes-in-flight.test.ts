@@ -32,7 +32,7 @@ describe('the bytes that calls hold', () => {
     go();
     expect((await first).status).toBe(200);
     await isFree();
-    proxy.model.reply(() => ({}));
+    proxy.model.reply(() => ({ text: 'Yes' }));
     expect((await proxy.post(job, '/b', large)).status).toBe(200);
     await isFree();
   });

@@ -559,6 +559,7 @@ describe('through the proxy', () => {
   const app = fastify();
   beforeAll(() => {
     const served = { graph: two, policies: [policy()], model: 'served' };
+    const bytes = { add: () => undefined, keep: () => () => undefined };
     const forward = createForward({ providers, log: pino({ level: 'silent' }) } as never, recorder);
     app.setErrorHandler((thrown, _request, reply) => {
       const { status, headers, code } = thrown as unknown as ApiError;
@@ -571,7 +572,7 @@ describe('through the proxy', () => {
         demos: [],
       });
       const answeredBy = (signal: AbortSignal) => answerByGraph(providers, served, upstream.body, signal);
-      await forward({ provider: 'graph', upstream, answeredBy, logged: {} } as never, reply);
+      await forward({ provider: 'graph', upstream, answeredBy, bytes, logged: {} } as never, reply);
       return reply;
     });
   });
