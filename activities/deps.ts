@@ -20,7 +20,7 @@ export interface ActivityDeps {
   secretKey: Buffer;
   /** Base URL of the inference proxy for containers, without a trailing slash. */
   publicUrl: string;
-  metrics: Pick<Metrics, 'rollout'>;
+  metrics: Pick<Metrics, 'rollout' | 'retry' | 'proposal' | 'jobEnded'>;
   /** Aborted when the worker shuts down: start nothing new, let work in flight finish. */
   draining: AbortSignal;
   log: Logger;

@@ -21,6 +21,7 @@ import { ensureBootstrapKey } from './storage/access/keys.js';
 import { createProviderKeys } from './storage/access/provider-keys.js';
 import { operatorOrg } from './storage/access/orgs.js';
 import { listen } from './storage/db/notifications.js';
+import { countOpenJobs } from './storage/jobs/open-jobs.js';
 import { checkDatabase } from './storage/db/start-check.js';
 import { keysOf } from './keys.js';
 import { startServers, type Servers } from './servers.js';
@@ -30,6 +31,7 @@ import { connectClient } from './temporal/connection.js';
 import { createReadiness } from './temporal/readiness.js';
 import { registerSearchAttributes } from './temporal/search-attributes.js';
 import { startWorkflow } from './temporal/starter.js';
+import { readTaskQueues } from './temporal/task-queues.js';
 import { version } from './version.js';
 import { loadWorker, startWorkerProcess } from './worker-process.js';
 import { startWorker } from './worker.js';
@@ -109,12 +111,17 @@ export async function startService(
     const port = config.port === 0 ? await firstFree() : config.port;
     const publicUrl =
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    const metrics = createMetrics();
     const providers = createProviders(config.env, {
       allowLocal: config.allowLocalProvider,
       readOwnKey: createProviderKeys(db, secretKey),
+      observer: metrics,
       maxAnswerBytes: config.maxAnswerBytes,
     });
-    const metrics = createMetrics();
+    metrics.sample(async () => {
+      const [openJobs, taskQueues] = await Promise.all([db.worker(countOpenJobs), readTaskQueues(client)]);
+      return { openJobs, taskQueues };
+    });
     const measured = [metrics.values];
 
     // Start the API first and stop it last: rollouts in flight call their model through it.
@@ -154,6 +161,7 @@ export async function startService(
           registerDeploymentInference(inferring, inference);
         },
         observe: metrics.request,
+        observeEventLag: metrics.eventLag,
         shutdown: shutdown.signal,
       });
       stops.push(async () => {
@@ -186,6 +194,7 @@ export async function startService(
         log,
         ...(bundle && { bundle }),
       });
+      metrics.worker(() => worker.slots());
       stops.push(() => worker.stop());
       worker.ended.catch(fail);
     }

@@ -12,8 +12,12 @@ import { startReconciler } from './temporal/reconciler.js';
 
 /** A graceful shutdown waits this long for rollouts in flight; the others run again. */
 const graceMs = 10_000;
+const activitySlots = 500;
+const workflowSlots = 100;
 
 export interface RunningWorker {
+  /** Slots for tasks by type. */
+  slots(): { type: string; used: number; total: number }[];
   /** Takes no more work, waits for work in flight within the grace period, and closes. */
   stop(): Promise<void>;
   /** Rejects when the worker fails. */
@@ -49,8 +53,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     activities: createActivities(deps),
     dataConverter: dataConverter(options.codecKey),
     ...(options.buildId && { workerDeploymentOptions: pinnedTo(options.buildId) }),
-    maxConcurrentActivityTaskExecutions: 500,
-    maxConcurrentWorkflowTaskExecutions: 100,
+    maxConcurrentActivityTaskExecutions: activitySlots,
+    maxConcurrentWorkflowTaskExecutions: workflowSlots,
     maxHeartbeatThrottleInterval: '1 second',
     shutdownGraceTime: graceMs,
     shutdownForceTime: graceMs + 5_000,
@@ -59,9 +63,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   // An unhandled rejection would end the process before a caller awaits `ended`.
   ended.catch((err: Error) => log.error({ err }, 'worker failed'));
   if (options.buildId) announceBuild(client, options.buildId, log, draining.signal);
-  const reconciler = startReconciler(client, deps.db, log, options.reconcileEveryMs);
+  const reconciler = startReconciler(client, deps.db, log, options.reconcileEveryMs, deps.metrics.jobEnded);
   return {
     ended,
+    slots() {
+      const { numInFlightActivities, numInFlightWorkflowActivations } = worker.getStatus();
+      return [
+        { type: 'activity', used: numInFlightActivities, total: activitySlots },
+        { type: 'workflow', used: numInFlightWorkflowActivations, total: workflowSlots },
+      ];
+    },
     async stop() {
       draining.abort();
       if (worker.getState() === 'RUNNING') worker.shutdown();

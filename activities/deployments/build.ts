@@ -29,7 +29,7 @@ export interface Incumbent {
   deploymentId: string | null;
 }
 
-export function deploymentActivities({ db, secretKey }: ActivityDeps) {
+export function deploymentActivities({ db, secretKey, metrics }: ActivityDeps) {
   return {
     /** Stores a snapshot of the deployment's source. Returns its gate's evaluation, or null. */
     snapshotSource: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
@@ -110,30 +110,34 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
      * Makes the deployment live and closes its job. `against`: the deployment that its gate
      * compared it with; `moved`: another deployment is live by now, and nothing was done.
      */
-    promoteDeployment: ({ against, ...job }: JobRef & { against?: string | null }): Promise<'done' | 'moved'> =>
-      db.org(job.orgId, async (tx) => {
+    async promoteDeployment({ against, ...job }: JobRef & { against?: string | null }): Promise<'done' | 'moved'> {
+      const { result, isClosed } = await db.org(job.orgId, async (tx) => {
         // An earlier attempt did it, and its result was lost.
-        if ((await lockJob(tx, job)).status === 'completed') return 'done';
+        if ((await lockJob(tx, job)).status === 'completed') return { result: 'done' as const, isClosed: false };
         await lockOpenJob(tx, job);
         const result = await promote(tx, job, against);
-        if (result === 'moved') return result;
+        if (result === 'moved') return { result, isClosed: false };
         if (result === 'deleted') throw deleted();
-        await finishJob(tx, job, {
+        const isClosed = await finishJob(tx, job, {
           ...{ status: 'completed', stoppedBy: null, error: null, accepted: [] },
           events: endEvents('deployment', { status: 'completed' }, { note: 'ready and live' }),
         });
-        return 'done';
-      }),
+        return { result: 'done' as const, isClosed };
+      });
+      if (isClosed) metrics.jobEnded('deployment', 'completed');
+      return result;
+    },
 
-    closeDeployment: ({
-      ending,
+    async closeDeployment({
+      ending: { status, error },
       ...job
-    }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: ErrorDetails | null } }) =>
-      db.org(job.orgId, async (tx) => {
-        const { status, error } = ending;
-        const events = endEvents('deployment', error ? { status: 'failed', error } : { status: 'cancelled' });
-        await finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events });
-      }),
+    }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: ErrorDetails | null } }): Promise<void> {
+      const events = endEvents('deployment', error ? { status: 'failed', error } : { status: 'cancelled' });
+      const isClosed = await db.org(job.orgId, (tx) =>
+        finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events }),
+      );
+      if (isClosed) metrics.jobEnded('deployment', status);
+    },
   };
 }
 

@@ -27,7 +27,8 @@ export interface JobResult {
   workflowId: string;
 }
 
-export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<void> {
+/** Ends a job. Returns its kind, or null where it was closed already. */
+export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<JobKind | null> {
   // Take the lock first: a runner may still be recording outcomes.
   const { kind, step } = await lockJob(tx, job);
   const { status, stoppedBy } = result.ending;
@@ -46,10 +47,11 @@ export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<vo
     workflowId: result.workflowId,
     accepted: result.accepted,
   });
-  if (!isClosed) return;
+  if (!isClosed) return null;
   // A state behind the recorded steps is no start for an extension.
   const kept = result.kept && result.kept.steps >= (step ?? 0) ? result.kept : null;
   await Promise.all([deleteInputs(tx, job.jobId), kept && keepSearch(tx, job, kept)]);
+  return kind;
 }
 
 type End = Pick<ClosedState, 'error' | 'events'>;

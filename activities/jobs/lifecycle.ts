@@ -9,7 +9,7 @@ import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
 import { recordSearchUpdate } from './search-update.js';
 import { startEvents } from './start.js';
 
-export function lifecycleActivities({ db, temporal }: ActivityDeps) {
+export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
   return {
     /** Records a decision: status, outcomes of commands and events, in one transaction. */
     record: ({ decision, ...job }: JobRef & { decision: Decision }) =>
@@ -27,9 +27,10 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
     recordSearch: ({ orgId, jobId, ...update }: JobRef & SearchUpdate) =>
       db.orgHot(orgId, (tx) => recordSearchUpdate(tx, { orgId, jobId }, update)),
 
-    finish: ({ orgId, jobId, ...result }: JobRef & Omit<JobResult, 'workflowId'>) => {
+    async finish({ orgId, jobId, ...result }: JobRef & Omit<JobResult, 'workflowId'>): Promise<void> {
       const { workflowId } = callingWorkflow();
-      return db.org(orgId, (tx) => endJob(tx, { orgId, jobId }, { ...result, workflowId }));
+      const closed = await db.org(orgId, (tx) => endJob(tx, { orgId, jobId }, { ...result, workflowId }));
+      if (closed) metrics.jobEnded(closed, result.ending.status);
     },
 
     /** Asks Temporal to cancel the calling workflow, so that it closes as CANCELED. */

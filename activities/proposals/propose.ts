@@ -43,7 +43,10 @@ export async function propose(
     mayAsk() ? makeProposal(proposer, material, request) : null,
   );
   const made = proposals.filter((proposal) => proposal !== null);
-  return made.length < requests.length ? null : admitProposals(pool, spec, requests, made);
+  if (made.length < requests.length) return null;
+  const admitted = admitProposals(pool, spec, requests, made);
+  for (const { outcome } of admitted.answers) deps.metrics.proposal(outcome);
+  return admitted;
 }
 
 /** Makes candidates that follow from the pool alone; null: some need rows, a model or lost texts. */

@@ -98,6 +98,7 @@ async function callContainer(
       tryTimeoutMs,
       deadline: performance.now() + rolloutWindowMs(tryTimeoutMs),
       onPushback: (reason) => concurrency.lower(reason),
+      onRetry: () => deps.metrics.retry('container'),
       mayRetry,
       admit: (admitSignal) => concurrency.admit(admitSignal),
     },

@@ -61,7 +61,7 @@ export class InFlightRollouts {
       .then((outcome) => {
         if (!outcome) return;
         this.context.onOutcome(outcome);
-        this.context.deps.metrics.rollout(outcome.status, outcome.latencyMs / 1_000);
+        this.context.deps.metrics.rollout(outcome.status, outcome.latencyMs / 1_000, outcome.error?.code);
       })
       .finally(() => {
         this.running.delete(claim.rolloutId);

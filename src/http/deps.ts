@@ -73,6 +73,8 @@ export interface HttpDeps {
   verifyInferenceKey(presented: string, job: { jobId: string; rolloutId: string }): string | null;
   /** Called for every response: route pattern, status, seconds. */
   observe?(method: string, route: string, status: number, seconds: number): void;
+  /** Called for events that a stream delivers while they happen: seconds since the oldest. */
+  observeEventLag?(seconds: number): void;
   /** Registers the inference routes. */
   registerInference(app: App): void;
   /** Aborted at the start of a graceful shutdown: no new work, streams end. */

@@ -32,16 +32,25 @@ export interface Reconciler {
   stop(): Promise<void>;
 }
 
+/** Called for each job that a sweep has closed. */
+type OnClosed = (kind: JobKind, status: ClosedState['status']) => void;
+
 /**
  * Repairs what a crash or an operator left behind: closes jobs whose workflow is closed or gone;
  * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments.
  * Starts the delivery of due webhooks. Each step is idempotent: several processes may run it.
  */
-export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5_000): Reconciler {
+export function startReconciler(
+  client: Client,
+  db: Db,
+  log: Logger,
+  everyMs = 5_000,
+  onClosed: OnClosed = () => undefined,
+): Reconciler {
   let running: Promise<void> | null = null;
   const stopping = new AbortController();
   const sweep = () =>
-    (running ??= sweepOnce(client, db, log, stopping.signal)
+    (running ??= sweepOnce(client, db, log, onClosed, stopping.signal)
       .catch((err: Error) => log.warn({ err }, 'reconciler sweep failed; retrying at the next'))
       .finally(() => (running = null)));
   const timer = setInterval(() => void sweep(), everyMs);
@@ -55,14 +64,20 @@ export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5
   };
 }
 
-async function sweepOnce(client: Client, db: Db, log: Logger, stopping: AbortSignal): Promise<void> {
+async function sweepOnce(
+  client: Client,
+  db: Db,
+  log: Logger,
+  onClosed: OnClosed,
+  stopping: AbortSignal,
+): Promise<void> {
   const jobs = await db.worker((tx) =>
     tx.query<OpenJob>('select * from open_jobs(now() - make_interval(secs => $1), $2)', [startGraceSeconds, batch]),
   );
   for (const job of jobs) {
     if (stopping.aborted) return;
     try {
-      await client.withDeadline(Date.now() + deadlineMs, () => check(client, db, log, job));
+      await client.withDeadline(Date.now() + deadlineMs, () => check(client, db, log, onClosed, job));
     } catch (err) {
       log.warn({ err, job_id: job.id }, 'job not checked; retrying at the next sweep');
     }
@@ -82,7 +97,7 @@ async function startWebhooks(client: Client, db: Db, log: Logger, stopping: Abor
   }
 }
 
-async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise<void> {
+async function check(client: Client, db: Db, log: Logger, onClosed: OnClosed, job: OpenJob): Promise<void> {
   const ref = { orgId: job.org_id, jobId: job.id };
   if (!job.workflow_started) {
     await startWorkflow(client, db, { ...ref, kind: job.kind });
@@ -90,18 +105,20 @@ async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise
     return;
   }
   const ending = await readEnding(client, job);
-  const { isForgotten, isUnwanted } = await db.org(job.org_id, async (tx) => {
-    if (ending && (await finishJob(tx, ref, ending))) {
-      log.warn(
-        { job_id: job.id, status: ending.status, reason: ending.error?.message },
-        'job closed by the reconciler: its workflow is closed',
-      );
-    }
+  const { isClosed, isForgotten, isUnwanted } = await db.org(job.org_id, async (tx) => {
+    const isClosed = ending && (await finishJob(tx, ref, ending));
     const isForgotten = !ending && (await takeLostWake(tx, job.id, wakeGraceSeconds));
     // Last, since the order of locks is the control row, then the job's row.
     await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
-    return { isForgotten, isUnwanted: !ending && job.kind === 'deployment' && (await isDeleted(tx, job.id)) };
+    return { isClosed, isForgotten, isUnwanted: !ending && job.kind === 'deployment' && (await isDeleted(tx, job.id)) };
   });
+  if (ending && isClosed) {
+    onClosed(job.kind, ending.status);
+    log.warn(
+      { job_id: job.id, status: ending.status, reason: ending.error?.message },
+      'job closed by the reconciler: its workflow is closed',
+    );
+  }
   if (isForgotten) await signalRewards(client, job.workflow_id);
   if (isUnwanted) await cancelWorkflow(client, job.workflow_id);
 }

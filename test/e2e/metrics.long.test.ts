@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { firstFree } from '../../src/embedded/ports.js';
 import { answers, startFakeContainer } from '../support/fakes/container.js';
-import { createEvaluation, ended } from '../support/jobs-over-http.js';
+import { gate } from '../support/gate.js';
+import { createEvaluation, ended, pathOf } from '../support/jobs-over-http.js';
 import { startTestService, type TestService } from '../support/service.js';
 
 let service: TestService;
@@ -13,9 +14,18 @@ beforeAll(async () => {
 afterAll(() => service.stop(), 60_000);
 
 test('serves metrics on a port of their own, by route and by outcome', async () => {
-  const box = await startFakeContainer({ behave: (call) => (call.seed === 0 ? answers.raw('{}') : answers.reward(1)) });
+  const isFollowed = gate();
+  const box = await startFakeContainer({
+    behave: ({ seed }) => answers.held(isFollowed.opened, seed === 0 ? answers.raw('{}') : answers.reward(1)),
+  });
   const policy = { provider: 'local', model: 'local' };
   const id = await createEvaluation(service, { container_url: box.url, seeds: [0, 1, 2], policy });
+  const authorization = `Bearer ${service.apiKey}`;
+  const stream = await fetch(`${service.url}${pathOf(id)}/events`, {
+    headers: { authorization, accept: 'text/event-stream' },
+  });
+  isFollowed.open();
+  await stream.text();
   expect(await ended(service, id)).toMatchObject({ status: 'completed' });
   await box.close();
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
@@ -27,11 +37,15 @@ test('serves metrics on a port of their own, by route and by outcome', async () 
   expect(text).toMatch(
     /ratchet_http_request_duration_seconds_count\{method="POST",route="\/api\/v1\/offline\/jobs",status="201"\} 1/,
   );
+  expect(text).toContain('ratchet_rollout_errors_total{code="reward_missing"} 1');
+  expect(text).toContain('ratchet_jobs_ended_total{kind="evaluation",status="completed"} 1');
+  expect(text).toMatch(/ratchet_event_lag_seconds_count [1-9]/);
+  expect(text).toContain('ratchet_worker_slots{type="activity",state="total"} 500');
+  expect(text).toContain('ratchet_task_queue_backlog{type="activity"} 0');
+  expect(text).toContain('ratchet_sample_up 1');
   expect(text).toContain('process_resident_memory_bytes');
   // Labels with ids would create a series for each job.
   expect(text).not.toContain(id);
   expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
-  expect(
-    (await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${service.apiKey}` } })).status,
-  ).toBe(404);
+  expect((await fetch(`${service.url}/metrics`, { headers: { authorization } })).status).toBe(404);
 });

@@ -25,6 +25,8 @@ export interface RolloutRequest {
   deadline: number;
   /** Called on 429, 503 and time-out, to lower the concurrency for a while. */
   onPushback?: (because: string) => void;
+  /** Called before each further try. */
+  onRetry?: () => void;
   /** Called after each try; false: no further try. */
   mayRetry?: (timedOut: boolean) => boolean;
   /** Admits a try; the deadline moves by the wait. The result is called when the try has ended. */

@@ -27,7 +27,7 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number, peer: Peer 
   return async function call<T extends object>(
     read: (answer: Answer) => T | Fault,
     what: ExchangeRequest,
-    limits: Pick<RolloutRequest, 'tryTimeoutMs' | 'deadline' | 'onPushback' | 'mayRetry' | 'admit'>,
+    limits: Pick<RolloutRequest, 'tryTimeoutMs' | 'deadline' | 'onPushback' | 'onRetry' | 'mayRetry' | 'admit'>,
     signal: AbortSignal,
   ): Promise<T | Fault> {
     let tries = 0;
@@ -66,6 +66,7 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number, peer: Peer 
       }
       if (performance.now() + wait >= deadline) return result;
       await sleep(wait, signal);
+      limits.onRetry?.();
     }
   };
 }

@@ -79,6 +79,7 @@ export async function completeChat(providers: ModelClient, request: ChatRequest)
     const wait = Math.max(retryBaseMs * 2 ** (tries - 1), retryAfterMs(result.retryAfter, Date.now()) ?? 0);
     if (tries >= maxTries || wait > maxWaitMs || performance.now() + wait >= deadline) return result.failure;
     await waiting(request, () => sleep(wait, signal));
+    providers.observer.retry(request.policy.provider);
   }
 }
 
@@ -107,6 +108,11 @@ async function tryOnce(
     return { ok: false, code: 'cost_not_bounded', message: allowed.message, infrastructure: false };
   }
   const startedAt = performance.now();
+  const settle = async (status: number | null, cost: CallCost): Promise<void> => {
+    const seconds = (performance.now() - startedAt) / 1_000;
+    providers.observer.modelCall({ ...policy, purpose: asker, status, seconds, ...cost });
+    await meter?.close(cost);
+  };
   let sent: ChatReply;
   try {
     sent = await withTimeout(tryTimeoutMs, signal, async (bounded) =>
@@ -114,13 +120,13 @@ async function tryOnce(
     );
   } catch (error) {
     if (error instanceof StreamedError && !signal.aborted) {
-      await meter?.close(unknownCost);
+      await settle(null, unknownCost);
       const message = `The provider "${policy.provider}" ended its answer to the ${asker} with an error: ${hideKeys(error.message)}`;
       return { failure: { ok: false, code: `${asker}_refused`, message, infrastructure: true }, retryAfter: null };
     }
     const fault = signal.aborted ? null : providerError(policy.provider, error);
     const unsent = fault instanceof ProviderError && neverSent.has(fault.code);
-    await meter?.close(unsent ? noCost : unknownCost);
+    await settle(null, unsent ? noCost : unknownCost);
     signal.throwIfAborted();
     if (!(fault instanceof ProviderError)) throw error;
     const passing = !lasting.has(fault.code);
@@ -130,10 +136,10 @@ async function tryOnce(
   }
   const { status, retryAfter, text, completion } = sent;
   if (status === 200) {
-    await meter?.close(costOf(policy.provider, policy.model, completion));
+    await settle(status, costOf(policy.provider, policy.model, completion));
     return read(policy, asker, sent, performance.now() - startedAt);
   }
-  await meter?.close(noCost);
+  await settle(status, noCost);
   const cut = cutToBytes(hideKeys(text), 1_024);
   const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cut}`;
   if (status === 401) {

@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import type { CallCost } from './cost.js';
 import { createLocalThreads } from './local-threads.js';
 import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
@@ -13,8 +14,25 @@ export interface ProviderInfo {
   reason: string | null;
 }
 
+/** A try of a model call; `status` null: no answer. */
+export interface ModelTry extends Omit<CallCost, 'costSource'> {
+  provider: string;
+  model: string;
+  purpose: string;
+  status: number | null;
+  seconds: number;
+}
+
+/** Receives every try of a model call. */
+export interface ModelObserver {
+  modelCall(call: ModelTry): void;
+  /** Called before a try that follows a failed one. */
+  retry(provider: string): void;
+}
+
 /** Sends chat completion requests to providers. */
 export interface ModelClient {
+  readonly observer: ModelObserver;
   /**
    * Sends a chat completion request unchanged; `signal` bounds the body too. `written`: the body's
    * JSON, if there is one already. Rejects with a ProviderError or the signal's reason.
@@ -88,6 +106,8 @@ export interface ProviderOptions {
   allowLocal?: boolean;
   /** Default: no organization has a key of its own. */
   readOwnKey?: ReadOwnKey;
+  /** Default: none. */
+  observer?: ModelObserver;
   /** Of an answer without `stream`; default 8 MiB. */
   maxAnswerBytes?: number;
 }
@@ -98,7 +118,12 @@ export interface ProviderOptions {
  */
 export function createProviders(
   env: Record<string, string | undefined>,
-  { allowLocal = true, readOwnKey = () => Promise.resolve(null), maxAnswerBytes = 8 * mebibyte }: ProviderOptions = {},
+  {
+    allowLocal = true,
+    readOwnKey = () => Promise.resolve(null),
+    maxAnswerBytes = 8 * mebibyte,
+    observer = { modelCall: () => undefined, retry: () => undefined },
+  }: ProviderOptions = {},
 ): Providers {
   const agentFor = (maxResponseSize: number) => new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize });
   const agents = { whole: agentFor(maxAnswerBytes), streamed: agentFor(maxStreamBytes) };
@@ -130,6 +155,7 @@ export function createProviders(
     });
   };
   return {
+    observer,
     list: (own) =>
       ['local', ...endpoints.keys()].map((name) => ({
         name,
@@ -139,6 +165,7 @@ export function createProviders(
     check,
     send: (...call) => sendWith(null, ...call),
     forOrg: (orgId) => ({
+      observer,
       send: async (name, ...call) => sendWith(await ownKeyOf(orgId, name), name, ...call),
     }),
     async close() {

@@ -43,7 +43,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
   // Many requests arrive in bursts.
   const resolved = createSharedReads<ServedDeployment | null>();
   const meter = createMeter({ db, log });
-  const forward = createForward<DeploymentCall>(deps, counting(meter));
+  const forward = createForward<DeploymentCall>(deps, counting(meter), 'deployment');
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { deployment_id: ref } = request.params as z.infer<typeof params>;

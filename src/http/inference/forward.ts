@@ -23,9 +23,21 @@ export interface Forward<Call extends ForwardedCall> {
 
 export function createForward<Call extends ForwardedCall>(
   deps: Pick<ProxyDeps, 'providers' | 'log' | 'callTimeoutMs' | 'lingerMs'>,
-  recorder: Recorder<Call>,
+  given: Recorder<Call>,
+  purpose: string,
 ): Forward<Call> {
   const { providers, log, callTimeoutMs = 600_000, lingerMs = 60_000 } = deps;
+  const recorder: Recorder<Call> = {
+    ...given,
+    record: (call, result) => {
+      const { provider, upstream, answeredBy } = call;
+      const { httpStatus: status, latencyMs } = result;
+      const made = { provider, model: upstream.model, purpose, status, seconds: latencyMs / 1_000 };
+      // The steps of a graph are calls of their own.
+      if (!answeredBy) providers.observer.modelCall({ ...result, ...made });
+      return given.record(call, result);
+    },
+  };
   const inFlight = new Set<Promise<unknown>>();
   const closing = new AbortController();
   // One listener per call in flight.

@@ -30,7 +30,7 @@ const correlationPattern = /^[\x21-\x7e]{1,256}$/;
 /** Registers the inference paths of sessions and evaluations. */
 export function registerProxy(app: App, deps: ProxyDeps): void {
   const recorder = createRecorder(deps);
-  const forward = createForward(deps, recorder);
+  const forward = createForward(deps, recorder, 'policy');
   const purse = createCostReservations(deps);
   const snapshots = createServedSnapshots(deps.db);
   const parts = createCallParts();

@@ -7,15 +7,21 @@ import type { Page } from '../server/sse.js';
 
 const pageSize = 100;
 
+/** `oldestAt`: the time of the first event; null: no event. */
+interface EventPage extends Page {
+  oldestAt: Date | null;
+}
+
 /** A job's events after `after`, as frames of a stream. */
-export type EventReader = (job: JobRef, after: number) => Promise<Page>;
+export type EventReader = (job: JobRef, after: number) => Promise<EventPage>;
 
 /** Reads for streams. A notification wakes all streams of a job; equal reads share one query. */
 export function createEventReader(db: Db): EventReader {
-  const shared = createSharedReads<Page>();
+  const shared = createSharedReads<EventPage>();
   return ({ orgId, jobId }, after) =>
     shared(`${orgId} ${jobId} ${after}`, async () => {
       const rows = await db.orgApart(orgId, (tx) => readEvents(tx, jobId, after, pageSize));
-      return { frames: rows.map((row) => frame(jobId, row)), full: rows.length === pageSize };
+      const frames = rows.map((row) => frame(jobId, row));
+      return { frames, full: rows.length === pageSize, oldestAt: rows[0]?.ts ?? null };
     });
 }

@@ -38,8 +38,15 @@ export async function events(
 
   const ended = isTerminal(job.status) && (await deps.db.org(job.orgId, (tx) => isAtEnd(tx, job.jobId, after)));
   if (ended) return reply.code(204).send();
+  // Events of the first pages are history.
+  let isLive = false;
   await stream(request, reply, after, {
-    read: (position) => read(job, position),
+    async read(position) {
+      const page = await read(job, position);
+      if (isLive && page.oldestAt) deps.observeEventLag?.((Date.now() - page.oldestAt.getTime()) / 1_000);
+      isLive ||= !page.full;
+      return page;
+    },
     subscribe: (wake) => deps.notifications.on('ratchet_events', job.jobId, wake),
     isLast: ({ event }) => isTerminalEvent(event),
     shutdown: deps.shutdown,

@@ -41,12 +41,13 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
       return [answerId({ rolloutId, key, tries: Number(tries) }), { text, finishReason: 'stop' }];
     }),
   );
+  const observer = { modelCall: () => undefined, retry: () => undefined };
   const send = async (_provider: string, body: Record<string, unknown>) => {
     asked.push(body);
     return { status: 400, contentType: null, retryAfter: null, body: Readable.from([Buffer.from('no')]) };
   };
   return {
-    deps: { scorers, providers: { send }, notifications: { presence: 1 } } as unknown as ActivityDeps,
+    deps: { scorers, providers: { send, observer }, notifications: { presence: 1 } } as unknown as ActivityDeps,
     job: { orgId: 'default', jobId: 'ses_1' } as ModelRollout['job'],
     budget: null,
     answerCache: null,

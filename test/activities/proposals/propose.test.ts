@@ -3,6 +3,7 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { readMaterial } from '../../../activities/proposals/material.js';
 import { CandidatePool } from '../../../activities/proposals/pool.js';
 import { propose as makeProposals } from '../../../activities/proposals/propose.js';
+import { createMetrics } from '../../../src/metrics.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import type { ProposalRequest } from '../../../src/core/search/protocol.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
@@ -105,7 +106,8 @@ async function jobWith(url: string) {
     });
     const { signal } = new AbortController();
     const batch = { requests: [request], material, signal, mayAsk: () => true };
-    const { answers, candidates } = (await makeProposals({ db: http.db, providers } as ActivityDeps, job, batch))!;
+    const deps = { db: http.db, providers, metrics: createMetrics() } as unknown as ActivityDeps;
+    const { answers, candidates } = (await makeProposals(deps, job, batch))!;
     await inOrg((tx) => Promise.all(candidates.map((candidate) => addCandidate(tx, job, candidate))));
     return answers;
   };

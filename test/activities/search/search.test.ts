@@ -7,6 +7,7 @@ import { prepareActivities } from '../../../activities/jobs/prepare.js';
 import { RolloutRunners } from '../../../activities/rollouts/run.js';
 import { searchActivity, type RunSearchInput, type RunSearchResult } from '../../../activities/search/search.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
+import { createMetrics } from '../../../src/metrics.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import { algorithmOf } from '../../../src/core/algorithms/index.js';
 import { SearchProgress } from '../../../src/core/algorithms/progress.js';
@@ -53,7 +54,7 @@ async function startSearch() {
       secretKey: http.deps.secretKey,
     },
     ...{ notifications: http.deps.notifications, publicUrl: 'http://127.0.0.1:9', draining: draining.signal },
-    ...{ metrics: { rollout: () => undefined }, log: pino({ level: 'silent' }) },
+    ...{ metrics: createMetrics(), log: pino({ level: 'silent' }) },
   } as unknown as ActivityDeps;
   const { search: settings } = await inActivity(() => prepareActivities(deps).prepareSession(job));
   const first: RunSearchInput = { ...job, state: algorithmOf(settings).create(settings), steps: 0, given: [] };

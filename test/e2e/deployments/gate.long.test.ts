@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
+import { createMetrics } from '../../../src/metrics.js';
 import { deleteDeployment } from '../../../src/storage/deployments/deployments.js';
 import { putSecret } from '../../../src/storage/access/secrets.js';
 import { workflowId } from '../../../src/core/jobs/kinds.js';
@@ -304,7 +305,10 @@ describe('a deployment that is deleted while its gate runs', () => {
 });
 
 test('repeats a promotion with a lost answer without taking the name again', async () => {
-  const { promoteDeployment } = deploymentActivities({ db: on.service.db } as ActivityDeps);
+  const { promoteDeployment } = deploymentActivities({
+    db: on.service.db,
+    metrics: createMetrics(),
+  } as unknown as ActivityDeps);
   const first = await live(0.5);
   const second = await live(0.6);
   for (const { id } of [first, second])

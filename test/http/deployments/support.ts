@@ -3,6 +3,7 @@ import OpenAI from 'openai';
 import type { Logger } from 'pino';
 import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
+import { createMetrics } from '../../../src/metrics.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
 import { registerDeploymentInference } from '../../../src/http/inference/deployment.js';
@@ -68,7 +69,8 @@ async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>
   const { snapshotSource, promoteDeployment } = deploymentActivities({
     db: http.db,
     secretKey: http.deps.secretKey,
-  } as ActivityDeps);
+    metrics: createMetrics(),
+  } as unknown as ActivityDeps);
   http.commander.onStart = async (job) => {
     if (job.kind !== 'deployment' || it.held) return;
     await snapshotSource(job);
