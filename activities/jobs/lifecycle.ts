@@ -4,18 +4,22 @@ import { eventsOfRun, recordDecision, type Decision } from '../../src/storage/de
 import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
+import { logGenerations } from './generations.js';
 import { endJob, type JobResult } from './end.js';
 import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
 import { recordSearchUpdate } from './search-update.js';
 import { startEvents } from './start.js';
 
-export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
+export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps) {
   return {
     /** Records a decision: status, outcomes of commands and events, in one transaction. */
-    record: ({ decision, ...job }: JobRef & { decision: Decision }) =>
+    record: ({ decision, ...job }: JobRef & { decision: Decision }): Promise<void> =>
       db.orgHot(job.orgId, async (tx) => {
         const { events = [] } = decision;
-        if (events.length === 0) return recordDecision(tx, job, decision);
+        if (events.length === 0) {
+          await recordDecision(tx, job, decision);
+          return;
+        }
         // The start comes first, also if the job is paused while its container is still being
         // checked.
         const [{ run }, spec] = await Promise.all([lockJob(tx, job), readSpec<JobSpec>(tx, job.jobId)]);
@@ -24,8 +28,10 @@ export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
         await recordDecision(tx, job, { ...decision, events: begun });
       }),
 
-    recordSearch: ({ orgId, jobId, ...update }: JobRef & SearchUpdate) =>
-      db.orgHot(orgId, (tx) => recordSearchUpdate(tx, { orgId, jobId }, update)),
+    async recordSearch({ orgId, jobId, ...update }: JobRef & SearchUpdate): Promise<void> {
+      const job = { orgId, jobId };
+      logGenerations(log, job, await db.orgHot(orgId, (tx) => recordSearchUpdate(tx, job, update)));
+    },
 
     async finish({ orgId, jobId, ...result }: JobRef & Omit<JobResult, 'workflowId'>): Promise<void> {
       const { workflowId } = callingWorkflow();

@@ -2,21 +2,32 @@ import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
 import { decisionEvents } from '../../src/core/events/search.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
 import type { AcceptanceDecision, Decision, SearchView } from '../../src/core/search/protocol.js';
+import { countCandidates } from '../../src/storage/candidates/candidates.js';
 import { recordDecision, type ClosedState } from '../../src/storage/decisions/record.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { ControlRow, JobRef } from '../../src/storage/jobs/events.js';
 import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
 import { readUsage } from '../../src/storage/jobs/usage.js';
+import type { RecordedGeneration } from './generations.js';
 
-/** Records a search's state and events. A repeated or late call changes nothing. */
+/**
+ * Records a search's state and events. Returns the generations that it completes; a repeated or
+ * late call changes nothing and returns none.
+ */
 export async function recordSearchUpdate(
   tx: Tx,
   job: JobRef,
   { step, view, decisions }: SearchUpdate,
   locked?: ControlRow,
-): Promise<void> {
-  const endsGeneration = decisions.some(({ type }) => type === 'generation_complete');
-  const costUsd = endsGeneration ? (await readUsage(tx, job.jobId)).totalCostUsd : null;
+): Promise<RecordedGeneration[]> {
+  const completed = decisions.filter((decision) => decision.type === 'generation_complete');
+  const [costUsd, candidates] =
+    completed.length > 0
+      ? await Promise.all([
+          readUsage(tx, job.jobId).then((usage) => usage.totalCostUsd),
+          countCandidates(tx, job.jobId),
+        ])
+      : [null, 0];
   const decision = {
     step,
     ...searchState(job.jobId, view),
@@ -25,7 +36,11 @@ export async function recordSearchUpdate(
     repeated: decisions.flatMap((decision) => (decision.type === 'rollouts_repeated' ? decision.ordinals : [])),
     events: decisions.flatMap((decision) => decisionEvents(job.jobId, decision, { ...view, costUsd })),
   };
-  await recordDecision(tx, job, decision, locked);
+  const isRecorded = await recordDecision(tx, job, decision, locked);
+  const rollouts = view.rolloutsCompleted;
+  return isRecorded
+    ? completed.map(({ generation, bestReward }) => ({ generation, candidates, bestReward, rollouts, costUsd }))
+    : [];
 }
 
 function isAcceptance(decision: Decision): decision is AcceptanceDecision {

@@ -11,6 +11,7 @@ import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } fro
 import type { ActivityDeps } from '../deps.js';
 import { lockOpenJob, recordLost } from '../jobs/spec.js';
 import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
+import { logGenerations } from '../jobs/generations.js';
 import { recordSearchUpdate } from '../jobs/search-update.js';
 
 /** Rollouts that live traffic is to answer: ordinals `from` to `to` (exclusive). */
@@ -29,13 +30,23 @@ export interface ExchangeSlotsResult {
   counts: OutcomeCounts;
 }
 
-export function liveActivity({ db }: ActivityDeps) {
+export function liveActivity({ db, log }: ActivityDeps) {
   return {
     /** Publishes rollouts as slots for live traffic, and reads their answers once all have one. */
-    exchangeSlots: ({ from, to, update, orgId, jobId, ...input }: ExchangeSlotsInput): Promise<ExchangeSlotsResult> =>
-      db.orgHot(orgId, async (tx) => {
-        const job: JobRef = { orgId, jobId };
-        const [, row] = await Promise.all([update && recordSearchUpdate(tx, job, update), lockOpenJob(tx, job)]);
+    async exchangeSlots({
+      from,
+      to,
+      update,
+      orgId,
+      jobId,
+      ...input
+    }: ExchangeSlotsInput): Promise<ExchangeSlotsResult> {
+      const job: JobRef = { orgId, jobId };
+      const { generations, ...result } = await db.orgHot(orgId, async (tx) => {
+        const [generations = [], row] = await Promise.all([
+          update && recordSearchUpdate(tx, job, update),
+          lockOpenJob(tx, job),
+        ]);
         const requests = unpackRequests(input.requests);
         const [before, known] = await Promise.all([areWhole(tx, jobId, 0, from), areCandidates(tx, job, requests)]);
         if (!before || !known) throw recordLost(job);
@@ -46,7 +57,10 @@ export function liveActivity({ db }: ActivityDeps) {
           readTraffic(tx, jobId),
         ]);
         const counts = { succeeded: row.rollouts_succeeded, failed: row.rollouts_failed, connectFailuresInARow: 0 };
-        return { answers: answers && packAnswers(answers), traffic, counts };
-      }),
+        return { answers: answers && packAnswers(answers), traffic, counts, generations };
+      });
+      logGenerations(log, job, generations);
+      return result;
+    },
   };
 }

@@ -19,6 +19,7 @@ import { readCounts } from '../../src/storage/rollouts/outcome-counts.js';
 import { planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
 import { adoptCalledPrompt } from '../jobs/adopt-baseline.js';
+import { logGenerations, type RecordedGeneration } from '../jobs/generations.js';
 import { recordSearchUpdate } from '../jobs/search-update.js';
 import { leaseLost, lockHeldJob, recordLost } from '../jobs/spec.js';
 import type { AdmittedProposals } from '../proposals/admit.js';
@@ -114,13 +115,15 @@ export class RequestAnswerer {
   }
 
   /** Records the steps, gives the lease back and reads the outcomes of all the job's rollouts. */
-  end(steps: readonly StepRecord[]): Promise<OutcomeCounts> {
+  async end(steps: readonly StepRecord[]): Promise<OutcomeCounts> {
     const { jobId, orgId } = this.job;
-    return this.deps.db.orgHot(orgId, async (tx) => {
-      const row = await this.recordIn(tx, steps);
+    const { counts, generations } = await this.deps.db.orgHot(orgId, async (tx) => {
+      const { row, generations } = await this.recordIn(tx, steps);
       await releaseLease(tx, jobId, this.context.runner.token);
-      return readCounts(tx, jobId, row, this.spec.maxFailureRate);
+      return { counts: await readCounts(tx, jobId, row, this.spec.maxFailureRate), generations };
     });
+    logGenerations(this.deps.log, this.job, generations);
+    return counts;
   }
 
   private get deps(): ActivityDeps {
@@ -147,7 +150,7 @@ export class RequestAnswerer {
     const conclude = (end: Tx) => readAnswers(end, job.jobId, from, to, costUnitOf(spec));
     const tested = rollouts.map(({ candidate }) => candidate);
     if (!tested.every((candidate) => pool.has(candidate))) throw recordLost(job);
-    const [{ control }, , run, material] = await deps.db.orgHot(job.orgId, (tx) =>
+    const [{ row, generations }, , run, material] = await deps.db.orgHot(job.orgId, (tx) =>
       Promise.all([
         this.recordIn(tx, steps),
         planRollouts(tx, job, rollouts, true),
@@ -156,7 +159,8 @@ export class RequestAnswerer {
       ]),
     );
     steps.length = 0;
-    return { run, material, isRunning: control === 'run' };
+    logGenerations(deps.log, job, generations);
+    return { run, material, isRunning: row.control === 'run' };
   }
 
   /** Takes the baseline's prompt from its rollouts, unless it is known. */
@@ -170,17 +174,22 @@ export class RequestAnswerer {
     this.context.pool.set(0, adopted.get(0)!);
   }
 
-  private async recordIn(tx: Tx, steps: readonly StepRecord[]): Promise<ControlRow> {
+  private async recordIn(
+    tx: Tx,
+    steps: readonly StepRecord[],
+  ): Promise<{ row: ControlRow; generations: RecordedGeneration[] }> {
     const row = await lockHeldJob(tx, this.job, this.context.runner.token);
+    const generations: RecordedGeneration[] = [];
     // One after the other: each changes what the next one reads.
     for (const { input, candidates = [], update } of steps) {
-      await Promise.all([
-        ...candidates.map((candidate) => addCandidate(tx, this.job, candidate)),
+      const [, completed] = await Promise.all([
+        Promise.all(candidates.map((candidate) => addCandidate(tx, this.job, candidate))),
         recordSearchUpdate(tx, this.job, update, row),
         input && recordInput(tx, this.job, update.step, input),
       ]);
+      generations.push(...completed);
     }
-    return row;
+    return { row, generations };
   }
 
   /** Null: interrupted. */

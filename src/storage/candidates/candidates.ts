@@ -149,3 +149,13 @@ export async function readGraph(tx: Tx, jobId: string, candidate: string): Promi
   );
   return row?.graph ?? null;
 }
+
+/** The number of a job's candidates. */
+export async function countCandidates(tx: Tx, jobId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    'select count(*)::int as count from candidates where job_id = $1',
+    [jobId],
+    'count_candidates',
+  );
+  return row!.count;
+}

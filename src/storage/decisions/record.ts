@@ -49,13 +49,16 @@ export interface Decision {
   isEnding?: boolean;
 }
 
-/** Records a decision of an open job; ignored once the job is closed. `locked`: its control row. */
-export async function recordDecision(tx: Tx, job: JobRef, decision: Decision, locked?: ControlRow): Promise<void> {
+/**
+ * Records a decision of an open job. Returns false without effect if the job is closed or the
+ * decision is not new. `locked`: the job's control row.
+ */
+export async function recordDecision(tx: Tx, job: JobRef, decision: Decision, locked?: ControlRow): Promise<boolean> {
   const row = locked ?? (await lockJob(tx, job));
-  if (isTerminal(row.status)) return;
+  if (isTerminal(row.status)) return false;
   const { step } = decision;
   // A worker that lost its connection may retry an old write.
-  if (step !== undefined && row.step !== null && step <= row.step) return;
+  if (step !== undefined && row.step !== null && step <= row.step) return false;
   await Promise.all([
     step !== undefined &&
       tx.query('update job_controls set step = $2 where job_id = $1', [job.jobId, step], 'set_step'),
@@ -80,6 +83,7 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision, lo
     settleCommands(tx, decision.commands ?? [], decision.status ?? row.status),
     appendEvents(tx, job, decision.events ?? []),
   ]);
+  return true;
 }
 
 async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused'): Promise<void> {

@@ -7,7 +7,7 @@ import { prepareActivities } from '../../../activities/jobs/prepare.js';
 import { RolloutRunners } from '../../../activities/rollouts/run.js';
 import { searchActivity, type RunSearchInput, type RunSearchResult } from '../../../activities/search/search.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
-import { createMetrics } from '../../../src/metrics.js';
+import { createMetrics, mergeMetrics } from '../../../src/metrics.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import { algorithmOf } from '../../../src/core/algorithms/index.js';
 import { SearchProgress } from '../../../src/core/algorithms/progress.js';
@@ -87,6 +87,26 @@ test('a repeated attempt ends in the same state, and buys nothing', async () => 
   const [bought, asked] = [calls().length, world.model.requests.length];
   expect(await attempt()).toEqual(result);
   expect([calls().length, world.model.requests.length]).toEqual([bought, asked]);
+});
+
+test('logs one line for each generation when it is recorded, and counts the proposals', async () => {
+  const { first, attempt, query } = await startSearch();
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
+  const metrics = createMetrics();
+  const recorded = () =>
+    query(
+      `select 'generation complete' as msg, job_id, data->'generation' as generation, data->'best_reward' as best_reward,
+              data->'rollouts_completed' as rollouts, data->'cost_usd' as cost_usd
+         from events where job_id = $1 and type = 'generation_complete' order by seq`,
+    );
+  await attempt(first, { log, metrics });
+  expect(lines.length).toBeGreaterThan(1);
+  expect(lines).toMatchObject(await recorded());
+  expect(lines.at(-1)!['candidates']).toBeGreaterThan(1);
+  expect(await mergeMetrics([metrics.values])).toMatch(/ratchet_proposals_total{outcome="proposed"} [1-9]/);
+  await attempt(first, { log, metrics });
+  expect(lines).toMatchObject(await recorded());
 });
 
 test('a proposal that failed stays failed in the next attempt', async () => {
