@@ -48,6 +48,16 @@ export interface DeploymentView {
 }
 export const deploymentStatusQuery = defineQuery<DeploymentView>('status');
 
+/** The result of a job's workflow, and its memo once it has ended. Unknown values are null. */
+export interface JobSummary {
+  name: string | null;
+  /** Of a search that compared its winner with the baseline. */
+  verdict: 'better' | 'not_significantly_better' | 'worse' | null;
+  bestReward: number | null;
+  rollouts: number;
+  costUsd: number | null;
+}
+
 /** Search attributes for filters in the Temporal UI. */
 export const orgAttribute = defineSearchAttributeKey('RatchetOrg', SearchAttributeType.KEYWORD);
 export const kindAttribute = defineSearchAttributeKey('RatchetKind', SearchAttributeType.KEYWORD);
@@ -56,5 +66,7 @@ export const statusAttribute = defineSearchAttributeKey('RatchetStatus', SearchA
 /** The best reward is absent where there is none. */
 export const bestRewardAttribute = defineSearchAttributeKey('RatchetBestReward', SearchAttributeType.DOUBLE);
 export const rolloutsAttribute = defineSearchAttributeKey('RatchetRollouts', SearchAttributeType.INT);
+/** Why the job ended; absent while it runs. */
+export const stopReasonAttribute = defineSearchAttributeKey('RatchetStopReason', SearchAttributeType.KEYWORD);
 export const nameAttribute = defineSearchAttributeKey('RatchetName', SearchAttributeType.KEYWORD);
 export const tagsAttribute = defineSearchAttributeKey('RatchetTags', SearchAttributeType.KEYWORD_LIST);

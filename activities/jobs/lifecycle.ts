@@ -2,6 +2,8 @@ import { Context } from '@temporalio/activity';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import { eventsOfRun, recordDecision, type Decision } from '../../src/storage/decisions/record.js';
 import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
+import { readName } from '../../src/storage/jobs/labels.js';
+import { readUsage } from '../../src/storage/jobs/usage.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { logGenerations } from './generations.js';
@@ -9,6 +11,12 @@ import { endJob, type JobResult } from './end.js';
 import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
 import { recordSearchUpdate } from './search-update.js';
 import { startEvents } from './start.js';
+
+/** `costUsd`: of all its model calls; null: unknown. */
+export interface EndedJob {
+  name: string | null;
+  costUsd: number | null;
+}
 
 export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps) {
   return {
@@ -33,10 +41,16 @@ export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps
       logGenerations(log, job, await db.orgHot(orgId, (tx) => recordSearchUpdate(tx, job, update)));
     },
 
-    async finish({ orgId, jobId, ...result }: JobRef & Omit<JobResult, 'workflowId'>): Promise<void> {
+    /** Closes a job. Returns what its workflow does not know of it. */
+    async finish({ orgId, jobId, ...result }: JobRef & Omit<JobResult, 'workflowId'>): Promise<EndedJob> {
       const { workflowId } = callingWorkflow();
-      const closed = await db.org(orgId, (tx) => endJob(tx, { orgId, jobId }, { ...result, workflowId }));
+      const { closed, name, costUsd } = await db.org(orgId, async (tx) => {
+        const closed = await endJob(tx, { orgId, jobId }, { ...result, workflowId });
+        const [name, { totalCostUsd }] = await Promise.all([readName(tx, jobId), readUsage(tx, jobId)]);
+        return { closed, name, costUsd: totalCostUsd };
+      });
       if (closed) metrics.jobEnded(closed, result.ending.status);
+      return { name, costUsd };
     },
 
     /** Asks Temporal to cancel the calling workflow, so that it closes as CANCELED. */

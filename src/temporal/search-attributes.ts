@@ -8,6 +8,7 @@ import {
   orgAttribute,
   rolloutsAttribute,
   statusAttribute,
+  stopReasonAttribute,
   tagsAttribute,
 } from '../../workflows/messages.js';
 
@@ -21,7 +22,8 @@ const types = {
 /** gRPC codes NOT_FOUND; PERMISSION_DENIED and UNIMPLEMENTED. */
 const notFound = 5;
 const refused = [7, 12];
-const keywords = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute, nameAttribute, tagsAttribute];
+const labels = [nameAttribute, tagsAttribute];
+const keywords = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute, stopReasonAttribute, ...labels];
 const attributes = [...keywords, bestRewardAttribute, rolloutsAttribute];
 
 /** The namespace lacks something; the message is one line with the command that repairs it. */

@@ -6,7 +6,7 @@ import { JobControl } from '../jobs/control.js';
 import type { CarriedState } from '../jobs/history-limit.js';
 import { RunningTime } from '../jobs/running-time.js';
 import { workflowId } from '../../src/core/jobs/kinds.js';
-import type { JobInput } from '../messages.js';
+import type { JobInput, JobSummary } from '../messages.js';
 import { runRolloutRange } from '../rollouts/run.js';
 
 /** An evaluation's limits; `leftMs`: the rest of its timeout, pauses not counted. */
@@ -24,7 +24,7 @@ export interface EvaluationInput extends JobInput {
 }
 
 /** An offline evaluation: runs every listed seed to its outcome, within the job's timeout. */
-export async function evaluationWorkflow(input: EvaluationInput): Promise<void> {
+export async function evaluationWorkflow(input: EvaluationInput): Promise<JobSummary> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
   const { gate } = input;
   if (gate) {
@@ -57,17 +57,19 @@ export async function evaluationWorkflow(input: EvaluationInput): Promise<void> 
     input.resume?.control,
   );
 
-  await control.run(async (): Promise<JobOutcome> => {
+  return control.run(async (): Promise<JobOutcome> => {
     if (!limits) {
       const prepared = await prepareEvaluation(job);
       limits = { ...prepared, leftMs: prepared.timeoutMs };
     }
     const { total, maxFailureRate } = limits;
-    setCurrentDetails(`${total} seeds`);
+    const showProgress = () =>
+      setCurrentDetails(`${control.counts.succeeded + control.counts.failed} of ${total} seeds`);
+    showProgress();
     time ??= new RunningTime(limits.leftMs, false);
     const expired = failWhenExpired(control, time, limits);
     const finished = async (): Promise<JobOutcome> => {
-      await runRolloutRange({ job, control }, { from: 0, to: total }, `${total} seeds`);
+      await runRolloutRange({ job, control }, { from: 0, to: total }, `${total} seeds`, showProgress);
       // A paused job stays paused until it is resumed, even with nothing left to do.
       await control.waitUntilRunnable();
       return control.completed('completed', maxFailureRate);

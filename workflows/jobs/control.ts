@@ -7,6 +7,7 @@ import {
   isCancellation,
   log,
   setHandler,
+  upsertMemo,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
@@ -18,7 +19,9 @@ import {
   rolloutsAttribute,
   statusAttribute,
   statusQuery,
+  stopReasonAttribute,
   type JobInput,
+  type JobSummary,
   type StatusView,
 } from '../messages.js';
 import { closeWorkflow, outcomeOfError, storedError, type JobOutcome } from './close.js';
@@ -139,7 +142,7 @@ export class JobControl {
   }
 
   /** Runs the work to its end, then closes row and workflow. ContinueAsNew passes through. */
-  async run(work: () => Promise<JobOutcome>): Promise<void> {
+  async run(work: () => Promise<JobOutcome>): Promise<JobSummary> {
     let outcomeOf: () => JobOutcome;
     try {
       const outcome = await this.workScope.run(async () => {
@@ -159,8 +162,9 @@ export class JobControl {
     }
     // Ends the command loop and all other waits of the work.
     this.workScope.cancel();
-    const outcome = await CancellationScope.nonCancellable(() => this.closeRow(outcomeOf));
+    const { outcome, summary } = await CancellationScope.nonCancellable(() => this.closeRow(outcomeOf));
     await closeWorkflow(outcome);
+    return summary;
   }
 
   /** Continues in a new run. Undecided commands go with it. */
@@ -195,7 +199,7 @@ export class JobControl {
     return this.workflowScope.consideredCancelled || this.workScope.consideredCancelled;
   }
 
-  private async closeRow(outcomeOf: () => JobOutcome): Promise<JobOutcome> {
+  private async closeRow(outcomeOf: () => JobOutcome): Promise<{ outcome: JobOutcome; summary: JobSummary }> {
     await condition(() => !this.isDeciding);
     // `finish` records the search's state too, so a failure here must not hide the job's outcome.
     await this.definition
@@ -203,18 +207,26 @@ export class JobControl {
       .catch((error: unknown) => log.error('last search update not recorded', { error }));
     const outcome = outcomeOf();
     this.status = outcome.status;
-    upsertSearchAttributes([{ key: statusAttribute, value: outcome.status }, ...this.progressAttributes()]);
+    upsertSearchAttributes([
+      { key: statusAttribute, value: outcome.status },
+      { key: stopReasonAttribute, value: outcome.stoppedBy },
+      ...this.progressAttributes(),
+    ]);
     const kept = this.definition.kept?.();
     const steps = this.definition.steps?.();
-    await finish({
+    const search = this.definition.searchView();
+    const { name, costUsd } = await finish({
       ...this.input,
       ...(steps !== undefined && { steps }),
       ...(kept && { kept: { ...kept, counts: this.counts } }),
       ending: { ...outcome, error: storedError(outcome) },
-      search: this.definition.searchView(),
+      search,
       accepted: this.accepted,
     });
-    return outcome;
+    const { bestReward, rolloutsCompleted: rollouts } = this.definition.statusView();
+    const summary = { name, verdict: search?.verdict?.verdict ?? null, bestReward, rollouts, costUsd };
+    upsertMemo({ ...summary });
+    return { outcome, summary };
   }
 
   private async decideAsReceived(): Promise<never> {

@@ -5,11 +5,15 @@ import { runRollouts } from '../activities.js';
 import type { JobControl } from '../jobs/control.js';
 import type { JobInput } from '../messages.js';
 
-/** Runs a range of the job's stored rollouts, waiting while the job is paused. */
+/**
+ * Runs a range of the job's stored rollouts, waiting while the job is paused. Calls `onProgress`
+ * after each activity.
+ */
 export async function runRolloutRange(
   { job, control }: { job: JobInput; control: JobControl },
   range: { from: number; to: number },
   summary: string,
+  onProgress: () => void,
 ): Promise<void> {
   for (;;) {
     await control.waitUntilRunnable();
@@ -18,6 +22,7 @@ export async function runRolloutRange(
     );
     if (!result) continue;
     control.counts = result.counts ?? control.counts;
+    onProgress();
     if (result.fault) await failWith(result.fault, control);
     if (result.finished) return;
   }

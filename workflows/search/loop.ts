@@ -8,7 +8,7 @@ import type { JobOutcome } from '../jobs/close.js';
 import { JobControl } from '../jobs/control.js';
 import type { CarriedState } from '../jobs/history-limit.js';
 import { PendingUpdate } from '../jobs/pending-update.js';
-import type { JobInput } from '../messages.js';
+import type { JobInput, JobSummary } from '../messages.js';
 import { answerByTraffic } from '../rollouts/live.js';
 import { failWith } from '../rollouts/run.js';
 import {
@@ -53,9 +53,9 @@ export interface SearchDefinition {
 const stopTimeout = '30 seconds';
 
 /** Runs a search: an activity answers its requests; this workflow keeps the state. */
-export async function searchJob(input: SearchJobInput, definition: SearchDefinition): Promise<void> {
+export async function searchJob(input: SearchJobInput, definition: SearchDefinition): Promise<JobSummary> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
-  await new SearchJob(job, definition, input.resume).run();
+  return new SearchJob(job, definition, input.resume).run();
 }
 
 class SearchJob {
@@ -97,7 +97,7 @@ class SearchJob {
     );
   }
 
-  run(): Promise<void> {
+  run(): Promise<JobSummary> {
     return this.control.run(async () => {
       if (this.search) setCurrentDetails(describeProgress(this.search.view));
       else this.search = this.begin(await this.definition.prepare(this.job));

@@ -1,4 +1,4 @@
-import { bestRewardAttribute, rolloutsAttribute } from '../../../workflows/messages.js';
+import { bestRewardAttribute, rolloutsAttribute, stopReasonAttribute } from '../../../workflows/messages.js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   createEvaluation,
@@ -51,11 +51,13 @@ describe('a session on a data set', () => {
     for (let rule = 0; rule < 4; rule += 1) expect(best!.messages[0]!.content).toContain(`rule-${rule}.`);
     expect(best!.messages[1]).toMatchObject({ role: 'user', content: '{{input}}' });
     expect(on.world.policyCalls()).toHaveLength(seen.progress.rollouts_completed);
-    const { typedSearchAttributes: shown } = await on.service.workflow(id).describe();
-    expect([shown.get(bestRewardAttribute), shown.get(rolloutsAttribute)]).toEqual([
-      1,
-      seen.progress.rollouts_completed,
-    ]);
+    const rollouts = seen.progress.rollouts_completed;
+    const summary = { verdict: 'better', bestReward: 1, rollouts };
+    expect(await on.service.workflow(id).result()).toEqual({ ...summary, name: null, costUsd: null });
+    const { typedSearchAttributes: shown, memo } = await on.service.workflow(id).describe();
+    expect(memo).toMatchObject(summary);
+    expect(shown.get(stopReasonAttribute)).toBe('solved');
+    expect([shown.get(bestRewardAttribute), shown.get(rolloutsAttribute)]).toEqual([1, rollouts]);
   });
 
   test('reports rollouts, estimate and cost while it runs', async () => {

@@ -283,8 +283,9 @@ test('labels are in Temporal: in the memo, as search attributes and, cut, in the
   const seeds = [0];
   const id = await createEvaluation(service, { container_url: box.url, policy, seeds, ...most });
   const description = await service.workflow(id).describe();
-  expect(description.memo).toEqual(most);
+  expect(description.memo).toMatchObject(most);
   expect(description.typedSearchAttributes.get(nameAttribute)).toBe(most.name);
+  expect(await service.workflow(id).result()).toMatchObject({ name: most.name, verdict: null, rollouts: 1 });
   expect(await description.staticSummary()).toContain(`${id}: \u{1F600}`);
   expect(description.typedSearchAttributes.get(tagsAttribute)).toEqual(most.tags);
   const query = `RatchetTags = '${most.tags[7]}' and RatchetTags = '${most.tags[19]}'`;
