@@ -1,5 +1,6 @@
 import { createProviders } from '../../src/clients/models/providers.js';
 import type { HttpDeps } from '../../src/http/deps.js';
+import { createBytesInFlight } from '../../src/http/inference/bytes-in-flight.js';
 import { registerDeploymentInference } from '../../src/http/inference/deployment.js';
 import { registerProxy } from '../../src/http/inference/proxy.js';
 import type { TestHttp } from './support.js';
@@ -15,6 +16,7 @@ export function inferenceRoutes(http: TestHttp): Pick<HttpDeps, 'registerInferen
         notifications: later(() => http.deps.notifications),
         log: later(() => http.deps.log),
         providers: createProviders({}),
+        bytes: createBytesInFlight(64 * 1024 * 1024),
       };
       registerProxy(app, deps);
       registerDeploymentInference(app, deps);

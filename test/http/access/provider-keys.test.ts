@@ -108,9 +108,8 @@ describe('a provider without a key of the service', () => {
   test('is not asked without a key, and a look-up that fails is no call with another key', async () => {
     const send = (orgId: string) => providers.forOrg(orgId).send('groq', { model: 'm', messages: [] }, signal);
     await expect(send('other')).rejects.toMatchObject({ code: 'provider_not_usable' });
-    const broken = createProviders({ OPENAI_API_KEY: 'sk-service', OPENAI_BASE_URL: model.url }, () =>
-      Promise.reject(new Error('database')),
-    );
+    const service = { OPENAI_API_KEY: 'sk-service', OPENAI_BASE_URL: model.url };
+    const broken = createProviders(service, { readOwnKey: () => Promise.reject(new Error('database')) });
     const call = broken.forOrg('default').send('openai', { model: 'm', messages: [] }, signal);
     await expect(call).rejects.toMatchObject({ code: 'upstream_unreachable' });
     expect(model.requests).toEqual([]);

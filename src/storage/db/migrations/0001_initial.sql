@@ -815,5 +815,14 @@ as $$
    where current_setting('app.scope', true) = 'worker' and w.status = 'due' limit most
 $$;
 
-revoke execute on function open_jobs, due_webhooks from public;
-grant execute on function open_jobs, due_webhooks to ratchet_app;
+create function count_open_jobs()
+  returns table (kind text, status text, count int)
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select kind, status, count(*)::int from jobs
+   where current_setting('app.scope', true) = 'worker' and status in ('pending', 'running', 'paused')
+   group by kind, status
+$$;
+
+revoke execute on function open_jobs, due_webhooks, count_open_jobs from public;
+grant execute on function open_jobs, due_webhooks, count_open_jobs to ratchet_app;
