@@ -6,9 +6,9 @@ import { columnPlaceholder, parseTemplate, renderTemplate } from '../core/prompt
 import { asObject, isObject } from '../util/json.js';
 import { modelOf } from './model-name.js';
 import type { Prompt } from './prompt-file.js';
-import { mapAssertions } from './promptfoo-assertions.js';
-import { PromptfooFile } from './promptfoo-file.js';
-import { testsOf, varsOf, type Fields } from './promptfoo-tests.js';
+import { mapAssertions } from './promptfoo/assertions.js';
+import { PromptfooFile } from './promptfoo/file.js';
+import { testsOf, varsOf, type Fields } from './promptfoo/tests.js';
 
 export interface PromptfooTask {
   /** Null: an option names another one. */
