@@ -21,7 +21,7 @@ export interface RolloutRequest {
   demos?: readonly Demo[];
   /** Time limit of one try, up to the last byte of the answer. */
   tryTimeoutMs: number;
-  /** End of the rollout on the monotonic clock (`performance.now()`); no try and no wait lasts longer. */
+  /** End of the rollout by `performance.now()`; no try and no wait lasts longer. */
   deadline: number;
   /** Called on 429, 503 and time-out, to lower the concurrency for a while. */
   onPushback?: (because: string) => void;

@@ -85,7 +85,7 @@ export function registerHealth(app: App, deps: HttpDeps): void {
   );
 }
 
-/** Whether a key is presented. Rejects an invalid one; one that cannot be looked up counts as none. */
+/** Whether a key is presented. Rejects an invalid one; one without a look-up counts as none. */
 async function hasKey(app: App, request: FastifyRequest): Promise<boolean> {
   const { authorization, 'x-api-key': key } = request.headers;
   if (authorization === undefined && key === undefined) return false;

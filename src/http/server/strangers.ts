@@ -7,7 +7,7 @@ import { isPublic } from './auth.js';
 import { ApiError } from './errors.js';
 
 const windowMs = 60_000;
-/** Failed authentications of an address in a window; on loopback, users share one with their jobs. */
+/** Failed authentications of an address in a window; a user shares loopback with containers. */
 const most = { remote: 100, loopback: 1_000 };
 const remembered = 10_000;
 
