@@ -49,7 +49,7 @@ export async function propose(
   return admitted;
 }
 
-/** Makes candidates that follow from the pool alone; null: some need rows, a model or lost texts. */
+/** Makes candidates that follow from the pool; null: some need rows, a model or lost texts. */
 export function deriveProposals(
   pool: CandidatePool,
   spec: SearchSpec,

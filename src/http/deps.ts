@@ -65,7 +65,7 @@ export interface HttpDeps {
   checkWebhookUrl(url: string): string | null;
   /** Why a scorer's code is not accepted (not allowed, no function), or null. */
   checkJavascript(code: string): string | null;
-  /** Why the provider is not usable (unknown, no key), or null; `own`: those with a key of their own. */
+  /** Why a provider is not usable, or null; `own`: those with a key of the organization. */
   checkProvider(provider: string, own?: ReadonlySet<string>): string | null;
   listProviders(own: ReadonlySet<string>): ProviderInfo[];
   readiness(): Promise<Check[]>;

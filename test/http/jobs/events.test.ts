@@ -219,7 +219,7 @@ describe('a reader that stops reading', () => {
     const [served] = await accepted;
     socket.on('error', () => {});
     socket.write(
-      `GET ${sessions}/${id}/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${http.key}\r\nAccept: text/event-stream\r\n\r\n`,
+      `GET ${sessions}/${id}/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${http.key}\r\nAccept: text/event-stream\r\n\r\n`,
     );
     await until('the stream has begun', () => reads > 0);
     await until('the server has dropped it', () => served.destroyed, 10);
