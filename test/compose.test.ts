@@ -34,7 +34,9 @@ function value(text: string): string {
   return text.replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind?: string, rest?: string) => {
     if (kind === '-') return rest ?? '';
     expect({ name, kind }).toEqual({ name, kind: '?' });
-    return name === 'RATCHET_SECRET_KEY' ? Buffer.alloc(32).toString('base64') : `given-${name.toLowerCase()}`;
+    return name === 'RATCHET_SECRET_KEY'
+      ? Buffer.alloc(32).toString('base64')
+      : `given-${name.toLowerCase()}`.padEnd(32, '-');
   });
 }
 const settingsOf = (service: Service) =>
