@@ -47,7 +47,7 @@ export interface Ground {
 
 /** Characters shown from the log of a service that did not start. */
 const lastWords = 2_000;
-const apiKey = 'chaos-test-key-0123456789';
+const apiKey = 'chaos-test-key-0123456789-0123456789';
 
 /** Starts a world on its own folder and model; calls `logsTo` with the log's path at once. */
 export async function startWorld(

@@ -9,7 +9,7 @@ import { descendants, startWorkerOf, startTree, type Tree } from '../support/ser
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-const apiKey = 'kill-test-key-0123456789';
+const apiKey = 'kill-test-key-0123456789-0123456789';
 
 /** The `npm start` tree on a data folder that survives its kills. */
 export class RestartableTree {

@@ -47,7 +47,11 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
     return { status: 400, contentType: null, retryAfter: null, body: Readable.from([Buffer.from('no')]) };
   };
   return {
-    deps: { scorers, providers: { send, observer }, notifications: { presence: 1 } } as unknown as ActivityDeps,
+    deps: {
+      scorers,
+      providers: { forOrg: () => ({ send, observer }) },
+      notifications: { presence: 1 },
+    } as unknown as ActivityDeps,
     job: { orgId: 'default', jobId: 'ses_1' } as ModelRollout['job'],
     budget: null,
     answerCache: null,
