@@ -55,14 +55,19 @@ export function deriveProposals(
   spec: SearchSpec,
   requests: readonly ProposalRequest[],
 ): AdmittedProposals | null {
-  const proposals: Proposal[] = [];
-  for (const request of requests) {
-    if (!neededCandidates(request).every((candidate) => pool.has(candidate))) return null;
-    if (request.kind === 'merge') proposals.push(merge(pool, request.merge!));
-    else if (request.kind === 'ablate') proposals.push(ablate(spec as GraphSpec, pool, request));
-    else return null;
-  }
+  const areDerived = requests.every(
+    (request) =>
+      (request.kind === 'merge' || request.kind === 'ablate') &&
+      neededCandidates(request).every((candidate) => pool.has(candidate)),
+  );
+  if (!areDerived) return null;
+  const proposals = requests.map((request) => derive(pool, spec, request));
   return admitProposals(pool, spec, requests, proposals);
+}
+
+/** The proposal of a request to merge or to ablate. */
+function derive(pool: CandidatePool, spec: SearchSpec, request: ProposalRequest): Proposal {
+  return request.kind === 'merge' ? merge(pool, request.merge!) : ablate(spec as GraphSpec, pool, request);
 }
 
 async function makeProposal(
@@ -73,13 +78,12 @@ async function makeProposal(
   const { deps, job } = proposer;
   switch (request.kind) {
     case 'merge':
-      return merge(pool, request.merge!);
+    case 'ablate':
+      return derive(pool, spec, request);
     case 'compose':
       return compose(deps, job, spec as SessionSpec, pool, request.compose!);
     case 'given':
       return given(deps, job, pool, request);
-    case 'ablate':
-      return ablate(spec as GraphSpec, pool, request);
     case 'rewrite':
     case 'edit': {
       const { messages, graph } = pool.get(request.parent);
