@@ -12,7 +12,7 @@ export function serverAccount(): Account | undefined {
   return process.getuid?.() === 0 ? ours : undefined;
 }
 
-/** The account for initdb, which needs an id with a name: `nobody`, in the group of `account`. */
+/** The account that runs initdb, whose id must have a name: `nobody`, in the group of `account`. */
 export async function namedAccount({ gid }: Account): Promise<Account> {
   try {
     return { uid: Number(await run('id', ['-u', 'nobody'], { timeoutMs: 5000 })), gid };

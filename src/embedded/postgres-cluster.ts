@@ -34,7 +34,7 @@ export async function createCluster(
   if (maker) chownSync(draft, maker.uid, maker.gid);
   const args = [
     ...['--pgdata', join(draft, 'data'), '--username', 'postgres', '--auth', 'scram-sha-256'],
-    // Through a pipe: other programs of `nobody` could read a file.
+    // Pass the password through a pipe: other processes of `nobody` could read a file.
     ...['--pwfile', '/dev/stdin'],
     ...['--encoding', 'UTF8', '--no-locale', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
   ];

@@ -39,7 +39,7 @@ export interface EmbeddedTemporal {
 interface Ports {
   port: number;
   uiPort: number | null;
-  /** Ports that the server opens in any case; nobody uses them. */
+  /** The server always opens these ports; Ratchet does not use them. */
   httpPort: number;
   metricsPort: number;
 }

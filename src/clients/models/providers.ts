@@ -47,7 +47,7 @@ export interface ModelClient {
 
 /** Sends with the keys of the environment. */
 export interface Providers extends ModelClient {
-  /** `own`: the providers of which an organization has a key. */
+  /** `own`: the providers for which an organization has its own key. */
   list(own?: ReadonlySet<string>): ProviderInfo[];
   /** Why the provider is not usable (unknown, no key), or null. */
   check(name: string, own?: ReadonlySet<string>): string | null;

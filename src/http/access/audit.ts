@@ -57,7 +57,7 @@ function targetOf({ caller, query }: FastifyRequest): string | null {
 
 const idFields = ['job_id', 'key_id', 'dataset_id', 'org_id', 'id'];
 
-/** The id of what a request created; the rest of the body may hold secrets. */
+/** The id of the created resource. The rest of the body may contain secrets. */
 function createdBy(reply: FastifyReply, payload: unknown): string | null {
   if (reply.statusCode !== 201 || typeof payload !== 'string') return null;
   const body = asObject(JSON.parse(payload));

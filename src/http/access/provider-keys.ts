@@ -51,7 +51,7 @@ export function registerProviderKeys(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
-        summary: 'The providers of which the organization has a key',
+        summary: 'List the providers for which the organization has its own key',
         querystring: orgQuerySchema,
         response: { 200: z.object({ data: z.array(providerKeySchema) }), ...problems(404, 422) },
       },

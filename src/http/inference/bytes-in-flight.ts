@@ -10,7 +10,7 @@ export class OverCapacityError extends ApiError {
   }
 }
 
-/** Bytes that one call holds: its request, and what has arrived of its answer. */
+/** The bytes of one call: its request and the received part of the response. */
 export interface HeldBytes {
   /** Throws an OverCapacityError if the process would hold too many. */
   add(bytes: number): void;

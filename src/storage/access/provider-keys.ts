@@ -33,7 +33,7 @@ export async function listProviderKeys(tx: Tx, orgId: string): Promise<ProviderK
   ]);
 }
 
-/** The providers of which the organization has a key. */
+/** The providers for which the organization has its own key. */
 export async function ownProviders(db: Db, orgId: string): Promise<ReadonlySet<string>> {
   const records = await db.orgApart(orgId, (tx) => listProviderKeys(tx, orgId));
   return new Set(records.map(({ provider }) => provider));

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-/** All rows with a text, by table, but the audit log: it outlives what was changed. */
+/** Rows that contain a text, by table, without the audit log: its entries outlive their jobs. */
 async function rowsWith(text: string): Promise<[table: string, row: string][]> {
   const tables = await on.service.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'audit_log'`,
