@@ -59,16 +59,28 @@ export class RewardModel {
    */
   comparable(candidates: readonly number[], seeds: readonly number[]): ReadonlyMap<number, readonly number[]> {
     const known = this.measuredOf(seeds);
-    const first = known.map((seed) => this.posterior(this.firstOn(seed), seed)!.mean);
+    const first = known.map((seed) => this.expected(this.firstOn(seed), seed)!);
     const rewardsOf = (candidate: number) =>
-      known.map((seed, index) => this.posterior(candidate, seed)?.mean ?? first[index]!);
+      known.map((seed, index) => this.expected(candidate, seed) ?? first[index]!);
     return new Map(candidates.map((candidate) => [candidate, rewardsOf(candidate)]));
+  }
+
+  /** The mean of a posterior, which edits do not change. */
+  private expected(candidate: number, seed: number): number | undefined {
+    const measured = this.bySeed.get(seed);
+    if (!measured) return undefined;
+    const known = this.knownOn(seed);
+    const source = Math.floor(this.sourceOf(candidate, measured, known) / lineageLength);
+    return this.at(source, seed, measured, known)?.mean;
   }
 
   /** The candidate that ran a seed first. */
   private firstOn(seed: number): number {
-    const runs = [...this.bySeed.get(seed)!].map(([candidate, [first]]) => ({ candidate, ordinal: first![0] }));
-    return runs.reduce((first, run) => (run.ordinal < first.ordinal ? run : first)).candidate;
+    let first = { candidate: 0, ordinal: Infinity };
+    for (const [candidate, [run]] of this.bySeed.get(seed)!) {
+      if (run![0] < first.ordinal) first = { candidate, ordinal: run![0] };
+    }
+    return first.candidate;
   }
 
   /** The expected reward of a candidate on a seed without its own results there. */
