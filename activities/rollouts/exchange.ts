@@ -39,8 +39,10 @@ export interface ExchangeContext<Conclusion> {
   inFlight: InFlightRollouts;
   signal: AbortSignal;
   isStopped(): boolean;
-  /** Runs in the transaction of the last exchange. */
-  conclude(tx: Tx): Promise<Conclusion>;
+  /** Whether an exchange shows that the job must fail. */
+  mustFail(found: SyncResult): boolean;
+  /** Runs in the transaction of the last exchange, unless the job must fail. */
+  conclude(tx: Tx, found: SyncResult): Promise<Conclusion>;
 }
 
 /** Each exchange with Postgres records a runner's outcomes and claims rollouts for it. */
@@ -148,7 +150,9 @@ export class RolloutExchange<Conclusion> {
       complete: async (tx: Tx, found: SyncResult): Promise<ExchangeResult<Conclusion>> => {
         const { limit } = taken();
         if (limit && found.held) await recordLimit(tx, job, limit);
-        return this.isLast(found) ? { ...found, conclusion: await this.context.conclude(tx) } : found;
+        return this.isLast(found) && !this.context.mustFail(found)
+          ? { ...found, conclusion: await this.context.conclude(tx, found) }
+          : found;
       },
       confirm: ({ claims, control }: SyncResult): void => {
         const { completed, confirm } = taken();

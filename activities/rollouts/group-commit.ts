@@ -91,11 +91,10 @@ export class GroupCommit {
         if (result) entry.resolve(result.value);
         else this.alone.push(entry);
       }
-    } catch (error) {
+    } catch {
       if (batch.length === 0) batch = this.waiting.splice(0, maxBatch);
-      const [only, ...others] = batch;
-      if (only && others.length === 0) only.reject(error);
-      else this.alone.push(...batch);
+      // Also where it is one exchange: it may leave out what its outcomes do not need.
+      this.alone.push(...batch);
     }
     this.sendEachAlone();
   }

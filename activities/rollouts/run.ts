@@ -6,6 +6,7 @@ import { readLimit } from '../../src/storage/jobs/concurrency.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
+import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
 import { areWhole, haveEnded } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
 import { containerKey, recordLost } from '../jobs/spec.js';
@@ -104,7 +105,7 @@ export class RolloutRunners {
     tx: Tx,
     context: RunnerContext,
     prompts: Map<number, StoredPrompt>,
-    conclude: (tx: Tx) => Promise<Conclusion>,
+    conclude: (tx: Tx, found: SyncResult) => Promise<Conclusion>,
   ): Promise<StartedRollouts<Conclusion>> {
     const groupCommit = this.groupCommits.of(context.job.orgId);
     const runnable = { ...context.runnable, prompts };

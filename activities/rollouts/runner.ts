@@ -3,6 +3,7 @@ import { costExhausted, mustFail, type OutcomeCounts } from '../../src/core/jobs
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
 import type { ActivityDeps } from '../deps.js';
 import { costSpentMessage } from '../call-meter.js';
 import type { Concurrency } from './concurrency.js';
@@ -54,7 +55,7 @@ export class Runner<Conclusion> {
     deps: ActivityDeps,
     groupCommit: GroupCommit,
     { job, runnable, concurrency, token, interruptions }: RunnerContext & { runnable: RunnableJob },
-    conclude: (tx: Tx) => Promise<Conclusion>,
+    conclude: (tx: Tx, found: SyncResult) => Promise<Conclusion>,
   ) {
     this.runnable = runnable;
     this.interruptions = interruptions;
@@ -72,9 +73,10 @@ export class Runner<Conclusion> {
       },
     });
     const { inFlight } = this;
-    const isStopped = () => this.isStopped();
     this.exchange = new RolloutExchange({
-      ...{ deps, groupCommit, job, runnable, token, concurrency, inFlight, signal, isStopped, conclude },
+      ...{ deps, groupCommit, job, runnable, token, concurrency, inFlight, signal, conclude },
+      isStopped: () => this.isStopped(),
+      mustFail: (found) => this.faultOf(found) !== null,
     });
   }
 
@@ -106,9 +108,7 @@ export class Runner<Conclusion> {
           await this.abort('the job was stopped');
           return {};
         }
-        const { maxFailureRate } = this.runnable.spec;
-        const spent = done.spent ? costSpent : null;
-        const fault = this.inFlight.refusal ?? spent ?? mustFail(this.counts, maxFailureRate, false);
+        const fault = this.faultOf(done);
         if (fault) {
           await this.abort(fault.message);
           // Record what had ended by then.
@@ -149,6 +149,11 @@ export class Runner<Conclusion> {
   private async abort(reason: string): Promise<void> {
     this.aborter.abort(new Error(reason));
     await this.inFlight.settled();
+  }
+
+  private faultOf({ spent, counts }: SyncResult): JobFault | null {
+    if (this.inFlight.refusal) return this.inFlight.refusal;
+    return spent ? costSpent : mustFail(counts, this.runnable.spec.maxFailureRate, false);
   }
 
   private mustYield(since: number): boolean {

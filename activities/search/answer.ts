@@ -1,8 +1,13 @@
 import { setMaxListeners } from 'node:events';
-import { isMeasuredBaseline, type SearchInput, type SearchUpdate } from '../../src/core/algorithms/progress.js';
+import {
+  isMeasuredBaseline,
+  type SearchInput,
+  type SearchProgress,
+  type SearchUpdate,
+} from '../../src/core/algorithms/progress.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
-import { proposalsIn, responseTo, rolloutsIn } from '../../src/core/search/parts.js';
+import { proposalsIn, responseTo, rolloutsIn, type RoundRequest } from '../../src/core/search/parts.js';
 import type {
   ProposalRequest,
   RolloutAnswer,
@@ -16,6 +21,7 @@ import { readControl, type ControlRow, type JobRef } from '../../src/storage/job
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { recordInput } from '../../src/storage/jobs/search-inputs.js';
 import { readCounts } from '../../src/storage/rollouts/outcome-counts.js';
+import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
 import { planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
 import { adoptCalledPrompt } from '../jobs/adopt-baseline.js';
@@ -42,12 +48,27 @@ export interface StepRecord {
   update: SearchUpdate;
 }
 
+/** The steps that follow from a response. */
+export interface NextSteps {
+  records: StepRecord[];
+  progress: SearchProgress;
+  /** The request after them. */
+  request: AnswerableRequest;
+}
+
+/** Recorded steps; the request after them has begun. */
+export interface BegunSteps extends NextSteps {
+  begun: BegunRequest;
+}
+
 /** `response` null: interrupted, or a fault. */
 export interface AnsweredRequest {
   response: SearchResponse | null;
   /** The candidates to store with the response. */
   candidates: NewCandidate[];
   fault: JobFault | null;
+  /** Set if the response is recorded. */
+  next?: BegunSteps | null;
 }
 
 export interface AnswererContext {
@@ -55,16 +76,31 @@ export interface AnswererContext {
   rollouts: RolloutRunners;
   runner: RunnerContext;
   pool: CandidatePool;
+  /** The steps that follow from a response; null: the request after them must not begin yet. */
+  next(response: SearchResponse, candidates: NewCandidate[]): NextSteps | null;
+}
+
+/** The answers of all rollouts of a request; null: one is open. */
+interface Conclusion {
+  answers: RolloutAnswer[] | null;
+  next: BegunSteps | null;
 }
 
 /** A request that has begun; `isRunning`: the job is neither paused nor stopped. */
 interface BegunRequest {
-  run: StartedRollouts<RolloutAnswer[] | null> | null;
+  run: StartedRollouts<Conclusion> | null;
   material: Material | null;
   isRunning: boolean;
+  /** The generations that its recorded steps completed. */
+  generations: RecordedGeneration[];
+  /** Null: not written yet. */
+  proposed: AdmittedProposals | null;
+  /** The first try to conclude may begin the next request in its transaction. */
+  mayGoOn: boolean;
 }
 
 const notAnswered: AnsweredRequest = { response: null, candidates: [], fault: null };
+const noProposals: AdmittedProposals = { answers: [], candidates: [] };
 
 /** Answers requests of a search with rollouts, proposals and demonstrations. */
 export class RequestAnswerer {
@@ -91,27 +127,33 @@ export class RequestAnswerer {
 
   /**
    * Answers a request. Records `steps` first and empties it, unless the answer follows from the
-   * pool: then the next request records them.
+   * pool (then the next request records them) or the request has `begun`.
    */
-  async answer(request: AnswerableRequest, steps: StepRecord[]): Promise<AnsweredRequest> {
-    const [rollouts, proposals] = [rolloutsIn(request), proposalsIn(request)];
-    const derived = request.kind === 'proposals' ? deriveProposals(this.context.pool, this.spec, proposals) : null;
-    if (derived) {
-      const { answers, candidates } = derived;
-      return { response: { kind: 'proposals', answers }, candidates, fault: null };
-    }
-    const { run, material, isRunning } = await this.begin(steps, rollouts, proposals);
-    if (!isRunning) {
+  async answer(request: AnswerableRequest, steps: StepRecord[], begun?: BegunRequest): Promise<AnsweredRequest> {
+    const derived = begun ? null : this.derive(request);
+    if (derived) return { ...derived, fault: null };
+    const work = begun ?? (await this.begin(steps, request));
+    const { run, material } = work;
+    logGenerations(this.deps.log, this.job, work.generations);
+    if (!work.isRunning) {
       const ran = await run?.();
       return { ...notAnswered, fault: ran?.fault ?? null };
     }
     if (request.kind === 'demos') return this.answerDemos(request);
-    const [ran, proposed] = await settleBoth(run?.(), material ? this.propose(proposals, material) : undefined);
-    const { conclusion: answers = null, fault = null } = ran ?? { conclusion: [] };
-    if (fault || answers === null || proposed === null) return { ...notAnswered, fault };
-    const response = responseTo(request, answers, proposed?.answers ?? []);
-    if (this.spec.kind === 'session' && isMeasuredBaseline(request, response)) await this.adoptBaseline();
-    return { response, candidates: proposed?.candidates ?? [], fault: null };
+    const write = async (from: Material) => (work.proposed = await this.propose(proposalsIn(request), from));
+    const [ran, proposed] = await settleBoth(run?.(), material ? write(material) : noProposals);
+    const { conclusion, fault = null } = ran ?? { conclusion: { answers: [], next: null } };
+    if (fault || !conclusion?.answers || !proposed) return { ...notAnswered, fault };
+    const response = responseTo(request, conclusion.answers, proposed.answers);
+    if (this.adoptsBaseline(request, response)) await this.adoptBaseline();
+    return { response, candidates: proposed.candidates, fault: null, next: conclusion.next };
+  }
+
+  /** The response to a request whose answer follows from the pool; null: it needs more. */
+  derive(request: AnswerableRequest): (Pick<AnsweredRequest, 'candidates'> & { response: SearchResponse }) | null {
+    const derived =
+      request.kind === 'proposals' ? deriveProposals(this.context.pool, this.spec, request.requests) : null;
+    return derived && { response: { kind: 'proposals', answers: derived.answers }, candidates: derived.candidates };
   }
 
   /** Records the steps, gives the lease back and reads the outcomes of all the job's rollouts. */
@@ -138,35 +180,64 @@ export class RequestAnswerer {
     return this.context.runner.runnable.spec as SearchSpec;
   }
 
-  /** One transaction: records the steps, starts rollouts and reads material for proposals. */
-  private async begin(
-    steps: StepRecord[],
-    rollouts: RolloutRequest[],
-    proposals: ProposalRequest[],
-  ): Promise<BegunRequest> {
-    const { deps, job, spec } = this;
-    const { runner, pool } = this.context;
-    const [from, to] = [rollouts[0]?.ordinal ?? 0, (rollouts.at(-1)?.ordinal ?? -1) + 1];
-    const conclude = (end: Tx) => readAnswers(end, job.jobId, from, to, costUnitOf(spec));
-    const tested = rollouts.map(({ candidate }) => candidate);
-    if (!tested.every((candidate) => pool.has(candidate))) throw recordLost(job);
-    const [{ row, generations }, , run, material] = await deps.db.orgHot(job.orgId, (tx) =>
-      Promise.all([
-        this.recordIn(tx, steps),
-        planRollouts(tx, job, rollouts, true),
-        rollouts.length > 0 ? this.context.rollouts.start(tx, runner, pool.pick(tested), conclude) : null,
-        proposals.length > 0 ? readMaterial(tx, job, spec, pool, proposals) : null,
-      ]),
-    );
+  private async begin(steps: StepRecord[], request: AnswerableRequest): Promise<BegunRequest> {
+    const { deps, job } = this;
+    const begun = await deps.db.orgHot(job.orgId, (tx) => this.beginIn(tx, steps, request));
     steps.length = 0;
-    logGenerations(deps.log, job, generations);
-    return { run, material, isRunning: row.control === 'run' };
+    return begun;
+  }
+
+  /** Records the steps, starts rollouts and reads material for proposals. */
+  private async beginIn(tx: Tx, steps: readonly StepRecord[], request: AnswerableRequest): Promise<BegunRequest> {
+    const { job, spec } = this;
+    const { runner, pool, rollouts: runners } = this.context;
+    const [rollouts, proposals] = [rolloutsIn(request), proposalsIn(request)];
+    if (!this.areInPool(rollouts)) throw recordLost(job);
+    const prompts = pool.pick(rollouts.map(({ candidate }) => candidate));
+    const begun: BegunRequest = {
+      ...{ run: null, material: null, isRunning: false, generations: [], mayGoOn: false },
+      proposed: proposals.length === 0 ? noProposals : null,
+    };
+    const conclude = async (end: Tx, { control }: SyncResult): Promise<Conclusion> => {
+      const { mayGoOn, proposed } = begun;
+      begun.mayGoOn = false;
+      const [from, to] = [rollouts[0]!.ordinal, rollouts.at(-1)!.ordinal + 1];
+      const answers = await readAnswers(end, job.jobId, from, to, costUnitOf(spec));
+      if (!mayGoOn || control !== 'run' || !answers || !proposed) return { answers, next: null };
+      const next = this.nextOf(request as RoundRequest, answers, proposed);
+      return { answers, next: next && { ...next, begun: await this.beginIn(end, next.records, next.request) } };
+    };
+    const [{ row, generations }, , run, material] = await Promise.all([
+      this.recordIn(tx, steps),
+      planRollouts(tx, job, rollouts, true),
+      rollouts.length > 0 ? runners.start(tx, runner, prompts, conclude) : null,
+      proposals.length > 0 ? readMaterial(tx, job, spec, pool, proposals) : null,
+    ]);
+    return Object.assign(begun, { run, material, generations, isRunning: row.control === 'run', mayGoOn: true });
+  }
+
+  /**
+   * The next steps, if the transaction that answers a request can record them and begin the request
+   * after them. Saves a commit between two rounds.
+   */
+  private nextOf(request: RoundRequest, answers: RolloutAnswer[], proposed: AdmittedProposals): NextSteps | null {
+    const response = responseTo(request, answers, proposed.answers);
+    if (this.adoptsBaseline(request, response)) return null;
+    const next = this.context.next(response, proposed.candidates);
+    return next && this.areInPool(rolloutsIn(next.request)) ? next : null;
+  }
+
+  private areInPool(rollouts: readonly RolloutRequest[]): boolean {
+    return rollouts.every(({ candidate }) => this.context.pool.has(candidate));
+  }
+
+  private adoptsBaseline(request: SearchRequest, response: SearchResponse): boolean {
+    return this.spec.kind === 'session' && isMeasuredBaseline(request, response) && !this.context.pool.get(0).messages;
   }
 
   /** Takes the baseline's prompt from its rollouts, unless it is known. */
   private async adoptBaseline(): Promise<void> {
     const { deps, job } = this;
-    if (this.context.pool.get(0).messages) return;
     const adopted = await deps.db.org(job.orgId, async (tx) => {
       await adoptCalledPrompt(tx, job);
       return readPool(tx, job.jobId);
@@ -240,7 +311,7 @@ function costUnitOf(spec: SearchSpec): GraphSpec['costUnit'] | undefined {
 }
 
 /** Waits for both before throwing, so that work in flight is recorded. */
-async function settleBoth<A, B>(a: Promise<A> | undefined, b: Promise<B> | undefined) {
+async function settleBoth<A, B>(a: Promise<A> | undefined, b: Promise<B> | B) {
   await Promise.allSettled([a, b]);
   return Promise.all([a, b]);
 }

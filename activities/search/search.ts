@@ -1,7 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import type { SessionState } from '../../src/core/algorithms/index.js';
 import { SearchProgress, type SearchInput, type SearchUpdate } from '../../src/core/algorithms/progress.js';
-import type { SearchResponse } from '../../src/core/search/protocol.js';
+import type { SearchRequest, SearchResponse } from '../../src/core/search/protocol.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import { readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -14,8 +14,15 @@ import type { JobFault } from '../rollouts/in-flight.js';
 import { Interruptions } from '../rollouts/interruptions.js';
 import { withLease } from '../rollouts/lease.js';
 import type { RolloutRunners } from '../rollouts/run.js';
-import type { RunnerContext } from '../rollouts/runner.js';
-import { RequestAnswerer, type AnswerableRequest, type AnsweredRequest, type StepRecord } from './answer.js';
+import {
+  RequestAnswerer,
+  type AnswerableRequest,
+  type AnsweredRequest,
+  type AnswererContext,
+  type BegunSteps,
+  type NextSteps,
+  type StepRecord,
+} from './answer.js';
 
 /** The workflow takes in the state after this long, once the current request is answered. */
 const sliceMs = 10_000;
@@ -66,8 +73,7 @@ export function searchActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
           return { ...(await catchUp(deps, { ...job, ...input })), counts: null, fault: null };
         }
         const { runner, inputs, pool } = opened;
-        const answerer = new RequestAnswerer({ deps, rollouts, runner, pool });
-        return await new SearchSlice(answerer, runner, input, inputs, deps.log).run();
+        return await new SearchSlice({ deps, rollouts, runner, pool }, input, inputs).run();
       } finally {
         interruptions.close();
       }
@@ -85,25 +91,26 @@ async function catchUp({ db }: ActivityDeps, { orgId, jobId, state, steps }: Sea
   return { state: search.state, steps: search.steps };
 }
 
+type SliceContext = Omit<AnswererContext, 'next'>;
+
 class SearchSlice {
   private readonly unrecorded: StepRecord[];
   private readonly until = Date.now() + sliceMs;
-  private readonly search: SearchProgress;
+  private search: SearchProgress;
   private readonly answerer: RequestAnswerer;
-  private readonly runner: RunnerContext;
-  private readonly log: ActivityDeps['log'];
+  private readonly context: SliceContext;
 
   /** `recorded`: the inputs that an earlier attempt recorded. */
   constructor(
-    answerer: RequestAnswerer,
-    runner: RunnerContext,
+    context: SliceContext,
     { state, steps, given, update }: Omit<RunSearchInput, keyof JobRef>,
     recorded: readonly SearchInput[],
-    log: ActivityDeps['log'],
   ) {
-    this.log = log;
-    this.answerer = answerer;
-    this.runner = runner;
+    this.context = context;
+    this.answerer = new RequestAnswerer({
+      ...context,
+      next: (response, candidates) => this.next(response, candidates),
+    });
     this.search = new SearchProgress(state, steps);
     this.unrecorded = update ? [{ update }] : [];
     this.search.replay(recorded);
@@ -116,7 +123,7 @@ class SearchSlice {
     try {
       fault = await this.answerAll();
     } catch (error) {
-      await this.answerer.end([]).catch((err: unknown) => this.log.warn({ err }, 'lease not released'));
+      await this.answerer.end([]).catch((err: unknown) => this.context.deps.log.warn({ err }, 'lease not released'));
       throw error;
     } finally {
       this.answerer.close();
@@ -141,22 +148,23 @@ class SearchSlice {
 
   /** Answers requests until the search ends or rests; returns why the job must fail. */
   private async answerAll(): Promise<JobFault | null> {
-    const live = isLive(this.runner.runnable.spec);
-    for (;;) {
-      const request = this.search.next();
-      if (request.kind === 'done' || request.kind === 'failed') return null;
-      // The workflow waits for the rewards of live traffic.
-      if (live && request.kind === 'rollouts') return null;
-      if (this.mustRest()) return null;
-      const { response, candidates, fault } = await this.answer(request);
+    for (let begun: BegunSteps | null = null; ;) {
+      const request: SearchRequest = begun?.request ?? this.search.next();
+      if (!begun && (!this.isAnswerable(request) || this.mustRest())) return null;
+      const { response, candidates, fault, next = null } = await this.answer(request as AnswerableRequest, begun);
+      begun = next;
+      if (next) {
+        this.search = next.progress;
+        continue;
+      }
       if (!response || this.mustWait(response)) return fault;
       this.apply(response, candidates);
     }
   }
 
-  private async answer(request: AnswerableRequest): Promise<AnsweredRequest> {
+  private async answer(request: AnswerableRequest, begun: BegunSteps | null): Promise<AnsweredRequest> {
     try {
-      return await this.answerer.answer(request, this.unrecorded);
+      return await this.answerer.answer(request, this.unrecorded, begun?.begun);
     } catch (error) {
       const failure = finalFailure(error);
       // A retry goes on after the recorded inputs; a final failure returns the state.
@@ -165,19 +173,38 @@ class SearchSlice {
     }
   }
 
+  /** Also takes the steps whose answers follow from the pool. */
+  private next(response: SearchResponse, candidates: NewCandidate[]): NextSteps | null {
+    if (this.mustRest()) return null;
+    const records: StepRecord[] = [];
+    let from = this.search;
+    for (let answered: ReturnType<RequestAnswerer['derive']> = { response, candidates }; ;) {
+      const { progress, update } = from.after(answered.response);
+      records.push({ input: answered.response, candidates: answered.candidates, update });
+      const request = progress.next();
+      if (!this.isAnswerable(request)) return null;
+      answered = this.answerer.derive(request);
+      if (!answered) return { records, progress, request };
+      from = progress;
+    }
+  }
+
+  private isAnswerable(request: SearchRequest): request is AnswerableRequest {
+    if (request.kind === 'done' || request.kind === 'failed') return false;
+    // The workflow waits for the rewards of live traffic.
+    return !(request.kind === 'rollouts' && isLive(this.context.runner.runnable.spec));
+  }
+
   /**
    * Whether a response that would end the search waits: the workflow may have a prompt for it. The
    * next slice gets the same response from the record.
    */
   private mustWait(response: SearchResponse): boolean {
-    if (!this.runner.interruptions.hasNews) return false;
-    const ahead = new SearchProgress(this.search.state, this.search.steps);
-    ahead.apply(response);
-    return ahead.next().kind === 'done';
+    return this.context.runner.interruptions.hasNews && this.search.after(response).progress.next().kind === 'done';
   }
 
   private mustRest(): boolean {
-    const { isStopped, hasNews } = this.runner.interruptions;
+    const { isStopped, hasNews } = this.context.runner.interruptions;
     return isStopped || hasNews || Date.now() >= this.until;
   }
 }

@@ -47,6 +47,13 @@ export class SearchProgress {
     return this.update(before, decisions);
   }
 
+  /** The progress after an input, which leaves this one as it is. */
+  after(input: SearchInput): { progress: SearchProgress; update: SearchUpdate } {
+    const progress = new SearchProgress(this.state, this.steps);
+    progress.seen = this.seen;
+    return { progress, update: progress.apply(input) };
+  }
+
   /** Applies inputs that are on record. */
   replay(inputs: readonly SearchInput[]): void {
     for (const input of inputs) this.apply(input);

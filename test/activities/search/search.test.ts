@@ -227,23 +227,58 @@ test('without the first inputs the search asks again, and gets the recorded answ
   expect(calls()).toHaveLength(bought);
 });
 
-test('a step that can never be recorded fails the job with its first cause', async () => {
-  const { attempt } = await startSearch();
-  let refused = 0;
+test('the answers of a round and the start of the next one share a transaction', async () => {
+  const { query } = await uncut();
+  const steps = await query(
+    `select s.step, bool_or(s.xmin::text = r.xmin::text) as shared
+       from search_inputs s,
+            jsonb_array_elements(coalesce(s.input::jsonb->'rollouts', s.input::jsonb->'answers')) a
+            join rollouts r on r.job_id = $1 and r.ordinal = (a->>'ordinal')::int
+      where s.job_id = $1 group by s.step order by s.step`,
+  );
+  const shared = steps.filter((step) => step['shared']);
+  expect(steps.length).toBeGreaterThan(4);
+  expect(shared.length / steps.length).toBeGreaterThan(0.5);
+});
+
+/** A database that refuses to record steps from the `from`-th on. */
+function refusingSteps(from: number) {
+  const counted = { tries: 0, refused: 0 };
   const orgHot: typeof http.db.orgHot = (orgId, work) =>
     http.db.orgHot(orgId, (tx) => {
       const query: typeof tx.query = (text, ...more) => {
-        if (text.includes('insert into search_inputs')) throw new RangeError(`refused ${(refused += 1)}`);
+        if (text.includes('insert into search_inputs') && (counted.tries += 1) >= from)
+          throw new RangeError(`refused ${(counted.refused += 1)}`);
         return tx.query(text, ...more);
       };
       return work(Object.assign(Object.create(tx) as typeof tx, { query }));
     });
-  const db = Object.assign(Object.create(http.db) as typeof http.db, { orgHot });
+  return { counted, db: Object.assign(Object.create(http.db) as typeof http.db, { orgHot }) };
+}
+
+test('a step that can never be recorded fails the job with its first cause', async () => {
+  const { attempt } = await startSearch();
+  const { db, counted } = refusingSteps(1);
+  // With the outcomes before it, alone, and with the end of the slice.
   await expect(attempt(undefined, { db })).rejects.toMatchObject({
     type: 'internal',
-    message: 'Internal error: refused 1',
+    message: 'Internal error: refused 2',
   });
-  expect(refused).toBe(2);
+  expect(counted.refused).toBe(3);
+});
+
+test('the outcomes before a step that cannot be recorded are on record', async () => {
+  const { attempt, calls, query, first } = await startSearch();
+  const { db, counted } = refusingSteps(5);
+  await attempt(first, { db }).catch(() => undefined);
+  expect(counted.refused).toBeGreaterThan(0);
+  const bought = calls().length;
+  const [row] = await query(`select count(*) as n from rollouts where job_id = $1 and status = 'succeeded'`);
+  expect(row!['n']).toBe(bought);
+  await query(takeLease);
+  expect(isDone(await attempt())).toBe(true);
+  const ids = calls().map(({ rolloutId }) => rolloutId);
+  expect(new Set(ids).size).toBe(ids.length);
 });
 
 test('an attempt that is cut between a claim and its call returns the rollout', async () => {
