@@ -1,5 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
 import { costExhausted } from '../src/core/jobs/failures.js';
+import { faultOf, failureOf } from '../src/core/jobs/fault.js';
 import { JobGoneError } from '../src/storage/jobs/events.js';
 import { isPermanent } from '../src/storage/db/postgres-errors.js';
 
@@ -7,13 +9,15 @@ import { isPermanent } from '../src/storage/db/postgres-errors.js';
  * Decides for every activity which errors are retried: outside faults are, faults of the service
  * fail the job with the reason.
  */
-export function withErrorClasses<Activities extends object>(activities: Activities): Activities {
+export function withErrorClasses<Activities extends object>(activities: Activities, log: Logger): Activities {
   const classified = Object.entries(activities).map(([name, run]: [string, (input: unknown) => Promise<unknown>]) => [
     name,
     async (input: unknown) => {
       try {
         return await run(input);
       } catch (error) {
+        // The log alone gets the stack: Temporal shows no text of the error.
+        if (isInternal(error)) log.error({ err: error, activity: name }, 'internal error in an activity');
         throw classifyError(error);
       }
     },
@@ -23,12 +27,15 @@ export function withErrorClasses<Activities extends object>(activities: Activiti
 
 /** The error as Temporal sees it: all but an ApplicationFailure are retried. */
 function classifyError(error: unknown): unknown {
-  if (error instanceof ApplicationFailure || !(error instanceof Error)) return error;
   if (error instanceof JobGoneError) return jobFailure('job_gone', error.message);
+  return isInternal(error) ? jobFailure('internal', `Internal error: ${error.message}`) : error;
+}
+
+/** Whether an error is a fault of the service, which a retry would meet again. */
+function isInternal(error: unknown): error is Error {
+  if (error instanceof ApplicationFailure || error instanceof JobGoneError || !(error instanceof Error)) return false;
   const isOurs = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
-  if (!isOurs && !isPermanent(error)) return error;
-  const message = `Internal error: ${error.message}`;
-  return ApplicationFailure.create({ type: 'internal', nonRetryable: true, message, cause: error });
+  return isOurs || isPermanent(error);
 }
 
 /** The failure that no retry mends; null: a retry may succeed. */
@@ -39,7 +46,13 @@ export function finalFailure(error: unknown): ApplicationFailure | null {
 
 /** A failure that ends the job with this code and message; `retryable`: a new job may succeed. */
 export function jobFailure(code: string, message: string, retryable = false): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, code, { retryable });
+  return ApplicationFailure.create(failureOf({ code, message, retryable }));
+}
+
+/** The whole message of an error; that of a failure of Temporal is in its details. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ApplicationFailure) return faultOf(error).message;
+  return error instanceof Error ? error.message : String(error);
 }
 
 export function isCostSpent(error: unknown): boolean {

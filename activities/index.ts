@@ -13,13 +13,12 @@ export type { CommandOutcome } from '../src/storage/decisions/record.js';
 export type { KeptSearch } from '../src/storage/jobs/extensions.js';
 export type { GateRun } from './deployments/build.js';
 export type { SessionLimits, SessionPlan } from './jobs/prepare.js';
-export type { JobFault } from './rollouts/in-flight.js';
 export type { RunSearchResult } from './search/search.js';
 
 /** All activities. Each is idempotent: a retry finds what the first try recorded. */
 export function createActivities(deps: ActivityDeps) {
   const rollouts = new RolloutRunners(deps);
-  return withErrorClasses({
+  const activities = {
     ...prepareActivities(deps),
     ...rolloutActivity(deps, rollouts),
     ...searchActivity(deps, rollouts),
@@ -27,7 +26,8 @@ export function createActivities(deps: ActivityDeps) {
     ...lifecycleActivities(deps),
     ...deploymentActivities(deps),
     ...webhookActivities(deps),
-  });
+  };
+  return withErrorClasses(activities, deps.log);
 }
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -17,7 +17,7 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readAnswers } from '../../src/storage/rollouts/answers.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { cutToBytes } from '../../src/util/text.js';
-import { isCostSpent } from '../errors.js';
+import { isCostSpent, messageOf } from '../errors.js';
 import type { ActivityDeps } from '../deps.js';
 import { recordLost } from '../jobs/spec.js';
 import { askModel, type ModelResult, type ModelRollout } from '../models/ask-model.js';
@@ -94,8 +94,7 @@ export async function runRow(
     }
     // The runner drops the outcomes of rollouts that the cost budget refused.
     if (isCostSpent(error)) {
-      const { message } = error as Error;
-      return { kind: 'failed', code: costExhausted, message, infrastructure: true, connect: false };
+      return { kind: 'failed', code: costExhausted, message: messageOf(error), infrastructure: true, connect: false };
     }
     throw error;
   }

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { failureOf } from '../../src/core/jobs/fault.js';
 import { webhookBody, webhookId } from '../../src/core/events/webhook.js';
 import { webhookSecret } from '../../src/storage/access/webhook-secret.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -13,12 +14,13 @@ export function webhookActivities({ db, webhooks, secretKey }: ActivityDeps) {
       const delivery = await db.org(orgId, (tx) => readDelivery(tx, jobId));
       if (!delivery) return;
       const { url, job } = delivery;
-      const message = { url, id: webhookId(job), secret: webhookSecret(secretKey, orgId), body: webhookBody(job) };
-      const fault = await webhooks.send(message, Context.current().cancellationSignal);
+      const signed = { url, id: webhookId(job), secret: webhookSecret(secretKey, orgId), body: webhookBody(job) };
+      const fault = await webhooks.send(signed, Context.current().cancellationSignal);
       await db.org(orgId, (tx) => recordAttempt(tx, job, fault?.message ?? null));
       if (!fault) return;
-      const { message: reason, isFinal } = fault;
-      throw ApplicationFailure.create({ type: 'webhook_failed', message: reason, nonRetryable: isFinal });
+      const { message, isFinal } = fault;
+      const failure = failureOf({ code: 'webhook_failed', message, retryable: !isFinal });
+      throw ApplicationFailure.create({ ...failure, nonRetryable: isFinal });
     },
 
     abandonWebhook: ({ orgId, jobId }: JobRef) => db.org(orgId, (tx) => failWebhook(tx, jobId)),

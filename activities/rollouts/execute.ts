@@ -8,6 +8,7 @@ import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
 import type { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from '../deps.js';
+import { messageOf } from '../errors.js';
 import { runGraph } from '../graphs/rollout.js';
 import { runRow } from '../datasets/rollout.js';
 import { containerOf } from '../jobs/spec.js';
@@ -49,9 +50,8 @@ export async function executeRollout(
     outcome = await run(deps, job, runnable, claim, control);
   } catch (error) {
     if (signal.aborted) return null;
-    const message = error instanceof Error ? error.message : String(error);
     deps.log.error({ err: error, rollout_id: claim.rolloutId }, 'rollout failed with an unexpected error');
-    outcome = { kind: 'failed', code: 'internal', message, infrastructure: true, connect: false };
+    outcome = { kind: 'failed', code: 'internal', message: messageOf(error), infrastructure: true, connect: false };
   }
   return signal.aborted ? null : { outcome, latencyMs: performance.now() - startedAt };
 }

@@ -1,4 +1,5 @@
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import { readOpenPrompts, type StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
@@ -12,7 +13,6 @@ import type { ActivityDeps } from '../deps.js';
 import { containerKey, recordLost } from '../jobs/spec.js';
 import { Concurrency } from './concurrency.js';
 import { GroupCommits } from './group-commit.js';
-import type { JobFault } from './in-flight.js';
 import { Interruptions } from './interruptions.js';
 import { withLease } from './lease.js';
 import { Runner, type RunnerContext } from './runner.js';

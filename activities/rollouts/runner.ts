@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { costExhausted, mustFail, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -10,7 +11,7 @@ import type { Concurrency } from './concurrency.js';
 import { RolloutExchange, type ExchangeResult } from './exchange.js';
 import type { RunnableJob } from './execute.js';
 import type { GroupCommit } from './group-commit.js';
-import { InFlightRollouts, type JobFault } from './in-flight.js';
+import { InFlightRollouts } from './in-flight.js';
 import type { Interruptions } from './interruptions.js';
 import { Latch } from './latch.js';
 

@@ -6,6 +6,7 @@ import {
   type SearchUpdate,
 } from '../../src/core/algorithms/progress.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
 import { proposalsIn, responseTo, rolloutsIn, type RoundRequest } from '../../src/core/search/parts.js';
 import type {
@@ -33,7 +34,6 @@ import { findDemos } from '../proposals/find-demos.js';
 import { readMaterial, type Material } from '../proposals/material.js';
 import type { CandidatePool } from '../proposals/pool.js';
 import { deriveProposals, propose } from '../proposals/propose.js';
-import type { JobFault } from '../rollouts/in-flight.js';
 import { keepLease } from '../rollouts/lease.js';
 import type { RolloutRunners, StartedRollouts } from '../rollouts/run.js';
 import type { RunnerContext } from '../rollouts/runner.js';

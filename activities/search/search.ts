@@ -1,8 +1,8 @@
-import type { ApplicationFailure } from '@temporalio/common';
 import type { SessionState } from '../../src/core/algorithms/index.js';
 import { SearchProgress, type SearchInput, type SearchUpdate } from '../../src/core/algorithms/progress.js';
 import type { SearchRequest, SearchResponse } from '../../src/core/search/protocol.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
+import { faultOf, type JobFault } from '../../src/core/jobs/fault.js';
 import { readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readInputs } from '../../src/storage/jobs/search-inputs.js';
@@ -10,7 +10,6 @@ import type { ActivityDeps } from '../deps.js';
 import { finalFailure, jobFailure } from '../errors.js';
 import { isLive } from '../jobs/spec.js';
 import { CandidatePool } from '../proposals/pool.js';
-import type { JobFault } from '../rollouts/in-flight.js';
 import { Interruptions } from '../rollouts/interruptions.js';
 import { withLease } from '../rollouts/lease.js';
 import type { RolloutRunners } from '../rollouts/run.js';
@@ -207,9 +206,4 @@ class SearchSlice {
     const { isStopped, hasNews } = this.context.runner.interruptions;
     return isStopped || hasNews || Date.now() >= this.until;
   }
-}
-
-function faultOf({ type, message, details }: ApplicationFailure): JobFault {
-  const [{ retryable = false } = {}] = (details ?? []) as { retryable?: boolean }[];
-  return { code: type ?? 'internal', message, retryable };
 }

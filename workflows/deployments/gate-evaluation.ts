@@ -6,6 +6,7 @@ import {
   isCancellation,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
+import { failureOf, faultOf } from '../../src/core/jobs/fault.js';
 import { workflowId } from '../../src/core/jobs/kinds.js';
 import type { GateRun } from '../../activities/index.js';
 import { evaluationWorkflow } from '../evaluations/workflow.js';
@@ -29,14 +30,12 @@ export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation
   } catch (error) {
     if (CancellationScope.current().consideredCancelled || !(error instanceof ChildWorkflowFailure)) throw error;
     const reason = isCancellation(error) ? 'it was cancelled' : rootCause(error).replace(/[.!?]$/, '');
-    throw ApplicationFailure.nonRetryable(
-      `The gate's evaluation ${jobId} gave no result: ${reason}. Its name serves what it served before.`,
-      'gate_failed',
-      { retryable: true },
-    );
+    const message = `The gate's evaluation ${jobId} gave no result: ${reason}. Its name serves what it served before.`;
+    throw ApplicationFailure.create(failureOf({ code: 'gate_failed', message, retryable: true }));
   }
 }
 
 function rootCause(error: Error): string {
-  return error.cause instanceof Error ? rootCause(error.cause) : error.message;
+  if (error.cause instanceof Error) return rootCause(error.cause);
+  return error instanceof ApplicationFailure ? faultOf(error).message : error.message;
 }

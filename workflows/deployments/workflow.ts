@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancellationScope, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import type { GateRun } from '../../activities/index.js';
+import { failureOf } from '../../src/core/jobs/fault.js';
 import { closeDeployment, concludeGate, snapshotSource, nextIncumbent, promoteDeployment } from '../activities.js';
 import { closeWorkflow, outcomeOfError, storedError, type JobOutcome } from '../jobs/close.js';
 import { deploymentStatusQuery, statusAttribute, type DeploymentView, type JobInput } from '../messages.js';
@@ -56,7 +57,7 @@ export async function deploymentWorkflow(input: JobInput): Promise<void> {
 
 function overtaken(): ApplicationFailure {
   const message = `The live deployment of this name changed ${maxRounds} times while the gate was judged. Its name serves what it served before.`;
-  return ApplicationFailure.nonRetryable(message, 'gate_overtaken', { retryable: true });
+  return ApplicationFailure.create(failureOf({ code: 'gate_overtaken', message, retryable: true }));
 }
 
 function deploymentOutcome(error: unknown): JobOutcome & { status: 'failed' | 'cancelled' } {

@@ -1,4 +1,5 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, isCancellation, log } from '@temporalio/workflow';
+import { failureOf, faultOf, type JobFault } from '../../src/core/jobs/fault.js';
 import { requestCancellation } from '../activities.js';
 
 /** How a job ends. */
@@ -12,21 +13,25 @@ export interface JobOutcome {
 export function outcomeOfError(error: unknown): JobOutcome {
   if (isCancellation(error)) return { status: 'cancelled', stoppedBy: 'cancelled' };
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
-  const code = cause instanceof ApplicationFailure && cause.type ? cause.type : 'internal';
-  const message = cause instanceof Error ? cause.message : String(cause);
-  const details =
-    cause instanceof ApplicationFailure ? (cause.details?.[0] as { retryable?: boolean } | undefined) : undefined;
-  log.info('job failed', { code, message });
-  return { status: 'failed', stoppedBy: 'failed', error: { code, message, retryable: details?.retryable ?? false } };
+  const fault =
+    cause instanceof ApplicationFailure
+      ? faultOf(cause)
+      : { code: 'internal', message: cause instanceof Error ? cause.message : String(cause), retryable: false };
+  log.info('job failed', { code: fault.code });
+  return { status: 'failed', stoppedBy: 'failed', error: fault };
 }
 
-export function storedError({ error }: JobOutcome): { code: string; message: string; retryable: boolean } | null {
+export function storedError({ error }: JobOutcome): JobFault | null {
   return error ? { retryable: false, ...error } : null;
 }
 
 /** Closes the workflow with its row's status: COMPLETED, FAILED with a reason, or CANCELED. */
-export async function closeWorkflow({ status, stoppedBy, error }: JobOutcome): Promise<void> {
-  if (status === 'failed') throw ApplicationFailure.nonRetryable(error?.message ?? stoppedBy, error?.code ?? 'failed');
+export async function closeWorkflow(outcome: JobOutcome): Promise<void> {
+  const { status, stoppedBy } = outcome;
+  if (status === 'failed') {
+    const fault = storedError(outcome) ?? { code: 'failed', message: stoppedBy, retryable: false };
+    throw ApplicationFailure.create(failureOf(fault));
+  }
   if (status === 'completed') return;
   // Temporal closes a workflow as CANCELED only on its own request; a signal alone is none.
   if (!CancellationScope.current().consideredCancelled) await requestCancellation();

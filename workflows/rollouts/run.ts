@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { JobFault } from '../../activities/index.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
+import { failureOf, type JobFault } from '../../src/core/jobs/fault.js';
 import { runRollouts } from '../activities.js';
 import type { JobControl } from '../jobs/control.js';
 import type { JobInput } from '../messages.js';
@@ -29,7 +29,7 @@ export async function runRolloutRange(
 }
 
 /** Fails the job. A spent budget ends it, and a paused job stays paused until it is resumed. */
-export async function failWith({ message, code, retryable }: JobFault, control: JobControl): Promise<never> {
-  if (code === costExhausted) await control.waitUntilRunnable();
-  throw ApplicationFailure.nonRetryable(message, code, { retryable });
+export async function failWith(fault: JobFault, control: JobControl): Promise<never> {
+  if (fault.code === costExhausted) await control.waitUntilRunnable();
+  throw ApplicationFailure.create(failureOf(fault));
 }

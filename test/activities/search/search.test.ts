@@ -262,7 +262,7 @@ test('a step that can never be recorded fails the job with its first cause', asy
   // With the outcomes before it, alone, and with the end of the slice.
   await expect(attempt(undefined, { db })).rejects.toMatchObject({
     type: 'internal',
-    message: 'Internal error: refused 2',
+    details: [{ message: 'Internal error: refused 2', retryable: false }],
   });
   expect(counted.refused).toBe(3);
 });
