@@ -27,6 +27,7 @@ import { keysOf } from './keys.js';
 import { startServers, type Servers } from './servers.js';
 import { stopAll } from './stop-all.js';
 import { createCommander } from './temporal/commands.js';
+import { payloadCodec } from './temporal/codec.js';
 import { connectClient } from './temporal/connection.js';
 import { createReadiness } from './temporal/readiness.js';
 import { registerSearchAttributes } from './temporal/search-attributes.js';
@@ -146,6 +147,11 @@ export async function startService(
         version,
         temporalUrl: (workflowId) =>
           temporalUi && `${temporalUi}/namespaces/${client.options.namespace}/workflows/${workflowId}`,
+        codec: config.codecKey && {
+          codec: payloadCodec(config.codecKey),
+          namespace: client.options.namespace,
+          uiOrigin: temporalUi && new URL(temporalUi).origin,
+        },
         checkContainerUrl: (containerUrl) =>
           checkContainerUrl(containerUrl, config.egress.mode, config.egress.allowlist),
         checkWebhookUrl: (webhookUrl) => checkWebhookUrl(webhookUrl, config.egress.mode, config.egress.allowlist),

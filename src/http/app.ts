@@ -11,6 +11,7 @@ import { registerOrgs } from './access/orgs.js';
 import { registerProviderKeys } from './access/provider-keys.js';
 import { registerAuth } from './server/auth.js';
 import { registerBodyParser } from './server/body.js';
+import { admitTemporalUi, registerCodec } from './server/codec.js';
 import { registerDatasets } from './datasets/routes.js';
 import { registerDeployments } from './deployments/routes.js';
 import type { App, HttpDeps } from './deps.js';
@@ -82,6 +83,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
     done();
   });
   registerHosts(app, deps.publicUrl, deps.listenHost);
+  if (deps.codec?.uiOrigin) admitTemporalUi(app, deps.codec.uiOrigin);
   closeSilentConnections(app);
   registerBodyParser(app);
   limitStrangers(app);
@@ -97,6 +99,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await registerDocs(app, deps.version);
 
   registerHealth(app, deps);
+  if (deps.codec) registerCodec(app, deps.codec);
   registerProviders(app, deps);
   registerSessions(app, deps);
   registerLineage(app, deps, sessionLineage);

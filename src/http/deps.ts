@@ -12,6 +12,7 @@ import type { Db } from '../storage/db/db.js';
 import type { Notifications } from '../storage/db/notifications.js';
 import type { Commander } from '../temporal/commands.js';
 import type { Check } from '../temporal/readiness.js';
+import type { CodecServer } from './server/codec.js';
 
 /** Fastify with zod as the type provider. */
 export type App = FastifyInstance<
@@ -59,6 +60,8 @@ export interface HttpDeps {
   version: string;
   /** URL of a workflow in the Temporal UI; null: no UI. */
   temporalUrl(workflowId: string): string | null;
+  /** The codec of Temporal's payloads; null: they are not encrypted. */
+  codec: CodecServer | null;
   /** Why the service may not call this container URL (static check), or null. */
   checkContainerUrl(url: string): string | null;
   /** Why the service may not call this webhook URL (static check), or null. */

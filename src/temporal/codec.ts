@@ -37,7 +37,8 @@ function pack({ metadata, data }: Payload): Buffer {
   const head = Buffer.from(JSON.stringify(Object.fromEntries(texts)));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(head.length);
-  return Buffer.concat([length, head, data ?? Buffer.alloc(0)]);
+  // Protobuf may give an empty array for no bytes.
+  return Buffer.concat([length, head, Buffer.from(data ?? [])]);
 }
 
 function unpack(bytes: Buffer): Payload {

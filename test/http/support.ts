@@ -147,6 +147,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
     listenHost: '127.0.0.1',
     version: '0.0.0',
     temporalUrl: (workflowId) => `http://127.0.0.1:8233/workflows/${workflowId}`,
+    codec: null,
     checkContainerUrl: (containerUrl) => checkContainerUrl(containerUrl, 'dev', []),
     checkWebhookUrl: (webhookUrl) => checkWebhookUrl(webhookUrl, 'dev', []),
     checkJavascript: () => 'is not allowed here',

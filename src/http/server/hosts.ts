@@ -2,6 +2,13 @@ import { isLoopback } from '../../util/loopback.js';
 import type { App } from '../deps.js';
 import { ApiError } from './errors.js';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A foreign origin whose pages may call the route. */
+    origin?: string;
+  }
+}
+
 /** Probes call an instance by its address. */
 const probes: readonly (string | undefined)[] = ['/livez', '/readyz'];
 const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
@@ -25,6 +32,7 @@ export function registerHosts(app: App, publicUrl: string, listenHost: string): 
     if (!isOurs && !probes.includes(routeOptions.url)) return done(unknownHost(name));
     const { origin } = headers;
     if (origin === undefined || safeMethods.includes(method) || isSameOrigin(origin, name, own)) return done();
+    if (origin === routeOptions.config.origin) return done();
     done(
       new ApiError(403, 'foreign_origin', `The origin ${origin} may change nothing here; call the API from a server.`),
     );
