@@ -54,6 +54,7 @@ async function bundleWorkflows() {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     preloadModules: [join(dist, 'workflows', 'preload.js')],
+    failureConverterPath: join(dist, 'workflows', 'failure-converter.js'),
     logger: new DefaultLogger('WARN'),
   });
   writeFileSync(join(dist, 'workflow-bundle.js'), code);

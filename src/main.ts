@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { WorkflowBundleOption } from '@temporalio/worker';
+import type { WorkflowBundlePath } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createContainerClient } from './clients/container/client.js';
 import { createWebhookClient } from './clients/webhooks/client.js';
@@ -58,7 +58,7 @@ const fewest = 4;
 /** Differences from one process that starts everything. */
 export interface ServiceOptions {
   /** The workflow bundle; default: that of the build. */
-  bundle?: WorkflowBundleOption;
+  bundle?: WorkflowBundlePath;
   /** Whether the worker runs in a process of its own: API calls wait for none of its work. */
   separateWorker?: boolean;
   /** Servers that run already, with a migrated database. */

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { makeTelemetryFilterString, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { makeTelemetryFilterString, Runtime, Worker, type WorkflowBundlePath } from '@temporalio/worker';
 import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/index.js';
@@ -33,7 +34,7 @@ export interface WorkerOptions {
   client: Client;
   log: Logger;
   /** The workflow bundle; default: the bundle of the build. */
-  bundle?: WorkflowBundleOption;
+  bundle?: WorkflowBundlePath;
   reconcileEveryMs?: number;
 }
 
@@ -45,11 +46,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   setMaxListeners(0, draining.signal);
   const deps: ActivityDeps = { ...options.deps, draining: draining.signal };
   const { connection, namespace } = await connectWorker(options.target);
+  const bundle = options.bundle ?? { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) };
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue,
-    workflowBundle: options.bundle ?? { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
+    workflowBundle: options.codecKey ? encodingFailures(bundle) : bundle,
     activities: createActivities(deps),
     dataConverter: dataConverter(options.codecKey),
     ...(options.buildId && { workerDeploymentOptions: pinnedTo(options.buildId) }),
@@ -80,6 +82,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await ended;
     },
   };
+}
+
+/** A bundle whose workflows encode their failures, which the codec then encrypts. */
+function encodingFailures({ codePath }: WorkflowBundlePath): { code: string } {
+  return { code: `globalThis.encodesFailures = true;${readFileSync(codePath, 'utf8')}` };
 }
 
 /** Forwards the log of Temporal's core to ours. Call it once, before the first connection. */

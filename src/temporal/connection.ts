@@ -2,6 +2,7 @@ import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor }
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection } from '@temporalio/worker';
+import { fileURLToPath } from 'node:url';
 import { payloadCodec } from './codec.js';
 
 /** The Temporal server: embedded at an address, or external as `@temporalio/envconfig` reads it. */
@@ -22,9 +23,14 @@ function temporalOptions(target: TemporalTarget) {
   return { connection: connectionOptions, namespace: namespace ?? 'default' };
 }
 
-/** Converts payloads to plain JSON, encrypted where RATCHET_CODEC_KEY is set. */
+/**
+ * Converts payloads to plain JSON. With RATCHET_CODEC_KEY they are encrypted, as are messages and
+ * stack traces of failures.
+ */
 export function dataConverter(codecKey: Buffer | null): DataConverter {
-  return codecKey ? { payloadCodecs: [payloadCodec(codecKey)] } : {};
+  if (!codecKey) return {};
+  const failureConverterPath = fileURLToPath(new URL('failure-converter.mjs', import.meta.url));
+  return { payloadCodecs: [payloadCodec(codecKey)], failureConverterPath };
 }
 
 /**

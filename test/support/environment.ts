@@ -18,6 +18,9 @@ export const statesOnly = process.env['STATES_ONLY']?.split(' ') ?? [];
 /** Address of the run's Temporal server, as host:port. */
 export const temporalAddress = (): string => fromSetup('TEST_TEMPORAL_ADDRESS');
 
+/** Folder of that server's database. */
+export const temporalFolder = (): string => fromSetup('TEST_TEMPORAL_FOLDER');
+
 /** Superuser's URL of the run's Postgres. */
 export const databaseUrl = (): string => fromSetup('TEST_DATABASE_URL');
 

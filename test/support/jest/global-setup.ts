@@ -12,7 +12,8 @@ declare global {
 
 /**
  * Starts Temporal and Postgres once per run and bundles the workflows. Tests find them by
- * TEST_TEMPORAL_ADDRESS, TEST_DATABASE_URL (superuser) and TEST_WORKFLOW_BUNDLE (a path).
+ * TEST_TEMPORAL_ADDRESS, TEST_TEMPORAL_FOLDER, TEST_DATABASE_URL (superuser) and
+ * TEST_WORKFLOW_BUNDLE (a path).
  */
 export default async function setup(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-test-'));
@@ -32,6 +33,7 @@ export default async function setup(): Promise<void> {
   Object.assign(process.env, {
     TEST_DATABASE_URL: databaseUrl,
     TEST_TEMPORAL_ADDRESS: temporalAddress,
+    TEST_TEMPORAL_FOLDER: join(folder, 'data', 'temporal'),
   });
 }
 
@@ -46,11 +48,13 @@ async function firstLine(servers: ChildProcess): Promise<string> {
 }
 
 async function bundle(file: string): Promise<void> {
-  const workflowsPath = join(import.meta.dirname, '../../../workflows/index.ts');
+  const workflows = join(import.meta.dirname, '../../../workflows');
+  const workflowsPath = join(workflows, 'index.ts');
   if (!existsSync(workflowsPath)) return;
   const { code } = await bundleWorkflowCode({
     workflowsPath,
-    preloadModules: [join(import.meta.dirname, '../../../workflows/preload.ts')],
+    preloadModules: [join(workflows, 'preload.ts')],
+    failureConverterPath: join(workflows, 'failure-converter.ts'),
     logger: new DefaultLogger('WARN'),
     // Sources import './x.ts' as './x.js'.
     webpackConfigHook: (config) => ({

@@ -1,0 +1,11 @@
+import { DefaultFailureConverter } from '@temporalio/common';
+
+declare global {
+  /** Set by a worker with a codec, in front of the bundle: the sandbox sees no settings. */
+  var encodesFailures: boolean | undefined;
+}
+
+/** Encodes messages and stack traces of failures as payloads where a codec encrypts them. */
+export const failureConverter = new DefaultFailureConverter({
+  encodeCommonAttributes: globalThis.encodesFailures ?? false,
+});
