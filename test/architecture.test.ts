@@ -52,7 +52,7 @@ const rules: Record<string, Rule> = {
     types: ['src/metrics'],
   },
   'src/embedded': { values: [] },
-  'src/container': { values: [] },
+  'src/container': { values: ['src/util/loopback'] },
   'src/config': { values: ['src/util'] },
   'src/keys': { values: ['src/embedded', 'src/storage'], types: ['src/config'] },
   'src/version': { values: [] },

@@ -22,6 +22,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isLoopback } from '../util/loopback.js';
+import { gateOf } from './gate.js';
 import { callModel, ModelError, type Model } from './model.js';
 import { once } from './once.js';
 import { BadRequest, readJsonBody, readRollout, type Rollout } from './request.js';
@@ -60,7 +62,7 @@ export interface ContainerOptions<Task> {
   initialPrompt: string | Readonly<Record<string, string>>;
   /** Runs and scores a task. An exception fails the rollout; failed model calls are retried. */
   rollout: (task: Task, model: Model, context: RolloutContext) => Score | Promise<Score>;
-  /** If set, every request must send it as `X-API-Key`. */
+  /** If set, every request must send it as `X-API-Key`; else only this machine gets in. */
   apiKey?: string | undefined;
 }
 
@@ -69,7 +71,10 @@ export interface RunningContainer {
   close: () => Promise<void>;
 }
 
-/** Creates a container; throws if `tasks` is empty. `listen(0)` takes any free port. */
+/**
+ * Creates a container; throws if `tasks` is empty. `listen(0)` takes any free port; another host
+ * than loopback requires an `apiKey`.
+ */
 export function createContainer<Task>(options: ContainerOptions<Task>): {
   listen: (port?: number, host?: string) => Promise<RunningContainer>;
 } {
@@ -79,13 +84,13 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
   const initialPrompts = typeof initialPrompt === 'string' ? { system: initialPrompt } : initialPrompt;
   const initial = { messages: promptMessages(initialPrompt) };
   if (initial.messages.length === 0) throw new Error('initialPrompt is empty: a container needs at least one prompt');
+  const refusalOf = gateOf(apiKey);
   const answered = once<Answer>();
 
   async function answer(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
     const [path, query] = (request.url ?? '/').split('?', 2);
-    if (apiKey !== undefined && request.headers['x-api-key'] !== apiKey) {
-      return problem(401, 'unauthorised: X-API-Key is not the key of this container');
-    }
+    const refusal = refusalOf(request.headers);
+    if (refusal) return problem(refusal.status, refusal.message);
     const route = `${request.method} ${path}`;
     if (route === 'GET /health') return json(200, { status: 'healthy' });
     if (route === 'GET /info') return json(200, { service: { name: options.name }, initial_prompt: initial });
@@ -137,6 +142,8 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
 
   return {
     listen: async (port = 0, host = '127.0.0.1') => {
+      if (apiKey === undefined && !isLoopback(host))
+        throw new Error(`apiKey is missing: without a key a container listens on 127.0.0.1 only, not on ${host}`);
       const server = createServer((request, response) => void serve(request, response, answer));
       await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
       const { port: bound } = server.address() as AddressInfo;

@@ -18,8 +18,8 @@ export interface Rollout {
 
 /** An invalid request: its status and a message that names the field. */
 export class BadRequest extends Error {
-  readonly status: 400 | 413 | 422;
-  constructor(status: 400 | 413 | 422, message: string) {
+  readonly status: 400 | 413 | 415 | 422;
+  constructor(status: 400 | 413 | 415 | 422, message: string) {
     super(message);
     this.name = 'BadRequest';
     this.status = status;
@@ -29,8 +29,13 @@ export class BadRequest extends Error {
 const maxBodyBytes = 10 * 1024 * 1024;
 const longestS = 24 * 60 * 60;
 
-/** The body as JSON; throws BadRequest if it is larger than 10 MiB or not JSON. */
+/**
+ * The body as JSON; throws BadRequest if it is larger than 10 MiB or not JSON. Other content types
+ * are refused: web pages of any origin may send them.
+ */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+  const mediaType = request.headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase();
+  if (mediaType !== 'application/json') throw new BadRequest(415, 'Content-Type must be application/json');
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {

@@ -320,6 +320,78 @@ describe('invalid requests', () => {
   });
 });
 
+describe('a web page', () => {
+  /** Sends a request as a browser does, which sets these headers itself. */
+  function send(url: string, path: string, headers: Record<string, string>, method = 'POST'): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const request = httpRequest(url + path, { method, headers }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode!));
+      });
+      request.on('error', reject).end(method === 'POST' ? JSON.stringify(body()) : undefined);
+    });
+  }
+
+  test.each(['text/plain', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
+    'that posts a rollout as %s, which needs no permission, gets 415',
+    async (type) => {
+      const url = await start();
+      expect(await send(url, '/rollout', { origin: 'http://evil.example', 'content-type': type })).toBe(415);
+      expect(await send(url, '/rollout', {})).toBe(415);
+      expect([runs, model.requests]).toEqual([0, []]);
+    },
+  );
+
+  test('that asks for permission gets none', async () => {
+    const headers = { origin: 'http://evil.example', 'access-control-request-method': 'POST' };
+    const answer = await fetch(`${await start()}/rollout`, { method: 'OPTIONS', headers });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([404, null]);
+  });
+
+  test.each(['evil.example', 'evil.example:8900', 'localhost.evil.example', '127.0.0.1.nip.io:80', 'evil@localhost'])(
+    'that calls this machine "%s" gets 421 from a container without a key',
+    async (host) => {
+      const url = await start();
+      const headers = { host, 'content-type': 'application/json' };
+      expect(await send(url, '/rollout', headers)).toBe(421);
+      for (const path of ['/health', '/info', '/task_info']) expect(await send(url, path, { host }, 'GET')).toBe(421);
+      expect(runs).toBe(0);
+    },
+  );
+
+  test.each(['localhost', 'LOCALHOST:8900', '127.0.0.1:80', '[::1]:8900'])('may be one of "%s"', async (host) => {
+    const headers = { host, 'content-type': 'application/json; charset=utf-8' };
+    expect(await send(await start(), '/rollout', headers)).toBe(200);
+  });
+});
+
+describe('beyond this machine', () => {
+  const open = (apiKey?: string) =>
+    createContainer<Task>({
+      name: 'x',
+      tasks: [{ word: 'a' }],
+      initialPrompt: 'x',
+      rollout: () => ({ reward: 1 }),
+      apiKey,
+    });
+
+  test.each(['0.0.0.0', '::', '10.1.2.3', 'example.com'])(
+    'a container without a key does not listen on %s',
+    async (host) => {
+      await expect(open().listen(0, host)).rejects.toThrow(/^apiKey is missing/);
+      expect(() => open('')).toThrow(/^apiKey is empty/);
+    },
+  );
+
+  test('one with a key does, by any name', async () => {
+    container = await open('secret').listen(0, '0.0.0.0');
+    const url = container.url.replace('0.0.0.0', '127.0.0.1');
+    const headers = { 'x-api-key': 'secret' };
+    expect((await fetch(`${url}/health`, { headers })).status).toBe(200);
+    for (const key of ['', 'secre', 'secret2'])
+      expect((await fetch(`${url}/health`, { headers: { 'x-api-key': key } })).status).toBe(401);
+  });
+});
+
 test('serves health, info and task info', async () => {
   const url = await start();
   const get = async (path: string) => (await fetch(url + path)).json();
@@ -380,7 +452,8 @@ describe('the same idempotency key', () => {
 describe('a disconnecting caller', () => {
   /** Posts a rollout; the result can break the connection. */
   function postAndLeave(url: string, key?: string) {
-    const sent = httpRequest(`${url}/rollout`, { method: 'POST', headers: key ? { 'idempotency-key': key } : {} });
+    const headers = { 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) };
+    const sent = httpRequest(`${url}/rollout`, { method: 'POST', headers });
     sent.on('error', () => undefined);
     sent.end(JSON.stringify(body()));
     return async () => {

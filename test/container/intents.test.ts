@@ -93,7 +93,7 @@ describe('the container', () => {
     const config = { model: 'local', provider: 'local', inference_url: inferenceUrl, inference_api_key: 'k' };
     const response = await fetch(`${url}/rollout`, {
       method: 'POST',
-      headers: key === undefined ? {} : { 'x-api-key': key },
+      headers: { 'content-type': 'application/json', ...(key !== undefined && { 'x-api-key': key }) },
       body: JSON.stringify({ rollout_id: `r${seed}`, env: { seed }, policy: { config } }),
     });
     return { status: response.status, body: (await response.json()) as { reward_info: { details: object } } };

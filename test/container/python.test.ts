@@ -26,7 +26,7 @@ suite(`the container in plain Python${missing ? ' (skipped: there is no python3 
     await model.close();
   });
 
-  const headers = { 'x-api-key': 'secret' };
+  const headers = { 'x-api-key': 'secret', 'content-type': 'application/json' };
   const body = (seed: unknown, config: Record<string, unknown> = {}) => ({
     trace_correlation_id: 'rol_1',
     rollout_id: 'rol_1',
@@ -49,6 +49,8 @@ suite(`the container in plain Python${missing ? ' (skipped: there is no python3 
     expect((await fetch(`${url}/nothing`, { headers })).status).toBe(404);
     expect((await fetch(`${url}/health`)).status).toBe(401);
     expect((await fetch(`${url}/rollout`, { method: 'POST', body: '{}' })).status).toBe(401);
+    const text = { method: 'POST', headers: { 'x-api-key': 'secret' }, body: JSON.stringify(body(0)) };
+    expect((await fetch(`${url}/rollout`, text)).status).toBe(415);
   });
 
   test('runs a rollout with the given model', async () => {
