@@ -1,10 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { Client, WorkflowFailedError } from '@temporalio/client';
+import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import { findTemporalBinary } from '../../../src/embedded/temporal-binary.js';
 import { dataConverter } from '../../../src/temporal/connection.js';
-import { temporalFolder } from '../../support/environment.js';
+import { temporalAddress, temporalFolder } from '../../support/environment.js';
 import { answers, type FakeContainerOptions } from '../../support/fakes/container.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { createEvaluation, ended, type Evaluation } from '../../support/jobs-over-http.js';
@@ -92,16 +97,15 @@ test('a client with the codec key reads the failure of a workflow', async () => 
   });
 });
 
-test('an operator reads it by the codec server of the API', async () => {
-  const { service } = encrypted;
-  const { id } = await fail(service, refusals[0]![2]);
-  const [failure] = await storedFailures(service, id);
-  const { metadata, data } = failure!.encodedAttributes!;
-  const encoding = Buffer.from(metadata!['encoding']!).toString('base64');
-  const sent = { metadata: { encoding }, data: Buffer.from(data!).toString('base64') };
-  const { payloads } = await service.api.call<{ payloads: { data: string }[] }>('POST', '/codec/decode', {
-    payloads: [sent],
-  });
-  const read = JSON.parse(Buffer.from(payloads[0]!.data, 'base64').toString()) as { message: string };
-  expect(read.message).toContain('container_refused_key');
+test('an operator reads it with the command line of Temporal, through the codec server of the API', async () => {
+  const { url, apiKey, temporal } = encrypted.service;
+  const { id, text } = await fail(encrypted.service, refusals[0]![2]);
+  const binary = await findTemporalBinary(pino({ level: 'silent' }), join(homedir(), '.cache', 'ratchet'));
+  const shown = await promisify(execFile)(binary, [
+    ...['workflow', 'show', '--workflow-id', `evaluation-${id}`, '--output', 'json'],
+    ...['--address', temporalAddress(), '--namespace', temporal.options.namespace],
+    ...['--codec-endpoint', `${url}/codec`, '--codec-auth', `Bearer ${apiKey}`],
+  ]);
+  expect(shown.stdout).toContain('container_refused_key: see the job');
+  expect(shown.stdout).toContain(text);
 });
