@@ -4,13 +4,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback } from '../util/loopback.js';
 
 /** Why a request is refused. */
-export interface Refusal {
+interface Refusal {
   status: 401 | 421;
   message: string;
 }
 
-/** Checks requests; throws if the key is empty. */
-export function gateOf(apiKey: string | undefined): (headers: IncomingHttpHeaders) => Refusal | null {
+/** The check of each request, null: admitted. Throws if the key is empty. */
+export function accessCheck(apiKey: string | undefined): (headers: IncomingHttpHeaders) => Refusal | null {
   if (apiKey === undefined) return ({ host = '' }) => (isOwnName(host) ? null : unknownHost);
   if (apiKey === '') throw new Error('apiKey is empty: give a key, or leave it out');
   const known = digest(apiKey);

@@ -23,7 +23,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isLoopback } from '../util/loopback.js';
-import { gateOf } from './gate.js';
+import { accessCheck } from './access.js';
 import { callModel, ModelError, type Model } from './model.js';
 import { once } from './once.js';
 import { BadRequest, readJsonBody, readRollout, type Rollout } from './request.js';
@@ -84,7 +84,7 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
   const initialPrompts = typeof initialPrompt === 'string' ? { system: initialPrompt } : initialPrompt;
   const initial = { messages: promptMessages(initialPrompt) };
   if (initial.messages.length === 0) throw new Error('initialPrompt is empty: a container needs at least one prompt');
-  const refusalOf = gateOf(apiKey);
+  const refusalOf = accessCheck(apiKey);
   const answered = once<Answer>();
 
   async function answer(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
