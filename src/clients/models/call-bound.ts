@@ -7,6 +7,8 @@ type Json = Record<string, unknown>;
 /** A call with a bounded cost: the request with a limited answer, and its maximum dollars. */
 export interface BoundedCall {
   body: Json;
+  /** The body's JSON. */
+  json: string;
   costUsd: number;
 }
 
@@ -73,9 +75,10 @@ export function boundCall(provider: string, request: Json, unlimited: number): B
   const names = named.length > 0 ? named : [limitName(provider, String(request['model']))];
   const body = { ...request, ...Object.fromEntries(names.map((name) => [name, tokens])) };
   const hidden = ['tools', 'functions', 'response_format'].some((name) => request[name] != null);
-  const promptTokens = Buffer.byteLength(JSON.stringify(body)) + (hidden ? hiddenPromptTokens : 0);
+  const json = JSON.stringify(body);
+  const promptTokens = Buffer.byteLength(json) + (hidden ? hiddenPromptTokens : 0);
   const costUsd = priceOf(provider, String(request['model']), promptTokens, tokens * choices);
-  if (costUsd !== null) return { body, costUsd };
+  if (costUsd !== null) return { body, json, costUsd };
   const model = JSON.stringify(request['model']);
   return unbounded(
     'model',

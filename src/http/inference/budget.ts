@@ -13,9 +13,9 @@ export function boundUpstream(provider: string, asked: UpstreamRequest): Pick<Pr
     const { field, message } = bounded;
     throw new ApiError(400, 'cost_not_bounded', message, { errors: [{ pointer: `/${field}`, message }] });
   }
-  const { body, costUsd } = bounded;
+  const { body, json, costUsd } = bounded;
   const id = `res_${uuid().replaceAll('-', '')}`;
-  return { upstream: asked.withBody(body), reservation: { id, costUsd } };
+  return { upstream: asked.withBody(body, json), reservation: { id, costUsd } };
 }
 
 /** Reserves the maximum cost of calls. */

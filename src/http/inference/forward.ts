@@ -5,7 +5,7 @@ import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models
 import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
 import { readAll } from '../../clients/net/read-all.js';
 import { boundDepth, parseObject } from '../../clients/net/untrusted.js';
-import { JsonText } from '../../storage/db/json.js';
+import { JsonText, mayEscapeUnstorable } from '../../storage/db/json.js';
 import { ApiError, openAiError } from '../server/errors.js';
 import { GraphFailure } from './graph-failure.js';
 import { OverCapacityError } from './bytes-in-flight.js';
@@ -105,7 +105,8 @@ export function createForward<Call extends ForwardedCall>(
     const cost: CallCost = costOf(call.provider, call.upstream.model, completion);
     // Postgres refuses deep nesting.
     const bounded = boundDepth(completion);
-    const response = bounded === completion ? new JsonText(text) : bounded;
+    const isStorable = bounded === completion && !mayEscapeUnstorable(text);
+    const response = isStorable ? new JsonText(text) : bounded;
     const result = { httpStatus: answer.status, response, latencyMs: elapsed(), ...cost };
     const id = await recorder.record(call, result);
     recorder.takeBackUnlessDelivered(call, id, reply);

@@ -20,11 +20,12 @@ interface Parts {
 /** A request as it goes to the provider, and the changes to undo in the answer. */
 export class UpstreamRequest {
   private readonly parts: Parts;
-  private text: string | null = null;
+  private text: string | null;
   private digest: Buffer | null = null;
 
-  constructor(parts: Parts) {
+  constructor(parts: Parts, json: string | null = null) {
     this.parts = parts;
+    this.text = json;
   }
 
   get body(): Record<string, unknown> {
@@ -56,8 +57,8 @@ export class UpstreamRequest {
     return (this.digest ??= requestHash(this.parts.provider, this.parts.hashed ?? this.parts.body));
   }
 
-  /** The same request with another body. */
-  withBody(body: Record<string, unknown>): UpstreamRequest {
-    return new UpstreamRequest({ ...this.parts, body });
+  /** The same request with another body, whose JSON is `json`. */
+  withBody(body: Record<string, unknown>, json: string): UpstreamRequest {
+    return new UpstreamRequest({ ...this.parts, body }, json);
   }
 }

@@ -1,4 +1,4 @@
-/** A value that is JSON already, from this process or another. */
+/** JSON as JSON.stringify writes it: a surrogate is escaped only if it is alone. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -12,8 +12,11 @@ export class JsonText {
  */
 export function toJsonb(value: unknown): string {
   const text = value instanceof JsonText ? value.text : JSON.stringify(value);
-  if (!text.includes('\\u')) return text;
-  // Others' JSON may escape whole surrogate pairs too.
-  const ours = value instanceof JsonText ? JSON.stringify(JSON.parse(text)) : text;
-  return ours.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi, '$1\\ufffd');
+  if (!mayEscapeUnstorable(text)) return text;
+  return text.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi, '$1\\ufffd');
+}
+
+/** Whether a JSON text may escape NUL or a surrogate; others escape whole pairs too. */
+export function mayEscapeUnstorable(text: string): boolean {
+  return text.includes('\\u') && /\\u(?:0000|d[89a-f])/i.test(text);
 }

@@ -79,7 +79,7 @@ export interface TestProxy {
   setStatus(job: JobRef, status: string): Promise<void>;
   calls(job: JobRef): Promise<CallRow[]>;
   inferenceKey(job: JobRef, rollout: string): string;
-  /** POSTs a chat completion below the job's path, e.g. `/rol_1`. */
+  /** POSTs a chat completion below the job's path, e.g. `/rol_1`; a buffer as it is. */
   post(job: JobRef, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   /** The same by a caller that disconnects as soon as `when` resolves. */
   postAndLeave(
@@ -207,7 +207,7 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
       fetch(`${url}/api/gepa/v1/${job.jobId}${path}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${http.key}`, 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
+        body: Buffer.isBuffer(body) ? body : JSON.stringify(body),
       }),
     async postAndLeave(job, path, body, when) {
       const call = request(`${url}/api/gepa/v1/${job.jobId}${path}/chat/completions`, {
