@@ -1,4 +1,4 @@
-import { pipeline, Transform, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { ApiError } from '../server/errors.js';
 
@@ -6,7 +6,7 @@ import { ApiError } from '../server/errors.js';
 export class OverCapacityError extends ApiError {
   constructor() {
     const message = 'The service holds as many requests and answers as its memory allows; repeat the call.';
-    super(503, 'over_capacity', message, { headers: { 'retry-after': '1' } });
+    super(503, 'over_capacity', message);
   }
 }
 
@@ -28,16 +28,20 @@ export interface BytesInFlight {
   held(): number;
 }
 
-export function createBytesInFlight(maxBytes: number): BytesInFlight {
+/** `bodyMs`: time limit of a request's body, whose bytes are held meanwhile. */
+export function createBytesInFlight(maxBytes: number, { bodyMs = 20_000 } = {}): BytesInFlight {
   let held = 0;
   const calls = new WeakMap<FastifyRequest, HeldBytes>();
+  const admit = (bytes: number): void => {
+    if (held + bytes > maxBytes) throw new OverCapacityError();
+  };
 
   function open(): HeldBytes {
     let own = 0;
     let keepers = 0;
     return {
       add(bytes) {
-        if (held + bytes > maxBytes) throw new OverCapacityError();
+        admit(bytes);
         held += bytes;
         own += bytes;
       },
@@ -56,18 +60,20 @@ export function createBytesInFlight(maxBytes: number): BytesInFlight {
   return {
     hooks: {
       onRequest(request: FastifyRequest, reply: FastifyReply, done) {
-        const call = open();
-        calls.set(request, call);
         const declared = Number(request.headers['content-length'] ?? 0);
         // A longer body is refused unread.
-        if (declared <= request.routeOptions.bodyLimit) call.add(declared);
+        if (declared <= request.routeOptions.bodyLimit) admit(declared);
+        const call = open();
+        calls.set(request, call);
         // Until its last byte is sent, the reply holds the answer.
         reply.raw.once('close', call.keep());
         done();
       },
-      preParsing(request: FastifyRequest, _reply, payload, done) {
-        const isCounted = request.headers['content-length'] !== undefined;
-        done(null, isCounted ? payload : counted(payload as Readable, calls.get(request)!));
+      preParsing(request: FastifyRequest, reply, payload, done) {
+        const call = calls.get(request)!;
+        const isUnread = Number(request.headers['content-length'] ?? 0) > request.routeOptions.bodyLimit;
+        if (!isUnread) watch(payload as Readable, reply, (bytes) => call.add(bytes), bodyMs);
+        done(null, payload);
       },
     },
     of: (request) => calls.get(request)!,
@@ -75,18 +81,34 @@ export function createBytesInFlight(maxBytes: number): BytesInFlight {
   };
 }
 
-/** A body of unknown size, counted as it arrives. */
-function counted(payload: Readable, call: HeldBytes): Readable {
-  const count = new Transform({
-    transform(part: Buffer, _encoding, done) {
-      try {
-        call.add(part.length);
-        done(null, part);
-      } catch (error) {
-        done(error as Error);
-      }
-    },
-  });
-  // The reader of the result gets the error.
-  return pipeline(payload, count, () => undefined);
+/** Counts a body as it arrives. The body's reader gets the error of a refused or a late one. */
+function watch(body: Readable, reply: FastifyReply, count: (bytes: number) => void, bodyMs: number): void {
+  const end = () => {
+    clearTimeout(timer);
+    body.removeListener('data', take);
+  };
+  const refuse = (error: Error) => {
+    end();
+    // Without a reader the body is refused already.
+    if (body.listenerCount('error') > 0) body.emit('error', error);
+  };
+  const take = (part: Buffer) => {
+    try {
+      count(part.length);
+    } catch (error) {
+      refuse(error as Error);
+    }
+  };
+  const timer = setTimeout(() => refuse(tooSlow(bodyMs)), bodyMs);
+  body.on('data', take);
+  body.once('end', end);
+  reply.raw.once('close', end);
+}
+
+function tooSlow(ms: number): ApiError {
+  return new ApiError(
+    408,
+    'body_timeout',
+    `The body did not arrive within ${ms / 1_000} s; send it faster or shorter.`,
+  );
 }

@@ -78,7 +78,7 @@ export function createForward<Call extends ForwardedCall>(
 
   /** Forwards a provider's refusal. */
   async function refused(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
-    const passed = passError(call.provider, answer.status, (await upstream(call, readAll(answer.body))).toString());
+    const passed = passError(call.provider, answer.status, (await upstream(call, readAll(answer.body, call.bytes.add))).toString());
     // The record keeps the provider's 404, by which a failed rollout is explained.
     const httpStatus = answer.status === 404 ? answer.status : passed.status;
     await note(call, { httpStatus, response: passed.body, latencyMs: elapsed(), ...noCost });

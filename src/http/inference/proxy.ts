@@ -48,7 +48,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     const cached = recorded ? null : await recorder.recordCached(call);
     if (cached) void reply.header('x-ratchet-cache', 'hit');
     const known = recorded ?? cached;
-    if (known) replay(recorder, call, known, reply);
+    if (known) await replay(recorder, call, known, reply);
     else {
       await purse.reserve(call, reply);
       await forward(call, reply);

@@ -29,9 +29,11 @@ export interface Recorder<Call extends ForwardedCall = ProxyCall> {
 }
 
 /** The recorder of jobs. */
-interface JobRecorder extends Recorder {
+export interface JobRecorder extends Recorder {
   /** Records an answer from the organization's cache; null: call the model. */
   recordCached(call: ProxyCall): Promise<RecordedAnswer | null>;
+  /** Makes an answer available to a retry within the same attempt. Never rejects. */
+  takeBack(call: ProxyCall, id: string): Promise<void>;
 }
 
 export function createRecorder({ db, notifications, log, recordPatienceMs = 15_000 }: ProxyDeps): JobRecorder {
@@ -50,6 +52,13 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
       request: new JsonText(upstream.json),
       stream: upstream.stream,
     };
+  };
+  const returnAnswer = async ({ orgId, rollout }: ProxyCall, id: string): Promise<void> => {
+    await db
+      .org(orgId, (tx) => takeBack(tx, id, rollout.attempt))
+      .catch((error: unknown) =>
+        log.warn({ err: error, call_id: id }, 'an answer that did not arrive counts as given'),
+      );
   };
   return {
     async record(call, result) {
@@ -81,12 +90,11 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
       return response && { id: asked.id, response, costUsd: 0 };
     },
 
-    takeBackUnlessDelivered({ orgId, rollout }, id, reply) {
+    takeBack: returnAnswer,
+
+    takeBackUnlessDelivered(call, id, reply) {
       const check = () => {
-        if (reply.raw.writableFinished) return;
-        db.org(orgId, (tx) => takeBack(tx, id, rollout.attempt)).catch((error: unknown) =>
-          log.warn({ err: error, call_id: id }, 'an answer that did not arrive counts as given'),
-        );
+        if (!reply.raw.writableFinished) void returnAnswer(call, id);
       };
       if (reply.raw.destroyed) check();
       else reply.raw.once('close', check);

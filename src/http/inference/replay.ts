@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
-import { chunksOf, doneData, sseData } from '../../clients/models/chat-stream.js';
+import { streamOf } from '../../clients/models/chat-stream.js';
 import type { RecordedAnswer } from '../../storage/rollouts/call-records.js';
 import type { ProxyCall } from './call.js';
-import type { Recorder } from './record.js';
+import type { JobRecorder } from './record.js';
 
 /** What keeps buffers between us and the caller from holding a stream back. */
 export const streamHeaders = {
@@ -11,16 +11,26 @@ export const streamHeaders = {
   'x-accel-buffering': 'no',
 };
 
-/** Replays the recorded answer to a rollout that was sent again, without a model call. */
-export function replay(recorder: Recorder, call: ProxyCall, recorded: RecordedAnswer, reply: FastifyReply): void {
-  const { id, response, costUsd } = recorded;
+/**
+ * Replays the recorded answer to a rollout that was sent again, without a model call. Rejects with
+ * an OverCapacityError if the process holds too many bytes; a retry then gets the answer.
+ */
+export async function replay(
+  recorder: JobRecorder,
+  call: ProxyCall,
+  { id, response, costUsd }: RecordedAnswer,
+  reply: FastifyReply,
+): Promise<void> {
+  const text = JSON.stringify(response);
+  try {
+    call.bytes.add(Buffer.byteLength(text));
+  } catch (error) {
+    await recorder.takeBack(call, id);
+    throw error;
+  }
   recorder.takeBackUnlessDelivered(call, id, reply);
   if (costUsd !== null) void reply.header('x-ratchet-cost-usd', String(costUsd));
-  if (!call.upstream.stream) {
-    void reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(response));
-    return;
-  }
-  const chunks = [...chunksOf(response, !call.upstream.hideUsageChunk)];
-  const events = [...chunks.map(sseData), sseData(doneData)];
-  void reply.code(200).headers(streamHeaders).send(events.join(''));
+  void reply.code(200);
+  if (!call.upstream.stream) void reply.type('application/json; charset=utf-8').send(text);
+  else void reply.headers(streamHeaders).send(streamOf(response, !call.upstream.hideUsageChunk));
 }

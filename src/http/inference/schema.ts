@@ -57,6 +57,7 @@ const failures = {
   401: 'Missing or unknown key.',
   403: 'The key lacks the scope infer.',
   404: 'Unknown, or owned by another organization.',
+  408: 'The body did not arrive in time.',
   413: 'The body is larger than 10 MiB.',
   415: 'The body is not application/json.',
   422: 'JSON that cannot be stored: NUL, a lone surrogate, a number beyond a double.',

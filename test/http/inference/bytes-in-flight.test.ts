@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
+import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
+import { deploymentsOfFile } from '../deployments/support.js';
 import { proxyOfFile, question } from './support.js';
 
 const maxBytes = 200_000;
@@ -61,9 +65,108 @@ describe('the bytes that calls hold', () => {
         body: Readable.toWeb(Readable.from([JSON.stringify({ messages: [{ role: 'user', content }] })])) as never,
         duplex: 'half',
       } as RequestInit);
-    proxy.model.reply(() => ({}));
+    proxy.model.reply(() => ({ text: 'short' }));
     expect((await send('short')).status).toBe(200);
+    const asked = proxy.model.requests.length;
     expect((await send('x'.repeat(maxBytes))).status).toBe(503);
+    expect(proxy.model.requests.length).toBe(asked);
     await isFree();
+  });
+});
+
+describe('the bytes that calls of a deployment hold', () => {
+  const shared = createBytesInFlight(maxBytes);
+  const deployments = deploymentsOfFile({ bytes: shared });
+  const isReleased = () => until('no bytes held', () => shared.held() === 0);
+
+  test('refuse a request beyond the bound until another one has ended', async () => {
+    await deployments.deploy('large');
+    const held = gate();
+    deployments.model.reply(async () => {
+      await held.opened;
+      return { text: 'Yes' };
+    });
+    const first = deployments.ask('large', large);
+    await until('the first call', () => deployments.model.requests.length > 0);
+    expect(shared.held()).toBeGreaterThan(150_000);
+    expect(await refusal(await deployments.ask('large', large))).toEqual([503, '1', 'over_capacity']);
+    held.open();
+    expect((await first).status).toBe(200);
+    await isReleased();
+    expect((await deployments.ask('large', large)).status).toBe(200);
+    await isReleased();
+  });
+
+  test('end a call whose answer passes the bound, which counts as an error', async () => {
+    const id = await deployments.deploy('long');
+    deployments.model.reply(() => ({ text: 'x'.repeat(maxBytes) }));
+    expect(await refusal(await deployments.ask('long', question))).toEqual([503, '1', 'over_capacity']);
+    await isReleased();
+    deployments.model.reply(() => ({ text: 'many words '.repeat(2_000) }));
+    const stream = await deployments.ask('long', { ...question, stream: true });
+    expect(await stream.text()).toContain('"code":"over_capacity"');
+    await isReleased();
+    const { body } = await deployments.http.call('GET', `/api/harbor/deployments/${id}/stats`);
+    expect(body).toMatchObject({ requests: 2, errors: 2 });
+  });
+});
+
+describe('a slow body', () => {
+  const slow = createBytesInFlight(maxBytes, { bodyMs: 50 });
+  const slowProxy = proxyOfFile({ bytes: slow });
+
+  /** Sends the first bytes of a body of `declared` bytes, and nothing more. Resolves with the answer. */
+  async function begin(path: string, sent: string, length: string): Promise<string> {
+    const { port } = new URL(slowProxy.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${slowProxy.http.key}\r\n`;
+    socket.write(`${head}content-type: application/json\r\n${length}\r\n\r\n${sent}`);
+    const answer = await text(socket);
+    socket.destroy();
+    return answer;
+  }
+
+  test.each([
+    ['with a length', 'content-length: 150000', '{"messages":'],
+    ['in chunks', 'transfer-encoding: chunked', 'c\r\n{"messages":\r\n'],
+  ])('%s is 408 after its time, and holds only what has arrived', async (_how, length, sent) => {
+    const job = await slowProxy.newSession();
+    const answer = begin(`/api/gepa/v1/${job.jobId}/a/chat/completions`, sent, length);
+    await until('the first bytes', () => slow.held() > 0);
+    expect(slow.held()).toBe(12);
+    expect(await answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":"body_timeout"/);
+    await until('no bytes held', () => slow.held() === 0);
+  });
+});
+
+describe('a recorded answer', () => {
+  const narrow = createBytesInFlight(10_000);
+  const narrowProxy = proxyOfFile({ bytes: narrow });
+
+  test.each([false, true])('counts when it is replayed (stream: %s), and stays for a retry', async (stream) => {
+    const job = await narrowProxy.newSession();
+    const rollout = await narrowProxy.newRollout(job, 0, 0);
+    const body = { ...question, stream };
+    narrowProxy.model.reply(() => ({ text: 'x'.repeat(7_000), sliceBytes: 9_000 }));
+    expect((await narrowProxy.post(job, `/${rollout}`, body)).status).toBe(200);
+    await until('no bytes held', () => narrow.held() === 0);
+    await narrowProxy.nextAttempt(job, rollout);
+    // Another call holds most of the bound meanwhile.
+    const held = gate();
+    narrowProxy.model.reply(async () => {
+      await held.opened;
+      return {};
+    });
+    const other = narrowProxy.post(job, '/other', { messages: [{ role: 'user', content: 'x'.repeat(5_000) }] });
+    await until('the other call', () => narrow.held() > 5_000);
+    expect(await refusal(await narrowProxy.post(job, `/${rollout}`, body))).toEqual([503, '1', 'over_capacity']);
+    held.open();
+    await other;
+    await until('no bytes held', () => narrow.held() === 0);
+    const asked = narrowProxy.model.requests.length;
+    const replayed = await narrowProxy.post(job, `/${rollout}`, body);
+    expect([replayed.status, await replayed.text()]).toEqual([200, expect.stringContaining('xxx')]);
+    expect(narrowProxy.model.requests.length).toBe(asked);
+    await until('no bytes held', () => narrow.held() === 0);
   });
 });
