@@ -1,22 +1,46 @@
-import { chmodSync, chownSync, existsSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { serverAccount } from './account.js';
+import { StartupError } from './errors.js';
 import { makeFolder } from './files.js';
 
+/** What a data directory holds, and what a file system puts into its root. */
+const contents = new Set(['secret-key', 'api-key', 'postgres', 'temporal', 'demo', 'lost+found']);
+
 /**
- * Creates the data directory, for this user alone; as root, the account of Postgres may pass. An
- * existing one keeps its mode: it may be a mount, or hold other things.
+ * Makes the data directory for this user alone; as root, the account of Postgres may pass. One that
+ * exists is closed to others too, unless it holds something else: then the start ends.
  */
 export function makeDataFolder(dataDir: string): void {
   const missing: string[] = [];
   for (let folder = resolve(dataDir); !existsSync(folder); folder = dirname(folder)) missing.push(folder);
   makeFolder(dataDir, 'RATCHET_DATA_DIR', 0o700);
+  for (const folder of missing) close(folder);
+  if (missing.length === 0 && isOpen(dataDir)) closeExisting(dataDir);
+}
+
+const closed = () => (serverAccount() ? 0o710 : 0o700);
+const isOpen = (folder: string): boolean => (statSync(folder).mode & 0o777 & ~closed()) !== 0;
+
+function close(folder: string): void {
   const account = serverAccount();
-  if (!account) return;
-  for (const folder of missing) {
-    chownSync(folder, process.getuid!(), account.gid);
-    chmodSync(folder, 0o710);
+  if (account) chownSync(folder, process.getuid!(), account.gid);
+  chmodSync(folder, closed());
+}
+
+function closeExisting(dataDir: string): void {
+  // The draft of a file that another start writes.
+  const foreign = readdirSync(dataDir).find((name) => !contents.has(name) && !name.endsWith('.new'));
+  let why = foreign === undefined ? '' : `holds ${foreign}`;
+  try {
+    if (foreign === undefined) close(dataDir);
+  } catch (error) {
+    why = (error as Error).message;
   }
+  if (!isOpen(dataDir)) return;
+  throw new StartupError(
+    `Other users can enter ${dataDir}, and it is not closed to them (${why || 'its file system keeps the mode'}): set RATCHET_DATA_DIR to a folder of its own, or run "chmod 700 ${dataDir}".`,
+  );
 }
 
 /** The folder of the embedded Postgres in a data directory. */

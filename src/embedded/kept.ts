@@ -18,6 +18,7 @@ export interface KeptSecret {
 
 /** Reads a secret from the data directory (mode 600); creates it before the first database. */
 export function keepSecret(dataDir: string, secret: KeptSecret): { value: string; created: boolean } {
+  makeDataFolder(dataDir);
   const file = join(dataDir, secret.name);
   const found = readSecret(dataDir, secret);
   if (found !== null) return { value: found, created: false };
@@ -27,7 +28,6 @@ export function keepSecret(dataDir: string, secret: KeptSecret): { value: string
     );
   }
   const value = secret.make();
-  makeDataFolder(dataDir);
   try {
     if (createFile(file, `${value}\n`)) return { value, created: true };
   } catch (cause) {

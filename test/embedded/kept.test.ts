@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createCluster } from '../../src/embedded/postgres-cluster.js';
@@ -39,8 +39,8 @@ describe('a kept secret', () => {
     expect(keepSecret(dataDir, secret)).toEqual({ value: '12345678', created: true });
     const again = keepSecret(dataDir, { ...secret, make: () => 'abcdefgh' });
     expect(again).toEqual({ value: '12345678', created: false });
-    expect(readdirSync(dataDir)).toEqual(['secret']);
-    expect(modeOf(join(dataDir, 'secret'))).toBe(0o600);
+    expect(readdirSync(dataDir)).toEqual(['secret-key']);
+    expect(modeOf(join(dataDir, 'secret-key'))).toBe(0o600);
     const account = serverAccount();
     for (const folder of [dataDir, join(dataDir, '..')]) {
       expect(modeOf(folder)).toBe(account ? 0o710 : 0o700);
@@ -48,11 +48,43 @@ describe('a kept secret', () => {
     }
   });
 
+  test('that another start makes meanwhile is used', () => {
+    const dataDir = freshFolder();
+    const make = () => {
+      keepSecret(dataDir, secret);
+      return 'abcdefgh';
+    };
+    expect(keepSecret(dataDir, { ...secret, make })).toEqual({ value: '12345678', created: false });
+    expect(readdirSync(dataDir)).toEqual(['secret-key']);
+  });
+
+  test('is on the disk before it has its name, and its name before it is used', () => {
+    const dataDir = freshFolder();
+    const steps: string[] = [];
+    const { writeFileSync: write, linkSync: link } = fs;
+    const spies = [
+      jest.spyOn(fs, 'writeFileSync').mockImplementation((file, text, options) => {
+        steps.push(`write${(options as { flush?: boolean }).flush ? ' and flush' : ''}`);
+        write(file, text, options);
+      }),
+      jest.spyOn(fs, 'linkSync').mockImplementation((from, to) => {
+        steps.push('link');
+        link(from, to);
+      }),
+      jest.spyOn(fs, 'fsyncSync').mockImplementation((file) => {
+        if (fs.fstatSync(file).isDirectory()) steps.push('flush the folder');
+      }),
+    ];
+    keepSecret(dataDir, secret);
+    for (const spy of spies) spy.mockRestore();
+    expect(steps).toEqual(['write and flush', 'link', 'flush the folder']);
+  });
+
   test('leaves no file on a full disk, so that the next start makes it', async () => {
     const dataDir = freshFolder();
     const { error, name } = await keepOnFullDisk(dataDir);
     expect({ name, files: readdirSync(dataDir) }).toEqual({ name: 'StartupError', files: [] });
-    expect(error).toContain(join(dataDir, 'secret'));
+    expect(error).toContain(join(dataDir, 'secret-key'));
     expect(keepSecret(dataDir, secret).created).toBe(true);
   });
 
@@ -65,7 +97,7 @@ describe('a kept secret', () => {
       [freshFolder(), /delete it to get a new one/],
       [withDatabase(), /delete .* to begin anew/],
     ] as const) {
-      const file = join(dataDir, 'secret');
+      const file = join(dataDir, 'secret-key');
       writeFileSync(file, text);
       const keep = () => keepSecret(dataDir, secret);
       for (const said of [file, 'RATCHET_SECRET', remedy, /^[^\n]+$/]) expect(keep).toThrow(said);
@@ -75,7 +107,7 @@ describe('a kept secret', () => {
 
   test('that is lost is not made again beside a database', () => {
     const dataDir = withDatabase();
-    expect(() => keepSecret(dataDir, secret)).toThrow(`${join(dataDir, 'secret')} is missing`);
+    expect(() => keepSecret(dataDir, secret)).toThrow(`${join(dataDir, 'secret-key')} is missing`);
     expect(readdirSync(dataDir)).toEqual(['postgres']);
   });
 });
@@ -96,10 +128,33 @@ test.each(['secret-key', 'api-key'])('the %s of a data directory is checked', (n
   expect([keys().secretKey, keys().apiKey!.value]).toEqual([secretKey, apiKey!.value]);
 });
 
-test('an existing data directory keeps its mode', () => {
-  const dataDir = freshFolder(0o755);
-  makeDataFolder(dataDir);
-  expect(modeOf(dataDir)).toBe(0o755);
+describe('an existing data directory', () => {
+  const closed = serverAccount() ? 0o710 : 0o700;
+
+  test.each([0o777, 0o755, 0o750])('of mode %o is closed to other users', (mode) => {
+    const dataDir = freshFolder();
+    keepSecret(dataDir, secret);
+    chmodSync(dataDir, mode);
+    makeDataFolder(dataDir);
+    expect(modeOf(dataDir)).toBe(closed);
+    const account = serverAccount();
+    if (account) expect(statSync(dataDir).gid).toBe(account.gid);
+  });
+
+  test('that is closed stays as it is', () => {
+    const dataDir = freshFolder(0o700);
+    writeFileSync(join(dataDir, 'thesis.txt'), '');
+    makeDataFolder(dataDir);
+    expect(modeOf(dataDir)).toBe(0o700);
+  });
+
+  test('that holds something else keeps its mode, and ends the start with one line', () => {
+    const dataDir = freshFolder(0o755);
+    writeFileSync(join(dataDir, 'thesis.txt'), '');
+    for (const start of [() => makeDataFolder(dataDir), () => keepSecret(dataDir, secret)])
+      for (const said of [dataDir, 'thesis.txt', 'RATCHET_DATA_DIR', /^[^\n]+$/]) expect(start).toThrow(said);
+    expect([modeOf(dataDir), readdirSync(dataDir)]).toEqual([0o755, ['thesis.txt']]);
+  });
 });
 
 test('a JSON file that cannot be written is named, and leaves no draft', () => {
