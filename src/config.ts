@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { chosenKey } from './util/chosen-key.js';
 import { isLoopback } from './util/loopback.js';
 
 /** An invalid setting; the message is one line with its name and format. The exit code is 2. */
@@ -29,7 +30,7 @@ const settings = z.object({
     .optional(),
   RATCHET_API_KEY: z
     .string()
-    .regex(/^[\x21-\x7e]{32,500}$/, 'must be 32 to 500 visible characters without spaces (openssl rand -hex 24)')
+    .regex(chosenKey, 'must be 32 to 500 visible characters without spaces (openssl rand -hex 24)')
     .optional(),
   RATCHET_EGRESS: z.enum(['dev', 'public', 'allowlist'], 'must be dev, public or allowlist').optional(),
   RATCHET_EGRESS_ALLOW: z

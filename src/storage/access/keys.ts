@@ -1,6 +1,7 @@
 import { createHmac, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { scopes as allScopes, type Scope } from '../../contracts/access.js';
+import { chosenKey } from '../../util/chosen-key.js';
 import type { Db, Tx } from '../db/db.js';
 import { positionColumn, type Position } from '../db/positions.js';
 import { ensureOrg } from './orgs.js';
@@ -52,9 +53,9 @@ export function isWholeKey(key: string): boolean {
   return form.test(key) && checksum(key.slice(0, -6)) === key.slice(-6);
 }
 
-/** Whether it can be the first API key: a whole one of ours, or 16 to 500 visible characters. */
+/** Whether it can be the first API key: a whole one of ours, or a chosen one. */
 export function isApiKey(text: string): boolean {
-  return text.startsWith('rk_') ? isWholeKey(text) : /^[\x21-\x7e]{16,500}$/.test(text);
+  return text.startsWith('rk_') ? isWholeKey(text) : chosenKey.test(text);
 }
 
 /** The stored hash: HMAC-SHA256 under a key derived from the service's secret key. */
@@ -170,7 +171,7 @@ const bootstrapId = (orgId: string) => `bootstrap_${orgId}`;
 export async function ensureBootstrapKey(db: Db, secretKey: Buffer, orgId: string, key: string): Promise<void> {
   if (!isApiKey(key)) {
     throw new Error(
-      'RATCHET_API_KEY must be 16 to 500 visible ASCII characters; a key that begins with rk_ must be complete.',
+      'RATCHET_API_KEY must be 32 to 500 visible ASCII characters; a key that begins with rk_ must be complete.',
     );
   }
   await db.org(orgId, async (tx) => {

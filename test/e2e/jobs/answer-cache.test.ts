@@ -88,7 +88,7 @@ describe('an evaluation on a data set', () => {
   test('of another organization finds nothing', async () => {
     await run();
     const { db, config, url } = on.service;
-    const key = 'the-key-of-another-organization';
+    const key = 'the-key-of-another-organization-x';
     await ensureBootstrapKey(db, config.secretKey!, 'other', key);
     const other = await run({ answer_cache: true }, undefined, { api: new Api(url, key) });
     expect(other.seen.usage).toMatchObject({ cached_calls: 0, cache_hit_rate: 0 });

@@ -47,37 +47,37 @@ describe('a generated key', () => {
 
 describe('the bootstrap key', () => {
   test('creates its organization, and a new value replaces it', async () => {
-    await ensureBootstrapKey(db, secretKey, 'default', 'first-key-of-the-org');
-    await ensureBootstrapKey(db, secretKey, 'default', 'first-key-of-the-org');
+    await ensureBootstrapKey(db, secretKey, 'default', 'first-key-of-the-org-xxxxxxxxxxxx');
+    await ensureBootstrapKey(db, secretKey, 'default', 'first-key-of-the-org-xxxxxxxxxxxx');
     const row = { id: 'bootstrap_default', orgId: 'default', scopes: ['read', 'write', 'infer', 'admin'] };
-    expect(await find('first-key-of-the-org')).toEqual(row);
-    await ensureBootstrapKey(db, secretKey, 'default', 'second-key-of-the-org');
-    expect(await find('first-key-of-the-org')).toBeNull();
-    expect(await find('second-key-of-the-org')).toMatchObject({ orgId: 'default' });
+    expect(await find('first-key-of-the-org-xxxxxxxxxxxx')).toEqual(row);
+    await ensureBootstrapKey(db, secretKey, 'default', 'second-key-of-the-org-xxxxxxxxxxx');
+    expect(await find('first-key-of-the-org-xxxxxxxxxxxx')).toBeNull();
+    expect(await find('second-key-of-the-org-xxxxxxxxxxx')).toMatchObject({ orgId: 'default' });
   });
 
   test('stays revoked when the service starts again', async () => {
-    await ensureBootstrapKey(db, secretKey, 'gone', 'key-that-is-revoked');
+    await ensureBootstrapKey(db, secretKey, 'gone', 'key-that-is-revoked-xxxxxxxxxxxxx');
     await db.org('gone', (tx) => tx.query('update api_keys set revoked_at = now()'));
-    await ensureBootstrapKey(db, secretKey, 'gone', 'key-that-is-revoked');
-    expect(await find('key-that-is-revoked')).toBeNull();
+    await ensureBootstrapKey(db, secretKey, 'gone', 'key-that-is-revoked-xxxxxxxxxxxxx');
+    expect(await find('key-that-is-revoked-xxxxxxxxxxxxx')).toBeNull();
   });
 
   test.each([
-    'short',
-    'with a space in it',
+    'x'.repeat(31),
+    `with a space in it ${'x'.repeat(20)}`,
     'x'.repeat(501),
     'rk_cut',
     generateKey().slice(0, -1),
-    'zeile\numbruch-und-so',
+    `two\nlines ${'x'.repeat(30)}`,
   ])('refuses %j and names the remedy', async (key) => {
     await expect(ensureBootstrapKey(db, secretKey, 'default', key)).rejects.toThrow('RATCHET_API_KEY');
   });
 });
 
 test('writes the last use at most once a minute', async () => {
-  await ensureBootstrapKey(db, secretKey, 'used', 'a-key-that-is-used');
-  const row = (await find('a-key-that-is-used'))!;
+  await ensureBootstrapKey(db, secretKey, 'used', 'a-key-that-is-used-xxxxxxxxxxxxxx');
+  const row = (await find('a-key-that-is-used-xxxxxxxxxxxxxx'))!;
   const lastUse = async () =>
     (await db.org('used', (tx) => tx.query('select last_used_at from api_keys')))[0]!['last_used_at'];
   await touchKey(db, row);

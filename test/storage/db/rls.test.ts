@@ -7,6 +7,7 @@ import { writeCounters } from '../../../src/storage/deployments/counters.js';
 import { insertDeployment, setSnapshot, promote } from '../../../src/storage/deployments/deployments.js';
 import { putDataset } from '../../../src/storage/datasets/datasets.js';
 import { insertTasks } from '../../../src/storage/graphs/tasks.js';
+import { announceChange } from '../../../src/storage/access/audit-log.js';
 import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
 import { insertWebhook } from '../../../src/storage/jobs/webhooks.js';
@@ -65,7 +66,7 @@ beforeAll(async () => {
   db = connect(url, pino({ level: 'silent' }), 4);
   for (const org of ['one', 'two']) {
     const job = await insertJob(db, org);
-    await ensureBootstrapKey(db, Buffer.alloc(32, 1), org, `key-of-organization-${org}`);
+    await ensureBootstrapKey(db, Buffer.alloc(32, 1), org, `key-of-the-organization-named-${org}`);
     await db.org(org, async (tx) => {
       await planRollouts(tx, job, [{ ordinal: 0, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }], false);
       await recordDecision(tx, job, { events: [paused(1)] });
@@ -178,6 +179,8 @@ describe('row-level security', () => {
         tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ('two', 'x', '')`),
       ),
     ).rejects.toThrow(/row-level security/);
+    const entry = { orgId: 'two', targetOrg: null, keyId: null, action: 'x', params: {}, requestId: null };
+    await expect(db.org('one', (tx) => announceChange(tx, entry))).rejects.toThrow(/row-level security/);
     expect(
       await db.org('one', (tx) => tx.query(`update jobs set status = 'failed' where org_id = 'two' returning id`)),
     ).toEqual([]);
@@ -194,7 +197,10 @@ describe('row-level security', () => {
     ]);
     for (const table of tables) expect(await db.worker((tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
     expect(await db.worker((tx) => tx.query(`update jobs set status = 'failed' returning id`))).toEqual([]);
-    for (const listed of [open, 'select * from due_webhooks(10)'])
+    expect(await db.worker((tx) => tx.query('select * from count_open_jobs()'))).toEqual([
+      expect.objectContaining({ status: 'running', count: 2 }),
+    ]);
+    for (const listed of [open, 'select * from due_webhooks(10)', 'select * from count_open_jobs()'])
       expect(await db.org('one', (tx) => tx.query(listed))).toEqual([]);
   });
 
