@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { announceChange, settleChange, withdrawChange } from '../../storage/access/audit-log.js';
 import { operatorOrg } from '../../storage/access/orgs.js';
 import { asObject } from '../../util/json.js';
@@ -19,6 +19,7 @@ const safeMethods = ['GET', 'HEAD'];
  */
 export function registerAudit(app: App, { db, log }: Pick<HttpDeps, 'db' | 'log'>): void {
   const announced = new WeakMap<FastifyRequest, string>();
+  const created = new WeakMap<FastifyRequest, string>();
 
   app.addHook('preHandler', (request, _reply, done) => {
     const { config, url } = request.routeOptions;
@@ -36,12 +37,18 @@ export function registerAudit(app: App, { db, log }: Pick<HttpDeps, 'db' | 'log'
     }, done);
   });
 
-  app.addHook('onSend', (request, reply, payload, done) => {
+  app.addHook('preSerialization', (request, { statusCode }, payload, done) => {
+    const id = statusCode === 201 ? idIn(payload) : null;
+    if (id !== null) created.set(request, id);
+    done(null, payload);
+  });
+
+  app.addHook('onSend', (request, reply, _payload, done) => {
     const id = announced.get(request);
     if (id === undefined) return done();
     const isMade = reply.statusCode < 400 && !reply.hasHeader('idempotency-replayed');
     db.org(request.caller.orgId, (tx) =>
-      isMade ? settleChange(tx, id, reply.statusCode, createdBy(reply, payload)) : withdrawChange(tx, id),
+      isMade ? settleChange(tx, id, reply.statusCode, created.get(request) ?? null) : withdrawChange(tx, id),
     )
       // The change is made, and its entry stays without a status.
       .catch((error: unknown) => log.error({ err: error, audit_id: id }, 'could not settle an entry of the audit log'))
@@ -57,10 +64,9 @@ function targetOf({ caller, query }: FastifyRequest): string | null {
 
 const idFields = ['job_id', 'key_id', 'dataset_id', 'org_id', 'id'];
 
-/** The id of the created resource. The rest of the body may contain secrets. */
-function createdBy(reply: FastifyReply, payload: unknown): string | null {
-  if (reply.statusCode !== 201 || typeof payload !== 'string') return null;
-  const body = asObject(JSON.parse(payload));
-  const field = idFields.find((name) => typeof body?.[name] === 'string');
-  return field === undefined ? null : String(body![field]);
+/** The id of the created resource. The rest of the response may contain secrets. */
+function idIn(payload: unknown): string | null {
+  const response = asObject(payload);
+  const field = idFields.find((name) => typeof response?.[name] === 'string');
+  return field === undefined ? null : String(response![field]);
 }
