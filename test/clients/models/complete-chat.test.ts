@@ -1,18 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { completeChat } from '../../../src/clients/models/complete-chat.js';
-import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
+import { createProviders, type ModelTry, type Providers } from '../../../src/clients/models/providers.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { startFakeModel, type FakeModel, type ModelReply } from '../../support/fakes/model.js';
 
 const messages: Message[] = [{ role: 'user', content: 'Write a better prompt.' }];
 let model: FakeModel;
 let providers: Providers;
+const counted: ModelTry[] = [];
+const retried: string[] = [];
 
 beforeAll(async () => {
   model = await startFakeModel();
-  providers = createProviders({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-secret' });
+  const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-secret' };
+  providers = createProviders(env, {
+    observer: { modelCall: (call) => void counted.push(call), retry: (provider) => void retried.push(provider) },
+  });
 });
-beforeEach(() => void (model.requests.length = 0));
+beforeEach(() => {
+  for (const list of [model.requests, counted, retried]) list.length = 0;
+});
 afterAll(async () => {
   await providers.close();
   await model.close();
@@ -37,6 +44,15 @@ describe('a proposer call', () => {
       latencyMs: expect.any(Number) as unknown,
     });
     expect(model.requests[0]!.body).toEqual({ temperature: 1, model: 'gpt-4o-mini', messages, stream: false });
+  });
+
+  test('is counted with each of its tries', async () => {
+    await ask((n) => (n < 2 ? { status: 500, raw: 'oops' } : { text: 'ok' }), { asker: 'judge' });
+    expect(counted).toMatchObject([
+      { provider: 'openai', model: 'gpt-4o-mini', purpose: 'judge', status: 500, costUsd: 0 },
+      { provider: 'openai', model: 'gpt-4o-mini', purpose: 'judge', status: 200, promptTokens: 4, completionTokens: 1 },
+    ]);
+    expect(retried).toEqual(['openai']);
   });
 
   test.each<[string, ModelReply]>([

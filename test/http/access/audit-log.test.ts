@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import type { Tx } from '../../../src/storage/db/db.js';
 import { announceChange } from '../../../src/storage/access/audit-log.js';
 import { promote } from '../../../src/storage/deployments/deployments.js';
@@ -87,6 +88,34 @@ test('a settled entry is final, and one of a process that died has no status', a
   const entry = { orgId: 'default', targetOrg: null, keyId: 'key_1', action: 'POST /x', params: {}, requestId: 'r' };
   const id = await http.db.org('default', (tx) => announceChange(tx, entry));
   expect((await entries('?limit=1'))[0]).toMatchObject({ audit_id: id, status: null });
+});
+
+describe('while the log is', () => {
+  /** Runs `work` while changes of the log run `body` first. */
+  async function whileLog(event: 'insert' | 'update', body: string, work: () => Promise<void>): Promise<void> {
+    const superuser = new pg.Client(http.databaseUrl);
+    await superuser.connect();
+    await superuser.query(`create function slow_log() returns trigger language plpgsql as
+      $$ begin ${body}; return new; end $$`);
+    await superuser.query(`create trigger slow before ${event} on audit_log for each row execute function slow_log()`);
+    await work();
+    await superuser.query('drop function slow_log cascade');
+    await superuser.end();
+  }
+  const create = (name: string) => http.call('POST', '/api/v1/admin/keys', { name, scopes: ['read'] });
+
+  test('not writable, nothing is changed', () =>
+    whileLog('insert', "raise exception 'full' using errcode = 'disk_full'", async () => {
+      expect((await create('unlogged')).status).toBe(503);
+      const { data } = (await http.call('GET', '/api/v1/admin/keys')).body;
+      expect(data.map(({ name }: { name: string }) => name)).not.toContain('unlogged');
+    }));
+
+  test('slow, the answer waits for its entry', () =>
+    whileLog('update', 'perform pg_sleep(0.2)', async () => {
+      expect((await create('logged')).status).toBe(201);
+      expect((await entries('?limit=1'))[0]).toMatchObject({ action: 'POST /api/v1/admin/keys', status: 201 });
+    }));
 });
 
 describe('every operation that changes something', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
+import { buildApp } from '../../../src/http/app.js';
 import { httpOfFile, type Answer } from '../support.js';
 
 const http = httpOfFile();
@@ -67,6 +68,16 @@ test('a revoked key is refused after five seconds at most, and stays listed', as
   expect(at).toEqual(expect.any(String));
   expect((await http.call('DELETE', `${base}/${id}`)).status).toBe(204);
   expect((await find(id)).revoked_at).toBe(at);
+});
+
+test('another API process refuses a revoked key after five seconds at most', async () => {
+  const another = await buildApp(http.deps);
+  const { key, key_id: id } = await create();
+  const ask = async () => (await another.inject({ url: '/api/v1/online/sessions', headers: withKey(key) })).statusCode;
+  expect(await ask()).toBe(200);
+  expect((await http.call('DELETE', `${base}/${id}`)).status).toBe(204);
+  expect(await afterCache(ask)).toBe(401);
+  await another.close();
 });
 
 describe('rotation', () => {

@@ -79,6 +79,20 @@ test('a key is never returned, and is stored encrypted', async () => {
   expect(rows.map(({ ciphertext }) => ciphertext.includes(secret))).toEqual([false]);
 });
 
+test("another organization cannot open the sealed key, and its calls do not use the service's", async () => {
+  await set('openai', 'sk-mine');
+  const superuser = new pg.Client(http.databaseUrl);
+  await superuser.connect();
+  await superuser.query(
+    `insert into provider_keys select 'other', provider, ciphertext from provider_keys where org_id = 'default'`,
+  );
+  await expect(afterCache(() => keyOf('other'))).rejects.toMatchObject({ code: 'upstream_unreachable' });
+  expect(model.requests).toEqual([]);
+  await superuser.query(`delete from provider_keys where org_id = 'other'`);
+  await superuser.end();
+  expect(await afterCache(() => keyOf('other'))).toBe('Bearer sk-service');
+});
+
 test('an answer that quotes the refused key shows none', async () => {
   await set('openai', 'sk-refused');
   model.reply(() => ({ status: 401, raw: '{"error":{"message":"Incorrect API key: sk-refused"}}' }));

@@ -16,6 +16,7 @@ beforeAll(async () => {
         (request) => request.caller,
       );
       app.post('/api/gepa/v1/:session_id/chat/completions', { config: { access: 'inference' } }, (r) => r.caller);
+      app.post('/api/gepa/v1/:session_id/:correlation_id/other', (request) => request.caller);
     },
   });
   for (const [url, { methods }] of http.app.routeTable) {
@@ -135,6 +136,27 @@ describe('accepted keys', () => {
     expect(await later(5_000, async () => (await ask({ 'x-api-key': key })).statusCode)).toBe(401);
   });
 
+  test('counts the five seconds from the start of the look-up', async () => {
+    const key = await keyOf('expires_at', [null]);
+    const lookUp = http.db.auth.bind(http.db);
+    const { now } = performance;
+    let ahead = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + ahead);
+    // The key is revoked while a slow answer says that it is valid.
+    http.db.auth = async (...args) => {
+      const found = await lookUp(...args);
+      ahead = 5_000;
+      return found;
+    };
+    expect((await ask({ 'x-api-key': key })).statusCode).toBe(200);
+    http.db.auth = lookUp;
+    await http.db.org('default', (tx) =>
+      tx.query('update api_keys set revoked_at = now() where id = $1', [key.slice(3, 11)]),
+    );
+    expect((await ask({ 'x-api-key': key })).statusCode).toBe(401);
+    clock.mockRestore();
+  });
+
   test('looks up an unknown key at most once a second', async () => {
     const unknown = generateKey();
     const asked = countCalls(http.db, 'auth');
@@ -189,6 +211,7 @@ describe("a job's inference key", () => {
     expect(answer.json()).toEqual({ orgId: 'default', keyId: null });
     expect((await post('/api/gepa/v1/ses_1/cor_2/chat/completions', 'rip_ses_1_cor_1')).statusCode).toBe(401);
     expect((await post('/api/gepa/v1/ses_1/chat/completions', 'rip_ses_1_cor_1')).statusCode).toBe(401);
+    expect((await post('/api/gepa/v1/ses_1/cor_1/other', 'rip_ses_1_cor_1')).statusCode).toBe(401);
     expect((await ask({ authorization: 'Bearer rip_ses_1_cor_1' })).statusCode).toBe(401);
   });
 

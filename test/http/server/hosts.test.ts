@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fastify from 'fastify';
+import type { App } from '../../../src/http/deps.js';
+import { toApiError } from '../../../src/http/server/errors.js';
+import { registerHosts } from '../../../src/http/server/hosts.js';
 import { startHttp, type TestHttp } from '../support.js';
 
 // Invariant: a page in a browser reaches nothing, by whatever name it calls this machine.
@@ -40,6 +44,20 @@ describe('the host of a request', () => {
     expect([status, body.code]).toEqual([421, 'unknown_host']);
     expect(body.detail).toContain('evil.example:81');
   });
+});
+
+test.each([
+  ['Ratchet.LAN', 'ratchet.lan:8787', 200],
+  ['::2', '[::2]:8787', 200],
+  ['::2', '[::3]', 421],
+  ['0.0.0.0', '0.0.0.0:8787', 421],
+  ['::', '[::]:8787', 421],
+])('with HOST=%s the host %s is %i', async (listenHost, host, status) => {
+  const app = fastify();
+  app.setErrorHandler((error, _request, reply) => reply.code(toApiError(error).status).send());
+  registerHosts(app as unknown as App, 'http://127.0.0.1:8787', listenHost);
+  app.get('/x', () => '');
+  expect((await app.inject({ url: '/x', headers: { host } })).statusCode).toBe(status);
 });
 
 describe('a change', () => {

@@ -46,7 +46,9 @@ test('all processes of a secret key share a role, which another key does not ope
   const [key, other] = [randomBytes(32), randomBytes(32)];
   const urls = await Promise.all(Array.from({ length: 4 }, () => ensureLoginRole(admin, key)));
   expect(new Set(urls).size).toBe(1);
-  expect(await ensureLoginRole(admin, other)).not.toBe(urls[0]);
+  const [ours, theirs] = [urls[0]!, await ensureLoginRole(admin, other)].map((url) => new URL(url));
+  expect(ours!.username).not.toBe(theirs!.username);
+  expect(ours!.password).not.toBe(theirs!.password);
   const db = connect(urls[0]!, log, 1);
   await db.worker((tx) => tx.query('select 1'));
   await db.close();
@@ -63,8 +65,11 @@ test('where the role of the URL may not create it, one line has the statement fo
   const error = await ensureLoginRole(url, key).catch((refused: Error) => refused);
   expect(error).toBeInstanceOf(MigrationError);
   const [, sql] = /"(create role [^"]+)"/.exec((error as Error).message)!;
+  expect(sql).toContain("password 'SCRAM-SHA-256$");
   await as({ connectionString: admin }, (client) => client.query(sql!));
-  const db = connect(await ensureLoginRole(url, key), log, 1);
+  const loginUrl = await ensureLoginRole(url, key);
+  expect(sql).not.toContain(new URL(loginUrl).password);
+  const db = connect(loginUrl, log, 1);
   await db.worker((tx) => tx.query('select 1'));
   await db.close();
 });
