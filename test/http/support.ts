@@ -229,7 +229,7 @@ export const evaluationRequest = {
 const graphTasks = Array.from({ length: 12 }, (_, i) => ({ id: `t${i}`, input: { question: `q${i}` } }));
 
 /** A valid create request of a graph job. */
-const graphRequest = {
+export const graphRequest = {
   dataset: {
     initial_prompt: 'Answer.',
     tasks: graphTasks,

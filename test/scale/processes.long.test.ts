@@ -65,6 +65,21 @@ test('both answer on one port; the parent gives the metrics of both', async () =
   await until('all are counted', async () => (await counted()) === 20);
 });
 
+test('both refuse a revoked key within five seconds', async () => {
+  const { key, key_id: id } = await api.call<{ key: string; key_id: string }>('POST', '/api/v1/admin/keys', {
+    ...{ name: 'revoked', scopes: ['read'] },
+  });
+  const headers = { authorization: `Bearer ${key}`, connection: 'close' };
+  const ask = async () => (await fetch(`${tree.url}/api/v1/online/sessions`, { headers })).status;
+  const asked = async () => new Set(await Promise.all(Array.from({ length: 20 }, ask)));
+  // Now both have it in their caches.
+  expect(await asked()).toEqual(new Set([200]));
+  const as = { authorization: `Bearer ${worker.apiKey}` };
+  await fetch(`${tree.url}/api/v1/admin/keys/${id}`, { method: 'DELETE', headers: as });
+  await until('no process accepts it', async () => !(await asked()).has(200), 6);
+  expect(await asked()).toEqual(new Set([401]));
+});
+
 test('streams survive the end of one; another takes its place', async () => {
   const { job_id: id } = await api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
     ...{ container_url: container.url, app_id: 'a', env_name: 'e', seeds: [0, 1, 2, 3, 4, 5], max_concurrent: 6 },
