@@ -12,8 +12,9 @@ import {
   rotateKey,
   setProviderKey,
 } from './access.js';
+import { setLimits, showLimits } from './limits.js';
 
-/** Adds `orgs`, `keys`, `provider-keys` and `audit`. */
+/** Adds `orgs`, `keys`, `limits`, `provider-keys` and `audit`. */
 export function accessCommands(program: Command): void {
   ofOrg(program.command('audit').description('the newest changes, and the keys that made them'))
     .option('--limit <count>', 'how many, up to 1000', wholeNumber, 20)
@@ -48,6 +49,17 @@ export function accessCommands(program: Command): void {
     .action(rotateKey);
   ofOrg(keys.command('revoke').description('end a key for good')).argument('<id>').action(revokeKey);
 
+  const limits = program.command('limits').description('what an organization or one of its keys may use');
+  ofOrg(limits.command('show').description('the limits of the organization, or of a key'))
+    .option('--key <id>', 'of a key')
+    .option('--json', 'as JSON')
+    .action(showLimits);
+  ofOrg(limits.command('set').description('change limits; the others stay'))
+    .option('--key <id>', 'of a key')
+    .option('--requests-per-minute <count>', 'requests in a minute, or none', limitOf)
+    .option('--json', 'as JSON')
+    .action(setLimits);
+
   const providerKeys = program.command('provider-keys').description("an organization's own keys of model providers");
   ofOrg(providerKeys.command('set').description('set the key that standard input holds'))
     .argument('<provider>')
@@ -60,6 +72,11 @@ export function accessCommands(program: Command): void {
 
 function ofOrg(command: Command): Command {
   return command.option('--org <id>', 'another organization (operators)');
+}
+
+/** A limit, or null for none. */
+function limitOf(text: string): number | null {
+  return text === 'none' ? null : wholeNumber(text);
 }
 
 function wholeNumber(text: string): number {

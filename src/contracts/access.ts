@@ -47,6 +47,24 @@ export const rotateKeySchema = z.strictObject({
     .describe('How long the replaced key stays valid, unless it expires before.'),
 });
 
+const largest = 1_000_000_000;
+/** Sets all limits: one that is left out is removed. */
+export const setLimitsSchema = z.strictObject({
+  requests_per_minute: z
+    .int()
+    .min(1)
+    .max(largest)
+    .nullish()
+    .describe('Requests with an API key in a minute of the clock; those of containers in jobs do not count.'),
+});
+export const limitsSchema = z
+  .object({
+    org_id: z.string(),
+    key_id: z.string().nullable().describe('null: the limits of the organization.'),
+    limits: z.object({ requests_per_minute: z.int().nullable() }).describe('null: without limit.'),
+  })
+  .meta({ id: 'Limits' });
+
 const time = z.string().nullable();
 export const keySchema = z
   .object({

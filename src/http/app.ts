@@ -7,6 +7,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { registerAudit } from './access/audit.js';
 import { registerAuditLog } from './access/audit-log.js';
 import { registerKeys } from './access/keys.js';
+import { registerLimits } from './access/limits.js';
 import { registerOrgs } from './access/orgs.js';
 import { registerProviderKeys } from './access/provider-keys.js';
 import { registerAuth } from './server/auth.js';
@@ -113,6 +114,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerWebhooks(app, deps);
   registerOrgs(app, deps);
   registerKeys(app, deps);
+  registerLimits(app, deps);
   registerProviderKeys(app, deps);
   registerAuditLog(app, deps);
   await registerDatasets(app, deps);

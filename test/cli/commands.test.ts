@@ -431,6 +431,15 @@ describe('orgs and keys', () => {
     expect([denied.code, denied.err]).toEqual([1, expect.stringContaining('403')]);
   }, 60_000);
 
+  test('limits are set one by one, shown and removed', async () => {
+    const id = /^key_\w+/m.exec((await ratchet('keys', 'create', 'limited', '--scope', 'read')).err)![0];
+    const limits = (...args: string[]) => ratchet('limits', ...args, '--key', id);
+    expect((await limits('set', '--requests-per-minute', '600')).out).toMatch(/^requests per minute +600$/m);
+    expect((await limits('show')).out).toMatch(/^requests per minute +600$/m);
+    expect((await limits('set', '--requests-per-minute', 'none')).out).toMatch(/^requests per minute +none$/m);
+    expect((await limits('set')).code).toBe(2);
+  }, 60_000);
+
   test('a provider key is set from standard input, listed and deleted', async () => {
     const set = run(['provider-keys', 'set', 'openai'], { RATCHET_API_KEY: on.service.apiKey }, 'sk-mine\n');
     expect(await set).toMatchObject({ code: 0, out: expect.not.stringContaining('sk-mine') });

@@ -80,6 +80,28 @@ test('both refuse a revoked key within five seconds', async () => {
   expect(await asked()).toEqual(new Set([401]));
 });
 
+test('a limit of requests is that of both together', async () => {
+  const limit = 64;
+  const admitted = async () => {
+    const made = await api.call<{ key: string; key_id: string }>('POST', '/api/v1/admin/keys', {
+      ...{ name: 'limited', scopes: ['read'] },
+    });
+    await api.call('PUT', `/api/v1/admin/keys/${made.key_id}/limits`, { requests_per_minute: limit });
+    const headers = { 'x-api-key': made.key, connection: 'close' };
+    const ask = async () => (await fetch(`${tree.url}/api/v1/online/sessions`, { headers })).status;
+    const statuses = await Promise.all(Array.from({ length: 2 * limit }, ask));
+    return statuses.filter((status) => status === 200).length;
+  };
+  const minute = async () => (await worker.query<{ m: number }>('select extract(minute from now())::int as m'))[0]!.m;
+  const count = await until('it happens within one minute', async () => {
+    const before = await minute();
+    const found = await admitted();
+    return (await minute()) === before && found;
+  });
+  expect(count).toBeGreaterThanOrEqual(limit - limit / 8);
+  expect(count).toBeLessThanOrEqual(limit);
+});
+
 test('streams survive the end of one; another takes its place', async () => {
   const { job_id: id } = await api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
     ...{ container_url: container.url, app_id: 'a', env_name: 'e', seeds: [0, 1, 2, 3, 4, 5], max_concurrent: 6 },

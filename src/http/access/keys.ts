@@ -74,7 +74,7 @@ export function registerKeys(app: App, deps: HttpDeps): void {
       schema: {
         tags,
         summary: 'Replace an API key',
-        description: `The new key has the name, the scopes and the lifetime of the replaced one. ${shownOnce}`,
+        description: `The new key has the name, the scopes, the lifetime and the limits of the replaced one. ${shownOnce}`,
         params,
         querystring: orgQuerySchema,
         body: rotateKeySchema,
@@ -109,7 +109,7 @@ export function registerKeys(app: App, deps: HttpDeps): void {
   );
 }
 
-const unknownKey = (id: string) => refuse.notFound(`API key ${id.slice(0, 100)}`);
+export const unknownKey = (id: string) => refuse.notFound(`API key ${id.slice(0, 100)}`);
 
 function refusalOf(refusal: RotationRefusal, id: string): ApiError {
   switch (refusal) {

@@ -25,10 +25,7 @@ export function registerOrgs(app: App, { db }: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      if (!isOperator(request.caller.orgId)) {
-        const detail = `Only an admin key of the organization "${operatorOrg}" creates organizations.`;
-        throw new ApiError(403, 'not_operator', detail);
-      }
+      requireOperator(request.caller.orgId, 'creates organizations');
       const id = newOrgId();
       const org = await db.org(id, (tx) => insertOrg(tx, { id, name: request.body.name }));
       return reply.code(201).send(viewOf(org));
@@ -56,6 +53,12 @@ export function registerOrgs(app: App, { db }: HttpDeps): void {
 }
 
 const isOperator = (orgId: string) => orgId === operatorOrg;
+
+/** Refuses a caller that does not operate the service; `what`: as in "creates organizations". */
+export function requireOperator(callerOrg: string, what: string): void {
+  if (isOperator(callerOrg)) return;
+  throw new ApiError(403, 'not_operator', `Only an admin key of the organization "${operatorOrg}" ${what}.`);
+}
 
 /** The organization that a request manages; one that the caller may not see does not exist. */
 export async function managedOrg({ db }: HttpDeps, callerOrg: string, requested = callerOrg): Promise<string> {

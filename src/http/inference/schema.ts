@@ -61,7 +61,7 @@ const failures = {
   413: 'The body is larger than 10 MiB.',
   415: 'The body is not application/json.',
   422: 'JSON that cannot be stored: NUL, a lone surrogate, a number beyond a double.',
-  429: "The provider's; retry-after is passed on. Or too many failed authentications from this address.",
+  429: "The provider's, a limit of the key or its organization, or too many failed authentications; see retry-after.",
   502: "The provider is unreachable, broke off, or refused the service's key.",
   503: 'Draining, overloaded, or the database is unreachable.',
   504: 'The provider did not answer in time.',

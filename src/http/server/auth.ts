@@ -3,6 +3,7 @@ import { findKey, hashKey, isWholeKey, touchKey, type KeyRow } from '../../stora
 import { ExpiringMap } from '../../util/expiring-map.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
+import { createLimiter } from './limits.js';
 import { missingScope, registerScopes } from './scopes.js';
 
 /** The caller; its key names the organization. `keyId` is null for an inference key. */
@@ -39,9 +40,10 @@ const inferencePrefix = 'rip_';
 /** Requires a key for all paths but the public routes, unknown paths included. */
 export function registerAuth(app: App, deps: HttpDeps): void {
   const lookUp = createKeyCache(deps);
+  const limit = createLimiter(deps);
   registerScopes(app, isPublic);
   app.decorateRequest('caller', null as unknown as Caller);
-  const identify = async (request: FastifyRequest, presented: string): Promise<void> => {
+  const identify = async (request: FastifyRequest, presented: string): Promise<KeyRow> => {
     if (presented.startsWith('rk_') && !isWholeKey(presented)) throw unauthorized('The API key is malformed.');
     const row = await lookUp(presented);
     if (!row) throw unauthorized('The API key is unknown, revoked or expired.');
@@ -49,12 +51,17 @@ export function registerAuth(app: App, deps: HttpDeps): void {
     const { scope } = request.routeOptions.config;
     if (scope && !row.scopes.includes(scope)) throw missingScope(scope);
     request.caller = { orgId: row.orgId, keyId: row.id };
+    return row;
   };
-  app.decorate('identify', (request) => identify(request, presentedKey(request)));
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.decorate('identify', async (request) => void (await identify(request, presentedKey(request))));
+  app.addHook('onRequest', (request, reply, done) => {
     if (isPublic(request.routeOptions.url)) return done();
     const presented = presentedKey(request);
-    if (!presented.startsWith(inferencePrefix)) return void identify(request, presented).then(() => done(), done);
+    if (!presented.startsWith(inferencePrefix)) {
+      return void identify(request, presented)
+        .then((key) => (key.limits.length > 0 ? limit(key, reply) : undefined))
+        .then(() => done(), done);
+    }
     request.caller = inferenceCaller(request, presented, deps);
     done();
   });

@@ -3,6 +3,7 @@ import fastifySwagger from '@fastify/swagger';
 import fastifySwaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { App } from '../deps.js';
+import { limitHeaders } from './limits.js';
 
 /** OpenAPI 3.1 at /openapi.json and a page at /docs; register before the routes. */
 export async function registerDocs(app: App, version: string): Promise<void> {
@@ -19,6 +20,7 @@ export async function registerDocs(app: App, version: string): Promise<void> {
           bearer: { type: 'http', scheme: 'bearer' },
           apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         },
+        headers: limitHeaders,
       },
     },
     transform(route) {
@@ -32,6 +34,7 @@ export async function registerDocs(app: App, version: string): Promise<void> {
       const written = jsonSchemaTransformObject(document);
       for (const operation of Object.values(written.paths ?? {}).flatMap((path) => Object.values(path ?? {}))) {
         loosenBody((operation as { requestBody?: RequestBody }).requestBody);
+        describeLimits((operation as { responses?: Responses }).responses ?? {});
       }
       return written;
     },
@@ -65,6 +68,19 @@ function render(document: object): { body: Buffer; etag: string } {
 function operationId(method: string, path: string): string {
   const words = path.split(/\W+/).filter((word) => word !== '');
   return [method, ...(words.length > 0 ? words : ['root'])].join('_').toLowerCase();
+}
+
+type Responses = Record<string, { headers?: Record<string, object> }>;
+
+/** Adds the fields of limits to the successes and the refusals of operations with a key. */
+function describeLimits(responses: Responses): void {
+  if (!responses['429']) return;
+  for (const [status, response] of Object.entries(responses)) {
+    if (!/^(2..|429)$/.test(status)) continue;
+    const names = Object.keys(limitHeaders).filter((name) => status === '429' || name !== 'Retry-After');
+    const headers = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+    response.headers = { ...response.headers, ...Object.fromEntries(headers) };
+  }
 }
 
 interface RequestBody {

@@ -30,7 +30,7 @@ const causes = {
   413: 'The body is too large.',
   415: 'The body is not application/json.',
   422: 'Invalid fields, listed in `errors`.',
-  429: 'Too many failed authentications from this address; retry after `retry-after`.',
+  429: 'A limit of the key or its organization, or too many failed authentications from this address; see `retry-after`.',
   503: 'Draining, overloaded, or a part of the service is unreachable; retry after `retry-after`.',
 };
 export type ErrorStatus = keyof typeof causes;

@@ -4,19 +4,24 @@ import { scopes as allScopes, type Scope } from '../../contracts/access.js';
 import { chosenKey } from '../../util/chosen-key.js';
 import type { Db, Tx } from '../db/db.js';
 import { positionColumn, type Position } from '../db/positions.js';
+import { copyLimits, limitsOf, type SubjectLimits } from './limits.js';
 import { ensureOrg } from './orgs.js';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const form = /^rk_([0-9A-Za-z]{8})_([0-9A-Za-z]{32,200})([0-9A-Za-z]{6})$/;
-/** An API key, as found by its hash. */
-export interface KeyRow {
+interface KeyIdentity {
   id: string;
   orgId: string;
   scopes: Scope[];
 }
 
+/** An API key, as found by its hash, with its limits and those of its organization. */
+export interface KeyRow extends KeyIdentity {
+  limits: SubjectLimits[];
+}
+
 /** An API key as its organization sees it. */
-export interface KeyRecord extends KeyRow {
+export interface KeyRecord extends KeyIdentity {
   name: string;
   createdAt: Date;
   expiresAt: Date | null;
@@ -71,8 +76,8 @@ const peppers = new WeakMap<Buffer, Buffer>();
 /** The valid key with this hash, or null. */
 export async function findKey(db: Db, hash: Buffer): Promise<KeyRow | null> {
   const rows = await db.auth(hash.toString('hex'), (tx) =>
-    tx.query<KeyRow>(
-      `select id, org_id as "orgId", scopes from api_keys
+    tx.query<KeyRow & Record<string, unknown>>(
+      `select id, org_id as "orgId", scopes, ${limitsOf('api_keys.id', 'api_keys.org_id')} as limits from api_keys
         where key_hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
       [hash],
     ),
@@ -81,7 +86,7 @@ export async function findKey(db: Db, hash: Buffer): Promise<KeyRow | null> {
 }
 
 /** Updates the key's last use, at most once a minute. */
-export async function touchKey(db: Db, key: KeyRow): Promise<void> {
+export async function touchKey(db: Db, key: KeyIdentity): Promise<void> {
   await db.org(key.orgId, (tx) =>
     tx.query(
       `update api_keys set last_used_at = now()
@@ -120,12 +125,17 @@ export async function listKeys(
   );
 }
 
+/** Whether the transaction's organization has the key. */
+export async function keyExists(tx: Tx, id: string): Promise<boolean> {
+  return (await tx.query('select 1 from api_keys where id = $1', [id])).length > 0;
+}
+
 /** Why a key cannot be rotated. */
 export type RotationRefusal = 'unknown' | 'bootstrap' | 'replaced' | 'ended';
 
 /**
- * Makes a key with the name, the scopes and the lifetime of another one, which ends after
- * `graceS` seconds.
+ * Makes a key with the name, the scopes, the lifetime and the limits of another one, which ends
+ * after `graceS` seconds.
  */
 export async function rotateKey(
   tx: Tx,
@@ -144,6 +154,7 @@ export async function rotateKey(
   if (old.replacedBy !== null) return 'replaced';
   if (old.isOver) return 'ended';
   const created = await createKey(tx, secretKey, { ...old, expiresAt: old.next });
+  await copyLimits(tx, id, created.record.id);
   await tx.query(
     `update api_keys
         set replaced_by = $2, expires_at = least(expires_at, now() + make_interval(secs => $3::float8))

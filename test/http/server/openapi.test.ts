@@ -80,6 +80,16 @@ describe('/openapi.json', () => {
     }
   });
 
+  test('successes and refusals of operations with a key document the fields of limits', () => {
+    const fields = (response: object) => Object.keys((response as { headers?: object }).headers ?? {});
+    for (const { name, operation } of operations().filter((each) => each.name.includes('/api/'))) {
+      const { '429': refused, ...others } = operation.responses;
+      expect([name, fields(refused!)]).toEqual([name, ['RateLimit-Policy', 'RateLimit', 'Retry-After']]);
+      const success = Object.entries(others).find(([code]) => code.startsWith('2'))!;
+      expect([name, fields(success[1])]).toEqual([name, ['RateLimit-Policy', 'RateLimit']]);
+    }
+  });
+
   test('every operation has a unique id from its method and path', () => {
     const ids = operations().map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);

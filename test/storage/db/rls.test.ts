@@ -9,6 +9,8 @@ import { putDataset } from '../../../src/storage/datasets/datasets.js';
 import { insertTasks } from '../../../src/storage/graphs/tasks.js';
 import { announceChange } from '../../../src/storage/access/audit-log.js';
 import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
+import { noLimits, setLimits } from '../../../src/storage/access/limits.js';
+import { takeRequests } from '../../../src/storage/access/request-windows.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
 import { insertWebhook } from '../../../src/storage/jobs/webhooks.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
@@ -30,6 +32,8 @@ let db: Db;
 const tables = [
   'orgs',
   'api_keys',
+  'limits',
+  'request_windows',
   'provider_keys',
   'audit_log',
   'jobs',
@@ -70,6 +74,8 @@ beforeAll(async () => {
     await db.org(org, async (tx) => {
       await planRollouts(tx, job, [{ ordinal: 0, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }], false);
       await recordDecision(tx, job, { events: [paused(1)] });
+      await setLimits(tx, org, org, { ...noLimits, requestsPerMinute: 1 });
+      await takeRequests(tx, { orgId: org, subject: org, limit: 1 }, 1);
       await putProviderKey(tx, Buffer.alloc(32, 2), { orgId: org, provider: 'openai', value: 'key' });
       await putSecret(tx, Buffer.alloc(32, 2), { ...job, name: 'n', origin: 'http://x' }, 'secret');
       await tx.query(

@@ -33,6 +33,24 @@ create table api_keys (
 );
 create index api_keys_newest on api_keys (org_id, created_at desc, id desc);
 
+-- Limits of an organization or of one of its keys; null: none.
+create table limits (
+  org_id text not null references orgs (id),
+  -- the id of the organization, or of the key
+  subject text not null,
+  requests_per_minute int,
+  primary key (org_id, subject)
+);
+
+-- Requests that processes have taken from a minute of a limited organization or key.
+create table request_windows (
+  org_id text not null,
+  subject text not null,
+  starts_at timestamptz not null,
+  taken int not null,
+  primary key (org_id, subject)
+) with (fillfactor = 50);
+
 -- Keys of model providers, which the calls of their organization use before those of the environment.
 create table provider_keys (
   org_id text not null references orgs (id),
@@ -723,7 +741,7 @@ create table dataset_rows (
 
 -- The service runs as ratchet_app, which owns nothing and cannot bypass row-level security.
 grant select, insert, update, delete on
-  api_keys, provider_keys, audit_log, idempotency_keys,
+  api_keys, limits, request_windows, provider_keys, audit_log, idempotency_keys,
   jobs, job_labels, job_controls, search_states, search_inputs, secrets,
   commands, suggestions, events, webhooks,
   candidates,
@@ -745,7 +763,7 @@ do $$
 declare t text;
 begin
   foreach t in array array[
-    'api_keys', 'provider_keys', 'idempotency_keys',
+    'api_keys', 'limits', 'request_windows', 'provider_keys', 'idempotency_keys',
     'jobs', 'job_labels', 'job_controls', 'search_states', 'search_inputs', 'secrets',
     'commands', 'suggestions', 'events', 'webhooks',
     'candidates',
@@ -774,6 +792,10 @@ create policy org on orgs
 create policy key_lookup on api_keys for select
   using (current_setting('app.scope', true) = 'auth'
          and encode(key_hash, 'hex') = current_setting('app.key_hash', true));
+-- And the limits of that key and its organization.
+create policy key_lookup on limits for select
+  using (current_setting('app.scope', true) = 'auth'
+         and exists (select from api_keys k where k.org_id = limits.org_id and limits.subject in (k.id, k.org_id)));
 
 -- Entries of the audit log are final once they have a status.
 alter table audit_log enable row level security;

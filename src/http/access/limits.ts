@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { limitsSchema, orgQuerySchema, setLimitsSchema } from '../../contracts/access.js';
+import { keyExists } from '../../storage/access/keys.js';
+import { readLimits, setLimits, type Limits } from '../../storage/access/limits.js';
+import type { Tx } from '../../storage/db/db.js';
+import type { App, HttpDeps } from '../deps.js';
+import { bodyProblems, problems } from '../server/schema.js';
+import { adminBase } from '../server/scopes.js';
+import { unknownKey } from './keys.js';
+import { managedOrg, requireOperator } from './orgs.js';
+
+const tags = ['access'];
+const ofOrg = `${adminBase}/limits`;
+const ofKey = `${adminBase}/keys/:key_id/limits`;
+const keyParams = z.object({ key_id: z.string() });
+const replaced = 'A limit that is left out is removed. Every process knows them after at most 5 seconds.';
+
+/** The limits of an organization, which operators set, and of its keys, which it sets itself. */
+export function registerLimits(app: App, deps: HttpDeps): void {
+  const { db } = deps;
+
+  app.get(
+    ofOrg,
+    {
+      schema: {
+        tags,
+        summary: 'Read the limits of the organization',
+        querystring: orgQuerySchema,
+        response: { 200: limitsSchema, ...problems(404, 422) },
+      },
+    },
+    async ({ caller, query }) => {
+      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+      return db.org(orgId, async (tx) => viewOf(orgId, null, await readLimits(tx, orgId)));
+    },
+  );
+
+  app.put(
+    ofOrg,
+    {
+      schema: {
+        tags,
+        summary: 'Set the limits of an organization (operators)',
+        description: replaced,
+        querystring: orgQuerySchema,
+        body: setLimitsSchema,
+        response: { 200: limitsSchema, ...bodyProblems(404) },
+      },
+    },
+    async ({ caller, query, body }) => {
+      requireOperator(caller.orgId, 'sets the limits of organizations');
+      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+      const limits = limitsIn(body);
+      await db.org(orgId, (tx) => setLimits(tx, orgId, orgId, limits));
+      return viewOf(orgId, null, limits);
+    },
+  );
+
+  app.get(
+    ofKey,
+    {
+      schema: {
+        tags,
+        summary: 'Read the limits of a key',
+        params: keyParams,
+        querystring: orgQuerySchema,
+        response: { 200: limitsSchema, ...problems(404, 422) },
+      },
+    },
+    async ({ caller, query, params: { key_id: id } }) => {
+      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+      return db.org(orgId, async (tx) => {
+        await requireKey(tx, id);
+        return viewOf(orgId, id, await readLimits(tx, id));
+      });
+    },
+  );
+
+  app.put(
+    ofKey,
+    {
+      schema: {
+        tags,
+        summary: 'Set the limits of a key',
+        description: `The limits of its organization hold as well. ${replaced}`,
+        params: keyParams,
+        querystring: orgQuerySchema,
+        body: setLimitsSchema,
+        response: { 200: limitsSchema, ...bodyProblems(404) },
+      },
+    },
+    async ({ caller, query, params: { key_id: id }, body }) => {
+      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+      const limits = limitsIn(body);
+      await db.org(orgId, async (tx) => {
+        await requireKey(tx, id);
+        await setLimits(tx, orgId, id, limits);
+      });
+      return viewOf(orgId, id, limits);
+    },
+  );
+}
+
+async function requireKey(tx: Tx, id: string): Promise<void> {
+  if (!(await keyExists(tx, id))) throw unknownKey(id);
+}
+
+function limitsIn(body: z.output<typeof setLimitsSchema>): Limits {
+  return { requestsPerMinute: body.requests_per_minute ?? null };
+}
+
+function viewOf(orgId: string, keyId: string | null, limits: Limits): z.output<typeof limitsSchema> {
+  return { org_id: orgId, key_id: keyId, limits: { requests_per_minute: limits.requestsPerMinute } };
+}

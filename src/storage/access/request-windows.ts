@@ -1,0 +1,44 @@
+import type { Tx } from '../db/db.js';
+
+/** A limited organization or key. */
+export interface RequestQuota {
+  orgId: string;
+  subject: string;
+  /** Requests of a minute. */
+  limit: number;
+}
+
+/** A share of a minute's requests. */
+export interface TakenRequests {
+  granted: number;
+  /** What no process has taken yet. */
+  left: number;
+  secondsLeft: number;
+}
+
+/**
+ * Takes a share of the current minute for this process: an eighth of the rest, and at least
+ * `wanted`. The minutes are those of Postgres.
+ */
+export async function takeRequests(
+  tx: Tx,
+  { orgId, subject, limit }: RequestQuota,
+  wanted: number,
+): Promise<TakenRequests> {
+  const share = (left: string) => `greatest(0, least(${left}, greatest((${left} + 7) / 8, $4)))`;
+  const [row] = await tx.query<TakenRequests & Record<string, unknown>>(
+    `insert into request_windows as w (org_id, subject, starts_at, taken)
+     values ($1, $2, date_trunc('minute', clock_timestamp()), ${share('$3::int')})
+     on conflict (org_id, subject) do update
+       set starts_at = greatest(w.starts_at, excluded.starts_at),
+           -- A statement that waited for the row may name the minute before.
+           taken = case when w.starts_at >= excluded.starts_at then w.taken + ${share('($3::int - w.taken)')}
+                        else excluded.taken end
+     returning w.taken - case when old.starts_at = w.starts_at then old.taken else 0 end as granted,
+               greatest(0, $3::int - w.taken) as left,
+               extract(epoch from w.starts_at + interval '1 minute' - clock_timestamp())::float8 as "secondsLeft"`,
+    [orgId, subject, limit, wanted],
+    'take_requests',
+  );
+  return row!;
+}
