@@ -12,8 +12,9 @@ interface Of {
   key?: string;
   json?: boolean;
 }
-interface Changes extends Of {
+interface Changes {
   requestsPerMinute?: number | null;
+  openJobs?: number | null;
 }
 
 function pathOf({ org, key }: Of): string {
@@ -27,8 +28,9 @@ export async function showLimits(of: Of): Promise<void> {
 }
 
 /** Sets the named limits and keeps the others. */
-export async function setLimits({ requestsPerMinute, ...of }: Changes): Promise<void> {
-  const changes = { ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }) };
+export async function setLimits({ org, key, json, ...named }: Of & Changes): Promise<void> {
+  const of: Of = { ...(org !== undefined && { org }), ...(key !== undefined && { key }), ...(json && { json }) };
+  const changes = Object.fromEntries(Object.entries(named).map(([name, limit]) => [fieldOf(name), limit]));
   if (Object.keys(changes).length === 0) throw new ConfigError('name a limit; see ratchet limits set --help');
   await withService(async (api) => {
     const { limits } = await api.call<Limits>('GET', pathOf(of));
@@ -36,11 +38,16 @@ export async function setLimits({ requestsPerMinute, ...of }: Changes): Promise<
   });
 }
 
-function show(found: Limits, { json = false }: Of): void {
-  if (json) return sayJson(found);
-  const rows = Object.entries(found.limits).map(([name, limit]) => [
-    name.replaceAll('_', ' '),
-    String(limit ?? 'none'),
-  ]);
-  say(table([['LIMIT OF', found.key_id ?? found.org_id], ...rows]));
+/** The field of an option: `open_jobs` of `openJobs`. */
+function fieldOf(option: string): string {
+  return option.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function show({ org_id: org, key_id: key, limits, used }: Limits, { json = false }: Of): void {
+  if (json) return sayJson({ org_id: org, key_id: key, limits, used });
+  const rows = Object.entries(limits).map(([name, limit]) => {
+    const inUse = (used as Record<string, number>)[name];
+    return [name.replaceAll('_', ' '), String(limit ?? 'none'), inUse === undefined ? '' : String(inUse)];
+  });
+  say(table([['LIMIT OF', key ?? org, 'USED'], ...rows]));
 }

@@ -56,12 +56,21 @@ export const setLimitsSchema = z.strictObject({
     .max(largest)
     .nullish()
     .describe('Requests with an API key in a minute of the clock; those of containers in jobs do not count.'),
+  open_jobs: z
+    .int()
+    .min(0)
+    .max(largest)
+    .nullish()
+    .describe('Jobs that are pending, running or paused: sessions, evaluations, graph jobs, deployments being built.'),
 });
 export const limitsSchema = z
   .object({
     org_id: z.string(),
     key_id: z.string().nullable().describe('null: the limits of the organization.'),
-    limits: z.object({ requests_per_minute: z.int().nullable() }).describe('null: without limit.'),
+    limits: z
+      .object({ requests_per_minute: z.int().nullable(), open_jobs: z.int().nullable() })
+      .describe('null: without limit.'),
+    used: z.object({ open_jobs: z.int() }),
   })
   .meta({ id: 'Limits' });
 

@@ -3,6 +3,7 @@ import { limitsSchema, orgQuerySchema, setLimitsSchema } from '../../contracts/a
 import { keyExists } from '../../storage/access/keys.js';
 import { readLimits, setLimits, type Limits } from '../../storage/access/limits.js';
 import type { Tx } from '../../storage/db/db.js';
+import { countOpenJobs } from '../../storage/jobs/quota.js';
 import type { App, HttpDeps } from '../deps.js';
 import { bodyProblems, problems } from '../server/schema.js';
 import { adminBase } from '../server/scopes.js';
@@ -31,7 +32,7 @@ export function registerLimits(app: App, deps: HttpDeps): void {
     },
     async ({ caller, query }) => {
       const orgId = await managedOrg(deps, caller.orgId, query.org_id);
-      return db.org(orgId, async (tx) => viewOf(orgId, null, await readLimits(tx, orgId)));
+      return db.org(orgId, (tx) => view(tx, orgId, null));
     },
   );
 
@@ -50,9 +51,10 @@ export function registerLimits(app: App, deps: HttpDeps): void {
     async ({ caller, query, body }) => {
       requireOperator(caller.orgId, 'sets the limits of organizations');
       const orgId = await managedOrg(deps, caller.orgId, query.org_id);
-      const limits = limitsIn(body);
-      await db.org(orgId, (tx) => setLimits(tx, orgId, orgId, limits));
-      return viewOf(orgId, null, limits);
+      return db.org(orgId, async (tx) => {
+        await setLimits(tx, orgId, orgId, limitsIn(body));
+        return view(tx, orgId, null);
+      });
     },
   );
 
@@ -71,7 +73,7 @@ export function registerLimits(app: App, deps: HttpDeps): void {
       const orgId = await managedOrg(deps, caller.orgId, query.org_id);
       return db.org(orgId, async (tx) => {
         await requireKey(tx, id);
-        return viewOf(orgId, id, await readLimits(tx, id));
+        return view(tx, orgId, id);
       });
     },
   );
@@ -91,12 +93,11 @@ export function registerLimits(app: App, deps: HttpDeps): void {
     },
     async ({ caller, query, params: { key_id: id }, body }) => {
       const orgId = await managedOrg(deps, caller.orgId, query.org_id);
-      const limits = limitsIn(body);
-      await db.org(orgId, async (tx) => {
+      return db.org(orgId, async (tx) => {
         await requireKey(tx, id);
-        await setLimits(tx, orgId, id, limits);
+        await setLimits(tx, orgId, id, limitsIn(body));
+        return view(tx, orgId, id);
       });
-      return viewOf(orgId, id, limits);
     },
   );
 }
@@ -106,9 +107,15 @@ async function requireKey(tx: Tx, id: string): Promise<void> {
 }
 
 function limitsIn(body: z.output<typeof setLimitsSchema>): Limits {
-  return { requestsPerMinute: body.requests_per_minute ?? null };
+  return { requestsPerMinute: body.requests_per_minute ?? null, openJobs: body.open_jobs ?? null };
 }
 
-function viewOf(orgId: string, keyId: string | null, limits: Limits): z.output<typeof limitsSchema> {
-  return { org_id: orgId, key_id: keyId, limits: { requests_per_minute: limits.requestsPerMinute } };
+async function view(tx: Tx, orgId: string, keyId: string | null): Promise<z.output<typeof limitsSchema>> {
+  const subject = keyId ?? orgId;
+  const [limits, openJobs] = await Promise.all([readLimits(tx, subject), countOpenJobs(tx, { orgId, subject })]);
+  return {
+    ...{ org_id: orgId, key_id: keyId },
+    limits: { requests_per_minute: limits.requestsPerMinute, open_jobs: limits.openJobs },
+    used: { open_jobs: openJobs },
+  };
 }

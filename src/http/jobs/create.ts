@@ -13,6 +13,7 @@ import { defaultTiming, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { answerOf, replay } from '../server/idempotency.js';
 import { settleWithin } from '../server/in-time.js';
+import { requireRoomForJob } from './quota.js';
 import { createWarnings } from './warnings.js';
 
 /** A validated create request: the rows to store and the response, without `warnings`. */
@@ -48,7 +49,7 @@ export async function create(
   reply: FastifyReply,
   creation: Creation,
 ): Promise<FastifyReply> {
-  const { orgId } = request.caller;
+  const { orgId, keyId } = request.caller;
   const { kind, spec, algorithm, correlationId, labels, webhookUrl } = creation;
   const reason = webhookUrl ? deps.checkWebhookUrl(webhookUrl) : null;
   if (reason !== null) throw refuse.invalid([{ pointer: '/webhook_url', message: reason }]);
@@ -56,6 +57,7 @@ export async function create(
   const warnings = [...creation.warnings, ...createWarnings(spec, deps.publicUrl)];
   const job: NewJob = {
     orgId,
+    keyId,
     jobId,
     kind,
     workflowId: workflowId(kind, jobId),
@@ -74,6 +76,7 @@ export async function create(
   const earlier = await deps.db.org(orgId, async (tx) => {
     const answer = idempotent && answerOf(await claimForCreate(tx, idempotent));
     if (answer) return answer;
+    await requireRoomForJob(tx, job);
     await creation.prepare?.(tx);
     await insertJob(tx, job);
     if (webhookUrl) await insertWebhook(tx, job, webhookUrl);

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { KeyRow } from '../../storage/access/keys.js';
+import type { UsedQuota } from '../../storage/jobs/quota.js';
 import type { HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
 import { createRequestLimits, type RequestLimit } from './request-limits.js';
@@ -40,4 +41,17 @@ function tooManyRequests({ of, limit, secondsLeft }: RequestLimit): ApiError {
       extra: { quota: 'requests_per_minute', of, limit },
     },
   );
+}
+
+/** The refusal of a request beyond a quota; `detail` follows "The key" or "The organization". */
+export function quotaExceeded(
+  orgId: string,
+  { subject, limit, used }: UsedQuota,
+  { quota, detail, retryAfterS }: { quota: string; detail: string; retryAfterS: number },
+): ApiError {
+  const of = subject === orgId ? 'organization' : 'key';
+  return new ApiError(429, 'quota_exceeded', `The ${of} ${detail}`, {
+    headers: { 'retry-after': String(retryAfterS) },
+    extra: { quota, of, limit, used },
+  });
 }

@@ -20,6 +20,7 @@ import { readJob, type JobRow, type SessionHead } from '../../storage/jobs/jobs.
 import { readSpec } from '../../storage/jobs/spec.js';
 import type { HttpDeps } from '../deps.js';
 import { startInTime } from '../jobs/create.js';
+import { requireRoomForJob } from '../jobs/quota.js';
 import { ApiError, pointerOf, refuse, type FieldError } from '../server/errors.js';
 import { answerOf, replay } from '../server/idempotency.js';
 
@@ -40,6 +41,7 @@ export async function extendSession(
     const { run } = await lockJob(tx, { orgId, jobId });
     const job = (await readJob<SessionHead>(tx, jobId))!;
     const spec = await checkedSpec(tx, job, run, body);
+    await requireRoomForJob(tx, job);
     const workflowId = await reopenSession(tx, job, spec, limitsOf(body));
     if (body.container_api_key !== undefined) {
       const { origin } = new URL(spec.container!.url);

@@ -3,6 +3,7 @@ import type { Tx } from '../db/db.js';
 /** What an organization or a key may use; null: without limit. */
 export interface Limits {
   requestsPerMinute: number | null;
+  openJobs: number | null;
 }
 
 /** The limits of an organization or a key; `subject` is its id. */
@@ -12,6 +13,7 @@ export interface SubjectLimits extends Limits {
 
 const columns: Record<keyof Limits, string> = {
   requestsPerMinute: 'requests_per_minute',
+  openJobs: 'open_jobs',
 };
 const names = Object.keys(columns) as (keyof Limits)[];
 const columnList = Object.values(columns).join(', ');

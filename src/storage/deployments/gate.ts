@@ -70,7 +70,7 @@ export async function insertGateEvaluation(
     ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, ...(answerCache && { answerCache }) },
     candidate: withInputs(content && gateCandidate(content, snapshotId!), inputs ?? []),
   };
-  const nothing = { algorithm: null, correlationId: null };
+  const nothing = { keyId: null, algorithm: null, correlationId: null };
   await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec: evaluationSpec, ...nothing });
   if (containerApiKey === null) return;
   const { origin } = new URL(container!.url);

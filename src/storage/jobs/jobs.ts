@@ -36,6 +36,8 @@ export interface NewJob {
   orgId: string;
   kind: JobKind;
   workflowId: string;
+  /** The key that creates it; null: the service makes it as a part of a deployment. */
+  keyId: string | null;
   algorithm: string | null;
   correlationId: string | null;
   spec: JobSpec | DeploymentSpec;
@@ -54,8 +56,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
        insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings,
-         name, tags, metadata, notes, request)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning id, org_id
+         name, tags, metadata, notes, request, key_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning id, org_id
      )
      insert into job_controls (job_id, org_id) select id, org_id from job`,
     [
@@ -74,6 +76,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       toJsonb(job.labels?.metadata ?? {}),
       job.labels?.notes ?? null,
       job.request ? toJsonb(job.request) : null,
+      job.keyId,
     ],
   );
   if (job.labels) await insertLabels(tx, job.jobId, job.labels);
@@ -128,6 +131,8 @@ export interface JobRow<Head = JobHead> extends Marks {
   jobId: string;
   orgId: string;
   kind: JobKind;
+  /** The key that created it; null: the service. */
+  keyId: string | null;
   status: Status;
   workflowId: string;
   workflowStarted: boolean;
@@ -169,7 +174,7 @@ const head = spec.without(
   ['rows', 'scorer', 'parts'],
 );
 
-const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",
+const columns = `id as "jobId", org_id as "orgId", kind, key_id as "keyId", status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata, notes, archived,
   ${head} as spec,
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,

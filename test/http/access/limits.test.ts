@@ -3,7 +3,8 @@ import { httpOfFile } from '../support.js';
 
 const http = httpOfFile();
 const admin = '/api/v1/admin';
-const none = { requests_per_minute: null };
+const none = { requests_per_minute: null, open_jobs: null };
+const used = { open_jobs: 0 };
 
 const newOrg = async (): Promise<string> => (await http.call('POST', `${admin}/orgs`, { name: 'Acme' })).body.org_id;
 const newKey = async (org: string): Promise<{ key_id: string; key: string }> =>
@@ -12,8 +13,8 @@ const newKey = async (org: string): Promise<{ key_id: string; key: string }> =>
 test('are none at first, are set as a whole, and are removed by leaving them out', async () => {
   const org = await newOrg();
   const path = `${admin}/limits?org_id=${org}`;
-  expect((await http.call('GET', path)).body).toEqual({ org_id: org, key_id: null, limits: none });
-  const set = { org_id: org, key_id: null, limits: { ...none, requests_per_minute: 600 } };
+  expect((await http.call('GET', path)).body).toEqual({ org_id: org, key_id: null, limits: none, used });
+  const set = { org_id: org, key_id: null, limits: { ...none, requests_per_minute: 600 }, used };
   expect((await http.call('PUT', path, { requests_per_minute: 600 })).body).toEqual(set);
   expect((await http.call('GET', path)).body).toEqual(set);
   expect((await http.call('PUT', path, {})).body.limits).toEqual(none);

@@ -40,7 +40,7 @@ async function build(orgId: Org, name: string): Promise<string> {
   const source = { kind: 'messages' as const, messages, policy };
   await db.org(orgId, async (tx) => {
     const spec = { kind: 'deployment' as const, name, source, gate: null, container: null };
-    const nothing = { algorithm: null, correlationId: null };
+    const nothing = { keyId: null, algorithm: null, correlationId: null };
     await insertJob(tx, { jobId, orgId, kind: 'deployment', workflowId: `deployment-${jobId}`, spec, ...nothing });
     await insertDeployment(tx, { orgId, jobId }, name);
     await setSnapshot(tx, jobId, await putSnapshot(tx, orgId, (await readContent(tx, source))!));

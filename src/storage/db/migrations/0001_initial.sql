@@ -39,6 +39,7 @@ create table limits (
   -- the id of the organization, or of the key
   subject text not null,
   requests_per_minute int,
+  open_jobs int,
   primary key (org_id, subject)
 );
 
@@ -132,6 +133,8 @@ create table jobs (
   -- the current run: 1, and one more with each extension, which has its own workflow
   run int not null default 1,
   workflow_id text not null,
+  -- the key that created it; null: a part of a deployment, made by the service
+  key_id text,
   -- true: Temporal has confirmed the start; the reconciler starts a workflow whose start was lost
   workflow_started boolean not null default false,
   correlation_id text,
@@ -179,6 +182,8 @@ create index jobs_by_status on jobs (org_id, kind, status, created_at desc, id d
 create index jobs_named on jobs (org_id, kind, created_at desc, id desc) include (name, archived) where name is not null;
 -- What needs a job that is to be deleted.
 create index jobs_by_source on jobs (source_job_id) where source_job_id is not null;
+-- Open jobs of an organization, for its limit.
+create index jobs_open_by_org on jobs (org_id) where status in ('pending', 'running', 'paused') and key_id is not null;
 -- The reconciler's queue.
 create index jobs_open on jobs (checked_at) where status in ('pending', 'running', 'paused');
 

@@ -1,0 +1,18 @@
+import type { Tx } from '../../storage/db/db.js';
+import { exceededOpenJobs } from '../../storage/jobs/quota.js';
+import { quotaExceeded } from '../server/limits.js';
+
+/** A job may end at any time. */
+const retryAfterS = 60;
+
+/** Refuses to open a job beyond the limit of a key or its organization. */
+export async function requireRoomForJob(tx: Tx, owner: { orgId: string; keyId: string | null }): Promise<void> {
+  const exceeded = await exceededOpenJobs(tx, owner);
+  if (!exceeded) return;
+  const { limit } = exceeded;
+  throw quotaExceeded(owner.orgId, exceeded, {
+    quota: 'open_jobs',
+    detail: `has ${exceeded.used} open jobs, and its limit is ${limit}; cancel one, or wait until one ends.`,
+    retryAfterS,
+  });
+}
