@@ -19,6 +19,7 @@ import { createMetrics, mergeMetrics, serveMetrics, type MetricValues } from './
 import { connect } from './storage/db/db.js';
 import { ensureBootstrapKey } from './storage/access/keys.js';
 import { createProviderKeys } from './storage/access/provider-keys.js';
+import { createSpendCheck } from './storage/access/spend-quota.js';
 import { operatorOrg } from './storage/access/orgs.js';
 import { listen } from './storage/db/notifications.js';
 import { countOpenJobs } from './storage/jobs/open-jobs.js';
@@ -116,6 +117,7 @@ export async function startService(
     const providers = createProviders(config.env, {
       allowLocal: config.allowLocalProvider,
       readOwnKey: createProviderKeys(db, secretKey),
+      checkSpend: createSpendCheck(db, (err) => log.warn({ err }, 'the spend of the day is not read yet; retrying')),
       observer: metrics,
       maxAnswerBytes: config.maxAnswerBytes,
     });

@@ -7,7 +7,7 @@ import { findServiceCalls, recordServiceCall } from '../../src/storage/jobs/serv
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
-import { jobFailure } from '../errors.js';
+import { jobFailure, requireWithinQuota } from '../errors.js';
 import { isLive } from './spec.js';
 
 const messages: Message[] = [{ role: 'user', content: 'Reply with OK.' }];
@@ -18,7 +18,7 @@ const tryTimeoutMs = 15_000;
 const windowMs = 45_000;
 
 /** Failures that every later call to the model would have; of answers, by their status. */
-const lastingCodes = new Set([providerRefusedKey, 'provider_not_usable', 'upstream_unreachable']);
+const lastingCodes = new Set([providerRefusedKey, 'provider_not_usable', 'upstream_unreachable', 'cost_not_bounded']);
 const lastingStatuses = new Set([403, 404]);
 
 /** A model that a job calls; `field`: the field of its request that names it. */
@@ -70,9 +70,10 @@ async function callModel(
   const budget: BudgetSpec = spec.kind === 'evaluation' ? { maxMinutes: null, maxCostUsd: null } : spec.budget;
   const meter = costReservation(deps, job, { budget, policy, rolloutId: null }, signal);
   const deadline = performance.now() + windowMs;
-  const answer = await completeChat(deps.providers.forOrg(job.orgId), {
+  const answer = await completeChat(deps.providers.forPayer(job), {
     ...{ asker: 'preflight', policy, messages, signal, meter, deadline, tryTimeoutMs },
   });
+  requireWithinQuota(answer);
   if (!answer.ok) return answer;
   const call = { id, purpose: 'preflight' as const, occurrence, policy, messages, answer };
   // The call is paid for, so wait for the database.

@@ -15,6 +15,7 @@ import {
 import type { Tx } from '../../src/storage/db/db.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
+import { requireWithinQuota } from '../errors.js';
 
 /** A rollout whose models the service calls; `recorded`: answers of its earlier attempts. */
 export interface ModelRollout {
@@ -84,7 +85,8 @@ export async function askModel(
     onPushback,
     ...(onWait && { onWait }),
   };
-  const answer = await completeChat(deps.providers.forOrg(job.orgId), call);
+  const answer = await completeChat(deps.providers.forPayer(job), call);
+  requireWithinQuota(answer);
   if (!answer.ok) return answer;
   // The call is paid for, so wait for the database.
   const recorded = await store((tx) => recordAnswer(tx, asked, answer), 'answer not recorded; retrying');

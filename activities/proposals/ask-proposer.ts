@@ -9,6 +9,7 @@ import { retryTransient } from '../../src/storage/db/patience.js';
 import { recordProposerCall, type RecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import type { ActivityDeps } from '../deps.js';
 import { costReservation } from '../call-meter.js';
+import { requireWithinQuota } from '../errors.js';
 
 const recordPatienceMs = 15_000;
 /** The highest temperature that all providers know. */
@@ -65,7 +66,8 @@ export async function askProposer(
     const request = { policy: proposer, messages, signal, meter, deadline };
     const call = recorded
       ? null
-      : await (isVaried ? completeVaried : completeChat)(deps.providers.forOrg(job.orgId), request);
+      : await (isVaried ? completeVaried : completeChat)(deps.providers.forPayer(job), request);
+    if (call) requireWithinQuota(call);
     if (call?.ok === false) return { ok: false, reason: call.message };
     const answer = recorded ?? call!;
     const parsed = read(answer);

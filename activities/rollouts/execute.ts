@@ -113,10 +113,10 @@ function promptOf({ candidateId, seed }: Claim, prompts: RunnableJob['prompts'])
   return { messages: prompt?.messages ?? null, demos, graph: prompt?.graph ?? null };
 }
 
-/** The stored outcome of a claim. A refused key is none: it fails the job. */
+/** The stored outcome of a claim. A refusal of all rollouts is none: it ends the job. */
 export function storedOutcome(
   { rolloutId, attempt }: Claim,
-  outcome: Exclude<RolloutOutcome, { kind: 'refused_key' }>,
+  outcome: Exclude<RolloutOutcome, { kind: 'refused_key' | 'quota_exceeded' }>,
   latencyMs: number,
 ): Outcome {
   const row = { rolloutId, attempt, latencyMs, reward: null, feedback: null, details: null, error: null };

@@ -27,7 +27,7 @@ export interface InFlightContext {
 
 /** The rollouts that a runner has started and that have not ended. */
 export class InFlightRollouts {
-  /** Set once every further rollout would fail: a refused key, an unknown model, a hang. */
+  /** Set once every further rollout would fail: a refused key, a used-up quota, a hang, and so on. */
   refusal: JobFault | null = null;
   private hasSucceeded = false;
   /** Whether a try ended, other than by a time-out. */
@@ -69,7 +69,7 @@ export class InFlightRollouts {
     await Promise.all(this.running.values());
   }
 
-  /** Null: the rollout was stopped, or the key was refused. */
+  /** Null: the rollout was stopped, or all rollouts would be refused. */
   private async run(claim: Claim): Promise<Outcome | null> {
     const { deps, job, runnable, concurrency } = this.context;
     let timeouts = 0;
@@ -83,8 +83,9 @@ export class InFlightRollouts {
     if (!result) return null;
     const { outcome, latencyMs } = result;
     this.latency = { sumMs: this.latency.sumMs + latencyMs, count: this.latency.count + 1 };
-    if (outcome.kind === 'refused_key') {
-      this.refusal = { code: outcome.code, message: outcome.message, retryable: false };
+    if (outcome.kind === 'refused_key' || outcome.kind === 'quota_exceeded') {
+      const { code, message, kind } = outcome;
+      this.refusal = { code, message, retryable: kind === 'quota_exceeded' };
       return null;
     }
     if (outcome.kind === 'failed') this.refusal ??= this.faultOf(outcome, this.isHanging(timeouts));

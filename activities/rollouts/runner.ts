@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { costExhausted, mustFail, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import { costExhausted, mustFail, spendQuotaExceeded, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { Tx } from '../../src/storage/db/db.js';
@@ -20,7 +20,15 @@ const idleMs = 1_000;
 const yieldAfter = { ms: 30_000, rollouts: 10 };
 /** Wait of the first outcome for others if no slot is idle: larger exchanges cost less. */
 const coalesceMs = 5;
-const costSpent: JobFault = { code: costExhausted, message: costSpentMessage, retryable: false };
+/** The end of a run whose model calls are refused. */
+const faultsOfSpending: Record<NonNullable<SyncResult['spent']>, JobFault> = {
+  [costExhausted]: { code: costExhausted, message: costSpentMessage, retryable: false },
+  [spendQuotaExceeded]: {
+    code: spendQuotaExceeded,
+    message: 'The quota spend_usd_per_day is used up: raise it, or go on after the next midnight (UTC).',
+    retryable: true,
+  },
+};
 
 /** The rows of a job that do not change while it runs. */
 export interface RunnableSpec {
@@ -154,7 +162,7 @@ export class Runner<Conclusion> {
 
   private faultOf({ spent, counts }: SyncResult): JobFault | null {
     if (this.inFlight.refusal) return this.inFlight.refusal;
-    return spent ? costSpent : mustFail(counts, this.runnable.spec.maxFailureRate, false);
+    return spent ? faultsOfSpending[spent] : mustFail(counts, this.runnable.spec.maxFailureRate, false);
   }
 
   private mustYield(since: number): boolean {

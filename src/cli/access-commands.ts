@@ -58,6 +58,7 @@ export function accessCommands(program: Command): void {
     .option('--key <id>', 'of a key')
     .option('--requests-per-minute <count>', 'requests in a minute, or none', limitOf)
     .option('--open-jobs <count>', 'jobs that have not ended, or none', limitOf)
+    .option('--spend-usd-per-day <dollars>', 'cost of model calls in a UTC day, or none', dollars)
     .option('--json', 'as JSON')
     .action(setLimits);
 
@@ -78,6 +79,12 @@ function ofOrg(command: Command): Command {
 /** A limit, or null for none. */
 function limitOf(text: string): number | null {
   return text === 'none' ? null : wholeNumber(text);
+}
+
+function dollars(text: string): number | null {
+  if (text === 'none') return null;
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text)) throw new InvalidArgumentError('must be an amount such as 12.50, or none.');
+  return Number(text);
 }
 
 function wholeNumber(text: string): number {

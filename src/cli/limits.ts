@@ -15,6 +15,7 @@ interface Of {
 interface Changes {
   requestsPerMinute?: number | null;
   openJobs?: number | null;
+  spendUsdPerDay?: number | null;
 }
 
 function pathOf({ org, key }: Of): string {

@@ -62,15 +62,25 @@ export const setLimitsSchema = z.strictObject({
     .max(largest)
     .nullish()
     .describe('Jobs that are pending, running or paused: sessions, evaluations, graph jobs, deployments being built.'),
+  spend_usd_per_day: z
+    .number()
+    .min(0)
+    .max(largest)
+    .nullish()
+    .describe('Dollars of model calls in a UTC day: of jobs that the key or organization created, and of deployments.'),
 });
 export const limitsSchema = z
   .object({
     org_id: z.string(),
     key_id: z.string().nullable().describe('null: the limits of the organization.'),
     limits: z
-      .object({ requests_per_minute: z.int().nullable(), open_jobs: z.int().nullable() })
+      .object({
+        requests_per_minute: z.int().nullable(),
+        open_jobs: z.int().nullable(),
+        spend_usd_per_day: z.number().nullable(),
+      })
       .describe('null: without limit.'),
-    used: z.object({ open_jobs: z.int() }),
+    used: z.object({ open_jobs: z.int(), spend_usd_per_day: z.number().describe('Today.') }),
   })
   .meta({ id: 'Limits' });
 

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import { costExhausted } from '../../src/core/jobs/failures.js';
+import { costExhausted, spendQuotaExceeded } from '../../src/core/jobs/failures.js';
 import { failureOf, type JobFault } from '../../src/core/jobs/fault.js';
 import { runRollouts } from '../activities.js';
 import type { JobControl } from '../jobs/control.js';
@@ -28,8 +28,8 @@ export async function runRolloutRange(
   }
 }
 
-/** Fails the job. A spent budget ends it, and a paused job stays paused until it is resumed. */
+/** Fails the job. A spent budget or quota ends it, and a paused job stays paused until it is resumed. */
 export async function failWith(fault: JobFault, control: JobControl): Promise<never> {
-  if (fault.code === costExhausted) await control.waitUntilRunnable();
+  if (fault.code === costExhausted || fault.code === spendQuotaExceeded) await control.waitUntilRunnable();
   throw ApplicationFailure.create(failureOf(fault));
 }

@@ -1,13 +1,13 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { SessionLimits } from '../../activities/index.js';
-import { costExhausted } from '../../src/core/jobs/failures.js';
+import { costExhausted, spendQuotaExceeded } from '../../src/core/jobs/failures.js';
 import type { SearchView } from '../../src/core/search/protocol.js';
 import type { JobOutcome } from '../jobs/close.js';
 import type { JobControl } from '../jobs/control.js';
 import { RunningTime } from '../jobs/running-time.js';
 
-/** A budget that can end a search before its algorithm does. */
-type SpentBudget = 'max_minutes' | typeof costExhausted;
+/** A budget, or quota, that can end a search before its algorithm does. */
+type SpentBudget = 'max_minutes' | typeof costExhausted | typeof spendQuotaExceeded;
 
 /** The job's state that decides its outcome once a budget is spent. */
 export interface BudgetContext {
@@ -35,16 +35,19 @@ export function outcomeOfSpentBudget(
   { search, control, maxFailureRate, advice }: BudgetContext,
 ): JobOutcome {
   if (search?.bestCandidate != null) return control.completed(spent, maxFailureRate);
-  const message = `budget.${spent} was used up before the baseline was evaluated. Raise it, or ${advice}.`;
-  return { status: 'failed', stoppedBy: spent, error: { code: spent, message } };
+  const isQuota = spent === spendQuotaExceeded;
+  const name = isQuota ? 'The quota spend_usd_per_day' : `budget.${spent}`;
+  const remedy = isQuota ? 'Raise it, wait for the next day' : 'Raise it';
+  const message = `${name} was used up before the baseline was evaluated. ${remedy}, or ${advice}.`;
+  return { status: 'failed', stoppedBy: spent, error: { code: spent, message, retryable: isQuota } };
 }
 
-/** The outcome of an error that reports a spent cost budget; null: any other error. */
+/** The outcome of an error that reports spent money; null: any other error. */
 export function outcomeIfCostSpent(error: unknown, context: BudgetContext): JobOutcome | null {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  return cause instanceof ApplicationFailure && cause.type === costExhausted
-    ? outcomeOfSpentBudget(costExhausted, context)
-    : null;
+  const spent = [costExhausted, spendQuotaExceeded] as const;
+  const code = cause instanceof ApplicationFailure ? spent.find((known) => known === cause.type) : undefined;
+  return code === undefined ? null : outcomeOfSpentBudget(code, context);
 }
 
 export function interruptWhenExpired(time: RunningTime, control: JobControl, outcome: () => JobOutcome): void {

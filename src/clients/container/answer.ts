@@ -15,7 +15,9 @@ export type RolloutOutcome =
    */
   | { kind: 'failed'; code: string; message: string; infrastructure: boolean; connect: boolean; systemic?: boolean }
   /** The container, or a provider, refuses the key, for this rollout and so for all. */
-  | { kind: 'refused_key'; code: string; message: string };
+  | { kind: 'refused_key'; code: string; message: string }
+  /** A quota refuses the model calls of this rollout, and so of all. */
+  | { kind: 'quota_exceeded'; code: string; message: string };
 
 /** A failed try. `retry`: three tries in all, until the deadline, or none. */
 export interface Fault {

@@ -1,7 +1,7 @@
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
-import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';
+import { providerError, ProviderError, wasNotSent, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type ModelClient } from './providers.js';
 import { readStream, StreamedError } from './streamed-text.js';
 import { field, hideKeys, parseBounded } from '../net/untrusted.js';
@@ -48,6 +48,8 @@ export type ChatResult =
       code: string;
       message: string;
       infrastructure: boolean;
+      /** Where the call was not sent: when another one may be. */
+      retryAfterS?: number;
       refused?: { status: number; retryAfter: string | null; text: string };
     };
 
@@ -125,13 +127,14 @@ async function tryOnce(
       return { failure: { ok: false, code: `${asker}_refused`, message, infrastructure: true }, retryAfter: null };
     }
     const fault = signal.aborted ? null : providerError(policy.provider, error);
-    const unsent = fault instanceof ProviderError && neverSent.has(fault.code);
+    const unsent = fault instanceof ProviderError && wasNotSent(fault);
     await settle(null, unsent ? noCost : unknownCost);
     signal.throwIfAborted();
     if (!(fault instanceof ProviderError)) throw error;
     const passing = !lasting.has(fault.code);
-    const { code, message } = fault;
-    const failure: Failure = { ok: false, code, message, infrastructure: true };
+    const { code, message, retryAfterS } = fault;
+    const later = retryAfterS !== null && { retryAfterS };
+    const failure: Failure = { ok: false, code, message, infrastructure: true, ...later };
     return passing ? { failure, retryAfter: null } : failure;
   }
   const { status, retryAfter, text, completion } = sent;
@@ -166,10 +169,12 @@ interface ChatReply {
 const faultsOfRequest = new Set([400, 413, 422]);
 
 /** Faults that another try repeats, at the same cost. */
-const lasting = new Set(['provider_not_usable', 'upstream_answer_too_large']);
-
-/** Faults before the provider received the request. */
-const neverSent = new Set(['upstream_unreachable', 'provider_not_usable']);
+const lasting = new Set([
+  'provider_not_usable',
+  'upstream_answer_too_large',
+  'spend_quota_exceeded',
+  'cost_not_bounded',
+]);
 
 async function readSent(
   { status, retryAfter, contentType, body }: ModelAnswer,

@@ -12,21 +12,41 @@ export interface ModelAnswer {
   body: Readable;
 }
 
-/** No answer from the provider. `status` goes to our caller. */
+/** Refusals by a quota of spend, with the status for our caller. */
+const spendRefusals = { spend_quota_exceeded: 429, spend_unknown: 503, cost_not_bounded: 400 } as const;
+
+const statuses = {
+  upstream_unreachable: 502,
+  upstream_connection_lost: 502,
+  upstream_timeout: 504,
+  upstream_answer_too_large: 502,
+  provider_not_usable: 502,
+  ...spendRefusals,
+} as const;
+
+/** Whether a quota of spend refused the call; the provider was not asked. */
+export function isSpendRefusal(code: string): code is keyof typeof spendRefusals {
+  return Object.hasOwn(spendRefusals, code);
+}
+
+/** No answer from the provider. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
-  readonly status: 502 | 504;
-  readonly code:
-    | 'upstream_unreachable'
-    | 'upstream_connection_lost'
-    | 'upstream_timeout'
-    | 'upstream_answer_too_large'
-    | 'provider_not_usable';
-  constructor(code: ProviderError['code'], message: string, cause?: unknown) {
+  readonly status: number;
+  readonly code: keyof typeof statuses;
+  /** When another call may be answered; null: unknown. */
+  readonly retryAfterS: number | null;
+  constructor(code: ProviderError['code'], message: string, cause?: unknown, retryAfterS: number | null = null) {
     super(message, { cause });
     this.code = code;
-    this.status = code === 'upstream_timeout' ? 504 : 502;
+    this.status = statuses[code];
+    this.retryAfterS = retryAfterS;
   }
+}
+
+/** Whether the fault came before the provider received the request. */
+export function wasNotSent({ code }: ProviderError): boolean {
+  return code === 'upstream_unreachable' || code === 'provider_not_usable' || isSpendRefusal(code);
 }
 
 const unreachable = new Set([

@@ -1,9 +1,11 @@
 import { Agent } from 'undici';
+import type { Payer } from '../../core/jobs/payer.js';
 import type { CallCost } from './cost.js';
 import { createLocalThreads } from './local-threads.js';
 import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
+import { requireQuota } from './spend.js';
 
 export { ProviderError } from './provider-answer.js';
 
@@ -51,13 +53,22 @@ export interface Providers extends ModelClient {
   list(own?: ReadonlySet<string>): ProviderInfo[];
   /** Why the provider is not usable (unknown, no key), or null. */
   check(name: string, own?: ReadonlySet<string>): string | null;
-  /** Sends with the organization's own keys before those of the environment. */
-  forOrg(orgId: string): ModelClient;
+  /**
+   * Sends with the organization's own keys before those of the environment, within its quota of
+   * spend.
+   */
+  forPayer(payer: Payer): ModelClient;
   close(): Promise<void>;
 }
 
 /** Reads an organization's own key of a provider, or null; `fresh`: as of now. */
 type ReadOwnKey = (orgId: string, provider: string, fresh: boolean) => Promise<string | null>;
+
+/** Whether a quota of spend holds for a call, and the one that is used up. */
+export interface SpendCheck {
+  isLimited: boolean;
+  spent: { subject: string; limit: number; used: number; secondsLeft: number } | null;
+}
 
 interface ProviderEndpoint {
   baseUrl: string;
@@ -106,6 +117,8 @@ export interface ProviderOptions {
   allowLocal?: boolean;
   /** Default: no organization has a key of its own. */
   readOwnKey?: ReadOwnKey;
+  /** Called before each call of a payer. Default: no quota. */
+  checkSpend?: (payer: Payer) => Promise<SpendCheck>;
   /** Default: none. */
   observer?: ModelObserver;
   /** Of an answer without `stream`; default 8 MiB. */
@@ -121,6 +134,7 @@ export function createProviders(
   {
     allowLocal = true,
     readOwnKey = () => Promise.resolve(null),
+    checkSpend = () => Promise.resolve({ isLimited: false, spent: null }),
     maxAnswerBytes = 8 * mebibyte,
     observer = { modelCall: () => undefined, retry: () => undefined },
   }: ProviderOptions = {},
@@ -164,9 +178,14 @@ export function createProviders(
       })),
     check,
     send: (...call) => sendWith(null, ...call),
-    forOrg: (orgId) => ({
+    forPayer: (payer) => ({
       observer,
-      send: async (name, ...call) => sendWith(await ownKeyOf(orgId, name), name, ...call),
+      send: async (name, ...call) => {
+        // A call of `local` costs nothing.
+        if (name !== 'local')
+          await requireQuota(checkSpend, payer, { provider: name, model: String(call[0]['model']) });
+        return sendWith(await ownKeyOf(payer.orgId, name), name, ...call);
+      },
     }),
     async close() {
       await Promise.all([agents.whole.close(), agents.streamed.close(), threads.close()]);

@@ -25,6 +25,9 @@ export interface JobFailure {
 /** The code of an exhausted cost budget: the session completes with its best candidate so far. */
 export const costExhausted = 'max_cost_usd';
 
+/** The code of a used-up quota of spend: every model call is refused until the next day. */
+export const spendQuotaExceeded = 'spend_quota_exceeded';
+
 export const noOutcomes: OutcomeCounts = { succeeded: 0, failed: 0, connectFailuresInARow: 0 };
 
 /** The failures whose message quotes the commonest error of the job's rollouts. */

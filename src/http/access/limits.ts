@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { limitsSchema, orgQuerySchema, setLimitsSchema } from '../../contracts/access.js';
 import { keyExists } from '../../storage/access/keys.js';
 import { readLimits, setLimits, type Limits } from '../../storage/access/limits.js';
+import { readSpendToday } from '../../storage/access/spend-quota.js';
 import type { Tx } from '../../storage/db/db.js';
 import { countOpenJobs } from '../../storage/jobs/quota.js';
 import type { App, HttpDeps } from '../deps.js';
@@ -107,15 +108,27 @@ async function requireKey(tx: Tx, id: string): Promise<void> {
 }
 
 function limitsIn(body: z.output<typeof setLimitsSchema>): Limits {
-  return { requestsPerMinute: body.requests_per_minute ?? null, openJobs: body.open_jobs ?? null };
+  return {
+    requestsPerMinute: body.requests_per_minute ?? null,
+    openJobs: body.open_jobs ?? null,
+    spendUsdPerDay: body.spend_usd_per_day ?? null,
+  };
 }
 
 async function view(tx: Tx, orgId: string, keyId: string | null): Promise<z.output<typeof limitsSchema>> {
-  const subject = keyId ?? orgId;
-  const [limits, openJobs] = await Promise.all([readLimits(tx, subject), countOpenJobs(tx, { orgId, subject })]);
+  const of = { orgId, subject: keyId ?? orgId };
+  const [limits, openJobs, spent] = await Promise.all([
+    readLimits(tx, of.subject),
+    countOpenJobs(tx, of),
+    readSpendToday(tx, of),
+  ]);
   return {
     ...{ org_id: orgId, key_id: keyId },
-    limits: { requests_per_minute: limits.requestsPerMinute, open_jobs: limits.openJobs },
-    used: { open_jobs: openJobs },
+    limits: {
+      requests_per_minute: limits.requestsPerMinute,
+      open_jobs: limits.openJobs,
+      spend_usd_per_day: limits.spendUsdPerDay,
+    },
+    used: { open_jobs: openJobs, spend_usd_per_day: spent },
   };
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ModelAnswer } from '../../clients/models/provider-answer.js';
 import type { Providers } from '../../clients/models/providers.js';
+import type { Payer } from '../../core/jobs/payer.js';
 import type { CacheScope } from '../../core/jobs/answer-cache.js';
 import type { CallRollout } from '../../storage/rollouts/calls.js';
 import type { Db } from '../../storage/db/db.js';
@@ -27,6 +28,7 @@ export interface ProxyDeps {
 /** A call to be answered by a provider or a graph. */
 export interface ForwardedCall {
   orgId: string;
+  payer: Payer;
   provider: string;
   upstream: UpstreamRequest;
   bytes: HeldBytes;

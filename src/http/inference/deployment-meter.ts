@@ -2,7 +2,12 @@ import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { addLatency } from '../../core/math/latency-sketch.js';
 import type { Db } from '../../storage/db/db.js';
-import { maxCounted, writeCounters, type DeploymentCounter } from '../../storage/deployments/counters.js';
+import {
+  maxCounted,
+  writeCounters,
+  type DeploymentCounter,
+  type SpendCounter,
+} from '../../storage/deployments/counters.js';
 import { retryTransient } from '../../storage/db/patience.js';
 import { settleWithin } from '../server/in-time.js';
 
@@ -27,7 +32,7 @@ export interface RequestCounters {
    * Resolves when the request is counted in the database, or after `patienceMs`: then it is counted
    * later, unless the process is killed first. Never rejects.
    */
-  count(deployment: { orgId: string; deploymentId: string }, request: CountedRequest): Promise<void>;
+  count(call: { orgId: string; keyId: string | null; deploymentId: string }, request: CountedRequest): Promise<void>;
   /** Writes pending counts within `patienceMs`. Never rejects. */
   close(): Promise<void>;
 }
@@ -42,6 +47,7 @@ interface Entry extends DeploymentCounter {
 /** Pending counts of an organization; one statement at a time, later counts go with the next. */
 interface PendingCounts {
   entries: Set<Entry>;
+  spend: Set<SpendCounter>;
   waiting: Set<() => void>;
   writing: Promise<void> | null;
 }
@@ -58,6 +64,8 @@ export function createMeter({
   // By deployment, most recently counted last.
   const entries = new Map<string, Entry>();
   const orgs = new Map<string, PendingCounts>();
+  // Of the current day, by organization and key.
+  const spend = new Map<string, SpendCounter>();
   let isClosed = false;
 
   function entryOf(deploymentId: string): Entry {
@@ -73,18 +81,32 @@ export function createMeter({
     return entry;
   }
 
+  function spendOf(orgId: string, keyId: string | null): SpendCounter {
+    const day = new Date().toISOString().slice(0, 10);
+    const name = `${orgId} ${keyId}`;
+    const known = spend.get(name);
+    if (known?.day === day) return known;
+    for (const [other, { day: last }] of spend) if (last !== day) spend.delete(other);
+    const counter = { counterId: uuid(), day, keyId, costUsd: 0 };
+    spend.set(name, counter);
+    return counter;
+  }
+
   async function write(orgId: string, pending: PendingCounts): Promise<void> {
-    const { taken, waiting } = await db.orgApart(orgId, async (tx) => {
+    const { taken, spent, waiting } = await db.orgApart(orgId, async (tx) => {
       // Build the statement after connecting, so that it includes counts from the wait.
       const taken = [...pending.entries].map((entry) => ({ entry, requests: entry.requests }));
+      const spent = [...pending.spend].map((counter) => ({ counter, costUsd: counter.costUsd }));
       const waiting = [...pending.waiting];
       await writeCounters(
         tx,
         orgId,
         taken.map(({ entry }) => entry),
+        [...pending.spend],
       );
-      return { taken, waiting };
+      return { taken, spent, waiting };
     });
+    for (const { counter, costUsd } of spent) if (counter.costUsd === costUsd) pending.spend.delete(counter);
     for (const { entry, requests } of taken) {
       entry.written = requests;
       if (entry.requests === requests) pending.entries.delete(entry);
@@ -111,12 +133,17 @@ export function createMeter({
   }
 
   return {
-    async count({ orgId, deploymentId }, request) {
+    async count({ orgId, keyId, deploymentId }, request) {
       const entry = entryOf(deploymentId);
       add(entry, request);
-      const pending = orgs.get(orgId) ?? { entries: new Set(), waiting: new Set(), writing: null };
+      const pending = orgs.get(orgId) ?? { entries: new Set(), spend: new Set(), waiting: new Set(), writing: null };
       orgs.set(orgId, pending);
       pending.entries.add(entry);
+      if (request.costUsd) {
+        const counter = spendOf(orgId, keyId);
+        counter.costUsd += request.costUsd;
+        pending.spend.add(counter);
+      }
       let done: () => void = () => undefined;
       const written = new Promise<void>((resolve) => (done = resolve));
       pending.waiting.add(done);

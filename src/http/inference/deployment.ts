@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { z } from 'zod';
 import { jobKinds } from '../../core/jobs/kinds.js';
+import type { Payer } from '../../core/jobs/payer.js';
 import { resolveDeployment, type ServedDeployment } from '../../storage/deployments/deployments.js';
 import type { App } from '../deps.js';
 import { createMeter } from './deployment-meter.js';
@@ -14,7 +15,7 @@ import { readChatBody } from './request.js';
 import { inferenceSchema, unjudged } from './schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from './served-snapshots.js';
 import { ApiError } from '../server/errors.js';
-import { createSharedReads } from '../server/shared-reads.js';
+import { createSharedReads } from '../../util/shared-reads.js';
 
 const bodyLimit = 10 * 1024 * 1024;
 const params = z.object({ deployment_id: z.string().describe("A deployment's id, or the name that it serves.") });
@@ -22,6 +23,7 @@ const params = z.object({ deployment_id: z.string().describe("A deployment's id,
 /** A call of a deployment; `reply` shows whether the caller is still connected. */
 interface DeploymentCall extends ForwardedCall {
   orgId: string;
+  keyId: string | null;
   deploymentId: string;
   reply: FastifyReply;
 }
@@ -47,7 +49,8 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { deployment_id: ref } = request.params as z.infer<typeof params>;
-    const { orgId } = request.caller;
+    const { orgId, keyId } = request.caller;
+    const payer = { orgId, keyId };
     const body = readChatBody(request.body);
     const found = await resolved(`${orgId} ${ref}`, () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref)));
     if (found) void reply.header('x-ratchet-deployment-id', found.id);
@@ -57,8 +60,8 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     const served = await snapshots.get(orgId, found.snapshotId);
     await forward(
       {
-        ...callOf(orgId, served, body),
-        ...{ orgId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
+        ...callOf(payer, served, body),
+        ...{ orgId, keyId, payer, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
         bytes: bytes.of(request),
       },
       reply,
@@ -66,9 +69,9 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     return reply;
   };
 
-  function callOf(orgId: string, served: PreparedSnapshot, body: ReturnType<typeof readChatBody>) {
+  function callOf(payer: Payer, served: PreparedSnapshot, body: ReturnType<typeof readChatBody>) {
     if (served.kind === 'graph')
-      return graphCall(providers.forOrg(orgId), served.id, body, () => Promise.resolve(served));
+      return graphCall(providers.forPayer(payer), served.id, body, () => Promise.resolve(served));
     const { policy, content } = served;
     return { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
   }
@@ -101,10 +104,16 @@ function noMessages(): ApiError {
 /** Counts a finished call before its last byte is sent. */
 function counting(meter: ReturnType<typeof createMeter>): Recorder<DeploymentCall> {
   return {
-    async record({ orgId, deploymentId, reply }, { httpStatus, latencyMs, promptTokens, completionTokens, costUsd }) {
+    async record(
+      { orgId, keyId, deploymentId, reply },
+      { httpStatus, latencyMs, promptTokens, completionTokens, costUsd },
+    ) {
       const isGone = reply.raw.destroyed && !reply.raw.writableFinished;
       const outcome = isGone ? 'aborted' : httpStatus >= 400 ? 'error' : 'ok';
-      await meter.count({ orgId, deploymentId }, { outcome, latencyMs, promptTokens, completionTokens, costUsd });
+      await meter.count(
+        { orgId, keyId, deploymentId },
+        { outcome, latencyMs, promptTokens, completionTokens, costUsd },
+      );
       return deploymentId;
     },
     takeBackUnlessDelivered: () => {},

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
-import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
+import { ProviderError, providerError, wasNotSent, type ModelAnswer } from '../../clients/models/provider-answer.js';
 import { readAll } from '../../clients/net/read-all.js';
 import { boundDepth, parseObject } from '../../clients/net/untrusted.js';
 import { JsonText, mayEscapeUnstorable } from '../../storage/db/json.js';
@@ -49,12 +49,12 @@ export function createForward<Call extends ForwardedCall>(
     const watch = lingering(reply, lingerMs, closing.signal);
     try {
       await withTimeout(callTimeoutMs, watch.signal, async (signal) => {
-        const { orgId, provider, answeredBy } = call;
+        const { payer, provider, answeredBy } = call;
         const answer = await upstream(
           call,
           answeredBy
             ? answeredBy(signal)
-            : providers.forOrg(orgId).send(provider, call.upstream.body, signal, call.upstream),
+            : providers.forPayer(payer).send(provider, call.upstream.body, signal, call.upstream),
         );
         const streamed = call.upstream.stream && answer.contentType?.startsWith('text/event-stream');
         if (answer.status >= 300) await refused(call, answer, reply, elapsed);
@@ -145,8 +145,8 @@ export function createForward<Call extends ForwardedCall>(
 }
 
 /** A fault before the provider got the request costs nothing; any other cost is unknown. */
-function spentOn({ code }: ProviderError): CallCost {
-  return code === 'upstream_unreachable' || code === 'provider_not_usable' ? noCost : unknownCost;
+function spentOn(fault: ProviderError): CallCost {
+  return wasNotSent(fault) ? noCost : unknownCost;
 }
 
 /** The cost of a call that we ended. */

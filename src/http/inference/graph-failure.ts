@@ -1,8 +1,9 @@
 import type { CallCost } from '../../clients/models/cost.js';
 import { providerRefusedKey, type ChatResult } from '../../clients/models/complete-chat.js';
+import { isSpendRefusal, ProviderError } from '../../clients/models/provider-answer.js';
 import { unusableAnswer, type RunFault } from '../../core/graphs/run/drive.js';
 import { ApiError } from '../server/errors.js';
-import { modelNotFound, refusedKey } from './upstream-error.js';
+import { modelNotFound, noAnswer, refusedKey } from './upstream-error.js';
 
 /** A graph run without an answer; `spent`: its cost. */
 export class GraphFailure extends ApiError {
@@ -18,9 +19,10 @@ export class GraphFailure extends ApiError {
 export function stepNotAnswered(
   step: string,
   provider: string,
-  { code, message, refused }: Extract<ChatResult, { ok: false }>,
+  { code, message, refused, retryAfterS }: Extract<ChatResult, { ok: false }>,
 ): ApiError {
   if (code === providerRefusedKey) return refusedKey(provider);
+  if (isSpendRefusal(code)) return noAnswer(new ProviderError(code, message, undefined, retryAfterS ?? null));
   const stepMessage = `Step ${step}: ${message}`;
   if (refused?.status === 429 || refused?.status === 503) {
     return new ApiError(refused.status, code, stepMessage, { headers: { 'retry-after': refused.retryAfter ?? '1' } });

@@ -3,12 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { z } from 'zod';
 import { cacheScope } from '../../core/jobs/answer-cache.js';
+import { spendQuotaExceeded } from '../../core/jobs/failures.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import { takeRecorded, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
 import { claimCallerRollout, resolveCall, type ResolvedCall } from '../../storage/rollouts/calls.js';
 import { createCallParts } from '../../storage/rollouts/call-parts.js';
 import type { Tx } from '../../storage/db/db.js';
+import { refuseByQuota } from '../../storage/jobs/cost-budget.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { assignRollout, type LiveRollout } from '../../storage/rollouts/slots.js';
 import type { App } from '../deps.js';
@@ -51,10 +53,21 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     if (known) await replay(recorder, call, known, reply);
     else {
       await purse.reserve(call, reply);
-      await forward(call, reply);
+      await forward(call, reply).catch(async (error: unknown) => {
+        if (error instanceof ApiError && error.code === spendQuotaExceeded) await noteRefusal(call);
+        throw error;
+      });
     }
     return reply;
   };
+
+  /** Commits that a quota refused a rollout's call before its container can give a reward. */
+  async function noteRefusal(call: ProxyCall): Promise<void> {
+    if (call.rollout.source !== 'service') return;
+    const { presence } = deps.notifications;
+    const refused = { id: `res_${uuid().replaceAll('-', '')}`, rolloutId: call.rollout.id, presence };
+    await deps.db.org(call.orgId, (tx) => refuseByQuota(tx, call, refused));
+  }
 
   /** Resolves a call in the database. */
   async function resolve(
@@ -92,12 +105,13 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       const logged = { job_id: jobId, rollout_id: rollout.id };
       const call: ProxyCall = {
         ...{ orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers, logged },
+        payer: job,
         bytes: deps.bytes.of(request),
         // A graph makes several calls, and the caller's own traffic is not the job's.
         cacheScope:
           rollout.source === 'service' && graph === null ? cacheScope(found.answerCache, upstream.body) : null,
         // Not here: a caller that holds a connection must not wait for a second one.
-        ...(graph !== null && graphCall(deps.providers.forOrg(orgId), graph, body, () => snapshots.get(orgId, graph))),
+        ...(graph !== null && graphCall(deps.providers.forPayer(job), graph, body, () => snapshots.get(orgId, graph))),
       };
       const wanted = { rolloutId: rollout.id, requestHash: call.upstream.hash, attempt: rollout.attempt, presence };
       return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };

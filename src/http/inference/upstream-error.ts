@@ -43,11 +43,19 @@ export function refusedKey(provider: string): ApiError {
   return new ApiError(502, providerRefusedKey, message, { headers: inVain });
 }
 
-const lasting: ReadonlySet<ProviderError['code']> = new Set(['provider_not_usable', 'upstream_answer_too_large']);
+const lasting: ReadonlySet<ProviderError['code']> = new Set([
+  'provider_not_usable',
+  'upstream_answer_too_large',
+  'spend_quota_exceeded',
+  'cost_not_bounded',
+]);
 
 /** The error for a provider without an answer. */
 export function noAnswer(error: ProviderError): ApiError {
-  const headers: Record<string, string> = lasting.has(error.code) ? inVain : {};
+  const headers: Record<string, string> = {
+    ...(lasting.has(error.code) && inVain),
+    ...(error.retryAfterS !== null && { 'retry-after': String(error.retryAfterS) }),
+  };
   return new ApiError(error.status, error.code, error.message, { cause: error, headers });
 }
 

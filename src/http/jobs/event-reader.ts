@@ -2,7 +2,7 @@ import type { Db } from '../../storage/db/db.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { readEvents } from '../../storage/jobs/event-reads.js';
 import { frame } from './event-line.js';
-import { createSharedReads } from '../server/shared-reads.js';
+import { createSharedReads } from '../../util/shared-reads.js';
 import type { Page } from '../server/sse.js';
 
 const pageSize = 100;

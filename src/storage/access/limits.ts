@@ -4,6 +4,7 @@ import type { Tx } from '../db/db.js';
 export interface Limits {
   requestsPerMinute: number | null;
   openJobs: number | null;
+  spendUsdPerDay: number | null;
 }
 
 /** The limits of an organization or a key; `subject` is its id. */
@@ -14,6 +15,7 @@ export interface SubjectLimits extends Limits {
 const columns: Record<keyof Limits, string> = {
   requestsPerMinute: 'requests_per_minute',
   openJobs: 'open_jobs',
+  spendUsdPerDay: 'spend_usd_per_day',
 };
 const names = Object.keys(columns) as (keyof Limits)[];
 const columnList = Object.values(columns).join(', ');

@@ -27,10 +27,32 @@ export interface DeploymentCounter extends RequestTotals {
   counterId: string;
 }
 
+/** What a key has spent at deployments on a UTC day, as one process knows it. It only grows. */
+export interface SpendCounter {
+  counterId: string;
+  /** As in 2026-11-25. */
+  day: string;
+  keyId: string | null;
+  costUsd: number;
+}
+
 /** Writes counters in one statement. A repeated or older state changes nothing. */
-export async function writeCounters(tx: Tx, orgId: string, counters: readonly DeploymentCounter[]): Promise<void> {
+export async function writeCounters(
+  tx: Tx,
+  orgId: string,
+  counters: readonly DeploymentCounter[],
+  spend: readonly SpendCounter[] = [],
+): Promise<void> {
   await tx.query(
-    `insert into deployment_counters as d (deployment_id, counter_id, org_id, requests, errors, aborted, prompt_tokens, completion_tokens,
+    `with spent as (
+       insert into daily_spend as s (org_id, day, counter_id, key_id, cost_usd)
+       select $1, day, "counterId", "keyId", "costUsd"
+         from jsonb_to_recordset($3::jsonb) as c("counterId" uuid, day date, "keyId" text, "costUsd" float8)
+        order by day, "counterId"
+       on conflict (org_id, day, counter_id) do update set cost_usd = excluded.cost_usd
+       where excluded.cost_usd > s.cost_usd
+     )
+     insert into deployment_counters as d (deployment_id, counter_id, org_id, requests, errors, aborted, prompt_tokens, completion_tokens,
                                            cost_usd, without_cost, latencies)
      select "deploymentId", "counterId", $1, requests, errors, aborted, "promptTokens", "completionTokens", "costUsd", "withoutCost", latencies
        from jsonb_to_recordset($2::jsonb) as c("deploymentId" text, "counterId" text, requests bigint, errors bigint, aborted bigint,
@@ -42,7 +64,7 @@ export async function writeCounters(tx: Tx, orgId: string, counters: readonly De
            completion_tokens = excluded.completion_tokens, cost_usd = excluded.cost_usd, without_cost = excluded.without_cost,
            latencies = excluded.latencies, updated_at = now()
      where excluded.requests > d.requests`,
-    [orgId, JSON.stringify(counters)],
+    [orgId, JSON.stringify(counters), JSON.stringify(spend)],
     'write_counters',
   );
 }

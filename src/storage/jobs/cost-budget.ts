@@ -45,7 +45,6 @@ export async function openCostBudget(tx: Tx, job: JobRef, maxUsd: number): Promi
 /** Opens a budget again that a closed job may have spent; null: the job has none. */
 export async function raiseCostBudget(tx: Tx, { jobId }: JobRef, maxUsd: number | null): Promise<void> {
   if (maxUsd === null) return;
-  await tx.query('delete from cost_reservations where job_id = $1 and refused', [jobId]);
   await tx.query('update job_budgets set max_usd = $2, exhausted_at = null, warned_at = null where job_id = $1', [
     jobId,
     maxUsd,
@@ -173,6 +172,44 @@ export async function readCostBudget(tx: Tx, jobId: string): Promise<CostBudget 
     [jobId],
   );
   return row ?? null;
+}
+
+/**
+ * Notes that a quota of spend refused a rollout's call: its outcome does not count, and the runner
+ * ends the job's run.
+ */
+export async function refuseByQuota(
+  tx: Tx,
+  job: JobRef,
+  { id, rolloutId, presence }: Omit<CostReservation, 'costUsd'>,
+): Promise<void> {
+  await tx.query(
+    `with marked as (
+       update job_controls set quota_refused = true where job_id = $1
+     )
+     insert into cost_reservations (id, job_id, org_id, rollout_id, amount_usd, presence, refused)
+     values ($2, $1, $3, $4, 0, $5, true) on conflict (id) do nothing`,
+    [job.jobId, id, job.orgId, rolloutId, presence],
+  );
+  await tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]);
+}
+
+/** Opens a job again whose run a quota of spend has ended. */
+export async function clearRefusals(tx: Tx, { jobId }: JobRef): Promise<void> {
+  await tx.query('delete from cost_reservations where job_id = $1 and refused', [jobId]);
+  await tx.query('update job_controls set quota_refused = false where job_id = $1', [jobId]);
+}
+
+/** By job: the rollouts whose calls a quota of spend refused. */
+export async function readQuotaRefused(tx: Tx, jobIds: readonly string[]): Promise<Map<string, Set<string>>> {
+  if (jobIds.length === 0) return new Map();
+  const rows = await tx.query<{ jobId: string; rollouts: string[] }>(
+    `select job_id as "jobId", array_agg(rollout_id) as rollouts from cost_reservations
+      where job_id = any($1) and refused and rollout_id is not null group by job_id`,
+    [jobIds],
+    'read_quota_refused',
+  );
+  return new Map(rows.map(({ jobId, rollouts }) => [jobId, new Set(rollouts)]));
 }
 
 /** By job: the rollouts with a refused call. A job whose budget is open has no entry. */

@@ -57,9 +57,9 @@ export async function lockControls(
   jobIds: readonly string[],
   mode: LockMode,
 ): Promise<Map<string, LockedControl>> {
-  const rows = await tx.query<LockedControl & { job_id: string }>(
+  const rows = await tx.query<LockedControl & Record<string, unknown>>(
     `select c.job_id, c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures,
-            j.kind, ${total}::int as total, w.awaiting, w.overdue
+            c.quota_refused, j.kind, ${total}::int as total, w.awaiting, w.overdue
        from job_controls c join jobs j on j.id = c.job_id cross join lateral (
          select count(*) as awaiting, count(*) filter (where deadline_at < clock_timestamp()) as overdue
            from rollouts
@@ -83,9 +83,11 @@ export interface CountedControl {
 
 /** A job's control row in an exchange, under its lock. */
 export interface LockedControl extends CountedControl {
+  job_id: string;
   control: 'run' | 'pause' | 'stop';
   lease_token: number;
   connect_failures: number;
+  quota_refused: boolean;
   /** The rollouts that await a reward, and those of them whose deadline has passed. */
   awaiting: number;
   overdue: number;

@@ -6,7 +6,7 @@ import { workflowId } from '../../core/jobs/kinds.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
 import { toJsonb } from '../db/json.js';
-import { raiseCostBudget } from './cost-budget.js';
+import { clearRefusals, raiseCostBudget } from './cost-budget.js';
 import { appendEvents, lockJob, type JobRef } from './events.js';
 import { awaitNextEnd } from './webhooks.js';
 
@@ -74,6 +74,7 @@ export async function reopenSession(
       [job.jobId],
     ),
     awaitNextEnd(tx, job.jobId),
+    clearRefusals(tx, job),
     raiseCostBudget(tx, job, spec.budget.maxCostUsd),
     appendEvents(tx, job, [sessionExtended(run, limits)]),
   ]);

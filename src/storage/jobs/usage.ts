@@ -27,7 +27,7 @@ export const addUsage = (
          count(*) filter (where purpose in ('rollout', 'judge') and http_status < 300),
          count(*) filter (where cached_from is not null)
     from inserted group by job_id, org_id
-  on conflict (job_id, shard) do update
+  on conflict (job_id, shard, day) do update
     set calls = u.calls + excluded.calls, prompt_tokens = u.prompt_tokens + excluded.prompt_tokens,
         completion_tokens = u.completion_tokens + excluded.completion_tokens, cost_usd = u.cost_usd + excluded.cost_usd,
         unpriced = u.unpriced + excluded.unpriced, from_table = u.from_table + excluded.from_table,

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.js';
-import { readRefused } from '../jobs/cost-budget.js';
+import { readQuotaRefused, readRefused } from '../jobs/cost-budget.js';
 import { appendEventsOf, lockControls, type LockMode } from '../jobs/events.js';
 import { renewAndClaim } from './claims.js';
 import { JobInExchange, type JobExchange, type SyncResult } from './job-exchange.js';
@@ -31,9 +31,14 @@ export async function syncRollouts(
       mode,
     ),
   ]);
+  const byQuota = await readQuotaRefused(
+    tx,
+    [...rows.values()].flatMap((row) => (row.quota_refused ? [row.job_id] : [])),
+  );
   const jobs = exchanges.flatMap((exchange) => {
-    const row = rows.get(exchange.jobId);
-    return row ? [new JobInExchange(exchange, row, refused.get(exchange.jobId) ?? null)] : [];
+    const { jobId } = exchange;
+    const row = rows.get(jobId);
+    return row ? [new JobInExchange(exchange, row, byQuota.get(jobId) ?? refused.get(jobId) ?? null)] : [];
   });
   const held = jobs.filter(({ isHeld }) => isHeld);
   const written = await writeOutcomes(

@@ -1,4 +1,10 @@
-import { countOutcome, exceedsRate, type OutcomeCounts } from '../../core/jobs/failures.js';
+import {
+  costExhausted,
+  countOutcome,
+  exceedsRate,
+  spendQuotaExceeded,
+  type OutcomeCounts,
+} from '../../core/jobs/failures.js';
 import type { NewEvent } from '../../core/events/event.js';
 import type { LockedControl } from '../jobs/events.js';
 import type { Claim, Renewal } from './claims.js';
@@ -42,8 +48,8 @@ export interface SyncResult {
   awaiting: number;
   /** Counts over all the job's rollouts. */
   counts: OutcomeCounts;
-  /** A model call was refused: nothing was claimed, and refused rollouts have no outcome. */
-  spent: boolean;
+  /** Why a model call was refused: nothing was claimed, and refused rollouts have no outcome. */
+  spent: typeof costExhausted | typeof spendQuotaExceeded | null;
 }
 
 /** A job of an exchange, under the lock of its control row. */
@@ -123,7 +129,8 @@ export class JobInExchange {
 
   result(claims: Claim[]): SyncResult {
     const { isHeld: held, awaiting, counts, row, refused } = this;
-    return { held, control: row.control, claims, awaiting, counts, spent: refused !== null };
+    const reason = row.quota_refused ? spendQuotaExceeded : costExhausted;
+    return { held, control: row.control, claims, awaiting, counts, spent: refused && reason };
   }
 
   private count(rows: readonly WrittenRollout[]): void {

@@ -49,7 +49,7 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
   return {
     deps: {
       scorers,
-      providers: { forOrg: () => ({ send, observer }) },
+      providers: { forPayer: () => ({ send, observer }) },
       notifications: { presence: 1 },
     } as unknown as ActivityDeps,
     job: { orgId: 'default', jobId: 'ses_1' } as ModelRollout['job'],

@@ -31,7 +31,9 @@ const asOther = () => ({ authorization: `Bearer ${http.otherKey}` });
 
 /** The key that a call of an organization sends. */
 async function keyOf(orgId: string): Promise<string | undefined> {
-  const { body } = await providers.forOrg(orgId).send('openai', { model: 'm', messages: [] }, signal);
+  const { body } = await providers
+    .forPayer({ orgId, keyId: null })
+    .send('openai', { model: 'm', messages: [] }, signal);
   body.resume();
   return model.requests.at(-1)!.headers['authorization'];
 }
@@ -97,7 +99,7 @@ test('an answer that quotes the refused key shows none', async () => {
   await set('openai', 'sk-refused');
   model.reply(() => ({ status: 401, raw: '{"error":{"message":"Incorrect API key: sk-refused"}}' }));
   const { status, body } = await afterCache(() =>
-    providers.forOrg('default').send('openai', { model: 'm', messages: [] }, signal),
+    providers.forPayer({ orgId: 'default', keyId: null }).send('openai', { model: 'm', messages: [] }, signal),
   );
   const text = Buffer.concat(await body.toArray()).toString();
   expect([status, text.includes('sk-refused')]).toEqual([401, false]);
@@ -120,11 +122,14 @@ describe('a provider without a key of the service', () => {
   });
 
   test('is not asked without a key, and a look-up that fails is no call with another key', async () => {
-    const send = (orgId: string) => providers.forOrg(orgId).send('groq', { model: 'm', messages: [] }, signal);
+    const send = (orgId: string) =>
+      providers.forPayer({ orgId, keyId: null }).send('groq', { model: 'm', messages: [] }, signal);
     await expect(send('other')).rejects.toMatchObject({ code: 'provider_not_usable' });
     const service = { OPENAI_API_KEY: 'sk-service', OPENAI_BASE_URL: model.url };
     const broken = createProviders(service, { readOwnKey: () => Promise.reject(new Error('database')) });
-    const call = broken.forOrg('default').send('openai', { model: 'm', messages: [] }, signal);
+    const call = broken
+      .forPayer({ orgId: 'default', keyId: null })
+      .send('openai', { model: 'm', messages: [] }, signal);
     await expect(call).rejects.toMatchObject({ code: 'upstream_unreachable' });
     expect(model.requests).toEqual([]);
   });

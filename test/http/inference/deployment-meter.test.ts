@@ -73,7 +73,7 @@ function watched() {
 test('stores each counted request under its outcome', async () => {
   const meter = meterOn(db);
   const count = (request: Partial<CountedRequest>) =>
-    meter.count({ orgId: 'default', deploymentId }, { ...ok, ...request });
+    meter.count({ orgId: 'default', keyId: null, deploymentId }, { ...ok, ...request });
   const stands = async () => {
     const { latencies, ...sums } = await read();
     return { ...sums, answered: Object.values(latencies).reduce((left, right) => left + right, 0) };
@@ -95,7 +95,10 @@ test('counts 1,000 requests of two processes once, in few sequential statements'
     times(100, async (caller) => {
       for (const n of times(10, (n) => n)) {
         const id = n % 5 === 0 ? other : deploymentId;
-        await processes[caller % 2]!.count({ orgId: 'default', deploymentId: id }, { ...ok, latencyMs: 1 + n });
+        await processes[caller % 2]!.count(
+          { orgId: 'default', keyId: null, deploymentId: id },
+          { ...ok, latencyMs: 1 + n },
+        );
       }
     }),
   );
@@ -117,10 +120,10 @@ test('includes counts during a write in the next write and waits for it', async 
     return result;
   };
   const meter = meterOn({ orgApart });
-  const first = meter.count({ orgId: 'default', deploymentId }, ok);
+  const first = meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
   await until('the first write is in the database', async () => (await requests()) === 1);
   let isCounted = false;
-  const second = meter.count({ orgId: 'default', deploymentId }, ok).then(() => (isCounted = true));
+  const second = meter.count({ orgId: 'default', keyId: null, deploymentId }, ok).then(() => (isCounted = true));
   answers[0]!.open();
   await first;
   await until('the second write is in the database', async () => (await requests()) === 2, 10);
@@ -131,7 +134,7 @@ test('includes counts during a write in the next write and waits for it', async 
 
 test('a stalled write of an organization delays no other organization', async () => {
   const meter = meterOn(db);
-  const held = { orgId: 'default', deploymentId };
+  const held = { orgId: 'default', keyId: null, deploymentId };
   await meter.count(held, ok);
   const [locked, release] = [gate(), gate()];
   const lock = db.org('default', async (tx) => {
@@ -142,7 +145,7 @@ test('a stalled write of an organization delays no other organization', async ()
   await locked.opened;
   const waiting = meter.count(held, ok);
   const free = `dep_${randomUUID()}`;
-  await meter.count({ orgId: 'another', deploymentId: free }, ok);
+  await meter.count({ orgId: 'another', keyId: null, deploymentId: free }, ok);
   expect((await read(free, 'another')).requests).toBe(1);
   expect(await requests()).toBe(1);
   release.open();
@@ -169,7 +172,7 @@ describe('without the database', () => {
     let made = 0;
     const count = async (n: number) => {
       made += n;
-      await Promise.all(times(n, () => meter.count({ orgId: 'default', deploymentId }, ok)));
+      await Promise.all(times(n, () => meter.count({ orgId: 'default', keyId: null, deploymentId }, ok)));
     };
     const getThrough = () =>
       until('a write gets through', async () => {
@@ -201,10 +204,10 @@ describe('without the database', () => {
 
   test('retries without another request', async () => {
     const meter = meterOn(proxied, 100);
-    await meter.count({ orgId: 'default', deploymentId }, ok);
+    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
     await until('the first is written', async () => (await requests()) === 1);
     proxies.cut();
-    await meter.count({ orgId: 'default', deploymentId }, ok);
+    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
     expect(await requests()).toBe(1);
     await proxies.mend();
     await until('it is counted', async () => (await requests()) === 2);
@@ -214,10 +217,10 @@ describe('without the database', () => {
     const lines: { level: number; requests?: number }[] = [];
     const log = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
     const meter = createMeter({ db: proxied, log: log, patienceMs: 100 });
-    await meter.count({ orgId: 'default', deploymentId }, ok);
+    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
     await until('the first is written', async () => (await requests()) === 1);
     proxies.cut();
-    await meter.count({ orgId: 'default', deploymentId }, ok);
+    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
     await meter.close();
     expect(lines).toMatchObject([{ level: 50, requests: 1 }]);
     await proxies.close();
@@ -236,8 +239,8 @@ test('writes refused counts with the next write or at the end', async () => {
   };
   const [away, back] = [rename('deployment_counters', 'mislaid'), rename('mislaid', 'deployment_counters')];
   const meter = meterOn(db, 200);
-  const deployment = { orgId: 'default', deploymentId };
-  const later = { orgId: 'default', deploymentId: `dep_${randomUUID()}` };
+  const deployment = { orgId: 'default', keyId: null, deploymentId };
+  const later = { orgId: 'default', keyId: null, deploymentId: `dep_${randomUUID()}` };
   await away();
   await meter.count(deployment, ok);
   await back();
@@ -252,7 +255,7 @@ test('writes refused counts with the next write or at the end', async () => {
 
 test('close writes pending counts', async () => {
   const meter = meterOn(db);
-  const counts = times(10, () => meter.count({ orgId: 'default', deploymentId }, ok));
+  const counts = times(10, () => meter.count({ orgId: 'default', keyId: null, deploymentId }, ok));
   await meter.close();
   expect(await requests()).toBe(10);
   await Promise.all(counts);
@@ -263,7 +266,7 @@ test('only a long idle deployment among many starts a new counter', async () => 
   const real = Date.now.bind(Date);
   const busy = deploymentId;
   const quiet = `dep_${randomUUID()}`;
-  const count = (id: string) => meter.count({ orgId: 'default', deploymentId: id }, ok);
+  const count = (id: string) => meter.count({ orgId: 'default', keyId: null, deploymentId: id }, ok);
   await Promise.all([count(busy), count(quiet)]);
   await Promise.all(times(1_000, (n) => count(`${quiet}_${n}`)));
   await count(busy);

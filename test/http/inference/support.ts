@@ -8,6 +8,7 @@ import type { EvaluationSpec, Message, SessionSpec } from '../../../src/core/job
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
 import { registerProxy } from '../../../src/http/inference/proxy.js';
 import type { ProxyDeps } from '../../../src/http/inference/call.js';
+import { createSpendCheck } from '../../../src/storage/access/spend-quota.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
 import type { Db } from '../../../src/storage/db/db.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
@@ -98,11 +99,10 @@ export const question = {
 
 export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<TestProxy> {
   const model = await startFakeModel();
-  const providers = createProviders({
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'sk-secret',
-    MISTRAL_BASE_URL: model.url,
-  });
+  const providers = createProviders(
+    { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-secret', MISTRAL_BASE_URL: model.url },
+    { checkSpend: (payer) => checkSpend(payer) },
+  );
   let failure: Error | null = null;
   // The server creates its database during start, after it gets the proxy.
   const db = {
@@ -124,6 +124,7 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
         ...options,
       }),
   });
+  const checkSpend = createSpendCheck(http.db, () => undefined);
   const url = await http.listen();
 
   async function insert(orgId: string, spec: SessionSpec | EvaluationSpec, status: string): Promise<JobRef> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { pino } from 'pino';
 import { paused } from '../../../src/core/events/jobs.js';
@@ -46,6 +47,7 @@ const tables = [
   'rollouts',
   'model_calls',
   'job_usage',
+  'daily_spend',
   'job_budgets',
   'cost_reservations',
   'rewards',
@@ -143,7 +145,8 @@ beforeAll(async () => {
           yield await Promise.resolve(['{}']);
         })(),
       );
-      await writeCounters(tx, org, [counterOf({ deploymentId: `dep_${org}` })]);
+      const spend = { counterId: randomUUID(), day: '2026-01-01', keyId: null, costUsd: 1 };
+      await writeCounters(tx, org, [counterOf({ deploymentId: `dep_${org}` })], [spend]);
       await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     });
   }

@@ -40,6 +40,8 @@ create table limits (
   subject text not null,
   requests_per_minute int,
   open_jobs int,
+  -- of a UTC day
+  spend_usd_per_day double precision,
   primary key (org_id, subject)
 );
 
@@ -206,6 +208,9 @@ create table job_controls (
   org_id text not null,
   -- run: start rollouts; pause: start none, let running ones finish; stop: abort running ones
   control text not null default 'run' check (control in ('run', 'pause', 'stop')),
+
+  -- true: a quota of spend has refused a rollout's call, as cost_reservations show; the run ends
+  quota_refused boolean not null default false,
 
   -- number of the last recorded decision of the search; a repeated or older decision is ignored
   step int,
@@ -539,10 +544,11 @@ create index model_calls_answers on model_calls (org_id, request_hash)
 create index model_calls_cached on model_calls (cached_from, job_id) where cached_from is not null;
 
 -- Sums over a job's model calls, added to with each call. Several rows per job (a random shard per
--- call), so that concurrent calls do not wait for the same row.
+-- call) and UTC day, so that concurrent calls do not wait for the same row.
 create table job_usage (
   job_id text not null references jobs (id) on delete cascade,
   shard int not null,
+  day date not null default (now() at time zone 'utc')::date,
   org_id text not null,
   calls bigint not null,
   prompt_tokens bigint not null,
@@ -555,7 +561,21 @@ create table job_usage (
   -- answered calls of rollouts and judges, and how many of them the answer cache answered
   answered bigint not null,
   cached bigint not null,
-  primary key (job_id, shard)
+  primary key (job_id, shard, day)
+) with (fillfactor = 50);
+-- The spend of a day.
+create index job_usage_by_day on job_usage (org_id, day);
+
+-- Spend that no job has: of deployments' calls, one row per process and key, which only grows, and
+-- of deleted jobs.
+create table daily_spend (
+  org_id text not null,
+  -- UTC
+  day date not null,
+  counter_id uuid not null,
+  key_id text,
+  cost_usd double precision not null,
+  primary key (org_id, day, counter_id)
 ) with (fillfactor = 50);
 
 
@@ -751,7 +771,7 @@ grant select, insert, update, delete on
   commands, suggestions, events, webhooks,
   candidates,
   rollouts, slots, rewards,
-  model_calls, job_usage,
+  model_calls, job_usage, daily_spend,
   job_budgets, cost_reservations,
   sensor_frames,
   graph_tasks,
@@ -773,7 +793,7 @@ begin
     'commands', 'suggestions', 'events', 'webhooks',
     'candidates',
     'rollouts', 'slots', 'rewards',
-    'model_calls', 'job_usage',
+    'model_calls', 'job_usage', 'daily_spend',
     'job_budgets', 'cost_reservations',
     'sensor_frames',
     'graph_tasks',

@@ -1,0 +1,93 @@
+/**
+ * The spend of a UTC day: of jobs in job_usage, of deployments' calls and of deleted jobs in
+ * daily_spend.
+ */
+import type { Payer } from '../../core/jobs/payer.js';
+import { ExpiringMap } from '../../util/expiring-map.js';
+import { createSharedReads } from '../../util/shared-reads.js';
+import type { Db, Tx } from '../db/db.js';
+import { retryTransient, type Patience } from '../db/patience.js';
+import type { UsedQuota } from '../jobs/quota.js';
+
+/** SQL of the current day of spend. */
+export const today = `(now() at time zone 'utc')::date`;
+
+/** SQL of what an organization ($1) or one of its keys has spent today. */
+const spentToday = (subject: string) => `(
+  select coalesce(sum(u.cost_usd), 0) from job_usage u
+   where u.org_id = $1 and u.day = ${today}
+     and (${subject} = $1 or exists (select from jobs j where j.id = u.job_id and j.key_id = ${subject}))
+) + (
+  select coalesce(sum(d.cost_usd), 0) from daily_spend d
+   where d.org_id = $1 and d.day = ${today} and (${subject} = $1 or d.key_id = ${subject})
+)`;
+
+/** What an organization or a key has spent today, in dollars. */
+export async function readSpendToday(tx: Tx, { orgId, subject }: { orgId: string; subject: string }): Promise<number> {
+  const [row] = await tx.query<{ spent: number }>(`select ${spentToday('$2')} as spent`, [orgId, subject]);
+  return row!.spent;
+}
+
+/** A quota of spend that is used up. */
+export interface SpentQuota extends UsedQuota {
+  secondsLeft: number;
+}
+
+/** Whether a call may be made. `isLimited`: a quota holds for it. */
+export interface SpendCheck {
+  isLimited: boolean;
+  /** The quota that is used up; null: none. */
+  spent: SpentQuota | null;
+}
+
+async function readQuotas(tx: Tx, payer: Payer): Promise<SpentQuota[]> {
+  return tx.query<SpentQuota & Record<string, unknown>>(
+    `with limited as materialized (
+       select subject, spend_usd_per_day as "limit" from limits
+        where org_id = $1 and spend_usd_per_day is not null
+          and subject in ($1, coalesce($2, (select key_id from jobs where id = $3)))
+     )
+     select subject, "limit", ${spentToday('subject')} as used,
+            extract(epoch from ${today} + 1 - (now() at time zone 'utc'))::float8 as "secondsLeft"
+       from limited order by subject`,
+    [payer.orgId, 'keyId' in payer ? payer.keyId : null, 'jobId' in payer ? payer.jobId : null],
+    'read_spend_quotas',
+  );
+}
+
+/** The maximum delay of a new quota. */
+const cachedMs = 5_000;
+const cachedPayers = 10_000;
+const patienceMs = 5_000;
+
+/**
+ * Reads the spend anew before each call under a quota; remembers who has none. Rejects where the
+ * spend cannot be read.
+ */
+export function createSpendCheck(
+  db: Pick<Db, 'orgApart'>,
+  onRetry: Patience['onRetry'],
+): (payer: Payer) => Promise<SpendCheck> {
+  const unlimited = new ExpiringMap<string, true>(cachedPayers, cachedMs);
+  const shared = createSharedReads<SpentQuota[]>();
+  return async (payer) => {
+    const name = `${payer.orgId} ${'jobId' in payer ? payer.jobId : payer.keyId}`;
+    if (unlimited.get(name)) return { isLimited: false, spent: null };
+    const since = performance.now();
+    const read = () => db.orgApart(payer.orgId, (tx) => readQuotas(tx, payer));
+    const quotas = await shared(name, () => retryTransient(read, { patienceMs, onRetry }));
+    if (quotas.length === 0) unlimited.set(name, true, since);
+    return { isLimited: quotas.length > 0, spent: quotas.find(({ used, limit }) => used >= limit) ?? null };
+  };
+}
+
+/** Keeps what a job has spent today beyond its rows. Call it before they are deleted. */
+export async function keepSpend(tx: Tx, jobId: string): Promise<void> {
+  await tx.query(
+    `insert into daily_spend (org_id, day, counter_id, key_id, cost_usd)
+     select u.org_id, u.day, gen_random_uuid(), j.key_id, sum(u.cost_usd)
+       from job_usage u join jobs j on j.id = u.job_id
+      where u.job_id = $1 and u.day = ${today} group by u.org_id, u.day, j.key_id having sum(u.cost_usd) > 0`,
+    [jobId],
+  );
+}
