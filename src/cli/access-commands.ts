@@ -57,6 +57,7 @@ export function accessCommands(program: Command): void {
   ofOrg(limits.command('set').description('change limits; the others stay'))
     .option('--key <id>', 'of a key')
     .option('--requests-per-minute <count>', 'requests in a minute, or none', limitOf)
+    .option('--calls-in-flight <count>', 'model calls at a time, or none', limitOf)
     .option('--open-jobs <count>', 'jobs that have not ended, or none', limitOf)
     .option('--spend-usd-per-day <dollars>', 'cost of model calls in a UTC day, or none', dollars)
     .option('--json', 'as JSON')

@@ -14,6 +14,7 @@ interface Of {
 }
 interface Changes {
   requestsPerMinute?: number | null;
+  callsInFlight?: number | null;
   openJobs?: number | null;
   spendUsdPerDay?: number | null;
 }

@@ -56,6 +56,12 @@ export const setLimitsSchema = z.strictObject({
     .max(largest)
     .nullish()
     .describe('Requests with an API key in a minute of the clock; those of containers in jobs do not count.'),
+  calls_in_flight: z
+    .int()
+    .min(1)
+    .max(largest)
+    .nullish()
+    .describe('Model calls with an API key at a time, of deployments and the proxy; those of containers do not count.'),
   open_jobs: z
     .int()
     .min(0)
@@ -76,6 +82,7 @@ export const limitsSchema = z
     limits: z
       .object({
         requests_per_minute: z.int().nullable(),
+        calls_in_flight: z.int().nullable(),
         open_jobs: z.int().nullable(),
         spend_usd_per_day: z.number().nullable(),
       })

@@ -110,6 +110,7 @@ async function requireKey(tx: Tx, id: string): Promise<void> {
 function limitsIn(body: z.output<typeof setLimitsSchema>): Limits {
   return {
     requestsPerMinute: body.requests_per_minute ?? null,
+    callsInFlight: body.calls_in_flight ?? null,
     openJobs: body.open_jobs ?? null,
     spendUsdPerDay: body.spend_usd_per_day ?? null,
   };
@@ -126,6 +127,7 @@ async function view(tx: Tx, orgId: string, keyId: string | null): Promise<z.outp
     ...{ org_id: orgId, key_id: keyId },
     limits: {
       requests_per_minute: limits.requestsPerMinute,
+      calls_in_flight: limits.callsInFlight,
       open_jobs: limits.openJobs,
       spend_usd_per_day: limits.spendUsdPerDay,
     },

@@ -40,7 +40,8 @@ const inferencePrefix = 'rip_';
 /** Requires a key for all paths but the public routes, unknown paths included. */
 export function registerAuth(app: App, deps: HttpDeps): void {
   const lookUp = createKeyCache(deps);
-  const limit = createLimiter(deps);
+  const limiter = createLimiter(deps);
+  app.addHook('onClose', () => limiter.close());
   registerScopes(app, isPublic);
   app.decorateRequest('caller', null as unknown as Caller);
   const identify = async (request: FastifyRequest, presented: string): Promise<KeyRow> => {
@@ -59,7 +60,7 @@ export function registerAuth(app: App, deps: HttpDeps): void {
     const presented = presentedKey(request);
     if (!presented.startsWith(inferencePrefix)) {
       return void identify(request, presented)
-        .then((key) => (key.limits.length > 0 ? limit(key, reply) : undefined))
+        .then((key) => (key.limits.length > 0 ? limiter.admit(key, request, reply) : undefined))
         .then(() => done(), done);
     }
     request.caller = inferenceCaller(request, presented, deps);

@@ -3,6 +3,7 @@ import type { Tx } from '../db/db.js';
 /** What an organization or a key may use; null: without limit. */
 export interface Limits {
   requestsPerMinute: number | null;
+  callsInFlight: number | null;
   openJobs: number | null;
   spendUsdPerDay: number | null;
 }
@@ -14,6 +15,7 @@ export interface SubjectLimits extends Limits {
 
 const columns: Record<keyof Limits, string> = {
   requestsPerMinute: 'requests_per_minute',
+  callsInFlight: 'calls_in_flight',
   openJobs: 'open_jobs',
   spendUsdPerDay: 'spend_usd_per_day',
 };

@@ -35,6 +35,7 @@ const tables = [
   'api_keys',
   'limits',
   'request_windows',
+  'call_slots',
   'provider_keys',
   'audit_log',
   'jobs',
@@ -78,6 +79,7 @@ beforeAll(async () => {
       await recordDecision(tx, job, { events: [paused(1)] });
       await setLimits(tx, org, org, { ...noLimits, requestsPerMinute: 1 });
       await takeRequests(tx, { orgId: org, subject: org, limit: 1 }, 1);
+      await tx.query('insert into call_slots values ($1, $1, $2, 1, now())', [org, randomUUID()]);
       await putProviderKey(tx, Buffer.alloc(32, 2), { orgId: org, provider: 'openai', value: 'key' });
       await putSecret(tx, Buffer.alloc(32, 2), { ...job, name: 'n', origin: 'http://x' }, 'secret');
       await tx.query(

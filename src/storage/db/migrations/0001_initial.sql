@@ -39,6 +39,7 @@ create table limits (
   -- the id of the organization, or of the key
   subject text not null,
   requests_per_minute int,
+  calls_in_flight int,
   open_jobs int,
   -- of a UTC day
   spend_usd_per_day double precision,
@@ -52,6 +53,18 @@ create table request_windows (
   starts_at timestamptz not null,
   taken int not null,
   primary key (org_id, subject)
+) with (fillfactor = 50);
+
+-- Calls that a process may have in flight for a limited organization or key.
+create table call_slots (
+  org_id text not null,
+  subject text not null,
+  -- the process
+  holder uuid not null,
+  slots int not null,
+  -- a process that was killed renews them no more
+  expires_at timestamptz not null,
+  primary key (org_id, subject, holder)
 ) with (fillfactor = 50);
 
 -- Keys of model providers, which the calls of their organization use before those of the environment.
@@ -766,7 +779,7 @@ create table dataset_rows (
 
 -- The service runs as ratchet_app, which owns nothing and cannot bypass row-level security.
 grant select, insert, update, delete on
-  api_keys, limits, request_windows, provider_keys, audit_log, idempotency_keys,
+  api_keys, limits, request_windows, call_slots, provider_keys, audit_log, idempotency_keys,
   jobs, job_labels, job_controls, search_states, search_inputs, secrets,
   commands, suggestions, events, webhooks,
   candidates,
@@ -788,7 +801,7 @@ do $$
 declare t text;
 begin
   foreach t in array array[
-    'api_keys', 'limits', 'request_windows', 'provider_keys', 'idempotency_keys',
+    'api_keys', 'limits', 'request_windows', 'call_slots', 'provider_keys', 'idempotency_keys',
     'jobs', 'job_labels', 'job_controls', 'search_states', 'search_inputs', 'secrets',
     'commands', 'suggestions', 'events', 'webhooks',
     'candidates',
