@@ -59,6 +59,7 @@ export function accessCommands(program: Command): void {
     .option('--requests-per-minute <count>', 'requests in a minute, or none', limitOf)
     .option('--calls-in-flight <count>', 'model calls at a time, or none', limitOf)
     .option('--open-jobs <count>', 'jobs that have not ended, or none', limitOf)
+    .option('--stored-bytes <bytes>', 'data sets, requests and model calls of an organization, or none', bytesOf)
     .option('--spend-usd-per-day <dollars>', 'cost of model calls in a UTC day, or none', dollars)
     .option('--json', 'as JSON')
     .action(setLimits);
@@ -80,6 +81,12 @@ function ofOrg(command: Command): Command {
 /** A limit, or null for none. */
 function limitOf(text: string): number | null {
   return text === 'none' ? null : wholeNumber(text);
+}
+
+function bytesOf(text: string): number | null {
+  if (text === 'none') return null;
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('must be a number of bytes, or none.');
+  return Number(text);
 }
 
 function dollars(text: string): number | null {

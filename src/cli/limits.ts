@@ -16,6 +16,7 @@ interface Changes {
   requestsPerMinute?: number | null;
   callsInFlight?: number | null;
   openJobs?: number | null;
+  storedBytes?: number | null;
   spendUsdPerDay?: number | null;
 }
 

@@ -48,8 +48,8 @@ export const rotateKeySchema = z.strictObject({
 });
 
 const largest = 1_000_000_000;
-/** Sets all limits: one that is left out is removed. */
-export const setLimitsSchema = z.strictObject({
+/** All limits of a key: one that is left out is removed. */
+export const setKeyLimitsSchema = z.strictObject({
   requests_per_minute: z
     .int()
     .min(1)
@@ -75,6 +75,15 @@ export const setLimitsSchema = z.strictObject({
     .nullish()
     .describe('Dollars of model calls in a UTC day: of jobs that the key or organization created, and of deployments.'),
 });
+/** All limits of an organization. */
+export const setOrgLimitsSchema = setKeyLimitsSchema.extend({
+  stored_bytes: z
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .nullish()
+    .describe('Bytes of data sets, of the requests that made jobs, and of recorded model calls.'),
+});
 export const limitsSchema = z
   .object({
     org_id: z.string(),
@@ -84,10 +93,15 @@ export const limitsSchema = z
         requests_per_minute: z.int().nullable(),
         calls_in_flight: z.int().nullable(),
         open_jobs: z.int().nullable(),
+        stored_bytes: z.int().nullable().describe('Of an organization; null for a key.'),
         spend_usd_per_day: z.number().nullable(),
       })
       .describe('null: without limit.'),
-    used: z.object({ open_jobs: z.int(), spend_usd_per_day: z.number().describe('Today.') }),
+    used: z.object({
+      open_jobs: z.int(),
+      stored_bytes: z.int().optional().describe('Of an organization.'),
+      spend_usd_per_day: z.number().describe('Today.'),
+    }),
   })
   .meta({ id: 'Limits' });
 

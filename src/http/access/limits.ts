@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { limitsSchema, orgQuerySchema, setLimitsSchema } from '../../contracts/access.js';
+import { limitsSchema, orgQuerySchema, setKeyLimitsSchema, setOrgLimitsSchema } from '../../contracts/access.js';
 import { keyExists } from '../../storage/access/keys.js';
 import { readLimits, setLimits, type Limits } from '../../storage/access/limits.js';
 import { readSpendToday } from '../../storage/access/spend-quota.js';
+import { readStoredBytes } from '../../storage/access/stored-bytes.js';
 import type { Tx } from '../../storage/db/db.js';
 import { countOpenJobs } from '../../storage/jobs/quota.js';
 import type { App, HttpDeps } from '../deps.js';
@@ -45,7 +46,7 @@ export function registerLimits(app: App, deps: HttpDeps): void {
         summary: 'Set the limits of an organization (operators)',
         description: replaced,
         querystring: orgQuerySchema,
-        body: setLimitsSchema,
+        body: setOrgLimitsSchema,
         response: { 200: limitsSchema, ...bodyProblems(404) },
       },
     },
@@ -88,7 +89,7 @@ export function registerLimits(app: App, deps: HttpDeps): void {
         description: `The limits of its organization hold as well. ${replaced}`,
         params: keyParams,
         querystring: orgQuerySchema,
-        body: setLimitsSchema,
+        body: setKeyLimitsSchema,
         response: { 200: limitsSchema, ...bodyProblems(404) },
       },
     },
@@ -107,21 +108,23 @@ async function requireKey(tx: Tx, id: string): Promise<void> {
   if (!(await keyExists(tx, id))) throw unknownKey(id);
 }
 
-function limitsIn(body: z.output<typeof setLimitsSchema>): Limits {
+function limitsIn(body: z.output<typeof setKeyLimitsSchema> & { stored_bytes?: number | null | undefined }): Limits {
   return {
     requestsPerMinute: body.requests_per_minute ?? null,
     callsInFlight: body.calls_in_flight ?? null,
     openJobs: body.open_jobs ?? null,
+    storedBytes: body.stored_bytes ?? null,
     spendUsdPerDay: body.spend_usd_per_day ?? null,
   };
 }
 
 async function view(tx: Tx, orgId: string, keyId: string | null): Promise<z.output<typeof limitsSchema>> {
   const of = { orgId, subject: keyId ?? orgId };
-  const [limits, openJobs, spent] = await Promise.all([
+  const [limits, openJobs, spent, bytes] = await Promise.all([
     readLimits(tx, of.subject),
     countOpenJobs(tx, of),
     readSpendToday(tx, of),
+    keyId === null ? readStoredBytes(tx, orgId) : null,
   ]);
   return {
     ...{ org_id: orgId, key_id: keyId },
@@ -129,8 +132,9 @@ async function view(tx: Tx, orgId: string, keyId: string | null): Promise<z.outp
       requests_per_minute: limits.requestsPerMinute,
       calls_in_flight: limits.callsInFlight,
       open_jobs: limits.openJobs,
+      stored_bytes: limits.storedBytes,
       spend_usd_per_day: limits.spendUsdPerDay,
     },
-    used: { open_jobs: openJobs, spend_usd_per_day: spent },
+    used: { open_jobs: openJobs, ...(bytes !== null && { stored_bytes: bytes }), spend_usd_per_day: spent },
   };
 }

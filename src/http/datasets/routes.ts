@@ -11,6 +11,7 @@ import {
   type Dataset,
 } from '../../storage/datasets/datasets.js';
 import type { App, HttpDeps } from '../deps.js';
+import { requireRoomForBytes } from '../jobs/quota.js';
 import { iso } from '../jobs/view.js';
 import { ApiError, refuse } from '../server/errors.js';
 import { numberedPage, parseCursor, parseTimeCursor, timedPage } from '../server/pages.js';
@@ -73,7 +74,12 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
         const { dataset, isNew } = await withUpload(
           format,
           body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
-          (upload) => db.org(orgId, (tx) => putDataset(tx, orgId, upload.dataset, upload.batches())),
+          (upload) =>
+            db.org(orgId, async (tx) => {
+              const { dataset } = upload;
+              if (!(await readDataset(tx, dataset.id))) await requireRoomForBytes(tx, orgId, dataset.bytes);
+              return putDataset(tx, orgId, dataset, upload.batches());
+            }),
           // The unread rest of a refused file would block its client and the connection.
         ).finally(() => body.resume());
         if (isNew) void reply.header('location', `${datasetsBase}/${dataset.id}`);

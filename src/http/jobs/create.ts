@@ -5,7 +5,7 @@ import type { Tx } from '../../storage/db/db.js';
 import type { Labels } from '../../contracts/labels.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
-import { insertJob, newJobId, type NewJob } from '../../storage/jobs/jobs.js';
+import { insertJob, newJobId, sizeOf, type NewJob } from '../../storage/jobs/jobs.js';
 import { insertWebhook } from '../../storage/jobs/webhooks.js';
 import { putSecret } from '../../storage/access/secrets.js';
 import type { CommandedJob } from '../../temporal/commands.js';
@@ -13,7 +13,7 @@ import { defaultTiming, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { answerOf, replay } from '../server/idempotency.js';
 import { settleWithin } from '../server/in-time.js';
-import { requireRoomForJob } from './quota.js';
+import { requireRoomForBytes, requireRoomForJob } from './quota.js';
 import { createWarnings } from './warnings.js';
 
 /** A validated create request: the rows to store and the response, without `warnings`. */
@@ -77,6 +77,7 @@ export async function create(
     const answer = idempotent && answerOf(await claimForCreate(tx, idempotent));
     if (answer) return answer;
     await requireRoomForJob(tx, job);
+    await requireRoomForBytes(tx, orgId, sizeOf(job));
     await creation.prepare?.(tx);
     await insertJob(tx, job);
     if (webhookUrl) await insertWebhook(tx, job, webhookUrl);

@@ -5,6 +5,8 @@ export interface Limits {
   requestsPerMinute: number | null;
   callsInFlight: number | null;
   openJobs: number | null;
+  /** Of an organization; a key has none. */
+  storedBytes: number | null;
   spendUsdPerDay: number | null;
 }
 
@@ -17,6 +19,7 @@ const columns: Record<keyof Limits, string> = {
   requestsPerMinute: 'requests_per_minute',
   callsInFlight: 'calls_in_flight',
   openJobs: 'open_jobs',
+  storedBytes: 'stored_bytes',
   spendUsdPerDay: 'spend_usd_per_day',
 };
 const names = Object.keys(columns) as (keyof Limits)[];

@@ -1,5 +1,6 @@
 import { isTerminal, type Status } from '../../core/jobs/status.js';
 import { keepSpend } from '../access/spend-quota.js';
+import { forgetBytes } from '../access/stored-bytes.js';
 import type { Tx } from '../db/db.js';
 import { lockJob, type JobRef } from './events.js';
 
@@ -36,6 +37,7 @@ async function findObstacle(tx: Tx, jobId: string): Promise<Obstacle | null> {
 /** Deletes the rows of a job in all tables, with the recorded answers to its create. */
 export async function deleteRows(tx: Tx, jobId: string): Promise<void> {
   await keepSpend(tx, jobId);
+  await forgetBytes(tx, jobId);
   await tx.query(`delete from idempotency_keys where job_id = $1`, [jobId]);
   // All other tables refer to jobs with "on delete cascade".
   await tx.query('delete from jobs where id = $1', [jobId]);

@@ -51,6 +51,11 @@ export interface NewJob {
   labels?: Labels;
 }
 
+/** Bytes of the request that makes a job. */
+export function sizeOf({ request, spec }: Pick<NewJob, 'request' | 'spec'>): number {
+  return Buffer.byteLength(JSON.stringify(request ?? spec));
+}
+
 /** Stores a job and its control row. The reconciler starts its workflow if the start is lost. */
 export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
@@ -58,6 +63,10 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
        insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings,
          name, tags, metadata, notes, request, key_id)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning id, org_id
+     ), sized as (
+       insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced,
+                              from_table, answered, cached, bytes)
+       select id, org_id, 0, 0, 0, 0, 0, 0, 0, 0, 0, $17::bigint from job
      )
      insert into job_controls (job_id, org_id) select id, org_id from job`,
     [
@@ -77,6 +86,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.labels?.notes ?? null,
       job.request ? toJsonb(job.request) : null,
       job.keyId,
+      sizeOf(job),
     ],
   );
   if (job.labels) await insertLabels(tx, job.jobId, job.labels);

@@ -20,18 +20,20 @@ export interface Usage {
 export const addUsage = (
   writer = 'null',
 ) => `insert into job_usage as u (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd,
-                                                    unpriced, from_table, answered, cached)
+                                                    unpriced, from_table, answered, cached, bytes)
   select job_id, org_id, coalesce(${writer} % 16, floor(random() * 16)::int), count(*),
          coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0), coalesce(sum(cost_usd), 0),
          count(*) filter (where cost_usd is null), count(*) filter (where cost_source = 'table'),
          count(*) filter (where purpose in ('rollout', 'judge') and http_status < 300),
-         count(*) filter (where cached_from is not null)
+         count(*) filter (where cached_from is not null),
+         coalesce(sum(pg_column_size(request) + coalesce(pg_column_size(response), 0)), 0)
     from inserted group by job_id, org_id
   on conflict (job_id, shard, day) do update
     set calls = u.calls + excluded.calls, prompt_tokens = u.prompt_tokens + excluded.prompt_tokens,
         completion_tokens = u.completion_tokens + excluded.completion_tokens, cost_usd = u.cost_usd + excluded.cost_usd,
         unpriced = u.unpriced + excluded.unpriced, from_table = u.from_table + excluded.from_table,
-        answered = u.answered + excluded.answered, cached = u.cached + excluded.cached`;
+        answered = u.answered + excluded.answered, cached = u.cached + excluded.cached,
+        bytes = u.bytes + excluded.bytes`;
 
 interface Sums extends Record<string, unknown> {
   prompt: number;

@@ -3,8 +3,14 @@ import { httpOfFile } from '../support.js';
 
 const http = httpOfFile();
 const admin = '/api/v1/admin';
-const none = { requests_per_minute: null, calls_in_flight: null, open_jobs: null, spend_usd_per_day: null };
-const used = { open_jobs: 0, spend_usd_per_day: 0 };
+const none = {
+  requests_per_minute: null,
+  calls_in_flight: null,
+  open_jobs: null,
+  stored_bytes: null,
+  spend_usd_per_day: null,
+};
+const used = { open_jobs: 0, stored_bytes: 0, spend_usd_per_day: 0 };
 
 const newOrg = async (): Promise<string> => (await http.call('POST', `${admin}/orgs`, { name: 'Acme' })).body.org_id;
 const newKey = async (org: string): Promise<{ key_id: string; key: string }> =>

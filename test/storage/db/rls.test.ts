@@ -12,6 +12,7 @@ import { announceChange } from '../../../src/storage/access/audit-log.js';
 import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
 import { noLimits, setLimits } from '../../../src/storage/access/limits.js';
 import { takeRequests } from '../../../src/storage/access/request-windows.js';
+import { readStoredBytes } from '../../../src/storage/access/stored-bytes.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
 import { insertWebhook } from '../../../src/storage/jobs/webhooks.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
@@ -49,6 +50,7 @@ const tables = [
   'model_calls',
   'job_usage',
   'daily_spend',
+  'stored_bytes',
   'job_budgets',
   'cost_reservations',
   'rewards',
@@ -97,6 +99,7 @@ beforeAll(async () => {
          values ($1, $2, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
         [job.jobId, org],
       );
+      await readStoredBytes(tx, org);
       await tx.query('insert into job_budgets (job_id, org_id, max_usd) values ($1, $2, 1)', [job.jobId, org]);
       await tx.query(
         'insert into cost_reservations (id, job_id, org_id, amount_usd, presence) values ($1, $2, $3, 1, 1)',

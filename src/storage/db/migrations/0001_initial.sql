@@ -41,6 +41,8 @@ create table limits (
   requests_per_minute int,
   calls_in_flight int,
   open_jobs int,
+  -- of organizations only
+  stored_bytes bigint,
   -- of a UTC day
   spend_usd_per_day double precision,
   primary key (org_id, subject)
@@ -574,10 +576,20 @@ create table job_usage (
   -- answered calls of rollouts and judges, and how many of them the answer cache answered
   answered bigint not null,
   cached bigint not null,
+  -- size of requests and answers, before compression; and of the request that made the job
+  bytes bigint not null default 0,
   primary key (job_id, shard, day)
 ) with (fillfactor = 50);
 -- The spend of a day.
 create index job_usage_by_day on job_usage (org_id, day);
+
+-- Bytes of job_usage in the days through `through`, which do not change any more. A sum of what an
+-- organization stores adds the later days, and its data sets.
+create table stored_bytes (
+  org_id text primary key,
+  through date not null,
+  bytes bigint not null
+);
 
 -- Spend that no job has: of deployments' calls, one row per process and key, which only grows, and
 -- of deleted jobs.
@@ -784,7 +796,7 @@ grant select, insert, update, delete on
   commands, suggestions, events, webhooks,
   candidates,
   rollouts, slots, rewards,
-  model_calls, job_usage, daily_spend,
+  model_calls, job_usage, daily_spend, stored_bytes,
   job_budgets, cost_reservations,
   sensor_frames,
   graph_tasks,
@@ -806,7 +818,7 @@ begin
     'commands', 'suggestions', 'events', 'webhooks',
     'candidates',
     'rollouts', 'slots', 'rewards',
-    'model_calls', 'job_usage', 'daily_spend',
+    'model_calls', 'job_usage', 'daily_spend', 'stored_bytes',
     'job_budgets', 'cost_reservations',
     'sensor_frames',
     'graph_tasks',

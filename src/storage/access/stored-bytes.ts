@@ -1,0 +1,73 @@
+/**
+ * What an organization stores, without a scan: `stored_bytes` has the days that do not change any
+ * more, so a sum reads the last two days of job_usage, and the sizes of the data sets.
+ */
+import type { Tx } from '../db/db.js';
+import type { UsedQuota } from '../jobs/quota.js';
+import { today } from './spend-quota.js';
+
+/** SQL of the last day that no transaction adds to: one that began yesterday may commit today. */
+const settled = `${today} - 2`;
+
+/** Bytes of an organization: data sets, requests that made jobs, and recorded model calls. */
+export async function readStoredBytes(tx: Tx, orgId: string): Promise<number> {
+  await settleDays(tx, orgId);
+  const [row] = await tx.query<{ bytes: number }>(
+    `select (s.bytes
+             + coalesce((select sum(u.bytes) from job_usage u where u.org_id = $1 and u.day > s.through), 0)
+             + coalesce((select sum(d.bytes) from datasets d where d.org_id = $1), 0))::bigint as bytes
+       from stored_bytes s where s.org_id = $1`,
+    [orgId],
+  );
+  return row!.bytes;
+}
+
+/** Adds the days that are over to the organization's sum. */
+async function settleDays(tx: Tx, orgId: string): Promise<void> {
+  const isSettled = `select 1 from stored_bytes where org_id = $1 and through >= ${settled}`;
+  if ((await tx.query(isSettled, [orgId])).length > 0) return;
+  await tx.query(
+    `insert into stored_bytes (org_id, through, bytes) values ($1, '-infinity', 0) on conflict do nothing`,
+    [orgId],
+  );
+  // Lock first: the next statement must see what other transactions settled or deleted.
+  await tx.query('select 1 from stored_bytes where org_id = $1 for update', [orgId]);
+  await tx.query(
+    `update stored_bytes s
+        set through = ${settled},
+            bytes = s.bytes + coalesce((select sum(u.bytes) from job_usage u
+                                         where u.org_id = $1 and u.day > s.through and u.day <= ${settled}), 0)
+      where s.org_id = $1 and s.through < ${settled}`,
+    [orgId],
+  );
+}
+
+/** Takes the bytes of a job from its organization's sum. Call it before its rows are deleted. */
+export async function forgetBytes(tx: Tx, jobId: string): Promise<void> {
+  await tx.query('select 1 from stored_bytes where org_id = (select org_id from jobs where id = $1) for update', [
+    jobId,
+  ]);
+  await tx.query(
+    `update stored_bytes s
+        set bytes = s.bytes - coalesce((select sum(u.bytes) from job_usage u
+                                         where u.job_id = $1 and u.day <= s.through), 0)
+      where s.org_id = (select org_id from jobs where id = $1)`,
+    [jobId],
+  );
+}
+
+/**
+ * The quota of stored bytes that more would exceed; null: none. It locks the limit, so that
+ * concurrent requests take turns.
+ */
+export async function exceededBytes(tx: Tx, orgId: string, bytes: number): Promise<UsedQuota | null> {
+  const [limited] = await tx.query<{ limit: number }>(
+    `select stored_bytes as "limit" from limits
+      where org_id = $1 and subject = $1 and stored_bytes is not null for update`,
+    [orgId],
+  );
+  if (!limited) return null;
+  const { limit } = limited;
+  const used = await readStoredBytes(tx, orgId);
+  return used + bytes > limit ? { subject: orgId, limit, used } : null;
+}
