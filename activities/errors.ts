@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { ChatResult } from '../src/clients/models/complete-chat.js';
-import { costExhausted, spendQuotaExceeded } from '../src/core/jobs/failures.js';
+import { costExhausted } from '../src/core/jobs/failures.js';
 import { faultOf, failureOf } from '../src/core/jobs/fault.js';
 import { JobGoneError } from '../src/storage/jobs/events.js';
 import { isPermanent } from '../src/storage/db/postgres-errors.js';
@@ -58,14 +57,4 @@ export function messageOf(error: unknown): string {
 
 export function isCostSpent(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === costExhausted;
-}
-
-/** Ends the job if a quota of spend refused the call: it would refuse all others. */
-export function requireWithinQuota(result: ChatResult): void {
-  if (result.ok || result.code !== spendQuotaExceeded) return;
-  throw jobFailure(spendQuotaExceeded, result.message, true);
-}
-
-export function isQuotaExceeded(error: unknown): boolean {
-  return error instanceof ApplicationFailure && error.type === spendQuotaExceeded;
 }

@@ -17,12 +17,12 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readAnswers } from '../../src/storage/rollouts/answers.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { cutToBytes } from '../../src/util/text.js';
-import { isCostSpent, isQuotaExceeded, messageOf } from '../errors.js';
+import { isCostSpent, messageOf } from '../errors.js';
 import type { ActivityDeps } from '../deps.js';
 import { recordLost } from '../jobs/spec.js';
 import { askModel, type ModelResult, type ModelRollout } from '../models/ask-model.js';
+import { outcomeOfQuota } from '../models/spend-quota.js';
 import type { Concurrency } from '../rollouts/concurrency.js';
-import { quotaExceeded } from '../rollouts/root-cause.js';
 import { scoreOutput, type ScoredRow } from './score.js';
 
 /** The key of the model's call; the rollout has no other but those of judges. */
@@ -93,7 +93,8 @@ export async function runRow(
       const message = `The model had no answer within ${rolloutTimeoutS} s. Raise rollout_timeout, or use a faster model.`;
       return { kind: 'failed', code: 'rollout_timeout', message, infrastructure: true, connect: false };
     }
-    if (isQuotaExceeded(error)) return quotaExceeded({ message: messageOf(error) });
+    const refused = outcomeOfQuota(error);
+    if (refused) return refused;
     // The runner drops the outcomes of rollouts that the cost budget refused.
     if (isCostSpent(error)) {
       return { kind: 'failed', code: costExhausted, message: messageOf(error), infrastructure: true, connect: false };

@@ -17,8 +17,7 @@ import { readAnswers } from '../../src/storage/rollouts/answers.js';
 import { askModel, type ModelQuestion, type ModelRollout, type ModelResult } from '../models/ask-model.js';
 import type { Concurrency } from '../rollouts/concurrency.js';
 import type { ActivityDeps } from '../deps.js';
-import { isCostSpent, isQuotaExceeded, messageOf } from '../errors.js';
-import { quotaExceeded } from '../rollouts/root-cause.js';
+import { isCostSpent, messageOf } from '../errors.js';
 import { recordLost } from '../jobs/spec.js';
 import { verify } from './verify.js';
 import { cutErrorText } from '../../src/clients/net/untrusted.js';
@@ -94,7 +93,8 @@ export async function runGraph(
       return interruptedMs > timeoutMs / 2 ? failed('rollout_timeout', message, true) : unsolved(message, []);
     }
     // The runner drops the outcomes of rollouts that the cost budget refused.
-    if (isQuotaExceeded(error)) return quotaExceeded({ message: messageOf(error) });
+    const refused = outcomeOfQuota(error);
+    if (refused) return refused;
     if (isCostSpent(error)) return failed(costExhausted, messageOf(error), true);
     throw error;
   }

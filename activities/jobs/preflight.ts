@@ -7,7 +7,8 @@ import { findServiceCalls, recordServiceCall } from '../../src/storage/jobs/serv
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
-import { jobFailure, requireWithinQuota } from '../errors.js';
+import { jobFailure } from '../errors.js';
+import { requireWithinQuota } from '../models/spend-quota.js';
 import { isLive } from './spec.js';
 
 const messages: Message[] = [{ role: 'user', content: 'Reply with OK.' }];

@@ -15,7 +15,7 @@ import {
 import type { Tx } from '../../src/storage/db/db.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
-import { requireWithinQuota } from '../errors.js';
+import { requireWithinQuota } from './spend-quota.js';
 
 /** A rollout whose models the service calls; `recorded`: answers of its earlier attempts. */
 export interface ModelRollout {

@@ -9,7 +9,7 @@ import { retryTransient } from '../../src/storage/db/patience.js';
 import { recordProposerCall, type RecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import type { ActivityDeps } from '../deps.js';
 import { costReservation } from '../call-meter.js';
-import { requireWithinQuota } from '../errors.js';
+import { requireWithinQuota } from '../models/spend-quota.js';
 
 const recordPatienceMs = 15_000;
 /** The highest temperature that all providers know. */

@@ -1,6 +1,5 @@
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { callFailure } from '../../src/clients/models/call-failure.js';
-import { spendQuotaExceeded } from '../../src/core/jobs/failures.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readLastCall } from '../../src/storage/rollouts/last-call.js';
@@ -23,9 +22,4 @@ export async function rootCause(
   });
   if (!call || call.status < 300) return outcome;
   return { kind: 'failed', ...callFailure(call), connect: false };
-}
-
-/** The outcome of a rollout whose model call a quota of spend refused. */
-export function quotaExceeded({ message }: Pick<Error, 'message'>): RolloutOutcome {
-  return { kind: 'quota_exceeded', code: spendQuotaExceeded, message };
 }

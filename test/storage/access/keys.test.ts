@@ -49,7 +49,7 @@ describe('the bootstrap key', () => {
   test('creates its organization, and a new value replaces it', async () => {
     await ensureBootstrapKey(db, secretKey, 'default', 'first-key-of-the-org-xxxxxxxxxxxx');
     await ensureBootstrapKey(db, secretKey, 'default', 'first-key-of-the-org-xxxxxxxxxxxx');
-    const row = { id: 'bootstrap_default', orgId: 'default', scopes: ['read', 'write', 'infer', 'admin'] };
+    const row = { id: 'bootstrap_default', orgId: 'default', scopes: ['read', 'write', 'infer', 'admin'], limits: [] };
     expect(await find('first-key-of-the-org-xxxxxxxxxxxx')).toEqual(row);
     await ensureBootstrapKey(db, secretKey, 'default', 'second-key-of-the-org-xxxxxxxxxxx');
     expect(await find('first-key-of-the-org-xxxxxxxxxxxx')).toBeNull();
