@@ -51,12 +51,14 @@ const ask = (at: number, key: string, more: RequestInit = {}) =>
 test('two servers admit no more calls than the limit together; an ended call makes room', async () => {
   held = gate();
   const { key } = await limitedKey(6);
-  const calls = Array.from({ length: 20 }, (_, n) => ask(n % 2, key));
-  const refusals = Promise.all(calls.map(async (call) => ((await call).status === 429 ? await call : null)));
-  await until('the rest is refused', () => Promise.resolve(inFlight === 6));
+  const refused: Response[] = [];
+  const calls = Array.from({ length: 20 }, async (_, n) => {
+    const answer = await ask(n % 2, key);
+    if (answer.status === 429) refused.push(answer);
+  });
+  await until('the rest is refused', () => inFlight === 6 && refused.length === 14);
   held.open();
-  const refused = (await refusals).filter((answer) => answer !== null);
-  expect(refused).toHaveLength(14);
+  await Promise.all(calls);
   expect(await refused[0]!.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', type: 'rate_limit_error' } });
   expect(Object.fromEntries(refused[0]!.headers)).toMatchObject({
     ...{ 'retry-after': '1', ratelimit: '"key-calls";r=0' },
@@ -76,7 +78,7 @@ test('a caller that leaves gives its slot back', async () => {
   const { key } = await limitedKey(1);
   const leaving = new AbortController();
   const call = ask(0, key, { signal: leaving.signal }).catch(() => null);
-  await until('the call is in flight', () => Promise.resolve(inFlight === 1));
+  await until('the call is in flight', () => inFlight === 1);
   expect((await ask(0, key)).status).toBe(429);
   leaving.abort();
   await call;
