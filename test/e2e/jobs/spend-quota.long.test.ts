@@ -72,3 +72,20 @@ test('a session without a measured baseline fails, and so does an evaluation: bo
   expect(await ended<Session>(on.service, id)).toMatchObject(failed);
   expect(await ended<Evaluation>(on.service, evaluation)).toMatchObject(failed);
 });
+
+test('a job on a data set, whose calls the worker makes, fails in the same way', async () => {
+  await leave(0.0005);
+  const id = await createEvaluation(on.service, {
+    ...{ policy: pricedPolicy, max_concurrent: maxConcurrent, scorer: 'exact' },
+    dataset: {
+      rows: range(0, 24).map((n) => ({ question: `q${n}`, answer: 'a' })),
+      input: 'question',
+      expected: 'answer',
+    },
+    candidate: { messages: [{ role: 'user', content: '{{question}}' }] },
+  });
+  expect(await ended<Evaluation>(on.service, id)).toMatchObject({
+    status: 'failed',
+    error_details: { code: 'spend_quota_exceeded', retryable: true },
+  });
+});
