@@ -18,6 +18,7 @@ import { askModel, type ModelQuestion, type ModelRollout, type ModelResult } fro
 import type { Concurrency } from '../rollouts/concurrency.js';
 import type { ActivityDeps } from '../deps.js';
 import { isCostSpent, messageOf } from '../errors.js';
+import { outcomeOfQuota } from '../models/spend-quota.js';
 import { recordLost } from '../jobs/spec.js';
 import { verify } from './verify.js';
 import { cutErrorText } from '../../src/clients/net/untrusted.js';
