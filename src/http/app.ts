@@ -30,6 +30,7 @@ import { closeSilentConnections, refuseBrokenHttp } from './server/connections.j
 import { registerLevers } from './sessions/levers.js';
 import { registerLineage } from './candidates/routes.js';
 import { registerNotFound } from './server/not-found.js';
+import { createKeyHash } from './server/presented-key.js';
 import { registerProviders } from './server/providers.js';
 import { validate } from './server/schema.js';
 import { registerSensors } from './sessions/sensors.js';
@@ -87,8 +88,9 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   if (deps.codec?.uiOrigin) admitTemporalUi(app, deps.codec.uiOrigin);
   closeSilentConnections(app);
   registerBodyParser(app);
-  limitStrangers(app);
-  registerAuth(app, deps);
+  const hashOf = createKeyHash(deps.secretKey);
+  limitStrangers(app, hashOf);
+  registerAuth(app, deps, hashOf);
   registerNotFound(app);
   registerIdempotency(app, deps);
   registerAudit(app, deps);

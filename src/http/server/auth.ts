@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { findKey, hashKey, isWholeKey, touchKey, type KeyRow } from '../../storage/access/keys.js';
+import { findKey, isWholeKey, touchKey, type KeyRow } from '../../storage/access/keys.js';
 import { ExpiringMap } from '../../util/expiring-map.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
 import { createLimiter } from './limits.js';
+import { presentedKey, type KeyHashOf } from './presented-key.js';
 import { missingScope, registerScopes } from './scopes.js';
 
 /** The caller; its key names the organization. `keyId` is null for an inference key. */
@@ -38,7 +39,7 @@ const cachedKeys = 10_000;
 const inferencePrefix = 'rip_';
 
 /** Requires a key for all paths but the public routes, unknown paths included. */
-export function registerAuth(app: App, deps: HttpDeps): void {
+export function registerAuth(app: App, deps: HttpDeps, hashOf: KeyHashOf): void {
   const lookUp = createKeyCache(deps);
   const limiter = createLimiter(deps);
   app.addHook('onClose', () => limiter.close());
@@ -46,7 +47,7 @@ export function registerAuth(app: App, deps: HttpDeps): void {
   app.decorateRequest('caller', null as unknown as Caller);
   const identify = async (request: FastifyRequest, presented: string): Promise<KeyRow> => {
     if (presented.startsWith('rk_') && !isWholeKey(presented)) throw unauthorized('The API key is malformed.');
-    const row = await lookUp(presented);
+    const row = await lookUp(hashOf(request)!);
     if (!row) throw unauthorized('The API key is unknown, revoked or expired.');
     // An unknown path has no scope.
     const { scope } = request.routeOptions.config;
@@ -54,10 +55,10 @@ export function registerAuth(app: App, deps: HttpDeps): void {
     request.caller = { orgId: row.orgId, keyId: row.id };
     return row;
   };
-  app.decorate('identify', async (request) => void (await identify(request, presentedKey(request))));
+  app.decorate('identify', async (request) => void (await identify(request, keyOf(request))));
   app.addHook('onRequest', (request, reply, done) => {
     if (isPublic(request.routeOptions.url)) return done();
-    const presented = presentedKey(request);
+    const presented = keyOf(request);
     if (!presented.startsWith(inferencePrefix)) {
       return void identify(request, presented)
         .then((key) => (key.limits.length > 0 ? limiter.admit(key, request, reply) : undefined))
@@ -72,20 +73,10 @@ function unauthorized(detail: string): ApiError {
   return new ApiError(401, 'unauthorized', detail, { headers: { 'www-authenticate': 'Bearer realm="ratchet"' } });
 }
 
-/** A request's key: `Authorization: Bearer` or `X-API-Key`; both must be equal. */
-function presentedKey({ headers }: FastifyRequest): string {
-  const bearer =
-    headers.authorization === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(headers.authorization)?.[1];
-  if (headers.authorization !== undefined && bearer === undefined) {
-    throw unauthorized('The Authorization header must be "Bearer <API key>".');
-  }
-  const header = headers['x-api-key']?.toString().trim();
-  if (bearer !== undefined && header !== undefined && bearer !== header) {
-    throw unauthorized('Authorization and X-API-Key differ; send one key.');
-  }
-  const key = bearer ?? header;
-  if (!key) throw unauthorized('Send your API key as "Authorization: Bearer <key>" or as X-API-Key.');
-  return key;
+function keyOf(request: FastifyRequest): string {
+  const presented = presentedKey(request);
+  if ('fault' in presented) throw unauthorized(presented.fault);
+  return presented.key;
 }
 
 function inferenceCaller(request: FastifyRequest, presented: string, deps: HttpDeps): Caller {
@@ -101,33 +92,31 @@ function inferenceCaller(request: FastifyRequest, presented: string, deps: HttpD
 }
 
 /** Looks up keys by their full hash; concurrent requests with the same key share a look-up. */
-function createKeyCache({ db, secretKey, log }: HttpDeps): (key: string) => Promise<KeyRow | null> {
+function createKeyCache({ db, log }: HttpDeps): (hash: string) => Promise<KeyRow | null> {
   const known = new ExpiringMap<string, KeyRow>(cachedKeys, cachedMs);
   const unknown = new ExpiringMap<string, true>(cachedKeys, unknownMs);
   const pending = new Map<string, Promise<KeyRow | null>>();
 
-  const lookUp = async (hash: Buffer, name: string): Promise<KeyRow | null> => {
+  const lookUp = async (hash: string): Promise<KeyRow | null> => {
     const since = performance.now();
-    const row = await findKey(db, hash);
+    const row = await findKey(db, Buffer.from(hash, 'hex'));
     if (!row) {
-      unknown.set(name, true, since);
+      unknown.set(hash, true, since);
       return null;
     }
-    known.set(name, row, since);
+    known.set(hash, row, since);
     touchKey(db, row).catch((error: unknown) => log.warn({ err: error }, "could not record a key's last use"));
     return row;
   };
 
-  return async (key) => {
-    const hash = hashKey(secretKey, key);
-    const name = hash.toString('hex');
-    const row = known.get(name);
+  return async (hash) => {
+    const row = known.get(hash);
     if (row) return row;
-    if (unknown.get(name)) return null;
-    const running = pending.get(name);
+    if (unknown.get(hash)) return null;
+    const running = pending.get(hash);
     if (running) return running;
-    const started = lookUp(hash, name).finally(() => pending.delete(name));
-    pending.set(name, started);
+    const started = lookUp(hash).finally(() => pending.delete(hash));
+    pending.set(hash, started);
     return started;
   };
 }

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../deps.js';
 import { isPublic } from './auth.js';
 import { ApiError } from './errors.js';
+import { presentedKey, type KeyHashOf } from './presented-key.js';
 
 const windowMs = 60_000;
 /** Failed authentications of an address in a window; a user shares loopback with containers. */
@@ -15,15 +15,16 @@ const remembered = 10_000;
  * Refuses an address with many failed authentications before any look-up (429). Keys that were
  * accepted before pass: others may share their address, behind a proxy or on one machine.
  */
-export function limitStrangers(app: App): void {
+export function limitStrangers(app: App, hashOf: KeyHashOf): void {
   const failures = new LRUCache<string, number>({ max: remembered, ttl: windowMs, noUpdateTTL: true });
   const accepted = new LRUCache<string, true>({ max: remembered });
+  const wasAccepted = (request: FastifyRequest) => accepted.has(hashOf(request) ?? '');
 
   app.addHook('onRequest', (request, _reply, done) => {
     if (!needsLookUp(request)) return done();
     const network = networkOf(request.ip);
     const limit = isLoopback(request.ip) ? most.loopback : most.remote;
-    if ((failures.get(network) ?? 0) < limit || accepted.has(digestOf(request))) return done();
+    if ((failures.get(network) ?? 0) < limit || wasAccepted(request)) return done();
     const seconds = Math.max(1, Math.ceil(failures.getRemainingTTL(network) / 1_000));
     done(
       new ApiError(
@@ -40,8 +41,8 @@ export function limitStrangers(app: App): void {
     if (statusCode === 401) {
       const network = networkOf(request.ip);
       failures.set(network, (failures.get(network) ?? 0) + 1);
-      accepted.delete(digestOf(request));
-    } else if (request.caller) accepted.set(digestOf(request), true);
+      accepted.delete(hashOf(request) ?? '');
+    } else if (request.caller) accepted.set(hashOf(request)!, true);
     done();
   });
 }
@@ -49,16 +50,9 @@ export function limitStrangers(app: App): void {
 /** Whether a failure counts: public routes need no key, and inference keys cost no look-up. */
 function needsLookUp(request: FastifyRequest): boolean {
   const { url } = request.routeOptions;
-  const key = presented(request);
-  return isPublic(url) ? url === '/readyz' && key !== undefined : !key?.startsWith('rip_');
-}
-
-function presented({ headers }: FastifyRequest): string | undefined {
-  return headers.authorization?.replace(/^Bearer +/i, '') ?? headers['x-api-key']?.toString();
-}
-
-function digestOf(request: FastifyRequest): string {
-  return hash('sha256', presented(request) ?? '', 'base64');
+  const presented = presentedKey(request);
+  const key = 'key' in presented ? presented.key : null;
+  return isPublic(url) ? url === '/readyz' && key !== null : !key?.startsWith('rip_');
 }
 
 /** An IPv4 address, or the /64 of an IPv6 address, which one host can use as a whole. */

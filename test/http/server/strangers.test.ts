@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '../../support/until.js';
 import { httpOfFile } from '../support.js';
@@ -71,6 +72,23 @@ test('a key that was accepted and is revoked passes no longer', async () => {
   // The first refusal needs a look-up.
   expect((await ask('203.0.113.6', body.key)).statusCode).toBe(401);
   expect((await ask('203.0.113.6', body.key)).statusCode).toBe(429);
+});
+
+test('a request with two keys does not make the accepted one a stranger', async () => {
+  const headers = { authorization: `Bearer ${http.key}`, 'x-api-key': 'unknown' };
+  expect((await ask('203.0.113.7', http.key)).statusCode).toBe(200);
+  const both = await http.app.inject({ url: path, remoteAddress: '203.0.113.7', headers });
+  expect(both.statusCode).toBe(401);
+  await failures(100, () => '203.0.113.7');
+  expect((await ask('203.0.113.7', http.key)).statusCode).toBe(200);
+});
+
+test('a key is hashed once for each request', async () => {
+  const [keyed, plain] = [jest.spyOn(crypto, 'createHmac'), jest.spyOn(crypto, 'hash')];
+  const answers = [await ask('203.0.113.5', http.key), await ask('203.0.113.5', 'unknown')];
+  const times = keyed.mock.calls.length + plain.mock.calls.length;
+  for (const spy of [keyed, plain]) spy.mockRestore();
+  expect([answers.map(({ statusCode }) => statusCode), times]).toEqual([[200, 401], 2]);
 });
 
 test('loopback has ten times as many', async () => {
