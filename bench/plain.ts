@@ -40,6 +40,6 @@ function rolloutRequest(url: string, seed: number): RolloutRequest {
     inferenceApiKey: 'none',
     messages: null,
     tryTimeoutMs: 60_000,
-    deadline: Date.now() + 60_000,
+    deadline: performance.now() + 60_000,
   };
 }
