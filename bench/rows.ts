@@ -15,6 +15,7 @@ import * as overhead from './rows/overhead.js';
 import * as portkey from './rows/portkey.js';
 import * as proxy from './rows/proxy.js';
 import * as sse from './rows/sse.js';
+import * as strangers from './rows/strangers.js';
 import * as size from './size.js';
 
 /** A group of rows measured in one world. */
@@ -37,6 +38,7 @@ export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'portkey', run: portkey.run, seconds: 300, onRequest: true },
   { name: 'sse', run: sse.run, seconds: 300 },
   { name: 'crowd', run: crowd.run, seconds: 600 },
+  { name: 'strangers', run: strangers.run, seconds: 300 },
   { name: 'graph', run: graph.run, seconds: 300 },
   ...growth.groups.map((group) => ({ ...group, onRequest: true as const })),
 ];
