@@ -27,7 +27,7 @@ export interface InFlightContext {
 
 /** The rollouts that a runner has started and that have not ended. */
 export class InFlightRollouts {
-  /** Set once every further rollout would fail: a refused key, a used-up quota, a hang, and so on. */
+  /** Set once every further rollout would fail: a refused key, a used-up quota, a hang. */
   refusal: JobFault | null = null;
   private hasSucceeded = false;
   /** Whether a try ended, other than by a time-out. */

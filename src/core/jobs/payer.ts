@@ -1,2 +1,2 @@
-/** What a model call is for: a job, which counts for the key that created it, or a key's own call. */
+/** Who pays for a model call: a job, which counts for its creator's key, or a key's own call. */
 export type Payer = { orgId: string } & ({ jobId: string } | { keyId: string | null });
