@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { asObject, canonicalJson, isObject } from '../../src/util/json.js';
+import { asObject, canonicalJson, exceedsJsonLimits, isObject } from '../../src/util/json.js';
 
 test('canonical JSON follows RFC 8785', () => {
   // The example of section 3.2.2, and the order of names of section 3.2.3.
@@ -55,3 +55,18 @@ test('an object is neither a list nor null', () => {
   expect([{}, [], null, 'x', undefined].map(isObject)).toEqual([true, false, false, false, false]);
   expect([asObject({ a: 1 }), asObject([1])]).toEqual([{ a: 1 }, null]);
 });
+
+const many = { values: 3, names: 9 };
+test.each([
+  ['[1,1,1,1]', many, true],
+  ['[1,1,1,1]', { ...many, values: 4 }, false],
+  ['{"a":{"b":[1]}}', { ...many, values: 2 }, true],
+  // Neither in texts nor in names, whatever is escaped there.
+  ['["[,,,,,,,,,,,,"]', many, false],
+  [String.raw`{"\",,,,,,,,":"\\\",,,,,,,"}`, many, false],
+  [String.raw`["\\",1,1,1,1]`, many, true],
+  ['["an open text,,,,,,', many, false],
+  ['[{"a" :1},{"a": 1},{"b":1}]', { values: 9, names: 2 }, false],
+  ['[{"a" :1},{"a": 1},{"b":1}]', { values: 9, names: 1 }, true],
+  ['["a:","b:","c:","d:"]', { values: 9, names: 0 }, false],
+])('%s exceeds %j: %s', (text, limits, exceeds) => expect(exceedsJsonLimits(text, limits)).toBe(exceeds));

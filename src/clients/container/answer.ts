@@ -1,4 +1,4 @@
-import { boundDepth, cutErrorText, field, parseObject } from '../net/untrusted.js';
+import { boundDepth, cutErrorText, field, parseObject, TooManyValuesError } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { closestName } from '../../contracts/close-names.js';
 import type { RolloutRequest } from './request.js';
@@ -121,7 +121,13 @@ export function readJsonObject(answer: Answer, peer: Peer = 'container'): { json
       `The ${peer} sent content-encoding ${quote(answer.contentEncoding)}, which was not asked for; answer without one.`,
     );
   }
-  const json = parseObject(answer.text);
+  let json: Record<string, unknown> | null;
+  try {
+    json = parseObject(answer.text);
+  } catch (error) {
+    if (!(error instanceof TooManyValuesError)) throw error;
+    return fault(`${peer}_answer_too_large`, `The ${peer} answered with ${error.message}; answer with fewer.`);
+  }
   if (json) return { json };
   const start = answer.text.trim() === '' ? 'an empty body' : cutToBytes(answer.text, 512);
   return fault(

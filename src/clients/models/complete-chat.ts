@@ -4,7 +4,8 @@ import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, wasNotSent, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type ModelClient } from './providers.js';
 import { readStream, StreamedError } from './streamed-text.js';
-import { field, hideKeys, parseBounded } from '../net/untrusted.js';
+import { readAll } from '../net/read-all.js';
+import { cutErrorText, field, hideKeys, parseBounded } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes, textOfContent } from '../../util/text.js';
 
@@ -143,7 +144,7 @@ async function tryOnce(
     return read(policy, asker, sent, performance.now() - startedAt);
   }
   await settle(status, noCost);
-  const cut = cutToBytes(hideKeys(text), 1_024);
+  const cut = cutErrorText(text, 1_024);
   const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cut}`;
   if (status === 401) {
     const check = `${message}. Check ${keySetting(policy.provider)}.`;
@@ -185,8 +186,7 @@ async function readSent(
     const completion = await readStream(body, onText);
     return { status, retryAfter, text: JSON.stringify(completion), completion };
   }
-  const parts = await body.toArray();
-  const text = Buffer.concat(parts.map((part: Uint8Array) => Buffer.from(part))).toString();
+  const text = (await readAll(body)).toString();
   return { status, retryAfter, text, completion: parseBounded(text) };
 }
 

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { TimeoutError } from '../net/bounded.js';
 import { SseBlockTooLargeError } from '../net/sse.js';
-import { boundDepth, errorCode } from '../net/untrusted.js';
-import { asObject } from '../../util/json.js';
+import { boundDepth, errorCode, TooManyValuesError } from '../net/untrusted.js';
+import { asObject, exceedsJsonLimits } from '../../util/json.js';
 
 /** A provider's answer, unchanged, except that an error body contains none of our keys. */
 export interface ModelAnswer {
@@ -68,8 +68,9 @@ export function providerError(name: string, error: unknown): Error {
   if (error instanceof TimeoutError) {
     return new ProviderError('upstream_timeout', `The provider "${name}" gave ${message}.`, error);
   }
-  if (error instanceof SseBlockTooLargeError || code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-    const what = code === '' ? message : 'a larger answer than RATCHET_MAX_ANSWER_MIB allows';
+  const isTooLarge = error instanceof SseBlockTooLargeError || error instanceof TooManyValuesError;
+  if (isTooLarge || code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
+    const what = isTooLarge ? message : 'a larger answer than RATCHET_MAX_ANSWER_MIB allows';
     return new ProviderError('upstream_answer_too_large', `The provider "${name}" sent ${what}.`, error);
   }
   if (unreachable.has(code)) {
@@ -84,6 +85,7 @@ export function providerError(name: string, error: unknown): Error {
 
 /** A body's `error` with a message; Google wraps it in a list. */
 export function errorIn(text: string): Record<string, unknown> | null {
+  if (exceedsJsonLimits(text)) return null;
   let body: unknown;
   try {
     body = JSON.parse(text);

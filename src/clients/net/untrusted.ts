@@ -1,21 +1,22 @@
 import { types } from 'node:util';
-import { asObject } from '../../util/json.js';
+import { asObject, exceedsJsonLimits, jsonLimits } from '../../util/json.js';
 import { cutToBytes } from '../../util/text.js';
 
 /** Limit of containers' and models' text in errors, in bytes. */
 const maxErrorBytes = 2_048;
 
 /** API keys in the forms of the providers, and bearer tokens. */
-const keys = /\b(?:sk|rk|gsk|xai|pplx|hf|csk)[-_][\w*.-]{3,}|\bAIza[\w*-]{3,}|(?<=\bBearer\s+)[^\s"',]{3,}/gi;
+const keys = /\b(?:sk|rk|gsk|xai|pplx|hf|csk)[-_][\w*.-]{3,}|\bAIza[\w*-]{3,}|\b(Bearer\s+)[^\s"',]{3,}/gi;
 
 /** Hides keys in a provider's text: it can quote the key that it refuses. */
 export function hideKeys(text: string): string {
-  return text.replace(keys, '…');
+  return text.replace(keys, (_key, before = '') => `${before}…`);
 }
 
 /** Cuts a container's or a model's text for an error message, without keys. */
-export function cutErrorText(text: string): string {
-  return cutToBytes(hideKeys(text), maxErrorBytes);
+export function cutErrorText(text: string, maxBytes = maxErrorBytes): string {
+  // Keys are hidden in a little more than is shown, since an answer can have megabytes.
+  return cutToBytes(hideKeys(text.slice(0, 4 * maxBytes)), maxBytes);
 }
 
 /** Own property by name; ignores a prototype set by a hostile answer. */
@@ -43,13 +44,23 @@ function cutBelow(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutBelow(item, depth - 1)]));
 }
 
-/** Parses a JSON object from a model: nesting is bounded; null if the text is not an object. */
+/** `parseObject` with bounded nesting, for answers of models. */
 export function parseBounded(text: string): Record<string, unknown> | null {
   return asObject(boundDepth(parseObject(text)));
 }
 
-/** Parses a JSON object; null if the text is not one. */
+/** A JSON text has more values or names than are parsed at once. */
+export class TooManyValuesError extends Error {
+  override readonly name = 'TooManyValuesError';
+  constructor() {
+    const [values, names] = [jsonLimits.values, jsonLimits.names].map((most) => most.toLocaleString('en'));
+    super(`more than ${values} JSON values or ${names} different names`);
+  }
+}
+
+/** Parses a JSON object; null if the text is not one. Throws a TooManyValuesError. */
 export function parseObject(text: string): Record<string, unknown> | null {
+  if (exceedsJsonLimits(text)) throw new TooManyValuesError();
   try {
     return asObject(JSON.parse(text));
   } catch (error) {

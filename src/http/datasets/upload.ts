@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { uploadLimits, type DatasetColumn } from '../../contracts/datasets/dataset.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
-import { isObject } from '../../util/json.js';
+import { asObject, isObject } from '../../util/json.js';
 import { ApiError, listed, refuse, type FieldError } from '../server/errors.js';
 import { faultOf } from '../server/body.js';
 import { readRows, type FileRow, type Format } from './rows.js';
@@ -67,6 +67,8 @@ async function spool(file: FileHandle, rows: AsyncIterable<FileRow>): Promise<Ne
     [pending, chars] = [[], 0];
   };
   for await (const row of rows) {
+    // Before anything is done for each column.
+    if ('value' in row) refuseWide(Object.keys(asObject(row.value) ?? {}));
     const fault = 'fault' in row ? row.fault : rowFault(row.value);
     if (fault !== null) {
       errors.push({ pointer: row.line === 0 ? '' : `/line ${row.line}`, message: fault });
@@ -87,9 +89,7 @@ async function spool(file: FileHandle, rows: AsyncIterable<FileRow>): Promise<Ne
   if (errors.length > 0) throw refuse.invalid(errors, 'invalid_rows');
   if (numRows === 0) throw invalidFile('has no rows');
   const { named } = columns;
-  if (named.length > uploadLimits.columns) {
-    throw invalidFile(`has ${named.length} columns; at most ${uploadLimits.columns} are allowed`);
-  }
+  refuseWide(named);
   await flush();
   return { id: `ds_${hash.digest('hex')}`, numRows, columns: named, bytes };
 }
@@ -97,6 +97,11 @@ async function spool(file: FileHandle, rows: AsyncIterable<FileRow>): Promise<Ne
 /** The refusal of a file as a whole. */
 function invalidFile(message: string): ApiError {
   return refuse.invalid([{ pointer: '', message }], 'invalid_rows');
+}
+
+function refuseWide({ length }: readonly unknown[]): void {
+  if (length > uploadLimits.columns)
+    throw invalidFile(`has ${length} columns; at most ${uploadLimits.columns} are allowed`);
 }
 
 function rowFault(value: unknown): string | null {

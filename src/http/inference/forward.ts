@@ -78,7 +78,11 @@ export function createForward<Call extends ForwardedCall>(
 
   /** Forwards a provider's refusal. */
   async function refused(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
-    const passed = passError(call.provider, answer.status, (await upstream(call, readAll(answer.body, call.bytes.add))).toString());
+    const passed = passError(
+      call.provider,
+      answer.status,
+      (await upstream(call, readAll(answer.body, call.bytes.add))).toString(),
+    );
     // The record keeps the provider's 404, by which a failed rollout is explained.
     const httpStatus = answer.status === 404 ? answer.status : passed.status;
     await note(call, { httpStatus, response: passed.body, latencyMs: elapsed(), ...noCost });
@@ -93,9 +97,7 @@ export function createForward<Call extends ForwardedCall>(
 
   /** Forwards a whole answer unchanged, after recording it. */
   async function whole(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
-    const bytes = await upstream(call, readAll(answer.body, call.bytes.add));
-    const text = bytes.toString();
-    const completion = parseObject(text);
+    const { bytes, text, completion } = await upstream(call, readWhole(call, answer));
     if (!completion) {
       const message = `The provider "${call.provider}" answered ${answer.status} with a body that is not a JSON object.`;
       const fault = new ApiError(502, 'upstream_answer_invalid', message);
@@ -142,6 +144,13 @@ export function createForward<Call extends ForwardedCall>(
       await Promise.all(inFlight);
     },
   });
+}
+
+/** Reads an answer that is not streamed. */
+async function readWhole({ bytes: held }: ForwardedCall, { body }: ModelAnswer) {
+  const bytes = await readAll(body, held.add);
+  const text = bytes.toString();
+  return { bytes, text, completion: parseObject(text) };
 }
 
 /** A fault before the provider got the request costs nothing; any other cost is unknown. */

@@ -1,5 +1,5 @@
 import { field, parseObject } from '../../clients/net/untrusted.js';
-import { asObject } from '../../util/json.js';
+import { asObject, exceedsJsonLimits } from '../../util/json.js';
 import type { Graph } from '../../core/graphs/graph.js';
 import type { Json, JsonObject } from '../../core/graphs/values.js';
 import { ApiError } from '../server/errors.js';
@@ -42,6 +42,7 @@ export function readGraphRequest(body: Record<string, unknown>, { inputs }: Pick
   }
   const pointer = `/messages/${at}/content`;
   const text = textIn(field(list[at], 'content'), pointer);
+  if (exceedsJsonLimits(text)) throw inputInvalid(pointer, 'The input has too many JSON values; send less at a time.');
   const includeUsage = stream === true && asObject(options)?.['include_usage'] === true;
   const [only] = inputs.length === 1 ? inputs : ['input'];
   const input = (parseObject(text) as JsonObject | null) ?? { [only!]: text };

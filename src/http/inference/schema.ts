@@ -58,7 +58,7 @@ const failures = {
   403: 'The key lacks the scope infer.',
   404: 'Unknown, or owned by another organization.',
   408: 'The body did not arrive in time.',
-  413: 'The body is larger than 10 MiB.',
+  413: 'The body is larger than 10 MiB, or has too many values.',
   415: 'The body is not application/json.',
   422: 'JSON that cannot be stored: NUL, a lone surrogate, a number beyond a double.',
   429: "The provider's, a limit of the key or its organization, or too many failed authentications; see retry-after.",

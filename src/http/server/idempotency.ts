@@ -40,9 +40,10 @@ export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
     const key = request.headers['idempotency-key'];
     const { access, idempotency } = request.routeOptions.config;
     const keeps = request.method === 'POST' && !request.is404 && access !== 'inference' && idempotency !== 'none';
-    if (keeps && key !== undefined)
-      request.idempotent = { orgId: request.caller.orgId, key: String(key), fingerprint: fingerprint(request) };
-    done();
+    if (!keeps || key === undefined) return done();
+    request.idempotent = { orgId: request.caller.orgId, key: String(key), fingerprint: fingerprint(request) };
+    // The hash of a large body costs as much as its validation, which is next.
+    setImmediate(done);
   });
 
   app.addHook('preHandler', (request, reply, done) => {
