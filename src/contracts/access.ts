@@ -9,7 +9,7 @@ export const scopeSchema = z.enum(['read', 'write', 'infer', 'admin']).meta({
 export type Scope = z.output<typeof scopeSchema>;
 export const scopes = scopeSchema.options;
 
-const label = z.string().trim().min(1, 'must not be empty').max(100);
+const label = z.string().trim().regex(/\S/, 'must not be empty').max(100);
 const expiry = z.iso
   .datetime({ offset: true, error: 'must be a time in ISO 8601 with an offset' })
   .refine((time) => new Date(time).getTime() > Date.now(), 'must be in the future');
@@ -17,7 +17,7 @@ const expiry = z.iso
 export const orgQuerySchema = z.strictObject({
   org_id: z
     .string()
-    .max(100)
+    .regex(/^[A-Za-z0-9_]{1,100}$/, 'must be the id of an organization')
     .optional()
     .describe('Default: the organization of the key. Another one: only with a key of the organization `default`.'),
 });

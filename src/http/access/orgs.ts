@@ -63,8 +63,7 @@ export function requireOperator(callerOrg: string, what: string): void {
 /** The organization that a request manages; one that the caller may not see does not exist. */
 export async function managedOrg({ db }: HttpDeps, callerOrg: string, requested = callerOrg): Promise<string> {
   if (requested === callerOrg) return callerOrg;
-  const exists =
-    isOperator(callerOrg) && /^\w+$/.test(requested) && (await db.org(requested, (tx) => orgExists(tx, requested)));
+  const exists = isOperator(callerOrg) && (await db.org(requested, (tx) => orgExists(tx, requested)));
   if (!exists) throw refuse.notFound(`organization ${requested}`);
   return requested;
 }

@@ -173,8 +173,18 @@ describe('organizations', () => {
     }
   });
 
-  test.each(['nobody', '%00', "'", 'x'.repeat(200)])('an operator finds no organization %s', async (org) => {
-    const { status } = await http.call('GET', `${base}?org_id=${org}`);
-    expect([404, 422]).toContain(status);
+  test('an operator finds no organization "nobody"', async () => {
+    expect((await http.call('GET', `${base}?org_id=nobody`)).status).toBe(404);
+    expect((await http.call('DELETE', `${base}/key_1?org_id=nobody`)).status).toBe(404);
+  });
+
+  test.each(['', '%00', "'", 'x'.repeat(101)])('"%s" is no id of an organization', async (org) => {
+    for (const [method, path] of [
+      ['GET', base],
+      ['DELETE', `${base}/key_1`],
+    ] as const) {
+      const { status, body } = await http.call(method, `${path}?org_id=${org}`);
+      expect([method, status, body.errors]).toEqual([method, 422, [expect.objectContaining({ pointer: '/org_id' })]]);
+    }
   });
 });
