@@ -9,6 +9,7 @@ import { putDataset } from '../../../src/storage/datasets/datasets.js';
 import { insertTasks } from '../../../src/storage/graphs/tasks.js';
 import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
+import { insertTrace } from '../../../src/storage/jobs/traces.js';
 import { insertWebhook } from '../../../src/storage/jobs/webhooks.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
 import { publishSlots } from '../../../src/storage/rollouts/slots.js';
@@ -57,6 +58,7 @@ const tables = [
   'suggestions',
   'events',
   'webhooks',
+  'job_traces',
   'idempotency_keys',
 ];
 
@@ -112,6 +114,7 @@ beforeAll(async () => {
       await tx.query(`insert into suggestions (command_id, org_id, hint) values ($1, $2, 'hint')`, [`cmd_${org}`, org]);
       await insertLabels(tx, job.jobId, { tags: ['tag'], metadata: {} });
       await insertWebhook(tx, job, 'http://x');
+      await insertTrace(tx, job, { traceId: 'a', parentId: null, sampled: true });
       await publishSlots(tx, job, [{ ordinal: 1, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }]);
       await tx.query(
         `insert into sensor_frames (job_id, org_id, ordinal, candidate_id, stage, generation, trace_ids)
