@@ -4,6 +4,7 @@ import { createLocalThreads } from './local-threads.js';
 import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
+import type { TraceCall } from './traced-call.js';
 
 export { ProviderError } from './provider-answer.js';
 
@@ -33,6 +34,8 @@ export interface ModelObserver {
 /** Sends chat completion requests to providers. */
 export interface ModelClient {
   readonly observer: ModelObserver;
+  /** Null: calls are not traced. */
+  readonly trace: TraceCall | null;
   /**
    * Sends a chat completion request unchanged; `signal` bounds the body too. `written`: the body's
    * JSON, if there is one already. Rejects with a ProviderError or the signal's reason.
@@ -52,7 +55,9 @@ export interface Providers extends ModelClient {
   /** Why the provider is not usable (unknown, no key), or null. */
   check(name: string, own?: ReadonlySet<string>): string | null;
   /** Sends with the organization's own keys before those of the environment. */
-  forOrg(orgId: string): ModelClient;
+  forOrg(orgId: string, trace?: TraceCall | null): ModelClient;
+  /** Host and port of a provider; null: it has none. */
+  addressOf(name: string): { host: string; port: number } | null;
   close(): Promise<void>;
 }
 
@@ -156,6 +161,7 @@ export function createProviders(
   };
   return {
     observer,
+    trace: null,
     list: (own) =>
       ['local', ...endpoints.keys()].map((name) => ({
         name,
@@ -164,10 +170,17 @@ export function createProviders(
       })),
     check,
     send: (...call) => sendWith(null, ...call),
-    forOrg: (orgId) => ({
+    forOrg: (orgId, trace = null) => ({
       observer,
+      trace,
       send: async (name, ...call) => sendWith(await ownKeyOf(orgId, name), name, ...call),
     }),
+    addressOf(name) {
+      const endpoint = endpoints.get(name)?.endpoint;
+      if (!endpoint) return null;
+      const { hostname: host, port, protocol } = new URL(endpoint.url);
+      return { host, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+    },
     async close() {
       await Promise.all([agents.whole.close(), agents.streamed.close(), threads.close()]);
     },
