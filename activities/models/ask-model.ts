@@ -1,5 +1,6 @@
 import { completeChat, type ChatResult } from '../../src/clients/models/complete-chat.js';
 import { answerTokens, boundCall } from '../../src/clients/models/call-bound.js';
+import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import { cacheScope, type AnswerCache } from '../../src/core/jobs/answer-cache.js';
 import type { BudgetSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -25,6 +26,8 @@ export interface ModelRollout {
   answerCache: AnswerCache | null;
   claim: Claim;
   recorded: ReadonlyMap<string, ModelText>;
+  /** null: calls are not traced. */
+  trace: TraceCall | null;
   onPushback(reason: string): void;
   /** Called when a call waits to be sent; the result is called when it stops waiting. */
   onWait?(): () => void;
@@ -84,7 +87,7 @@ export async function askModel(
     onPushback,
     ...(onWait && { onWait }),
   };
-  const answer = await completeChat(deps.providers.forOrg(job.orgId), call);
+  const answer = await completeChat(deps.providers.forOrg(job.orgId, rollout.trace), call);
   if (!answer.ok) return answer;
   // The call is paid for, so wait for the database.
   const recorded = await store((tx) => recordAnswer(tx, asked, answer), 'answer not recorded; retrying');

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { costExhausted, mustFail, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
+import type { TracedRun } from '../../src/core/jobs/trace.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
@@ -24,6 +25,8 @@ const costSpent: JobFault = { code: costExhausted, message: costSpentMessage, re
 export interface RunnableSpec {
   spec: JobSpec;
   apiKey: string | null;
+  /** null: the job is not traced. */
+  trace: TracedRun | null;
 }
 
 /** The activity that runs rollouts, and the lease that it holds. */

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { z } from 'zod';
+import type { ModelClient } from '../../clients/models/providers.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { resolveDeployment, type ServedDeployment } from '../../storage/deployments/deployments.js';
 import type { App } from '../deps.js';
@@ -10,6 +11,7 @@ import type { ForwardedCall, ProxyDeps } from './call.js';
 import { createForward } from './forward.js';
 import type { Recorder } from './record.js';
 import { refusal } from './not-ready.js';
+import { traceRequest } from '../server/request-span.js';
 import { readChatBody } from './request.js';
 import { inferenceSchema, unjudged } from './schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from './served-snapshots.js';
@@ -38,7 +40,7 @@ const schema: FastifySchema = inferenceSchema(
 
 /** Registers the inference paths of deployments. */
 export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
-  const { db, log, providers, bytes } = deps;
+  const { db, log, providers, tracing, bytes } = deps;
   const snapshots = createServedSnapshots(db);
   // Many requests arrive in bursts.
   const resolved = createSharedReads<ServedDeployment | null>();
@@ -55,9 +57,14 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
     if (body.messages.length === 0) throw noMessages();
     const served = await snapshots.get(orgId, found.snapshotId);
+    const trace = traceRequest(tracing, request, reply, {
+      of: null,
+      attributes: { 'ratchet.deployment.id': found.id, 'ratchet.snapshot.id': found.snapshotId },
+    });
+    const client = providers.forOrg(orgId, trace);
     await forward(
       {
-        ...callOf(orgId, served, body),
+        ...{ client, ...callOf(client, served, body) },
         ...{ orgId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
         bytes: bytes.of(request),
       },
@@ -66,9 +73,8 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     return reply;
   };
 
-  function callOf(orgId: string, served: PreparedSnapshot, body: ReturnType<typeof readChatBody>) {
-    if (served.kind === 'graph')
-      return graphCall(providers.forOrg(orgId), served.id, body, () => Promise.resolve(served));
+  function callOf(client: ModelClient, served: PreparedSnapshot, body: ReturnType<typeof readChatBody>) {
+    if (served.kind === 'graph') return graphCall(client, served.id, body, () => Promise.resolve(served));
     const { policy, content } = served;
     return { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
   }
