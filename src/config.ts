@@ -78,6 +78,7 @@ const settings = z.object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: otelBoolean,
   OTEL_SDK_DISABLED: otelBoolean,
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp'),
   XDG_CACHE_HOME: z.string().optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_CONFIG_FILE: z.string().optional(),
@@ -130,15 +131,17 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     /** Port of the metrics on loopback; null: off. */
     metricsPort: s.RATCHET_METRICS_PORT ?? null,
     /** The rest of OTEL_* is read by OpenTelemetry's SDK; null: no collector. */
-    tracing:
-      (s.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? s.OTEL_EXPORTER_OTLP_ENDPOINT) && !s.OTEL_SDK_DISABLED
-        ? { captureContent: s.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT }
-        : null,
+    tracing: isTraced(s) ? { captureContent: s.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT } : null,
     /** Build id for Temporal's worker versioning; null: no versioning. */
     workerBuildId: s.RATCHET_WORKER_BUILD_ID ?? null,
     /** The environment itself, for providers and Temporal's connection. */
     env: given,
   };
+}
+
+function isTraced(s: z.output<typeof settings>): boolean {
+  const endpoint = s.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? s.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return endpoint !== undefined && !s.OTEL_SDK_DISABLED && s.OTEL_TRACES_EXPORTER !== 'none';
 }
 
 /** The validated settings; keys as bytes. */
