@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ask, built, deploy, saying } from '../support/deployments-over-http.js';
 import { startFakeCollector, type FakeCollector } from '../support/fakes/collector.js';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
-import { createEvaluation, ended, evaluations, sessions, type Evaluation, type Session } from '../support/jobs-over-http.js';
+import {
+  createEvaluation,
+  ended,
+  evaluations,
+  sessions,
+  type Evaluation,
+  type Session,
+} from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { SpanTree, treeOf } from '../support/span-tree.js';
@@ -32,7 +39,7 @@ beforeAll(async () => {
   });
   // The policy answers with the candidate's prompt.
   world.model.reply((request) => {
-    const [{ content }] = request.body.messages as [{ content: string }];
+    const { content } = request.body.messages[0]!;
     return { text: content.startsWith(baseline) ? content : propose(request) };
   });
   const env = {
@@ -176,7 +183,10 @@ describe('an evaluation', () => {
     });
     expect(await ended<Evaluation>(service, id)).toMatchObject({ status: 'completed' });
     const { tree } = await treeOf(collector, id);
-    const [call] = await until('the call has arrived', () => tree.modelCalls('policy').length > 0 && tree.modelCalls('policy'));
+    const [call] = await until(
+      'the call has arrived',
+      () => tree.modelCalls('policy').length > 0 && tree.modelCalls('policy'),
+    );
     expect(tree.pathOf(call!)).toEqual(['chat policy', 'rollout', 'evaluation']);
   });
 });
@@ -191,7 +201,10 @@ describe('a deployment', () => {
     });
     expect(await built(service, id)).toMatchObject({ status: 'ready' });
     const { job, tree } = await treeOf(collector, id);
-    const [gate] = await until('the gate has arrived', () => tree.named('evaluation').length > 0 && tree.named('evaluation'));
+    const [gate] = await until(
+      'the gate has arrived',
+      () => tree.named('evaluation').length > 0 && tree.named('evaluation'),
+    );
     expect(gate!.parentId).toBe(job.spanId);
     expect(tree.named('rollout').map(({ parentId }) => parentId)).toEqual([gate!.spanId, gate!.spanId]);
 
@@ -217,7 +230,8 @@ describe('a deployment', () => {
 
 test('no span has content or a key', () => {
   const sent = collector.bodies.join('\n');
-  for (const text of [baseline, 'rule-', 'Which colour', 'Where is my card', 'Say where']) expect(sent).not.toContain(text);
+  for (const text of [baseline, 'rule-', 'Which colour', 'Where is my card', 'Say where'])
+    expect(sent).not.toContain(text);
   for (const key of [keys.container, keys.provider, service.apiKey, 'rip_']) expect(sent).not.toContain(key);
 });
 
