@@ -1,4 +1,4 @@
-// The ESM-only packages that the CommonJS test build has to transform too.
+// The packages that the CommonJS test build has to transform too: ESM only, or with import().
 const esm = [
   'archiver',
   'compress-commons',
@@ -14,6 +14,7 @@ const esm = [
   'diff',
   '@pydantic',
   'pino',
+  '@opentelemetry/otlp-exporter-base',
 ];
 
 const isAll = process.env.TEST_SUITE === 'all';
@@ -28,7 +29,7 @@ const common = {
       '@swc/jest',
       {
         jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
-        module: { type: 'commonjs', ignoreDynamic: true },
+        module: { type: 'commonjs' },
         sourceMaps: 'inline',
       },
     ],

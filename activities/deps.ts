@@ -6,6 +6,7 @@ import type { Providers } from '../src/clients/models/providers.js';
 import type { WebhookClient } from '../src/clients/webhooks/client.js';
 import type { Metrics } from '../src/metrics.js';
 import type { Db } from '../src/storage/db/db.js';
+import type { Tracing } from '../src/tracing/tracing.js';
 import type { Notifications } from '../src/storage/db/notifications.js';
 
 /** Dependencies of activities; tests build them as production does. */
@@ -21,6 +22,8 @@ export interface ActivityDeps {
   /** Base URL of the inference proxy for containers, without a trailing slash. */
   publicUrl: string;
   metrics: Pick<Metrics, 'rollout' | 'retry' | 'proposal' | 'jobEnded'>;
+  /** null: no collector. */
+  tracing: Tracing | null;
   /** Aborted when the worker shuts down: start nothing new, let work in flight finish. */
   draining: AbortSignal;
   log: Logger;

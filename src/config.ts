@@ -18,6 +18,12 @@ const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
 
 const mebibytes = z.coerce.number('must be a number of MiB').int().min(1).max(65_536);
 
+/** As OpenTelemetry reads it: anything but `true` is false. */
+const otelBoolean = z
+  .string()
+  .default('false')
+  .transform((value) => value.trim().toLowerCase() === 'true');
+
 /** All settings by environment variable. An empty value counts as absent. */
 const settings = z.object({
   PORT: port.default(8787),
@@ -69,6 +75,11 @@ const settings = z.object({
     .transform((value) => value === '1'),
   RATCHET_TEMPORAL_UI_URL: z.url('must be a URL').optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: otelBoolean,
+  OTEL_SDK_DISABLED: otelBoolean,
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp'),
   XDG_CACHE_HOME: z.string().optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_CONFIG_FILE: z.string().optional(),
@@ -120,11 +131,18 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     temporalUiUrl: s.RATCHET_TEMPORAL_UI_URL ?? null,
     /** Port of the metrics on loopback; null: off. */
     metricsPort: s.RATCHET_METRICS_PORT ?? null,
+    /** The rest of OTEL_* is read by OpenTelemetry's SDK; null: no collector. */
+    tracing: isTraced(s) ? { captureContent: s.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT } : null,
     /** Build id for Temporal's worker versioning; null: no versioning. */
     workerBuildId: s.RATCHET_WORKER_BUILD_ID ?? null,
     /** The environment itself, for providers and Temporal's connection. */
     env: given,
   };
+}
+
+function isTraced(s: z.output<typeof settings>): boolean {
+  const endpoint = s.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? s.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return endpoint !== undefined && !s.OTEL_SDK_DISABLED && s.OTEL_TRACES_EXPORTER !== 'none';
 }
 
 /** The validated settings; keys as bytes. */

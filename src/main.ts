@@ -6,6 +6,7 @@ import { createWebhookClient } from './clients/webhooks/client.js';
 import { createScorerClient, javascriptRefused } from './clients/scorers/client.js';
 import { javascriptProblem } from './clients/scorers/javascript.js';
 import { checkContainerUrl, checkWebhookUrl } from './clients/net/egress.js';
+import { hideKeys } from './clients/net/untrusted.js';
 import { verifyInferenceKey } from './clients/container/inference-key.js';
 import { createProviders } from './clients/models/providers.js';
 import { checkRoles, exposureWarnings, type Config, type Roles } from './config.js';
@@ -34,6 +35,9 @@ import { createReadiness } from './temporal/readiness.js';
 import { registerSearchAttributes } from './temporal/search-attributes.js';
 import { startWorkflow } from './temporal/starter.js';
 import { readTaskQueues } from './temporal/task-queues.js';
+import type { TracingOptions } from './tracing/otel.js';
+import { startSendingJobs } from './tracing/send-jobs.js';
+import type { Tracing } from './tracing/tracing.js';
 import { version } from './version.js';
 import { loadWorker, startWorkerProcess } from './worker-process.js';
 import { startWorker } from './worker.js';
@@ -114,6 +118,8 @@ export async function startService(
     const publicUrl =
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
     const metrics = createMetrics();
+    const tracing = config.tracing ? await loadTracing(config.tracing, log, (name) => providers.addressOf(name)) : null;
+    stops.push(() => tracing?.stop());
     const providers = createProviders(config.env, {
       allowLocal: config.allowLocalProvider,
       readOwnKey: createProviderKeys(db, secretKey),
@@ -164,10 +170,11 @@ export async function startService(
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
         registerInference: (inferring) => {
           const bytes = createBytesInFlight(config.maxBytesInFlight);
-          const inference = { db: httpDb, notifications, providers, log, bytes };
+          const inference = { db: httpDb, notifications, providers, tracing, log, bytes };
           registerProxy(inferring, inference);
           registerDeploymentInference(inferring, inference);
         },
+        tracing,
         observe: metrics.request,
         observeEventLag: metrics.eventLag,
         shutdown: shutdown.signal,
@@ -192,7 +199,7 @@ export async function startService(
       const webhooks = createWebhookClient({ egress: config.egress });
       stops.push(() => webhooks.close());
       const clients = { container, scorers, webhooks, providers, temporal: client };
-      const deps = { db, notifications, ...clients, secretKey, publicUrl, metrics, log };
+      const deps = { db, notifications, ...clients, secretKey, publicUrl, metrics, tracing, log };
       const worker = await startWorker({
         target: servers.temporal,
         codecKey: config.codecKey,
@@ -205,6 +212,10 @@ export async function startService(
       metrics.worker(() => worker.slots());
       stops.push(() => worker.stop());
       worker.ended.catch(fail);
+      if (tracing) {
+        const sending = startSendingJobs(db, tracing, log);
+        stops.push(() => sending.stop());
+      }
     }
 
     if (config.metricsPort !== null) stops.push(await serveMetrics(() => mergeMetrics(measured), config.metricsPort));
@@ -223,4 +234,14 @@ export async function startService(
     await stop().catch((err: Error) => log.error({ err }, 'a part of the service did not stop as it should'));
     throw error;
   }
+}
+
+/** Loads OpenTelemetry's SDK, which a service without a collector does not pay for. */
+async function loadTracing(
+  { captureContent }: NonNullable<Config['tracing']>,
+  log: Logger,
+  addressOf: TracingOptions['addressOf'],
+): Promise<Tracing> {
+  const { startTracing } = await import('./tracing/otel.js');
+  return startTracing({ captureContent, hide: hideKeys, addressOf, version, log });
 }

@@ -27,13 +27,14 @@ const rules: Record<string, Rule> = {
     packages: ['zod', 'fastest-levenshtein'],
   },
   'src/core': { values: ['src/util'], types: ['src/contracts'], packages: [] },
+  'src/tracing': { values: ['src/core', 'src/storage', 'src/util'], types: ['src/clients'] },
   'src/storage': { values: ['src/contracts', 'src/core', 'src/util'] },
   'src/local-model': { values: [] },
   'src/clients': { values: ['src/contracts', 'src/core/prompts', 'src/local-model', 'src/util'], types: ['src/core'] },
   'src/temporal': { values: ['src/contracts', 'src/core', 'src/storage', 'workflows/messages'] },
   'src/http': {
     values: [
-      ...['src/contracts', 'src/core', 'src/storage', 'src/clients', 'src/temporal', 'src/util'],
+      ...['src/contracts', 'src/core', 'src/storage', 'src/clients', 'src/temporal', 'src/tracing', 'src/util'],
       'workflows/messages',
     ],
   },
@@ -48,7 +49,7 @@ const rules: Record<string, Rule> = {
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
   activities: {
-    values: ['src/contracts', 'src/core', 'src/storage', 'src/clients', 'src/util'],
+    values: ['src/contracts', 'src/core', 'src/storage', 'src/clients', 'src/tracing', 'src/util'],
     types: ['src/metrics'],
   },
   'src/embedded': { values: [] },

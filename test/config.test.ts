@@ -46,3 +46,22 @@ test.each([
   if (isAccepted) expect(read().apiKey).toBe(key);
   else expect(read).toThrow(ConfigError);
 });
+
+test.each<[Record<string, string>, object | null]>([
+  [{}, null],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' }, { captureContent: false }],
+  [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c:4318/v1/traces' }, { captureContent: false }],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_SDK_DISABLED: 'true' }, null],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_TRACES_EXPORTER: 'none' }, null],
+  [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'True' },
+    { captureContent: true },
+  ],
+])('traces: %j', (env, tracing) => {
+  expect(readConfig(env).tracing).toEqual(tracing);
+});
+
+test('an endpoint of traces is an http or https URL', () => {
+  for (const endpoint of ['c:4318', 'grpc://c:4317'])
+    expect(() => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })).toThrow(/^OTEL_EXPORTER_OTLP_ENDPOINT must be/);
+});

@@ -1,6 +1,7 @@
 import { TimeoutError, withTimeout } from '../../src/clients/net/bounded.js';
 import { cutErrorText } from '../../src/clients/net/untrusted.js';
 import { callFailure, wordsOf } from '../../src/clients/models/call-failure.js';
+import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { valueAt } from '../../src/contracts/validation.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
@@ -47,7 +48,7 @@ export async function runRow(
   { rows, policy, budget, rolloutTimeoutS, answerCache }: RowsJob,
   claim: Claim,
   prompt: StoredPrompt,
-  { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
+  { signal, concurrency, trace }: { signal: AbortSignal; concurrency: Concurrency; trace: TraceCall | null },
 ): Promise<RolloutOutcome> {
   const read = (tx: Tx) =>
     Promise.all([readDatasetRow(tx, rows.datasetId, claim.seed), readAnswers(tx, job.jobId, claim.rolloutId)]);
@@ -64,7 +65,7 @@ export async function runRow(
   }
   const messages = renderPrompt(filled, prompt.demos).map(({ role, content }) => ({ role, content }));
   const onPushback = (reason: string) => concurrency.lower(reason);
-  const rollout: ModelRollout = { deps, job, budget, answerCache, claim, recorded, onPushback };
+  const rollout: ModelRollout = { deps, job, budget, answerCache, claim, recorded, trace, onPushback };
   const timeoutMs = rolloutTimeoutS * 1_000;
   try {
     const answer = await withTimeout(timeoutMs, signal, (timed, timer) => {

@@ -14,6 +14,8 @@ import {
 import { finishJob, type ErrorDetails } from '../../src/storage/decisions/record.js';
 import { baselineSource, readContent, readSnapshot, putSnapshot } from '../../src/storage/deployments/snapshots.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
+import { insertTrace, readTrace } from '../../src/storage/jobs/traces.js';
+import { jobSpan } from '../../src/tracing/spans.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { containerKey, lockOpenJob } from '../jobs/spec.js';
@@ -73,7 +75,9 @@ export function deploymentActivities({ db, secretKey, metrics }: ActivityDeps) {
         await lockUndeleted(tx, deployment);
         const spec = await readSpec<DeploymentSpec>(tx, deployment.jobId);
         const containerApiKey = await containerKey(tx, secretKey, deployment, spec);
-        await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
+        const isNew = await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
+        const trace = isNew && (await readTrace(tx, deploymentId));
+        if (trace) await insertTrace(tx, job, { ...trace, parentId: jobSpan(trace).spanId });
       }),
 
     /** Judges the gate by its evaluations and records the result; rejects if it failed. */

@@ -1,6 +1,7 @@
 import { TimeoutError, withTimeout, type PausableTimer } from '../../src/clients/net/bounded.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { providerRefusedKey } from '../../src/clients/models/complete-chat.js';
+import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { GraphSpec } from '../../src/core/jobs/spec.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
 import { outcomeOf, stepValues, type Call, type Run } from '../../src/core/graphs/run/run.js';
@@ -34,7 +35,7 @@ export async function runGraph(
   spec: GraphSpec,
   claim: Claim,
   { graph: stored }: StoredPrompt,
-  { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
+  { signal, concurrency, trace }: { signal: AbortSignal; concurrency: Concurrency; trace: TraceCall | null },
 ): Promise<RolloutOutcome> {
   const read = (tx: Tx) =>
     Promise.all([readTasks(tx, job.jobId, [claim.seed]), readAnswers(tx, job.jobId, claim.rolloutId)]);
@@ -46,7 +47,7 @@ export async function runGraph(
   if (!task || !stored) throw recordLost(job);
   const onPushback = (reason: string) => concurrency.lower(reason);
   const { budget, answerCache = null } = spec;
-  const rollout: ModelRollout = { deps, job, budget, answerCache, claim, recorded, onPushback };
+  const rollout: ModelRollout = { deps, job, budget, answerCache, claim, recorded, trace, onPushback };
   const timeoutMs = spec.rolloutTimeoutS * 1_000;
   /** Duration of the longest call that the timeout interrupted. */
   let interruptedMs = 0;

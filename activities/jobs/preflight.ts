@@ -4,7 +4,9 @@ import { completeChat, providerRefusedKey, type ChatResult } from '../../src/cli
 import type { BudgetSpec, JobSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { findServiceCalls, recordServiceCall } from '../../src/storage/jobs/service-calls.js';
+import { readTrace } from '../../src/storage/jobs/traces.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
+import { jobSpan } from '../../src/tracing/spans.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
@@ -63,7 +65,9 @@ async function callModel(
   signal: AbortSignal,
 ): Promise<ChatResult | null> {
   const id = `pre_${job.jobId}_${occurrence}`;
-  const known = await deps.db.org(job.orgId, (tx) => findServiceCalls(tx, job.jobId, [id]));
+  const [known, trace] = await deps.db.org(job.orgId, (tx) =>
+    Promise.all([findServiceCalls(tx, job.jobId, [id]), deps.tracing ? readTrace(tx, job.jobId) : null]),
+  );
   if (known.size > 0) return null;
   const { provider, model: name } = model;
   // Only what every model takes: a field of the policy must not decide whether its key is accepted.
@@ -71,7 +75,8 @@ async function callModel(
   const budget: BudgetSpec = spec.kind === 'evaluation' ? { maxMinutes: null, maxCostUsd: null } : spec.budget;
   const meter = costReservation(deps, job, { budget, policy, rolloutId: null }, signal);
   const deadline = performance.now() + windowMs;
-  const answer = await completeChat(deps.providers.forPayer(job), {
+  const calls = deps.tracing?.callsOf(trace && jobSpan(trace)) ?? null;
+  const answer = await completeChat(deps.providers.forPayer(job, calls), {
     ...{ asker: 'preflight', policy, messages, signal, meter, deadline, tryTimeoutMs },
   });
   requireWithinQuota(answer);

@@ -1,5 +1,6 @@
 import { completeChat, type ChatResult } from '../../src/clients/models/complete-chat.js';
 import { answerTokens, boundCall } from '../../src/clients/models/call-bound.js';
+import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import { cacheScope, type AnswerCache } from '../../src/core/jobs/answer-cache.js';
 import type { BudgetSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -26,6 +27,8 @@ export interface ModelRollout {
   answerCache: AnswerCache | null;
   claim: Claim;
   recorded: ReadonlyMap<string, ModelText>;
+  /** null: calls are not traced. */
+  trace: TraceCall | null;
   onPushback(reason: string): void;
   /** Called when a call waits to be sent; the result is called when it stops waiting. */
   onWait?(): () => void;
@@ -85,7 +88,7 @@ export async function askModel(
     onPushback,
     ...(onWait && { onWait }),
   };
-  const answer = await completeChat(deps.providers.forPayer(job), call);
+  const answer = await completeChat(deps.providers.forPayer(job, rollout.trace), call);
   requireWithinQuota(answer);
   if (!answer.ok) return answer;
   // The call is paid for, so wait for the database.

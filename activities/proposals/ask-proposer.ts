@@ -1,4 +1,5 @@
 import { completeChat, type ChatRequest, type ChatResult } from '../../src/clients/models/complete-chat.js';
+import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { ModelClient } from '../../src/clients/models/providers.js';
 import type { Message, PolicySpec, SearchSpec } from '../../src/core/jobs/spec.js';
 import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits.js';
@@ -46,12 +47,14 @@ export interface ProposerContext {
   spec: SearchSpec;
   /** The recorded answers to its questions. */
   recorded: RecordedAnswers;
+  /** null: calls are not traced. */
+  trace: TraceCall | null;
   signal: AbortSignal;
 }
 
 /** Asks until an answer is usable. Each answer is recorded before use; a retry reads it back. */
 export async function askProposer(
-  { deps, job, spec, recorded: known, signal }: ProposerContext,
+  { deps, job, spec, recorded: known, trace, signal }: ProposerContext,
   { candidate, part, component, isVaried, question, form, read }: ProposerQuestion,
 ): Promise<ProposedText> {
   const { db } = deps;
@@ -66,7 +69,7 @@ export async function askProposer(
     const request = { policy: proposer, messages, signal, meter, deadline };
     const call = recorded
       ? null
-      : await (isVaried ? completeVaried : completeChat)(deps.providers.forPayer(job), request);
+      : await (isVaried ? completeVaried : completeChat)(deps.providers.forPayer(job, trace), request);
     if (call) requireWithinQuota(call);
     if (call?.ok === false) return { ok: false, reason: call.message };
     const answer = recorded ?? call!;

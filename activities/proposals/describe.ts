@@ -7,7 +7,7 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readRecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import { readExamples } from '../../src/storage/candidates/reflection-examples.js';
 import type { ActivityDeps } from '../deps.js';
-import { askProposer } from './ask-proposer.js';
+import { askProposer, type ProposerContext } from './ask-proposer.js';
 
 /** The index of the description among the recorded proposer calls: no candidate has this number. */
 const index = { candidate: -1, part: 0, component: null, isVaried: false };
@@ -21,7 +21,7 @@ export async function describeTask(
   job: JobRef,
   spec: SessionSpec,
   { prompt, ordinals }: { prompt: Texts; ordinals: readonly number[] },
-  signal: AbortSignal,
+  { trace, signal }: Pick<ProposerContext, 'trace' | 'signal'>,
 ): Promise<void> {
   const indexes = [{ candidate: index.candidate, occurrences: proposalTries }];
   const [examples, recorded] = await deps.db.org(job.orgId, (tx) =>
@@ -29,7 +29,7 @@ export async function describeTask(
   );
   const question = buildDescription(prompt, examples);
   const asked = { ...index, question, form: 'the description of the task', read: readText };
-  const described = await askProposer({ deps, job, spec, recorded, signal }, asked);
+  const described = await askProposer({ deps, job, spec, recorded, trace, signal }, asked);
   if (!described.ok) deps.log.warn({ job_id: job.jobId, reason: described.reason }, 'task not described');
 }
 

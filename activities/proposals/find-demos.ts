@@ -7,6 +7,7 @@ import { usableDemos } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { recordLost } from '../jobs/spec.js';
+import type { ProposerContext } from './ask-proposer.js';
 import { describeTask } from './describe.js';
 
 /** Finds the baseline's components and the rollouts that can serve as demonstrations. */
@@ -15,7 +16,7 @@ export async function findDemos(
   job: JobRef,
   spec: SessionSpec,
   request: DemoRequest,
-  signal: AbortSignal,
+  { trace, signal }: Pick<ProposerContext, 'trace' | 'signal'>,
 ): Promise<DemoAnswer> {
   const { prompt, slots } = await deps.db.org(job.orgId, async (tx) => {
     const baseline = (await readPool(tx, job.jobId)).get(0);
@@ -26,7 +27,7 @@ export async function findDemos(
     return { prompt, slots: await usableDemos(tx, job.jobId, query) };
   });
   if (request.describe.length > 0) {
-    await describeTask(deps, job, spec, { prompt, ordinals: request.describe }, signal);
+    await describeTask(deps, job, spec, { prompt, ordinals: request.describe }, { trace, signal });
   }
   return { components: rewritableNames(spec, prompt), slots };
 }

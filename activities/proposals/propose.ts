@@ -7,8 +7,10 @@ import { componentTexts } from '../../src/core/prompts/components.js';
 import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import { composeTexts } from '../../src/core/proposals/compose.js';
 import type { Composition, ProposalRequest } from '../../src/core/search/protocol.js';
+import type { TracedRun } from '../../src/core/jobs/trace.js';
 import { buildDemos, NothingToShow } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
+import { generationSpan } from '../../src/tracing/spans.js';
 import { mapLimited } from '../../src/util/map-limited.js';
 import { readSuggestion } from '../../src/storage/jobs/suggestions.js';
 import type { ActivityDeps } from '../deps.js';
@@ -24,6 +26,8 @@ import { reflect } from './reflect.js';
 export interface ProposalBatch {
   requests: ProposalRequest[];
   material: Material;
+  /** null: the job is not traced. */
+  trace: TracedRun | null;
   signal: AbortSignal;
   mayAsk(): boolean;
 }
@@ -35,13 +39,15 @@ export interface ProposalBatch {
 export async function propose(
   deps: ActivityDeps,
   job: JobRef,
-  { requests, material, signal, mayAsk }: ProposalBatch,
+  { requests, material, trace, signal, mayAsk }: ProposalBatch,
 ): Promise<AdmittedProposals | null> {
   const { spec, pool, recorded } = material;
-  const proposer = { deps, job, spec, recorded, signal };
-  const proposals = await mapLimited(requests, spec.maxConcurrent, async (request) =>
-    mayAsk() ? makeProposal(proposer, material, request) : null,
-  );
+  const callsOf = ({ generation }: ProposalRequest) =>
+    deps.tracing?.callsOf(trace && generationSpan(trace, generation)) ?? null;
+  const proposals = await mapLimited(requests, spec.maxConcurrent, async (request) => {
+    const proposer = { deps, job, spec, recorded, trace: callsOf(request), signal };
+    return mayAsk() ? makeProposal(proposer, material, request) : null;
+  });
   const made = proposals.filter((proposal) => proposal !== null);
   if (made.length < requests.length) return null;
   const admitted = admitProposals(pool, spec, requests, made);

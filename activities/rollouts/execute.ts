@@ -1,11 +1,14 @@
 import { rolloutWindowMs, type RolloutOutcome } from '../../src/clients/container/client.js';
 import { issueInferenceKey } from '../../src/clients/container/inference-key.js';
+import type { SpanContext } from '@opentelemetry/api';
 import { demosForSeed } from '../../src/core/prompts/demos.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
+import type { TracedRun } from '../../src/core/jobs/trace.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
+import { rolloutSpan, traceparentOf } from '../../src/tracing/spans.js';
 import type { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from '../deps.js';
 import { messageOf } from '../errors.js';
@@ -18,6 +21,8 @@ import { rootCause } from './root-cause.js';
 export interface RunnableJob {
   spec: JobSpec;
   apiKey: string | null;
+  /** null: the job is not traced. */
+  trace: TracedRun | null;
   /** By lever version: the candidates whose rollouts are open. */
   prompts: Map<number, StoredPrompt>;
 }
@@ -64,21 +69,29 @@ function run(
   control: RolloutControl,
 ): Promise<RolloutOutcome> {
   const { spec, prompts } = runnable;
-  if (spec.kind === 'graph') return runGraph(deps, job, spec, claim, promptOf(claim, prompts), control);
+  const trace = deps.tracing?.callsOf(spanOf(runnable, claim)) ?? null;
+  const traced = { ...control, trace };
+  if (spec.kind === 'graph') return runGraph(deps, job, spec, claim, promptOf(claim, prompts), traced);
   const { rows, policy, rolloutTimeoutS, answerCache = null } = spec;
   if (!rows) return callContainer(deps, job, runnable, claim, control);
   const budget = spec.kind === 'session' ? spec.budget : null;
   const rowsJob = { rows, policy, budget, rolloutTimeoutS, answerCache };
-  return runRow(deps, job, rowsJob, claim, promptOf(claim, prompts), control);
+  return runRow(deps, job, rowsJob, claim, promptOf(claim, prompts), traced);
+}
+
+function spanOf({ trace }: RunnableJob, { rolloutId }: Claim): SpanContext | null {
+  return trace && rolloutSpan(trace, rolloutId);
 }
 
 async function callContainer(
   deps: ActivityDeps,
   job: JobRef,
-  { spec, apiKey, prompts }: RunnableJob,
+  runnable: RunnableJob,
   claim: Claim,
   { signal, concurrency, mayRetry }: RolloutControl,
 ): Promise<RolloutOutcome> {
+  const { spec, apiKey, prompts } = runnable;
+  const span = spanOf(runnable, claim);
   const { url, envName, envConfig } = containerOf(spec);
   const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
   const { messages, demos } = promptOf(claim, prompts);
@@ -87,6 +100,7 @@ async function callContainer(
       url,
       apiKey,
       rolloutId: claim.rolloutId,
+      ...(span && { traceparent: traceparentOf(span) }),
       seed: claim.seed,
       envName,
       envConfig,

@@ -7,6 +7,7 @@ import { readLimit } from '../../src/storage/jobs/concurrency.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
+import { readTrace } from '../../src/storage/jobs/traces.js';
 import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
 import { areWhole, haveEnded } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
@@ -92,9 +93,13 @@ export class RolloutRunners {
 
   /** Reads the rows of a job that its runners need. */
   async open(tx: Tx, job: JobRef): Promise<Pick<RunnerContext, 'runnable' | 'concurrency'>> {
-    const [spec, limit] = await Promise.all([readSpec<JobSpec>(tx, job.jobId), readLimit(tx, job.jobId)]);
+    const [spec, limit, trace] = await Promise.all([
+      readSpec<JobSpec>(tx, job.jobId),
+      readLimit(tx, job.jobId),
+      this.deps.tracing ? readTrace(tx, job.jobId) : null,
+    ]);
     const apiKey = await containerKey(tx, this.deps.secretKey, job, spec);
-    return { runnable: { spec, apiKey }, concurrency: new Concurrency(spec.maxConcurrent, limit) };
+    return { runnable: { spec, apiKey, trace }, concurrency: new Concurrency(spec.maxConcurrent, limit) };
   }
 
   /**

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { costExhausted, mustFail, spendQuotaExceeded, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
+import type { TracedRun } from '../../src/core/jobs/trace.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
@@ -34,6 +35,8 @@ const faultsOfSpending: Record<NonNullable<SyncResult['spent']>, JobFault> = {
 export interface RunnableSpec {
   spec: JobSpec;
   apiKey: string | null;
+  /** null: the job is not traced. */
+  trace: TracedRun | null;
 }
 
 /** The activity that runs rollouts, and the lease that it holds. */

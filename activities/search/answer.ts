@@ -16,14 +16,17 @@ import type {
   SearchRequest,
   SearchResponse,
 } from '../../src/core/search/protocol.js';
+import type { TracedRun } from '../../src/core/jobs/trace.js';
 import { addCandidate, readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { readControl, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { recordInput } from '../../src/storage/jobs/search-inputs.js';
+import { noteGeneration } from '../../src/storage/jobs/traces.js';
 import { readCounts } from '../../src/storage/rollouts/outcome-counts.js';
 import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
 import { planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
+import { jobSpan } from '../../src/tracing/spans.js';
 import type { ActivityDeps } from '../deps.js';
 import { adoptCalledPrompt } from '../jobs/adopt-baseline.js';
 import { logGenerations, type RecordedGeneration } from '../jobs/generations.js';
@@ -176,6 +179,10 @@ export class RequestAnswerer {
     return this.context.runner.job;
   }
 
+  private get trace(): TracedRun | null {
+    return this.context.runner.runnable.trace;
+  }
+
   private get spec(): SearchSpec {
     return this.context.runner.runnable.spec as SearchSpec;
   }
@@ -212,6 +219,7 @@ export class RequestAnswerer {
       planRollouts(tx, job, rollouts, true),
       rollouts.length > 0 ? runners.start(tx, runner, prompts, conclude) : null,
       proposals.length > 0 ? readMaterial(tx, job, spec, pool, proposals) : null,
+      this.noteGenerations(tx, proposals),
     ]);
     return Object.assign(begun, { run, material, generations, isRunning: row.control === 'run', mayGoOn: true });
   }
@@ -233,6 +241,11 @@ export class RequestAnswerer {
 
   private adoptsBaseline(request: SearchRequest, response: SearchResponse): boolean {
     return this.spec.kind === 'session' && isMeasuredBaseline(request, response) && !this.context.pool.get(0).messages;
+  }
+
+  private async noteGenerations(tx: Tx, proposals: readonly ProposalRequest[]): Promise<void> {
+    if (!this.trace || proposals.length === 0) return;
+    await noteGeneration(tx, this.job.jobId, Math.max(...proposals.map(({ generation }) => generation)));
   }
 
   /** Takes the baseline's prompt from its rollouts, unless it is known. */
@@ -266,13 +279,17 @@ export class RequestAnswerer {
   /** Null: interrupted. */
   private propose(requests: ProposalRequest[], material: Material): Promise<AdmittedProposals | null> {
     const { interruptions } = this.context.runner;
+    const { trace } = this;
     const mayAsk = () => !interruptions.isStopped && !interruptions.hasNews;
-    return this.unlessStopped((signal) => propose(this.deps, this.job, { requests, material, signal, mayAsk }));
+    return this.unlessStopped((signal) => propose(this.deps, this.job, { requests, material, trace, signal, mayAsk }));
   }
 
   private async answerDemos({ request }: AnswerableRequest & { kind: 'demos' }): Promise<AnsweredRequest> {
     const spec = this.spec as SessionSpec;
-    const answer = await this.unlessStopped((signal) => findDemos(this.deps, this.job, spec, request, signal));
+    const trace = this.deps.tracing?.callsOf(this.trace && jobSpan(this.trace)) ?? null;
+    const answer = await this.unlessStopped((signal) =>
+      findDemos(this.deps, this.job, spec, request, { trace, signal }),
+    );
     return { response: answer && { kind: 'demos', answer }, candidates: [], fault: null };
   }
 

@@ -11,6 +11,7 @@ import type { ProviderInfo } from '../clients/models/providers.js';
 import type { Db } from '../storage/db/db.js';
 import type { Notifications } from '../storage/db/notifications.js';
 import type { Commander } from '../temporal/commands.js';
+import type { Tracing } from '../tracing/tracing.js';
 import type { Check } from '../temporal/readiness.js';
 import type { CodecServer } from './server/codec.js';
 
@@ -74,6 +75,8 @@ export interface HttpDeps {
   readiness(): Promise<Check[]>;
   /** The organization of a job's inference key; null: not a key of this job. */
   verifyInferenceKey(presented: string, job: { jobId: string; rolloutId: string }): string | null;
+  /** null: no collector. */
+  tracing: Tracing | null;
   /** Called for every response: route pattern, status, seconds. */
   observe?(method: string, route: string, status: number, seconds: number): void;
   /** Called for events that a stream delivers while they happen: seconds since the oldest. */

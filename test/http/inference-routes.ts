@@ -16,6 +16,7 @@ export function inferenceRoutes(http: TestHttp): Pick<HttpDeps, 'registerInferen
         notifications: later(() => http.deps.notifications),
         log: later(() => http.deps.log),
         providers: createProviders({}),
+        tracing: null,
         bytes: createBytesInFlight(64 * 1024 * 1024),
       };
       registerProxy(app, deps);

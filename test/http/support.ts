@@ -157,6 +157,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
     readiness: async () => [{ name: 'database', ok: true, detail: null }],
     verifyInferenceKey: (presented, job) => (presented === `rip_${job.jobId}_${job.rolloutId}` ? 'default' : null),
     registerInference: () => {},
+    tracing: null,
     shutdown: shutdown.signal,
     timing: { commandWaitMs: 300, startWaitMs: 200, pollMs: 50 },
     ...overrides,

@@ -1,9 +1,21 @@
-import { ApplicationFailure, CancellationScope, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
 import type { GateRun } from '../../activities/index.js';
 import { failureOf } from '../../src/core/jobs/fault.js';
 import { closeDeployment, concludeGate, snapshotSource, nextIncumbent, promoteDeployment } from '../activities.js';
 import { closeWorkflow, outcomeOfError, storedError, type JobOutcome } from '../jobs/close.js';
-import { deploymentStatusQuery, statusAttribute, type DeploymentView, type JobInput } from '../messages.js';
+import {
+  deploymentStatusQuery,
+  statusAttribute,
+  stopReasonAttribute,
+  type DeploymentView,
+  type JobInput,
+} from '../messages.js';
 import { runGateEvaluation } from './gate-evaluation.js';
 
 /** The gate is judged again where the live deployment changed meanwhile, at most this often. */
@@ -13,19 +25,26 @@ const maxRounds = 20;
 export async function deploymentWorkflow(input: JobInput): Promise<void> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
   let view: DeploymentView = { status: 'pending' };
-  const show = (next: DeploymentView, attribute: string) => {
+  const show = (next: DeploymentView) => {
     view = next;
-    upsertSearchAttributes([{ key: statusAttribute, value: attribute }]);
+    setCurrentDetails(next.evaluation ? `gate: evaluation ${next.evaluation}` : next.status);
+  };
+  const end = (next: DeploymentView, { status, stoppedBy }: Pick<JobOutcome, 'status' | 'stoppedBy'>) => {
+    show(next);
+    upsertSearchAttributes([
+      { key: statusAttribute, value: status },
+      { key: stopReasonAttribute, value: stoppedBy },
+    ]);
   };
   const evaluate = async (run: GateRun) => {
-    view = { status: 'building', evaluation: run.jobId };
+    show({ status: 'building', evaluation: run.jobId });
     await runGateEvaluation(job, run);
   };
   setHandler(deploymentStatusQuery, () => view, {
     description: "Status of the deployment, and its gate's current evaluation.",
   });
   try {
-    show({ status: 'building' }, 'running');
+    show({ status: 'building' });
     const { candidate, comparesWith } = await snapshotSource(job);
     if (candidate) await evaluate(candidate);
     /** The gate's evaluations of incumbents, by snapshot. */
@@ -44,10 +63,10 @@ export async function deploymentWorkflow(input: JobInput): Promise<void> {
       const published = await promoteDeployment(incumbent ? { ...job, against: incumbent.deploymentId } : job);
       if (published === 'done') break;
     }
-    show({ status: 'ready' }, 'completed');
+    end({ status: 'ready' }, { status: 'completed', stoppedBy: 'completed' });
   } catch (error) {
     const outcome = deploymentOutcome(error);
-    show({ status: 'failed' }, outcome.status);
+    end({ status: 'failed' }, outcome);
     await CancellationScope.nonCancellable(() =>
       closeDeployment({ ...job, ending: { status: outcome.status, error: storedError(outcome) } }),
     );

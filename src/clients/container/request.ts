@@ -9,6 +9,8 @@ export interface RolloutRequest {
   apiKey: string | null;
   /** Also serves as correlation id, seed of the trace id and idempotency key. */
   rolloutId: string;
+  /** The rollout's span; absent: derived from the rollout id. */
+  traceparent?: string;
   seed: number;
   envName: string | null;
   envConfig: Record<string, unknown>;
@@ -48,7 +50,7 @@ export function rolloutHeaders(request: RolloutRequest): Record<string, string> 
     ...containerHeaders(request.apiKey),
     'content-type': 'application/json',
     'idempotency-key': request.rolloutId,
-    traceparent: traceparent(request.rolloutId),
+    traceparent: request.traceparent ?? derivedTraceparent(request.rolloutId),
   };
 }
 
@@ -85,7 +87,7 @@ export function rolloutBody(request: RolloutRequest): Record<string, unknown> {
 }
 
 /** W3C trace context, derived from the rollout id: all tries belong to one trace. */
-function traceparent(rolloutId: string): string {
+function derivedTraceparent(rolloutId: string): string {
   const digest = createHash('sha256').update(rolloutId).digest('hex');
   return `00-${digest.slice(0, 32)}-${digest.slice(32, 48)}-01`;
 }

@@ -8,6 +8,7 @@ import { readAll } from '../net/read-all.js';
 import { cutErrorText, field, hideKeys, parseBounded } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes, textOfContent } from '../../util/text.js';
+import { tracedChat } from './traced-call.js';
 
 /** Reserves the cost of each try of a call. */
 export interface CostReservation {
@@ -41,9 +42,18 @@ export interface ChatRequest {
   onText?(piece: string): void;
 }
 
-/** `infrastructure`: not the request's fault; `refused`: the status, `Retry-After` and body. */
+/**
+ * `responseModel`: the model that answered; null: unknown. `infrastructure`: not the request's
+ * fault; `refused`: the status, `Retry-After` and body.
+ */
 export type ChatResult =
-  | ({ ok: true; text: string; finishReason: string | null; latencyMs: number } & CallCost)
+  | ({
+      ok: true;
+      text: string;
+      finishReason: string | null;
+      responseModel: string | null;
+      latencyMs: number;
+    } & CallCost)
   | {
       ok: false;
       code: string;
@@ -70,7 +80,12 @@ const maxWaitMs = 60_000;
  * Requests one completion for the service itself. Tries three times on 429, 5xx, time-outs and
  * broken connections, after `Retry-After` if given. Rejects only with the signal's reason.
  */
-export async function completeChat(providers: ModelClient, request: ChatRequest): Promise<ChatResult> {
+export function completeChat(providers: ModelClient, request: ChatRequest): Promise<ChatResult> {
+  const ask = () => askUntilAnswered(providers, request);
+  return providers.trace ? tracedChat(providers.trace, request, ask) : ask();
+}
+
+async function askUntilAnswered(providers: ModelClient, request: ChatRequest): Promise<ChatResult> {
   const { signal, retryBaseMs = 500, tryTimeoutMs = 300_000, deadline = Infinity, onText } = request;
   let hasBegun = false;
   const observed = onText ? { ...request, onText: (piece: string) => ((hasBegun = true), onText(piece)) } : request;
@@ -205,10 +220,12 @@ function read(
   }
   const finish = field(choice, 'finish_reason');
   const finishReason = typeof finish === 'string' ? finish : null;
+  const answered = field(completion, 'model');
   return {
     ok: true,
     text: textOfContent(message['content']),
     finishReason,
+    responseModel: typeof answered === 'string' ? answered : null,
     latencyMs,
     ...costOf(provider, model, completion),
   };

@@ -6,6 +6,7 @@ import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
 import { requireQuota } from './spend.js';
+import type { TraceCall } from './traced-call.js';
 
 export { ProviderError } from './provider-answer.js';
 
@@ -35,6 +36,8 @@ export interface ModelObserver {
 /** Sends chat completion requests to providers. */
 export interface ModelClient {
   readonly observer: ModelObserver;
+  /** Null: calls are not traced. */
+  readonly trace: TraceCall | null;
   /**
    * Sends a chat completion request unchanged; `signal` bounds the body too. `written`: the body's
    * JSON, if there is one already. Rejects with a ProviderError or the signal's reason.
@@ -57,7 +60,9 @@ export interface Providers extends ModelClient {
    * Sends with the organization's own keys before those of the environment, within its quota of
    * spend.
    */
-  forPayer(payer: Payer): ModelClient;
+  forPayer(payer: Payer, trace?: TraceCall | null): ModelClient;
+  /** Host and port of a provider; null: it has none. */
+  addressOf(name: string): { host: string; port: number } | null;
   close(): Promise<void>;
 }
 
@@ -170,6 +175,7 @@ export function createProviders(
   };
   return {
     observer,
+    trace: null,
     list: (own) =>
       ['local', ...endpoints.keys()].map((name) => ({
         name,
@@ -178,8 +184,9 @@ export function createProviders(
       })),
     check,
     send: (...call) => sendWith(null, ...call),
-    forPayer: (payer) => ({
+    forPayer: (payer, trace = null) => ({
       observer,
+      trace,
       send: async (name, ...call) => {
         // A call of `local` costs nothing.
         if (name !== 'local')
@@ -187,6 +194,12 @@ export function createProviders(
         return sendWith(await ownKeyOf(payer.orgId, name), name, ...call);
       },
     }),
+    addressOf(name) {
+      const endpoint = endpoints.get(name)?.endpoint;
+      if (!endpoint) return null;
+      const { hostname: host, port, protocol } = new URL(endpoint.url);
+      return { host, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+    },
     async close() {
       await Promise.all([agents.whole.close(), agents.streamed.close(), threads.close()]);
     },

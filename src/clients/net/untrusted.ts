@@ -6,7 +6,7 @@ import { cutToBytes } from '../../util/text.js';
 const maxErrorBytes = 2_048;
 
 /** API keys in the forms of the providers, and bearer tokens. */
-const keys = /\b(?:sk|rk|gsk|xai|pplx|hf|csk)[-_][\w*.-]{3,}|\bAIza[\w*-]{3,}|\b(Bearer\s+)[^\s"',]{3,}/gi;
+const keys = /\b(?:sk|rk|rip|gsk|xai|pplx|hf|csk)[-_][\w*.-]{3,}|\bAIza[\w*-]{3,}|\b(Bearer\s+)[^\s"',]{3,}/gi;
 
 /** Hides keys in a provider's text: it can quote the key that it refuses. */
 export function hideKeys(text: string): string {

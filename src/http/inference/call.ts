@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { ModelAnswer } from '../../clients/models/provider-answer.js';
-import type { Providers } from '../../clients/models/providers.js';
-import type { Payer } from '../../core/jobs/payer.js';
+import type { ModelClient, Providers } from '../../clients/models/providers.js';
 import type { CacheScope } from '../../core/jobs/answer-cache.js';
 import type { CallRollout } from '../../storage/rollouts/calls.js';
 import type { Db } from '../../storage/db/db.js';
 import type { Notifications } from '../../storage/db/notifications.js';
+import type { Tracing } from '../../tracing/tracing.js';
 import type { BytesInFlight, HeldBytes } from './bytes-in-flight.js';
 import type { MarkedSpan } from './lever-marks.js';
 import type { UpstreamRequest } from './upstream-request.js';
@@ -15,6 +15,8 @@ export interface ProxyDeps {
   db: Db;
   notifications: Pick<Notifications, 'presence'>;
   providers: Providers;
+  /** null: no collector. */
+  tracing: Tracing | null;
   log: Logger;
   bytes: BytesInFlight;
   /** Time limit of a model call, up to its last byte. */
@@ -27,9 +29,9 @@ export interface ProxyDeps {
 
 /** A call to be answered by a provider or a graph. */
 export interface ForwardedCall {
-  orgId: string;
-  payer: Payer;
   provider: string;
+  /** Sends with the keys of the caller's organization. */
+  client: ModelClient;
   upstream: UpstreamRequest;
   bytes: HeldBytes;
   /** Answers instead of the provider. */
@@ -40,6 +42,7 @@ export interface ForwardedCall {
 
 /** A resolved call of a job: provider, rollout, request. */
 export interface ProxyCall extends ForwardedCall {
+  orgId: string;
   jobId: string;
   correlationId: string;
   rollout: CallRollout;

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { z } from 'zod';
+import type { ModelClient } from '../../clients/models/providers.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
-import type { Payer } from '../../core/jobs/payer.js';
 import { resolveDeployment, type ServedDeployment } from '../../storage/deployments/deployments.js';
 import type { App } from '../deps.js';
 import { createMeter } from './deployment-meter.js';
@@ -11,6 +11,7 @@ import type { ForwardedCall, ProxyDeps } from './call.js';
 import { createForward } from './forward.js';
 import type { Recorder } from './record.js';
 import { refusal } from './not-ready.js';
+import { traceRequest } from '../server/request-span.js';
 import { readChatBody } from './request.js';
 import { inferenceSchema, unjudged } from './schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from './served-snapshots.js';
@@ -40,7 +41,7 @@ const schema: FastifySchema = inferenceSchema(
 
 /** Registers the inference paths of deployments. */
 export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
-  const { db, log, providers, bytes } = deps;
+  const { db, log, providers, tracing, bytes } = deps;
   const snapshots = createServedSnapshots(db);
   // Many requests arrive in bursts.
   const resolved = createSharedReads<ServedDeployment | null>();
@@ -50,7 +51,6 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { deployment_id: ref } = request.params as z.infer<typeof params>;
     const { orgId, keyId } = request.caller;
-    const payer = { orgId, keyId };
     const body = readChatBody(request.body);
     const found = await resolved(`${orgId} ${ref}`, () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref)));
     if (found) void reply.header('x-ratchet-deployment-id', found.id);
@@ -58,10 +58,15 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
     if (body.messages.length === 0) throw noMessages();
     const served = await snapshots.get(orgId, found.snapshotId);
+    const trace = traceRequest(tracing, request, reply, {
+      of: null,
+      attributes: { 'ratchet.deployment.id': found.id, 'ratchet.snapshot.id': found.snapshotId },
+    });
+    const client = providers.forPayer({ orgId, keyId }, trace);
     await forward(
       {
-        ...callOf(payer, served, body),
-        ...{ orgId, keyId, payer, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
+        ...{ client, ...callOf(client, served, body) },
+        ...{ orgId, keyId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
         bytes: bytes.of(request),
       },
       reply,
@@ -69,9 +74,8 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     return reply;
   };
 
-  function callOf(payer: Payer, served: PreparedSnapshot, body: ReturnType<typeof readChatBody>) {
-    if (served.kind === 'graph')
-      return graphCall(providers.forPayer(payer), served.id, body, () => Promise.resolve(served));
+  function callOf(client: ModelClient, served: PreparedSnapshot, body: ReturnType<typeof readChatBody>) {
+    if (served.kind === 'graph') return graphCall(client, served.id, body, () => Promise.resolve(served));
     const { policy, content } = served;
     return { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
   }

@@ -5,6 +5,7 @@ import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models
 import { ProviderError, providerError, wasNotSent, type ModelAnswer } from '../../clients/models/provider-answer.js';
 import { readAll } from '../../clients/net/read-all.js';
 import { boundDepth, parseObject } from '../../clients/net/untrusted.js';
+import { tracedAnswer } from '../../clients/models/traced-call.js';
 import { JsonText, mayEscapeUnstorable } from '../../storage/db/json.js';
 import { ApiError, openAiError } from '../server/errors.js';
 import { GraphFailure } from './graph-failure.js';
@@ -22,19 +23,16 @@ export interface Forward<Call extends ForwardedCall> {
 }
 
 export function createForward<Call extends ForwardedCall>(
-  deps: Pick<ProxyDeps, 'providers' | 'log' | 'callTimeoutMs' | 'lingerMs'>,
+  deps: Pick<ProxyDeps, 'log' | 'callTimeoutMs' | 'lingerMs'>,
   given: Recorder<Call>,
   purpose: string,
 ): Forward<Call> {
-  const { providers, log, callTimeoutMs = 600_000, lingerMs = 60_000 } = deps;
+  const { log, callTimeoutMs = 600_000, lingerMs = 60_000 } = deps;
   const recorder: Recorder<Call> = {
     ...given,
     record: (call, result) => {
-      const { provider, upstream, answeredBy } = call;
-      const { httpStatus: status, latencyMs } = result;
-      const made = { provider, model: upstream.model, purpose, status, seconds: latencyMs / 1_000 };
       // The steps of a graph are calls of their own.
-      if (!answeredBy) providers.observer.modelCall({ ...result, ...made });
+      if (!call.answeredBy) observe(call, result, purpose);
       return given.record(call, result);
     },
   };
@@ -49,12 +47,10 @@ export function createForward<Call extends ForwardedCall>(
     const watch = lingering(reply, lingerMs, closing.signal);
     try {
       await withTimeout(callTimeoutMs, watch.signal, async (signal) => {
-        const { payer, provider, answeredBy } = call;
+        const { client, provider, answeredBy } = call;
         const answer = await upstream(
           call,
-          answeredBy
-            ? answeredBy(signal)
-            : providers.forPayer(payer).send(provider, call.upstream.body, signal, call.upstream),
+          answeredBy ? answeredBy(signal) : client.send(provider, call.upstream.body, signal, call.upstream),
         );
         const streamed = call.upstream.stream && answer.contentType?.startsWith('text/event-stream');
         if (answer.status >= 300) await refused(call, answer, reply, elapsed);
@@ -151,6 +147,20 @@ async function readWhole({ bytes: held }: ForwardedCall, { body }: ModelAnswer) 
   const bytes = await readAll(body, held.add);
   const text = bytes.toString();
   return { bytes, text, completion: parseObject(text) };
+}
+
+/** Counts and traces a call to a model. */
+function observe({ client, provider, upstream }: ForwardedCall, result: CallResult, purpose: string): void {
+  const { httpStatus: status, latencyMs, response } = result;
+  client.observer.modelCall({
+    ...result,
+    ...{ provider, model: upstream.model, purpose, status, seconds: latencyMs / 1_000 },
+  });
+  client.trace?.({
+    ...{ provider, purpose, request: upstream.body, startedAt: Date.now() - latencyMs, cost: result },
+    error: status >= 300 ? String(status) : null,
+    answer: tracedAnswer(response instanceof JsonText ? parseObject(response.text) : response),
+  });
 }
 
 /** A fault before the provider got the request costs nothing; any other cost is unknown. */

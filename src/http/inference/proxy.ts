@@ -13,6 +13,7 @@ import type { Tx } from '../../storage/db/db.js';
 import { refuseByQuota } from '../../storage/jobs/cost-budget.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { assignRollout, type LiveRollout } from '../../storage/rollouts/slots.js';
+import { rolloutSpan } from '../../tracing/spans.js';
 import type { App } from '../deps.js';
 import { ApiError, refuse } from '../server/errors.js';
 import { graphCall } from './graph-call.js';
@@ -24,6 +25,7 @@ import { replay } from './replay.js';
 import { type proxyParams, proxySchema, unjudged } from './schema.js';
 import { createServedSnapshots } from './served-snapshots.js';
 import { readChatBody, substitute } from './request.js';
+import { traceRequest } from '../server/request-span.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 const bodyLimit = 10 * 1024 * 1024;
@@ -45,7 +47,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     if (!correlationPattern.test(correlationId)) {
       throw new ApiError(400, 'invalid_request', 'A correlation id has 1 to 256 visible ASCII characters.');
     }
-    const { call, recorded } = await resolve(request, jobId, correlationId, asked, seedOf(request.headers));
+    const { call, recorded } = await resolve(request, reply, { jobId, correlationId, asked });
     void reply.headers(callHeaders(call));
     const cached = recorded ? null : await recorder.recordCached(call);
     if (cached) void reply.header('x-ratchet-cache', 'hit');
@@ -72,12 +74,11 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
   /** Resolves a call in the database. */
   async function resolve(
     request: FastifyRequest,
-    jobId: string,
-    correlationId: string,
-    asked: ReturnType<typeof readChatBody>,
-    seed: number | null,
+    reply: FastifyReply,
+    { jobId, correlationId, asked }: { jobId: string; correlationId: string; asked: ReturnType<typeof readChatBody> },
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
     const { orgId, keyId } = request.caller;
+    const seed = seedOf(request.headers);
     const kind = kindOf(jobId);
     if (!kind || !jobKinds[kind].usesProxy) throw refuse.notFound('session');
     const { presence } = deps.notifications;
@@ -103,15 +104,32 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
         : { upstream: filled, reservation: null };
       const levers = found.kind === 'session' ? leversOf(filled, messages !== null) : null;
       const logged = { job_id: jobId, rollout_id: rollout.id };
+      const trace = traceRequest(deps.tracing, request, reply, {
+        // The caller's own traffic belongs to the traces of the caller.
+        of: found.trace && rollout.source === 'service' ? rolloutSpan(found.trace, rollout.id) : null,
+        attributes: { 'ratchet.job.id': jobId, 'ratchet.rollout.id': rollout.id },
+      });
+      const client = deps.providers.forPayer(job, trace);
       const call: ProxyCall = {
-        ...{ orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers, logged },
-        payer: job,
+        ...{
+          orgId,
+          jobId,
+          correlationId,
+          rollout,
+          candidateId,
+          provider,
+          client,
+          upstream,
+          reservation,
+          levers,
+          logged,
+        },
         bytes: deps.bytes.of(request),
         // A graph makes several calls, and the caller's own traffic is not the job's.
         cacheScope:
           rollout.source === 'service' && graph === null ? cacheScope(found.answerCache, upstream.body) : null,
         // Not here: a caller that holds a connection must not wait for a second one.
-        ...(graph !== null && graphCall(deps.providers.forPayer(job), graph, body, () => snapshots.get(orgId, graph))),
+        ...(graph !== null && graphCall(client, graph, body, () => snapshots.get(orgId, graph))),
       };
       const wanted = { rolloutId: rollout.id, requestHash: call.upstream.hash, attempt: rollout.attempt, presence };
       return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };

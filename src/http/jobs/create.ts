@@ -6,6 +6,7 @@ import type { Labels } from '../../contracts/labels.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
 import { insertJob, newJobId, sizeOf, type NewJob } from '../../storage/jobs/jobs.js';
+import { insertTrace } from '../../storage/jobs/traces.js';
 import { insertWebhook } from '../../storage/jobs/webhooks.js';
 import { putSecret } from '../../storage/access/secrets.js';
 import type { CommandedJob } from '../../temporal/commands.js';
@@ -69,6 +70,8 @@ export async function create(
     warnings,
     labels,
   };
+  const { traceparent } = request.headers;
+  const trace = deps.tracing?.begin(typeof traceparent === 'string' ? traceparent : null);
   const headers = { location: creation.location(jobId) };
   const body = { ...creation.answer(job), ...(warnings.length > 0 && { warnings }) };
 
@@ -80,6 +83,7 @@ export async function create(
     await requireRoomForBytes(tx, orgId, sizeOf(job));
     await creation.prepare?.(tx);
     await insertJob(tx, job);
+    if (trace) await insertTrace(tx, job, trace);
     if (webhookUrl) await insertWebhook(tx, job, webhookUrl);
     await creation.store?.(tx, job);
     if (creation.containerApiKey !== undefined && spec.container) {

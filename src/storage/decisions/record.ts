@@ -7,6 +7,7 @@ import { jobKinds } from '../../core/jobs/kinds.js';
 import { settleLost } from '../jobs/cost-budget.js';
 import { appendEvents, lockJob, type ControlRow, type JobRef } from '../jobs/events.js';
 import type { SessionProjection } from '../jobs/jobs.js';
+import { markTraceDue } from '../jobs/traces.js';
 import { markDue } from '../jobs/webhooks.js';
 import { toJsonb } from '../db/json.js';
 import { candidateId } from '../../core/jobs/ids.js';
@@ -243,6 +244,7 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
     ),
     tx.query('delete from secrets where job_id = $1', [job.jobId]),
     markDue(tx, job.jobId),
+    markTraceDue(tx, job.jobId),
     settleLost(tx, job),
     appendEvents(tx, job, eventsOfRun(row.run, end.events)),
     notifyControl(tx, job),

@@ -47,18 +47,18 @@ export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<
 }
 
 /**
- * Stores a gate's evaluation with its container key (null: none) unless it exists. The caller holds
- * the lock of the deployment's job, so that retries take turns.
+ * Stores a gate's evaluation with its container key (null: none). False: it exists. The caller
+ * holds the lock of the deployment's job, so that retries take turns.
  */
 export async function insertGateEvaluation(
   tx: Tx,
   secretKey: Buffer,
   { name, gate, container, rows, source }: DeploymentSpec,
   evaluation: { job: JobRef; workflowId: string; snapshotId: string | null; containerApiKey: string | null },
-): Promise<void> {
+): Promise<boolean> {
   const { job, workflowId, snapshotId, containerApiKey } = evaluation;
   const [existing] = await tx.query('select 1 from jobs where id = $1', [job.jobId]);
-  if (existing) return;
+  if (existing) return false;
   const content = snapshotId === null ? null : (await readSnapshot(tx, snapshotId))!.content;
   const policy =
     content === null
@@ -72,9 +72,11 @@ export async function insertGateEvaluation(
   };
   const nothing = { keyId: null, algorithm: null, correlationId: null };
   await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec: evaluationSpec, ...nothing });
-  if (containerApiKey === null) return;
-  const { origin } = new URL(container!.url);
-  await putSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }, containerApiKey);
+  if (containerApiKey !== null) {
+    const { origin } = new URL(container!.url);
+    await putSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }, containerApiKey);
+  }
+  return true;
 }
 
 type Content = NonNullable<Awaited<ReturnType<typeof readSnapshot>>>['content'];

@@ -1,6 +1,7 @@
 import type { AnswerCache } from '../../core/jobs/answer-cache.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { JobTrace } from '../../core/jobs/trace.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields, jsonRecord } from '../db/json-fields.js';
 
@@ -15,6 +16,8 @@ export interface CallSpec {
   /** The candidate of an evaluation. */
   fixed: EvaluationSpec['candidate'] | null;
   initialPrompt: Message[] | null;
+  /** null: the job is not traced. */
+  trace: JobTrace | null;
 }
 
 /** A candidate's prompt; it never changes once it is known. */
@@ -74,10 +77,13 @@ async function readSpec(tx: Tx, jobId: string): Promise<{ run: number; spec: Cal
     reward_seconds: number;
     fixed: EvaluationSpec['candidate'] | null;
     initial_prompt: Message[] | null;
+    trace: JobTrace | null;
   }>(
     `select j.run, ${s.policy} as policy, ${s.answerCache} as answer_cache, ${s.rollouts} as rollouts, ${s.rolloutTimeoutS} as reward_seconds,
             ${jsonFields<BudgetSpec>(s.budget).text('maxCostUsd')} is not null as cost_bounded,
-            ${s.candidate} as fixed, ${s.initialPrompt} as initial_prompt
+            ${s.candidate} as fixed, ${s.initialPrompt} as initial_prompt,
+            (select json_build_object('traceId', trace_id, 'parentId', parent_id, 'sampled', sampled)
+               from job_traces where job_id = j.id) as trace
        from jobs j cross join lateral ${record.from} where j.id = $1`,
     [jobId],
   );
@@ -89,9 +95,10 @@ async function readSpec(tx: Tx, jobId: string): Promise<{ run: number; spec: Cal
     cost_bounded: costBounded,
     fixed,
     initial_prompt: initialPrompt,
+    trace,
   } = row;
   const live = row.rollouts === 'caller' ? { rewardSeconds: row.reward_seconds } : null;
-  return { run, spec: { policy, answerCache, costBounded, live, fixed, initialPrompt } };
+  return { run, spec: { policy, answerCache, costBounded, live, fixed, initialPrompt, trace } };
 }
 
 async function readPrompt(tx: Tx, candidateId: string): Promise<CallPrompt | null> {

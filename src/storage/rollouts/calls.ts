@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AnswerCache } from '../../core/jobs/answer-cache.js';
 import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { JobTrace } from '../../core/jobs/trace.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
@@ -44,6 +45,8 @@ export interface ResolvedCall {
   frozen: boolean;
   /** The frozen graph that answers instead of a model; null: a model. */
   graphSnapshotId: string | null;
+  /** null: the job is not traced. */
+  trace: JobTrace | null;
 }
 
 /** The rollout id of the caller's traffic under a correlation id. */
@@ -118,6 +121,7 @@ export async function resolveCall(
     marked: row.marked ?? fixed?.marked ?? false,
     demos: demosForSeed(prompt?.demos ?? fixed?.demos ?? [], row.seed),
     ...{ frozen: fixed?.frozen ?? false, graphSnapshotId: fixed?.graphSnapshotId ?? null },
+    trace: spec.trace,
   };
 }
 

@@ -36,7 +36,7 @@ function run(row: Record<string, unknown>, scorer: unknown) {
     job,
     { rolloutId, attempt: 1, ordinal: 0, seed: 0, candidateId: null },
     prompt as Parameters<typeof runRow>[4],
-    { signal: new AbortController().signal, concurrency: { lower: () => {} } as never },
+    { signal: new AbortController().signal, concurrency: { lower: () => {} } as never, trace: null },
   );
 }
 

@@ -57,6 +57,7 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
     answerCache: null,
     claim: { rolloutId, attempt: 1, ordinal: 0, seed: 0, candidateId: null },
     recorded,
+    trace: null,
     onPushback: () => {},
   };
 }

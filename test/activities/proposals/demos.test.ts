@@ -49,7 +49,7 @@ test('gives each rollout of an evaluation the candidate’s demonstrations excep
       },
     },
   };
-  const runnable: RunnableJob = { spec, apiKey: null, prompts };
+  const runnable: RunnableJob = { spec, apiKey: null, trace: null, prompts };
   for (const seed of [0, 1, 2]) {
     const claim = { rolloutId: `rol_${seed}`, attempt: 1, ordinal: seed, seed, candidateId: candidateId(job.jobId, 0) };
     await executeRollout(recording, job, runnable, claim, {

@@ -105,7 +105,7 @@ async function jobWith(url: string) {
       return readMaterial(tx, job, await readSpec<SearchSpec>(tx, jobId), pool, [request]);
     });
     const { signal } = new AbortController();
-    const batch = { requests: [request], material, signal, mayAsk: () => true };
+    const batch = { requests: [request], material, trace: null, signal, mayAsk: () => true };
     const deps = { db: http.db, providers, metrics: createMetrics() } as unknown as ActivityDeps;
     const { answers, candidates } = (await makeProposals(deps, job, batch))!;
     await inOrg((tx) => Promise.all(candidates.map((candidate) => addCandidate(tx, job, candidate))));

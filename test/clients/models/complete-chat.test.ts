@@ -41,6 +41,7 @@ describe('a proposer call', () => {
       completionTokens: 2,
       costUsd: expect.any(Number) as unknown,
       costSource: 'table',
+      responseModel: 'gpt-4o-mini',
       latencyMs: expect.any(Number) as unknown,
     });
     expect(model.requests[0]!.body).toEqual({ temperature: 1, model: 'gpt-4o-mini', messages, stream: false });

@@ -2,11 +2,13 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { ask, built, deploy, readDeployment, saying } from '../../support/deployments-over-http.js';
 import { answers } from '../../support/fakes/container.js';
+import { gate } from '../../support/gate.js';
 import { createSession, deployments, ended, eventsOf, resultsOf, type Session } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
 import { promptOf, startRulesWorld } from '../../support/worlds/rules.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
+import { stopReasonAttribute } from '../../../workflows/messages.js';
 
 const on = serviceOfFile(startRulesWorld);
 beforeEach(() => on.world.reset());
@@ -82,9 +84,9 @@ describe('a deployment', () => {
 
   test('goes live if it passes its gate; otherwise the live one stays live', async () => {
     const box = await rewarding();
-    const gate = (more: object) => ({ container_url: box.url, seeds: range(0, 10), ...more });
+    const gated = (more: object) => ({ container_url: box.url, seeds: range(0, 10), ...more });
     const create = (worth: number, more: object) =>
-      deploy(on.service, { name: 'gated', source: saying(`worth ${worth}`), gate: gate(more) });
+      deploy(on.service, { name: 'gated', source: saying(`worth ${worth}`), gate: gated(more) });
 
     const first = await built(on.service, await create(0.5, { min_reward: 0.5 }));
     expect(first).toMatchObject({ status: 'ready', live: true });
@@ -110,6 +112,24 @@ describe('a deployment', () => {
     // The evaluations are ordinary jobs.
     const evaluation = await on.service.api.call('GET', `/api/v1/offline/jobs/${better.gate!.candidate!.job_id}`);
     expect(evaluation).toMatchObject({ status: 'completed', progress: { completed: 10, total: 10 } });
+  });
+
+  test('shows its gate in Temporal while it is judged, then its end', async () => {
+    const isJudged = gate();
+    const box = await container({ behave: () => answers.held(isJudged.opened, answers.reward(1)) });
+    const id = await deploy(on.service, {
+      name: 'shown',
+      source: saying('x'),
+      gate: { container_url: box.url, seeds: [1], min_reward: 0.5, preflight: false },
+    });
+    const workflow = on.service.workflow(id);
+    const details = async () =>
+      (await workflow.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
+    await until('the gate is shown', async () => /^gate: evaluation evl_/.test(await details()));
+    isJudged.open();
+    await workflow.result();
+    expect(await details()).toBe('ready');
+    expect((await workflow.describe()).typedSearchAttributes.get(stopReasonAttribute)).toBe('completed');
   });
 
   test('is judged with its own model, whatever model its container names', async () => {

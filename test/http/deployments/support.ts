@@ -60,7 +60,7 @@ async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>
     timing: { startWaitMs: 60_000 },
     registerInference: (app) =>
       registerDeploymentInference(app, {
-        ...{ db, notifications, providers, log: app.log as Logger },
+        ...{ db, notifications, providers, tracing: null, log: app.log as Logger },
         bytes: createBytesInFlight(64 * 1024 * 1024),
         ...options,
       }),

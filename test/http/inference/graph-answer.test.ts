@@ -560,7 +560,7 @@ describe('through the proxy', () => {
   beforeAll(() => {
     const served = { graph: two, policies: [policy()], model: 'served' };
     const bytes = { add: () => undefined, keep: () => () => undefined };
-    const forward = createForward({ providers, log: pino({ level: 'silent' }) } as never, recorder, 'deployment');
+    const forward = createForward({ log: pino({ level: 'silent' }) }, recorder, 'deployment');
     app.setErrorHandler((thrown, _request, reply) => {
       const { status, headers, code } = thrown as unknown as ApiError;
       return reply.code(status).headers(headers).send({ code });

@@ -36,7 +36,13 @@ beforeAll(async () => {
     db,
     registerInference: (app) =>
       registerProxy(app, {
-        ...{ db, notifications: proxy.http.deps.notifications, providers, log: app.log as ProxyDeps['log'] },
+        ...{
+          db,
+          notifications: proxy.http.deps.notifications,
+          providers,
+          tracing: null,
+          log: app.log as ProxyDeps['log'],
+        },
         bytes: createBytesInFlight(64 * 1024 * 1024),
       }),
   });

@@ -14,6 +14,7 @@ import { noLimits, setLimits } from '../../../src/storage/access/limits.js';
 import { takeRequests } from '../../../src/storage/access/request-windows.js';
 import { readStoredBytes } from '../../../src/storage/access/stored-bytes.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
+import { insertTrace } from '../../../src/storage/jobs/traces.js';
 import { insertWebhook } from '../../../src/storage/jobs/webhooks.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
 import { publishSlots } from '../../../src/storage/rollouts/slots.js';
@@ -67,6 +68,7 @@ const tables = [
   'suggestions',
   'events',
   'webhooks',
+  'job_traces',
   'idempotency_keys',
 ];
 
@@ -126,6 +128,7 @@ beforeAll(async () => {
       await tx.query(`insert into suggestions (command_id, org_id, hint) values ($1, $2, 'hint')`, [`cmd_${org}`, org]);
       await insertLabels(tx, job.jobId, { tags: ['tag'], metadata: {} });
       await insertWebhook(tx, job, 'http://x');
+      await insertTrace(tx, job, { traceId: 'a', parentId: null, sampled: true });
       await publishSlots(tx, job, [{ ordinal: 1, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }]);
       await tx.query(
         `insert into sensor_frames (job_id, org_id, ordinal, candidate_id, stage, generation, trace_ids)

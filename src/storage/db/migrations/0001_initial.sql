@@ -358,6 +358,24 @@ create table webhooks (
 -- The reconciler's queue.
 create index webhooks_due on webhooks (job_id) where status = 'due';
 
+-- The place of a job among OpenTelemetry traces; no row: it was created without tracing.
+create table job_traces (
+  job_id text primary key references jobs (id) on delete cascade,
+  org_id text not null,
+  trace_id text not null,
+  -- the caller's span; null: the job begins the trace
+  parent_id text,
+  -- the sampler's decision, for all spans of the job
+  sampled boolean not null,
+  -- the last generation whose proposer was called
+  generation int not null default -1,
+  -- when the spans of the ended run are to be sent, again if a worker took them; null: not
+  due_at timestamptz,
+  -- rollouts with an ordinal below this one are sent
+  sent_through int not null default 0
+);
+create index job_traces_due on job_traces (due_at) where due_at is not null;
+
 
 -- ---------------------------------------------------------------------------
 -- Candidates
@@ -793,7 +811,7 @@ create table dataset_rows (
 grant select, insert, update, delete on
   api_keys, limits, request_windows, call_slots, provider_keys, audit_log, idempotency_keys,
   jobs, job_labels, job_controls, search_states, search_inputs, secrets,
-  commands, suggestions, events, webhooks,
+  commands, suggestions, events, webhooks, job_traces,
   candidates,
   rollouts, slots, rewards,
   model_calls, job_usage, daily_spend, stored_bytes,
@@ -815,7 +833,7 @@ begin
   foreach t in array array[
     'api_keys', 'limits', 'request_windows', 'call_slots', 'provider_keys', 'idempotency_keys',
     'jobs', 'job_labels', 'job_controls', 'search_states', 'search_inputs', 'secrets',
-    'commands', 'suggestions', 'events', 'webhooks',
+    'commands', 'suggestions', 'events', 'webhooks', 'job_traces',
     'candidates',
     'rollouts', 'slots', 'rewards',
     'model_calls', 'job_usage', 'daily_spend', 'stored_bytes',
@@ -868,6 +886,8 @@ create policy worker on jobs for select
   using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
 create policy worker on webhooks for select
   using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
+create policy worker on job_traces for select
+  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
 
 create function open_jobs(created_before timestamptz, most int)
   returns table (id text, org_id text, kind text, workflow_id text, workflow_started boolean)
@@ -887,6 +907,14 @@ as $$
    where current_setting('app.scope', true) = 'worker' and w.status = 'due' limit most
 $$;
 
+create function due_traces(most int)
+  returns table (org_id text, job_id text)
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select org_id, job_id from job_traces
+   where current_setting('app.scope', true) = 'worker' and due_at <= now() order by due_at limit most
+$$;
+
 create function count_open_jobs()
   returns table (kind text, status text, count int)
   language sql stable security definer set search_path = public, pg_temp
@@ -896,5 +924,5 @@ as $$
    group by kind, status
 $$;
 
-revoke execute on function open_jobs, due_webhooks, count_open_jobs from public;
-grant execute on function open_jobs, due_webhooks, count_open_jobs to ratchet_app;
+revoke execute on function open_jobs, due_webhooks, due_traces, count_open_jobs from public;
+grant execute on function open_jobs, due_webhooks, due_traces, count_open_jobs to ratchet_app;
