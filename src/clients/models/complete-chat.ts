@@ -171,17 +171,14 @@ const lasting = new Set(['provider_not_usable', 'upstream_answer_too_large']);
 /** Faults before the provider received the request. */
 const neverSent = new Set(['upstream_unreachable', 'provider_not_usable']);
 
-async function readSent(
-  { status, retryAfter, contentType, body }: ModelAnswer,
-  onText: ChatRequest['onText'],
-): Promise<ChatReply> {
+async function readSent(answer: ModelAnswer, onText: ChatRequest['onText']): Promise<ChatReply> {
+  const { status, retryAfter, contentType } = answer;
   // Some providers ignore `stream` and answer in one piece.
   if (onText && status === 200 && contentType?.startsWith('text/event-stream')) {
-    const completion = await readStream(body, onText);
+    const completion = await readStream(answer.stream(), onText);
     return { status, retryAfter, text: JSON.stringify(completion), completion };
   }
-  const parts = await body.toArray();
-  const text = Buffer.concat(parts.map((part: Uint8Array) => Buffer.from(part))).toString();
+  const text = (await answer.read()).toString();
   return { status, retryAfter, text, completion: parseBounded(text) };
 }
 

@@ -31,8 +31,8 @@ const asOther = () => ({ authorization: `Bearer ${http.otherKey}` });
 
 /** The key that a call of an organization sends. */
 async function keyOf(orgId: string): Promise<string | undefined> {
-  const { body } = await providers.forOrg(orgId).send('openai', { model: 'm', messages: [] }, signal);
-  body.resume();
+  const answer = await providers.forOrg(orgId).send('openai', { model: 'm', messages: [] }, signal);
+  await answer.read();
   return model.requests.at(-1)!.headers['authorization'];
 }
 
@@ -82,11 +82,11 @@ test('a key is never returned, and is stored encrypted', async () => {
 test('an answer that quotes the refused key shows none', async () => {
   await set('openai', 'sk-refused');
   model.reply(() => ({ status: 401, raw: '{"error":{"message":"Incorrect API key: sk-refused"}}' }));
-  const { status, body } = await afterCache(() =>
+  const answer = await afterCache(() =>
     providers.forOrg('default').send('openai', { model: 'm', messages: [] }, signal),
   );
-  const text = Buffer.concat(await body.toArray()).toString();
-  expect([status, text.includes('sk-refused')]).toEqual([401, false]);
+  const text = String(await answer.read());
+  expect([answer.status, text.includes('sk-refused')]).toEqual([401, false]);
   model.reply(() => ({}));
 });
 
