@@ -341,6 +341,15 @@ describe('answers and records', () => {
       502,
       { code: 'provider_refused_key', message: expect.not.stringContaining('sk-sec') as unknown },
     ],
+    [
+      'our key forbidden',
+      () => ({ status: 403, raw: '{"error":{"message":"not in your plan"}}' }),
+      502,
+      {
+        code: 'provider_refused',
+        message: expect.stringMatching(/^Provider "openai" .* service's key: not in your plan/) as unknown,
+      },
+    ],
     ['a redirect', () => ({ status: 302, raw: '' }), 502, { code: '302' }],
     ['200 without JSON', () => ({ raw: 'hello' }), 502, { code: 'upstream_answer_invalid' }],
     ['a reset', () => ({ cutAfter: 0 }), 502, { code: 'upstream_connection_lost' }],
@@ -350,8 +359,8 @@ describe('answers and records', () => {
     proxy.model.reply(reply);
     const answer = await proxy.post(job, '/c');
     expect([answer.status, await json(answer)]).toEqual([status, { error: expect.objectContaining(error) as unknown }]);
-    // The record keeps the provider's 404, by which a failed rollout is explained.
-    const recorded = error['code'] === 'model_not_found' ? 404 : status;
+    // The record keeps the provider's status, by which a failed rollout is explained.
+    const recorded = { model_not_found: 404, provider_refused: 403 }[error['code'] as string] ?? status;
     expect(await proxy.calls(job)).toMatchObject([{ http_status: recorded, response: { error } }]);
   });
 
