@@ -157,7 +157,7 @@ export async function startService(
         registerInference: (inferring) => {
           const bytes = createBytesInFlight(config.maxBytesInFlight);
           const inference = { db: httpDb, notifications, providers, log, bytes };
-          registerProxy(inferring, inference);
+          registerProxy(inferring, { ...inference, secretKey });
           registerDeploymentInference(inferring, inference);
         },
         observe: metrics.request,

@@ -12,6 +12,7 @@ import type { Tx } from '../../storage/db/db.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { assignRollout, type LiveRollout } from '../../storage/rollouts/slots.js';
 import type { App } from '../deps.js';
+import { createContainerKeys } from '../server/container-keys.js';
 import { ApiError, refuse } from '../server/errors.js';
 import { graphCall } from './graph-call.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
@@ -28,12 +29,13 @@ const bodyLimit = 10 * 1024 * 1024;
 const correlationPattern = /^[\x21-\x7e]{1,256}$/;
 
 /** Registers the inference paths of sessions and evaluations. */
-export function registerProxy(app: App, deps: ProxyDeps): void {
+export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer }): void {
   const recorder = createRecorder(deps);
   const forward = createForward(deps, recorder, 'policy');
   const purse = createCostReservations(deps);
   const snapshots = createServedSnapshots(deps.db);
   const parts = createCallParts();
+  const keys = createContainerKeys(deps.secretKey);
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof proxyParams>;
@@ -61,7 +63,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     request: FastifyRequest,
     jobId: string,
     correlationId: string,
-    asked: ReturnType<typeof readChatBody>,
+    sent: ReturnType<typeof readChatBody>,
     seed: number | null,
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
     const { orgId, keyId } = request.caller;
@@ -74,6 +76,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       refuseEnded(found, keyId === null);
       const { policy } = found;
       const { provider } = policy;
+      const asked = await keys.hide(tx, { orgId, jobId }, correlationId, sent);
       const body = found.frozen ? { ...asked, model: policy.model } : asked;
       // Validate before the claim: a bad request takes no slot.
       const asBest = substitute(body, policy, found);

@@ -1,3 +1,5 @@
+import { putSecret } from '../../../src/storage/access/secrets.js';
+import { secretKey } from '../support.js';
 import { describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { readUsage } from '../../../src/storage/jobs/usage.js';
@@ -203,6 +205,27 @@ describe('changes to a request', () => {
     const answer = await proxy.post(await proxy.newSession(), '/c', body);
     expect([answer.status, (await json(answer)).error['param']]).toEqual([400, param]);
   });
+});
+
+test('a container’s request is sent and recorded without its keys, and else unchanged', async () => {
+  const job = await proxy.newSession();
+  const rollout = await proxy.newRollout(job, 0, null);
+  const ref = { ...job, name: 'container_api_key', origin: 'http://127.0.0.1:9' };
+  await proxy.http.db.org(job.orgId, (tx) => putSecret(tx, secretKey, ref, 'canary-of-the-container'));
+  const key = proxy.inferenceKey(job, rollout);
+  const keys = ['canary-of-the-container', key, Buffer.from(key).toString('base64')];
+  const content = `I have ${keys.join(' and ')}`;
+  const headers = { authorization: `Bearer ${key}` };
+  await proxy.post(job, `/${rollout}`, { messages: [{ role: 'user', content }], logprobs: true }, headers);
+  const [{ request } = { request: {} }] = await proxy.calls(job);
+  for (const body of [last().body, request]) {
+    expect(body).toMatchObject({ logprobs: true });
+    expect(JSON.stringify(body)).toMatch(/I have \*\*\* and \*\*\* and \*\*\*/);
+    expect(JSON.stringify(body)).not.toContain('canary');
+  }
+  const other = { messages: [{ role: 'user', content: 'a rip_ key' }], logprobs: true };
+  await proxy.post(job, `/${rollout}`, other, headers);
+  expect(last().body).toMatchObject(other);
 });
 
 describe('authorization', () => {
