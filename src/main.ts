@@ -171,7 +171,7 @@ export async function startService(
         registerInference: (inferring) => {
           const bytes = createBytesInFlight(config.maxBytesInFlight);
           const inference = { db: httpDb, notifications, providers, tracing, log, bytes };
-          registerProxy(inferring, inference);
+          registerProxy(inferring, { ...inference, secretKey });
           registerDeploymentInference(inferring, inference);
         },
         tracing,

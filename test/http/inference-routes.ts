@@ -3,7 +3,7 @@ import type { HttpDeps } from '../../src/http/deps.js';
 import { createBytesInFlight } from '../../src/http/inference/bytes-in-flight.js';
 import { registerDeploymentInference } from '../../src/http/inference/deployment.js';
 import { registerProxy } from '../../src/http/inference/proxy.js';
-import type { TestHttp } from './support.js';
+import { secretKey, type TestHttp } from './support.js';
 
 /** The inference routes of a server whose database is created during its start. */
 export function inferenceRoutes(http: TestHttp): Pick<HttpDeps, 'registerInference'> {
@@ -18,6 +18,7 @@ export function inferenceRoutes(http: TestHttp): Pick<HttpDeps, 'registerInferen
         providers: createProviders({}),
         tracing: null,
         bytes: createBytesInFlight(64 * 1024 * 1024),
+        secretKey,
       };
       registerProxy(app, deps);
       registerDeploymentInference(app, deps);

@@ -125,6 +125,9 @@ export interface Answer {
   raw: Buffer;
 }
 
+/** The RATCHET_SECRET_KEY of the test servers. */
+export const secretKey = Buffer.alloc(32, 7);
+
 /** The real HTTP server on its own database, without Temporal; `overrides` replaces parts. */
 export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<TestHttp> {
   const url = await createDatabase();
@@ -133,7 +136,6 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
   const notifications = listen(url, log);
   const commander = new FakeCommander(db);
   const shutdown = new AbortController();
-  const secretKey = Buffer.alloc(32, 7);
   const [key, otherKey] = [`key-${randomUUID()}`, `key-${randomUUID()}`];
   await ensureBootstrapKey(db, secretKey, 'default', key);
   await ensureBootstrapKey(db, secretKey, 'other', otherKey);

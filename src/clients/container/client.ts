@@ -5,6 +5,7 @@ import type { Answer, Fault, RolloutOutcome } from './answer.js';
 import { createCaller, isFault, rolloutWindowMs } from './retry.js';
 import { containerHeaders, rolloutBody, rolloutHeaders, type RolloutRequest } from './request.js';
 import { createEgressAgent, type EgressPolicy } from '../net/egress.js';
+import { Redactor } from '../net/redact.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes } from '../../util/text.js';
 
@@ -47,7 +48,8 @@ export function createContainerClient(options: ContainerClientOptions): Containe
   const call = createCaller(agent, retryBaseMs);
 
   async function probe(url: string, apiKey: string | null, signal: AbortSignal): Promise<Answer> {
-    const what = { method: 'GET' as const, url, headers: containerHeaders(apiKey) };
+    const redactor = new Redactor([apiKey]);
+    const what = { method: 'GET' as const, url, headers: containerHeaders(apiKey), redactor };
     const limits = { tryTimeoutMs: probeTimeoutMs, deadline: performance.now() + rolloutWindowMs(probeTimeoutMs) };
     const result = await call<Answer>(readProbe, what, limits, signal);
     if (isFault(result)) throw new ContainerError(result.failure.code, `GET ${url}: ${result.failure.message}`);
@@ -83,6 +85,7 @@ export function createContainerClient(options: ContainerClientOptions): Containe
         url: endpoint(request.url, '/rollout'),
         headers: rolloutHeaders(request),
         body: JSON.stringify(rolloutBody(request)),
+        redactor: new Redactor([request.apiKey, request.inferenceApiKey]),
       };
       const read = (answer: Answer) => readRolloutAnswer(answer, request);
       const result = await call<RolloutOutcome>(read, what, request, signal);

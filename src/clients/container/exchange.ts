@@ -2,6 +2,7 @@ import { request, type Dispatcher } from 'undici';
 import { TimeoutError, withTimeout } from '../net/bounded.js';
 import { fault, type Answer, type Fault, type Peer } from './answer.js';
 import { EgressError } from '../net/egress.js';
+import { Redactor } from '../net/redact.js';
 import { errorCode, firstValue } from '../net/untrusted.js';
 import { cutToBytes } from '../../util/text.js';
 
@@ -11,7 +12,11 @@ export interface ExchangeRequest {
   url: string;
   headers: Record<string, string>;
   body?: string;
+  /** Hides the secrets of the request in everything that comes back; absent: it has none. */
+  redactor?: Redactor;
 }
+
+const noSecrets = new Redactor([]);
 
 const connectCodes = new Set([
   'ECONNREFUSED',
@@ -36,28 +41,33 @@ export async function exchange(
   signal: AbortSignal,
   peer: Peer,
 ): Promise<Answer | Fault> {
+  const { redactor = noSecrets } = what;
   try {
     return await withTimeout(ms, signal, async (bounded) => {
       const { url, method, headers, body = null } = what;
       const answer = await request(url, { dispatcher, method, headers, body, signal: bounded });
+      const header = (name: string) => {
+        const value = firstValue(answer.headers[name]);
+        return value === null ? null : redactor.text(value);
+      };
       return {
         status: answer.statusCode,
-        retryAfter: firstValue(answer.headers['retry-after']),
-        contentEncoding: firstValue(answer.headers['content-encoding']),
-        text: await answer.body.text(),
+        retryAfter: header('retry-after'),
+        contentEncoding: header('content-encoding'),
+        text: redactor.body(await answer.body.text()),
       };
     });
   } catch (error) {
     signal.throwIfAborted();
-    return faultOfError(error, ms, peer);
+    return faultOfError(error, ms, peer, redactor);
   }
 }
 
-function faultOfError(error: unknown, ms: number, peer: Peer): Fault {
+function faultOfError(error: unknown, ms: number, peer: Peer, redactor: Redactor): Fault {
   const code = errorCode(error);
   if (code === null) throw error;
   const { message: original, name } = error as Error;
-  const reason = cutToBytes(original || code, 512);
+  const reason = cutToBytes(redactor.text(original || code), 512);
   if (error instanceof TimeoutError) {
     // Not necessarily the infrastructure's fault: a prompt can make the model talk endlessly.
     return fault(`${peer}_timeout`, `The ${peer} gave no full answer within ${ms} ms.`, { retry: 'tries' });

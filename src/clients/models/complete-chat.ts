@@ -4,7 +4,6 @@ import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, wasNotSent, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type ModelClient } from './providers.js';
 import { readStream, StreamedError } from './streamed-text.js';
-import { readAll } from '../net/read-all.js';
 import { cutErrorText, field, hideKeys, parseBounded } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes, textOfContent } from '../../util/text.js';
@@ -192,16 +191,14 @@ const lasting = new Set([
   'cost_not_bounded',
 ]);
 
-async function readSent(
-  { status, retryAfter, contentType, body }: ModelAnswer,
-  onText: ChatRequest['onText'],
-): Promise<ChatReply> {
+async function readSent(answer: ModelAnswer, onText: ChatRequest['onText']): Promise<ChatReply> {
+  const { status, retryAfter, contentType } = answer;
   // Some providers ignore `stream` and answer in one piece.
   if (onText && status === 200 && contentType?.startsWith('text/event-stream')) {
-    const completion = await readStream(body, onText);
+    const completion = await readStream(answer.stream(), onText);
     return { status, retryAfter, text: JSON.stringify(completion), completion };
   }
-  const text = (await readAll(body)).toString();
+  const text = (await answer.read()).toString();
   return { status, retryAfter, text, completion: parseBounded(text) };
 }
 

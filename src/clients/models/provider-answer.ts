@@ -1,15 +1,17 @@
-import type { Readable } from 'node:stream';
 import { TimeoutError } from '../net/bounded.js';
 import { SseBlockTooLargeError } from '../net/sse.js';
 import { boundDepth, errorCode, TooManyValuesError } from '../net/untrusted.js';
 import { asObject, exceedsJsonLimits } from '../../util/json.js';
 
-/** A provider's answer, unchanged, except that an error body contains none of our keys. */
+/** A provider's answer, unchanged, except that `***` replaces our key. */
 export interface ModelAnswer {
   status: number;
   contentType: string | null;
   retryAfter: string | null;
-  body: Readable;
+  /** Reads the whole body. `onBytes` gets the size of each part that arrives; it may throw. */
+  read(onBytes?: (bytes: number) => void): Promise<Buffer>;
+  /** The body as a stream of events; `onBytes` as for `read`. */
+  stream(onBytes?: (bytes: number) => void): AsyncIterable<Uint8Array>;
 }
 
 /** Refusals by a quota of spend, with the status for our caller. */

@@ -1,6 +1,7 @@
-import { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
+import { Redactor } from '../net/redact.js';
 import { firstValue } from '../net/untrusted.js';
+import { modelAnswer } from './model-answer.js';
 import { providerError, type ModelAnswer } from './provider-answer.js';
 
 /** Address and key of an OpenAI-compatible provider. */
@@ -18,6 +19,7 @@ export async function askEndpoint(
   stream: boolean,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
+  const redactor = new Redactor([endpoint.apiKey]);
   try {
     const answer = await request(endpoint.url, {
       dispatcher,
@@ -32,20 +34,18 @@ export async function askEndpoint(
       body,
       signal,
     });
-    const failed = answer.statusCode >= 300;
-    return {
-      status: answer.statusCode,
-      contentType: firstValue(answer.headers['content-type']),
-      retryAfter: firstValue(answer.headers['retry-after']),
-      body: failed ? Readable.from([withoutKey(await answer.body.text(), endpoint)]) : answer.body,
+    const header = (name: string) => {
+      const value = firstValue(answer.headers[name]);
+      return value === null ? null : redactor.text(value);
     };
+    const head = {
+      status: answer.statusCode,
+      contentType: header('content-type'),
+      retryAfter: header('retry-after'),
+    };
+    return modelAnswer(head, answer.body, redactor);
   } catch (error) {
     signal.throwIfAborted();
     throw providerError(endpoint.name, error);
   }
-}
-
-/** Removes our key from a text: providers quote the key that they refuse. */
-function withoutKey(text: string, { apiKey }: Endpoint): Buffer {
-  return Buffer.from(apiKey ? text.replaceAll(apiKey, '***') : text);
 }

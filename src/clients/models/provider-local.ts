@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { streamOf } from './chat-stream.js';
 import type { LocalThreads } from './local-threads.js';
+import { modelAnswer } from './model-answer.js';
 import { providerError, type ModelAnswer } from './provider-answer.js';
 import { field } from '../net/untrusted.js';
 
@@ -29,9 +30,9 @@ export async function answerLocally(
   const includeUsage = field(body['stream_options'], 'include_usage') === true;
   const completion = JSON.parse(answered.completion) as Record<string, unknown>;
   const events = streamOf(completion, includeUsage);
-  return { status: 200, contentType: 'text/event-stream', retryAfter: null, body: events };
+  return modelAnswer({ status: 200, contentType: 'text/event-stream', retryAfter: null }, events);
 }
 
 function whole(status: number, text: string): ModelAnswer {
-  return { status, contentType: 'application/json', retryAfter: null, body: Readable.from([Buffer.from(text)]) };
+  return modelAnswer({ status, contentType: 'application/json', retryAfter: null }, Readable.from([Buffer.from(text)]));
 }

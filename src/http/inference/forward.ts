@@ -3,7 +3,6 @@ import type { FastifyReply } from 'fastify';
 import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, wasNotSent, type ModelAnswer } from '../../clients/models/provider-answer.js';
-import { readAll } from '../../clients/net/read-all.js';
 import { boundDepth, parseObject } from '../../clients/net/untrusted.js';
 import { tracedAnswer } from '../../clients/models/traced-call.js';
 import { JsonText, mayEscapeUnstorable } from '../../storage/db/json.js';
@@ -74,13 +73,10 @@ export function createForward<Call extends ForwardedCall>(
 
   /** Forwards a provider's refusal. */
   async function refused(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
-    const passed = passError(
-      call.provider,
-      answer.status,
-      (await upstream(call, readAll(answer.body, call.bytes.add))).toString(),
-    );
-    // The record keeps the provider's 404, by which a failed rollout is explained.
-    const httpStatus = answer.status === 404 ? answer.status : passed.status;
+    const text = (await upstream(call, answer.read(call.bytes.add))).toString();
+    const passed = passError(call.provider, answer.status, text);
+    // The record keeps the provider's status, by which a failed rollout is explained.
+    const httpStatus = answer.status === 403 || answer.status === 404 ? answer.status : passed.status;
     await note(call, { httpStatus, response: passed.body, latencyMs: elapsed(), ...noCost });
     const retryAfter = answer.retryAfter ?? (passed.status === 429 || passed.status === 503 ? '1' : null);
     if (retryAfter !== null) void reply.header('retry-after', retryAfter);
@@ -143,8 +139,8 @@ export function createForward<Call extends ForwardedCall>(
 }
 
 /** Reads an answer that is not streamed. */
-async function readWhole({ bytes: held }: ForwardedCall, { body }: ModelAnswer) {
-  const bytes = await readAll(body, held.add);
+async function readWhole({ bytes: held }: ForwardedCall, answer: ModelAnswer) {
+  const bytes = await answer.read(held.add);
   const text = bytes.toString();
   return { bytes, text, completion: parseObject(text) };
 }

@@ -2,6 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { v7 as uuid } from 'uuid';
 import { eventsOf, sseData, streamOf } from '../../clients/models/chat-stream.js';
 import { unknownCost, type CallCost } from '../../clients/models/cost.js';
+import { modelAnswer } from '../../clients/models/model-answer.js';
 import type { ModelAnswer } from '../../clients/models/provider-answer.js';
 import type { ModelClient } from '../../clients/models/providers.js';
 import { toText } from '../../core/graphs/values.js';
@@ -29,7 +30,7 @@ export async function answerByGraph(
   if (request.stream) return streamed(providers, served, request, head, signal);
   const { value, cost, finishReason } = await runServed(providers, served, request, null, signal);
   const bytes = Buffer.from(JSON.stringify(completionOf(head, toText(value), cost, finishReason)));
-  return { status: 200, contentType: 'application/json', retryAfter: null, body: Readable.from([bytes]) };
+  return modelAnswer({ status: 200, contentType: 'application/json', retryAfter: null }, Readable.from([bytes]));
 }
 
 interface Head {
@@ -50,9 +51,8 @@ function streamed(
   out.once('close', () => gone.abort(new Error('the answer stream was closed')));
   // The reader gets the error; without a reader it would crash the process.
   out.on('error', () => undefined);
-  const answer = (body: Readable): ModelAnswer => {
-    return { status: 200, contentType: 'text/event-stream', retryAfter: null, body };
-  };
+  const answer = (body: Readable): ModelAnswer =>
+    modelAnswer({ status: 200, contentType: 'text/event-stream', retryAfter: null }, body);
   return new Promise((resolve, reject) => {
     let hasBegun = false;
     const onText: OnText = (piece) => {

@@ -15,6 +15,7 @@ import type { JobRef } from '../../storage/jobs/events.js';
 import { assignRollout, type LiveRollout } from '../../storage/rollouts/slots.js';
 import { rolloutSpan } from '../../tracing/spans.js';
 import type { App } from '../deps.js';
+import { createContainerKeys } from '../server/container-keys.js';
 import { ApiError, refuse } from '../server/errors.js';
 import { graphCall } from './graph-call.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
@@ -32,22 +33,23 @@ const bodyLimit = 10 * 1024 * 1024;
 const correlationPattern = /^[\x21-\x7e]{1,256}$/;
 
 /** Registers the inference paths of sessions and evaluations. */
-export function registerProxy(app: App, deps: ProxyDeps): void {
+export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer }): void {
   const recorder = createRecorder(deps);
   const forward = createForward(deps, recorder, 'policy');
   const purse = createCostReservations(deps);
   const snapshots = createServedSnapshots(deps.db);
   const parts = createCallParts();
+  const keys = createContainerKeys(deps.secretKey);
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof proxyParams>;
-    const asked = readChatBody(request.body);
+    const sent = readChatBody(request.body);
     // A client that appends /v1/chat/completions to the session's URL has no correlation id.
     const correlationId = given === undefined || given === 'v1' ? `cor_${uuid().replaceAll('-', '')}` : given;
     if (!correlationPattern.test(correlationId)) {
       throw new ApiError(400, 'invalid_request', 'A correlation id has 1 to 256 visible ASCII characters.');
     }
-    const { call, recorded } = await resolve(request, reply, { jobId, correlationId, asked });
+    const { call, recorded } = await resolve(request, reply, { jobId, correlationId, sent });
     void reply.headers(callHeaders(call));
     const cached = recorded ? null : await recorder.recordCached(call);
     if (cached) void reply.header('x-ratchet-cache', 'hit');
@@ -75,7 +77,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
   async function resolve(
     request: FastifyRequest,
     reply: FastifyReply,
-    { jobId, correlationId, asked }: { jobId: string; correlationId: string; asked: ReturnType<typeof readChatBody> },
+    { jobId, correlationId, sent }: { jobId: string; correlationId: string; sent: ReturnType<typeof readChatBody> },
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
     const { orgId, keyId } = request.caller;
     const seed = seedOf(request.headers);
@@ -88,6 +90,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       refuseEnded(found, keyId === null);
       const { policy } = found;
       const { provider } = policy;
+      const asked = await keys.hide(tx, { orgId, jobId }, correlationId, sent);
       const body = found.frozen ? { ...asked, model: policy.model } : asked;
       // Validate before the claim: a bad request takes no slot.
       const asBest = substitute(body, policy, found);

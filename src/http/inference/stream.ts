@@ -75,10 +75,9 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
     await write(out, text);
   };
   try {
-    for await (const bytes of answer.body as AsyncIterable<Uint8Array>) {
+    for await (const bytes of answer.stream(call.bytes.add)) {
       // Drain the rest after [DONE], so that the connection can be reused.
       if (ended) continue;
-      call.bytes.add(bytes.length);
       await forward(splitter.push(bytes));
     }
     const last = splitter.end();

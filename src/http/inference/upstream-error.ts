@@ -13,28 +13,30 @@ export interface PassedError {
 /** The code of a provider's 404; as a 404 it would say that our path is unknown. */
 export const modelNotFound = 'model_not_found';
 
+/** The code of a provider's 403; as a 403 it would say that the caller's key is refused. */
+const providerRefused = 'provider_refused';
+
 /** Keeps OpenAI's clients from a retry that would fail again. */
 const inVain = { 'x-should-retry': 'false' };
 
 /**
- * A provider's error in OpenAI's shape, unchanged if it already has that shape. A 401 (our key), a
- * 404 (its model or path, not ours) and a redirect become a 502.
+ * A provider's error in OpenAI's shape, unchanged if it already has that shape. A 401 and a 403
+ * (our key), a 404 (its model or path, not ours) and a redirect become a 502.
  */
 export function passError(provider: string, status: number, text: string): PassedError {
   if (status === 401) return { status: 502, body: { ...openAiError(refusedKey(provider)) }, headers: inVain };
-  const isUnknown = status === 404;
-  const passed = status < 400 || isUnknown ? 502 : status;
-  const headers: Record<string, string> = isUnknown ? inVain : {};
-  const code = isUnknown && { code: modelNotFound };
   const error = errorIn(text);
-  if (error) {
-    const body = { error: { type: 'upstream_error', code: null, param: null, ...error, ...code } };
-    return { status: passed, body, headers };
-  }
   const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutErrorText(text.trim())}`;
-  const message = `The provider "${provider}" answered ${status} ${detail}`;
-  const body = { error: { message, type: 'upstream_error', code: String(status), param: null, ...code } };
-  return { status: passed, body, headers };
+  const passed = {
+    ...{ message: `The provider "${provider}" answered ${status} ${detail}`, type: 'upstream_error' },
+    ...(error ? { code: null, param: null, ...(error as { message: string }) } : { code: String(status), param: null }),
+  };
+  if (status === 403) {
+    const message = `Provider "${provider}" refused this request for the service's key: ${cutErrorText(passed.message)}`;
+    return { status: 502, body: { error: { ...passed, message, code: providerRefused } }, headers: inVain };
+  }
+  if (status === 404) return { status: 502, body: { error: { ...passed, code: modelNotFound } }, headers: inVain };
+  return { status: status < 400 ? 502 : status, body: { error: passed }, headers: {} };
 }
 
 /** The error for a provider that refuses our key. */

@@ -2,8 +2,10 @@ import type { FastifyReply } from 'fastify';
 import { rewardValue, type RewardRequest } from '../../contracts/control.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { recordReward, type ReportedReward, type RewardOutcome } from '../../storage/rollouts/rewards.js';
+import type { Tx } from '../../storage/db/db.js';
 import { command } from './control.js';
 import type { HttpDeps } from '../deps.js';
+import type { ContainerKeys } from '../server/container-keys.js';
 import { ApiError } from '../server/errors.js';
 import { idFields } from './view.js';
 
@@ -13,10 +15,14 @@ export async function reward(
   reply: FastifyReply,
   job: JobRow,
   body: RewardRequest,
+  keys: ContainerKeys,
 ): Promise<FastifyReply> {
   const value = rewardValue(body);
-  const outcome =
-    value === null ? null : await deps.db.org(job.orgId, (tx) => recordReward(tx, job, reported(value, body)));
+  const record = async (tx: Tx, reward: number): Promise<RewardOutcome> => {
+    const hidden = await keys.hide(tx, job, body.rollout_id ?? body.correlation_id ?? null, body);
+    return recordReward(tx, job, reported(reward, hidden));
+  };
+  const outcome = value === null ? null : await deps.db.org(job.orgId, (tx) => record(tx, value));
   if (outcome) refuseUnless(outcome);
   if (outcome?.wakes) wake(deps, job);
   const known = {

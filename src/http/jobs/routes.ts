@@ -18,6 +18,7 @@ import { createEventReader } from './event-reader.js';
 import { events, eventsRoute } from './events.js';
 import { mark } from './labels.js';
 import { reward } from './reward.js';
+import { createContainerKeys } from '../server/container-keys.js';
 import { archiveResponse, bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { trace, traceArchive } from './traces.js';
 import { idFields } from './view.js';
@@ -43,6 +44,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
   const jobId = (request: FastifyRequest) => (request.params as Record<string, string>)[param]!;
   const find = (request: FastifyRequest): Promise<JobRow> => findJob(deps, request, jobId(request), kind);
   const read = createEventReader(deps.db);
+  const keys = createContainerKeys(deps.secretKey);
   const answers = { 200: controlAnswerSchema, 202: controlAnswerSchema, ...bodyProblems(404, 409) };
 
   app.patch(
@@ -116,7 +118,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
         response: { 200: rewardAnswerSchema, 202: rewardAnswerSchema, ...bodyProblems(404, 409) },
       },
     },
-    async (request, reply) => reward(deps, reply, await find(request), request.body),
+    async (request, reply) => reward(deps, reply, await find(request), request.body, keys),
   );
 
   for (const path of routes.eventPaths) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   claim,
@@ -32,7 +32,7 @@ const keptHeaders = ['location'];
  * Idempotency-Key on every POST but inference: the first response is stored and replayed. 429 and
  * 5xx are not stored, so that the request can be retried.
  */
-export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
+export function registerIdempotency(app: App, { db, log, secretKey }: HttpDeps): void {
   const claimed = new WeakSet<FastifyRequest>();
   app.decorateRequest('idempotent', null);
 
@@ -41,7 +41,10 @@ export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
     const { access, idempotency } = request.routeOptions.config;
     const keeps = request.method === 'POST' && !request.is404 && access !== 'inference' && idempotency !== 'none';
     if (!keeps || key === undefined) return done();
-    request.idempotent = { orgId: request.caller.orgId, key: String(key), fingerprint: fingerprint(request) };
+    request.idempotent = {
+      ...{ orgId: request.caller.orgId, key: String(key) },
+      fingerprint: fingerprint(secretKey, request),
+    };
     // The hash of a large body costs as much as its validation, which is next.
     setImmediate(done);
   });
@@ -118,8 +121,9 @@ function answerFrom(reply: FastifyReply, payload: unknown): StoredAnswer {
   };
 }
 
-function fingerprint({ method, url, body }: FastifyRequest): Buffer {
-  return createHash('sha256')
+/** A hash under the secret key: a body may contain a key that is short enough to be guessed. */
+function fingerprint(secretKey: Buffer, { method, url, body }: FastifyRequest): Buffer {
+  return createHmac('sha256', secretKey)
     .update(`${method} ${url}\n${canonicalJson(body)}`)
     .digest();
 }

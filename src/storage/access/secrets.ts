@@ -66,3 +66,17 @@ export async function readSecret(tx: Tx, key: Buffer, ref: SecretRef): Promise<s
   if (!row) return null;
   return openSecret(key, row.ciphertext, secretAad(ref), ref.name);
 }
+
+/** A job's container key for any origin, or null. */
+export async function readContainerKey(
+  tx: Tx,
+  key: Buffer,
+  { orgId, jobId }: Pick<SecretRef, 'orgId' | 'jobId'>,
+): Promise<string | null> {
+  const name = 'container_api_key';
+  const [row] = await tx.query<{ origin: string; ciphertext: Buffer }>(
+    'select origin, ciphertext from secrets where job_id = $1 and name = $2',
+    [jobId, name],
+  );
+  return row ? openSecret(key, row.ciphertext, secretAad({ orgId, jobId, name, origin: row.origin }), name) : null;
+}

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import { readStream } from '../../../src/clients/models/streamed-text.js';
-import { readAll } from '../../../src/clients/net/read-all.js';
 import { heldMs } from '../../support/held.js';
 import { runs } from '../../support/runs.js';
 
@@ -36,8 +35,8 @@ test('no request of the provider "local" holds the event loop', async () => {
       const content = forms[form]!(piece.repeat(Math.ceil(length / piece.length)));
       const ask = async () => {
         const answer = await providers.send('local', { stream, messages: [{ role: 'user', content }] }, signal);
-        if (stream && answer.status === 200) await readStream(answer.body, () => undefined);
-        else await readAll(answer.body);
+        if (stream && answer.status === 200) await readStream(answer.stream(), () => undefined);
+        else await answer.read();
       };
       expect(await heldMs(ask, maxHeldMs, 3)).toBeLessThan(maxHeldMs);
     }),

@@ -53,7 +53,7 @@ describe('the provider "local"', () => {
     providers = createProviders({});
     const answer = await providers.send('local', asking(content), signal);
     expect(answer.status).toBe(400);
-    const [body] = await answer.body.toArray();
+    const body = await answer.read();
     expect(JSON.parse(String(body))).toMatchObject({ error: { code: 'invalid_request', param: 'messages' } });
   });
 

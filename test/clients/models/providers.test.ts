@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { withTimeout } from '../../../src/clients/net/bounded.js';
 import { createProviders, ProviderError, type Providers } from '../../../src/clients/models/providers.js';
@@ -72,7 +71,7 @@ describe('sending', () => {
   test('sends the body unchanged, with the configured key only', async () => {
     const body = { model: 'm', messages, x_unknown: { a: [1, null, { b: '\u0000' }] }, temperature: 0 };
     const answer = await providers.send('openai', body, signal);
-    expect(JSON.parse(await text(answer.body))).toMatchObject({ object: 'chat.completion' });
+    expect(JSON.parse(String(await answer.read()))).toMatchObject({ object: 'chat.completion' });
     const { body: received, headers } = model.requests.at(-1)!;
     expect(received).toEqual(body);
     expect(headers).toMatchObject({ authorization: 'Bearer sk-secret', 'accept-encoding': 'identity' });
@@ -83,7 +82,7 @@ describe('sending', () => {
     model.reply(() => ({ status: 429, raw: error, headers: { 'retry-after': '7' } }));
     const answer = await providers.send('openai', { model: 'm', messages }, signal);
     expect(answer).toMatchObject({ status: 429, retryAfter: '7' });
-    expect(await text(answer.body)).toBe(error.replace('sk-secret', '***'));
+    expect(String(await answer.read())).toBe(error.replace('sk-secret', '***'));
   });
 
   test('returns a redirect as an answer', async () => {
@@ -116,7 +115,7 @@ describe('sending', () => {
 describe('the local provider', () => {
   const ask = async (body: Record<string, unknown>) => {
     const answer = await providers.send('local', body, signal);
-    return { ...answer, text: await text(answer.body) };
+    return { ...answer, text: String(await answer.read()) };
   };
   const events = (stream: string) =>
     stream

@@ -31,10 +31,8 @@ const asOther = () => ({ authorization: `Bearer ${http.otherKey}` });
 
 /** The key that a call of an organization sends. */
 async function keyOf(orgId: string): Promise<string | undefined> {
-  const { body } = await providers
-    .forPayer({ orgId, keyId: null })
-    .send('openai', { model: 'm', messages: [] }, signal);
-  body.resume();
+  const answer = await providers.forPayer({ orgId, keyId: null }).send('openai', { model: 'm', messages: [] }, signal);
+  await answer.read();
   return model.requests.at(-1)!.headers['authorization'];
 }
 
@@ -98,11 +96,11 @@ test("another organization cannot open the sealed key, and its calls do not use 
 test('an answer that quotes the refused key shows none', async () => {
   await set('openai', 'sk-refused');
   model.reply(() => ({ status: 401, raw: '{"error":{"message":"Incorrect API key: sk-refused"}}' }));
-  const { status, body } = await afterCache(() =>
+  const answer = await afterCache(() =>
     providers.forPayer({ orgId: 'default', keyId: null }).send('openai', { model: 'm', messages: [] }, signal),
   );
-  const text = Buffer.concat(await body.toArray()).toString();
-  expect([status, text.includes('sk-refused')]).toEqual([401, false]);
+  const text = String(await answer.read());
+  expect([answer.status, text.includes('sk-refused')]).toEqual([401, false]);
   model.reply(() => ({}));
 });
 

@@ -1,3 +1,5 @@
+import { putSecret } from '../../../src/storage/access/secrets.js';
+import { secretKey } from '../support.js';
 import { describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { readUsage } from '../../../src/storage/jobs/usage.js';
@@ -205,6 +207,27 @@ describe('changes to a request', () => {
   });
 });
 
+test('a container’s request is sent and recorded without its keys, and else unchanged', async () => {
+  const job = await proxy.newSession();
+  const rollout = await proxy.newRollout(job, 0, null);
+  const ref = { ...job, name: 'container_api_key', origin: 'http://127.0.0.1:9' };
+  await proxy.http.db.org(job.orgId, (tx) => putSecret(tx, secretKey, ref, 'canary-of-the-container'));
+  const key = proxy.inferenceKey(job, rollout);
+  const keys = ['canary-of-the-container', key, Buffer.from(key).toString('base64')];
+  const content = `I have ${keys.join(' and ')}`;
+  const headers = { authorization: `Bearer ${key}` };
+  await proxy.post(job, `/${rollout}`, { messages: [{ role: 'user', content }], logprobs: true }, headers);
+  const [{ request } = { request: {} }] = await proxy.calls(job);
+  for (const body of [last().body, request]) {
+    expect(body).toMatchObject({ logprobs: true });
+    expect(JSON.stringify(body)).toMatch(/I have \*\*\* and \*\*\* and \*\*\*/);
+    expect(JSON.stringify(body)).not.toContain('canary');
+  }
+  const other = { messages: [{ role: 'user', content: 'a rip_ key' }], logprobs: true };
+  await proxy.post(job, `/${rollout}`, other, headers);
+  expect(last().body).toMatchObject(other);
+});
+
 describe('authorization', () => {
   test('refuses a missing key, and hides another organization’s session', async () => {
     const job = await proxy.newSession();
@@ -341,6 +364,15 @@ describe('answers and records', () => {
       502,
       { code: 'provider_refused_key', message: expect.not.stringContaining('sk-sec') as unknown },
     ],
+    [
+      'our key forbidden',
+      () => ({ status: 403, raw: '{"error":{"message":"not in your plan"}}' }),
+      502,
+      {
+        code: 'provider_refused',
+        message: expect.stringMatching(/^Provider "openai" .* service's key: not in your plan/) as unknown,
+      },
+    ],
     ['a redirect', () => ({ status: 302, raw: '' }), 502, { code: '302' }],
     ['200 without JSON', () => ({ raw: 'hello' }), 502, { code: 'upstream_answer_invalid' }],
     ['a reset', () => ({ cutAfter: 0 }), 502, { code: 'upstream_connection_lost' }],
@@ -350,8 +382,8 @@ describe('answers and records', () => {
     proxy.model.reply(reply);
     const answer = await proxy.post(job, '/c');
     expect([answer.status, await json(answer)]).toEqual([status, { error: expect.objectContaining(error) as unknown }]);
-    // The record keeps the provider's 404, by which a failed rollout is explained.
-    const recorded = error['code'] === 'model_not_found' ? 404 : status;
+    // The record keeps the provider's status, by which a failed rollout is explained.
+    const recorded = { model_not_found: 404, provider_refused: 403 }[error['code'] as string] ?? status;
     expect(await proxy.calls(job)).toMatchObject([{ http_status: recorded, response: { error } }]);
   });
 

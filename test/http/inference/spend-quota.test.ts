@@ -43,7 +43,7 @@ beforeAll(async () => {
           tracing: null,
           log: app.log as ProxyDeps['log'],
         },
-        bytes: createBytesInFlight(64 * 1024 * 1024),
+        ...{ bytes: createBytesInFlight(64 * 1024 * 1024), secretKey: proxy.http.deps.secretKey },
       }),
   });
   otherUrl = await other.listen({ port: 0, host: '127.0.0.1' });

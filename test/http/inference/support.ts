@@ -17,7 +17,7 @@ import type { Stage } from '../../../src/core/search/protocol.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
 import { startFakeModel, type FakeModel, type ModelRequest } from '../../support/fakes/model.js';
 import { anyGepa, unlimited } from '../../support/job.js';
-import { startHttp, type TestHttp } from '../support.js';
+import { secretKey, startHttp, type TestHttp } from '../support.js';
 
 export const system = (content: string): Message => ({ role: 'system', content });
 export const policy = {
@@ -121,6 +121,7 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
       registerProxy(app, {
         ...{ db, notifications, providers, tracing: null, log: app.log as ProxyDeps['log'] },
         bytes: createBytesInFlight(64 * 1024 * 1024),
+        secretKey,
         ...options,
       }),
   });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { issueInferenceKey } from '../../../src/clients/container/inference-key.js';
+import { putSecret } from '../../../src/storage/access/secrets.js';
 import { claimCallerRollout } from '../../../src/storage/rollouts/calls.js';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
-import { createEvaluation, createSession, finish, httpOfFile, sessionRequest } from '../support.js';
+import { createEvaluation, createSession, finish, httpOfFile, secretKey, sessionRequest } from '../support.js';
 
 const http = httpOfFile();
 
@@ -40,6 +42,22 @@ async function rollout(id: string) {
   const [row] = await http.db.org('default', (tx) => tx.query('select * from rollouts where id = $1', [id]));
   return row!;
 }
+
+test('a reward is kept without the keys of the container that reports it', async () => {
+  const { jobId, id } = await sessionWithRollout('awaiting_reward');
+  const ref = { orgId: 'default', jobId, name: 'container_api_key', origin: 'http://127.0.0.1:9' };
+  await http.db.org('default', (tx) => putSecret(tx, secretKey, ref, 'canary-of-the-container'));
+  const key = issueInferenceKey(secretKey, { orgId: 'default', jobId, rolloutId: id });
+  const feedback = `canary-of-the-container ${Buffer.from(key).toString('base64')}`;
+  const sent = { rollout_id: id, reward_info: { outcome_reward: 0.5, details: { feedback } }, metadata: { feedback } };
+  expect((await report(jobId, sent)).status).toBe(200);
+  const [reward] = await http.db.org('default', (tx) =>
+    tx.query('select body from rewards where job_id = $1', [jobId]),
+  );
+  const { details, reward: value } = await rollout(id);
+  expect([value, details]).toEqual([0.5, { feedback: expect.stringMatching(/^\*\*\* \*\*\*.?=*$/) as unknown }]);
+  expect(reward).toMatchObject({ body: { metadata: details } });
+});
 
 describe('the forms of a reward', () => {
   test.each<[string, object, number]>([

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
 import { claimForCreate } from '../../../src/storage/access/idempotency.js';
 import { TemporalUnavailableError } from '../../../src/temporal/commands.js';
+import { canonicalJson } from '../../../src/util/json.js';
 import { createSession, evaluationRequest, sessionRequest, httpOfFile } from '../support.js';
 
 const sessions = '/api/v1/online/sessions';
@@ -33,6 +35,18 @@ describe('creates', () => {
     expect(again.body).toEqual(first.body);
     expect(again.headers['location']).toBe(first.headers['location']);
     expect(await countJobs()).toBe(before + 1);
+  });
+
+  test('stores no hash of the body that can be computed without the secret key', async () => {
+    await post(sessions, request);
+    const [row] = await http.db.org('default', (tx) =>
+      tx.query<{ fingerprint: Buffer }>('select fingerprint from idempotency_keys where key = $1', [key]),
+    );
+    const bare = createHash('sha256')
+      .update(`POST ${sessions}\n${canonicalJson(request)}`)
+      .digest();
+    expect(row!.fingerprint).toHaveLength(bare.length);
+    expect(row!.fingerprint.equals(bare)).toBe(false);
   });
 
   test('ignores the order of fields in the body', async () => {

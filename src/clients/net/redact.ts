@@ -1,0 +1,141 @@
+import { parseObject } from './untrusted.js';
+
+/** Replaces a secret in a text. */
+export const mask = '***';
+/** Shorter keys are placeholders such as "ollama", and occur in ordinary text. */
+const minSecretLength = 8;
+/** A text that ends with fewer characters of a secret may go on: they tell nothing. */
+const minOverlap = 4;
+/** Deeper parts of a value that is redacted become null: they would exhaust the stack. */
+const maxDepth = 64;
+
+/**
+ * A printable ASCII character as percent-encoding, URLs in URLs included, or as JSON escape. The
+ * lookbehind keeps the search linear in a run of backslashes.
+ */
+const escapes = /(?:%(?:25)*|(?<!\\)\\+u00)([2-7][0-9a-f])|(?<!\\)\\+(\/)/gi;
+const anyEscape = new RegExp(escapes.source, 'i');
+
+/** The place of a secret in a text. */
+export interface Occurrence {
+  start: number;
+  end: number;
+}
+
+/**
+ * Replaces secrets in texts of those who received them: as they are, in base64 (also within a
+ * longer text, as in basic authentication), and escaped for JSON or a URL.
+ */
+export class Redactor {
+  private readonly forms: readonly string[];
+  /** Any of the forms. */
+  private readonly pattern: RegExp;
+  /** Characters of the longest form. */
+  readonly longest: number;
+
+  constructor(secrets: readonly (string | null)[]) {
+    this.forms = secrets.flatMap((secret) => (secret && secret.length >= minSecretLength ? formsOf(secret) : []));
+    this.pattern = new RegExp(this.forms.map(asPattern).join('|') || '(?!)', 'g');
+    this.longest = Math.max(0, ...this.forms.map((form) => form.length));
+  }
+
+  /** Whether there is nothing to hide. */
+  get isIdle(): boolean {
+    return this.forms.length === 0;
+  }
+
+  /** Whether a text contains a secret. */
+  isIn(text: string): boolean {
+    return this.isPlainlyIn(text) || (!this.isIdle && hasEscape(text) && this.isPlainlyIn(unescaped(text)));
+  }
+
+  /** A text without the secrets; unescaped if a secret is escaped. */
+  text(text: string): string {
+    if (!this.isIn(text)) return text;
+    const redacted = this.replace(text);
+    return this.isIn(redacted) ? this.replace(unescaped(redacted)) : redacted;
+  }
+
+  /** A body without the secrets. A JSON object stays one, numbers and nesting included. */
+  body(text: string): string {
+    if (!this.isIn(text)) return text;
+    const json = parseObject(text);
+    return json ? JSON.stringify(this.value(json)) : this.text(text);
+  }
+
+  /** A JSON value without the secrets in texts and names. */
+  value(value: unknown, depth = maxDepth): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number') return this.forms.includes(String(value)) ? mask : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth === 0) return null;
+    if (Array.isArray(value)) return value.map((item) => this.value(item, depth - 1));
+    const fields = Object.entries(value);
+    return Object.fromEntries(fields.map(([name, item]) => [this.text(name), this.value(item, depth - 1)]));
+  }
+
+  /** The unescaped occurrences, in order. */
+  *occurrences(text: string): Generator<Occurrence> {
+    for (const { 0: form, index } of text.matchAll(this.pattern)) yield { start: index, end: index + form.length };
+  }
+
+  /** Whether the end of a text can be the beginning of a secret. */
+  mayBeginAtEnd(text: string): boolean {
+    return this.forms.some((form) => {
+      const head = form.slice(0, minOverlap);
+      for (let at = text.indexOf(head); at >= 0; at = text.indexOf(head, at + 1)) {
+        if (form.startsWith(text.slice(at))) return true;
+      }
+      return false;
+    });
+  }
+
+  private isPlainlyIn(text: string): boolean {
+    return this.forms.some((form) => text.includes(form));
+  }
+
+  private replace(text: string): string {
+    return text.replace(this.pattern, mask);
+  }
+}
+
+function formsOf(secret: string): string[] {
+  const forms = [secret];
+  if (/["\\]/.test(secret)) {
+    const quoted = JSON.stringify(secret).slice(1, -1);
+    // Quoted once more, as JSON in a JSON text.
+    forms.push(quoted, JSON.stringify(quoted).slice(1, -1));
+  }
+  const inUrl = encodeURIComponent(secret);
+  if (inUrl !== secret) forms.push(inUrl);
+  if (secret.includes('/')) forms.push(secret.replaceAll('/', '\\/'));
+  for (const shift of [0, 1, 2]) {
+    const encoded = base64Within(secret, shift);
+    forms.push(encoded);
+    if (/[+/]/.test(encoded)) forms.push(encoded.replaceAll('+', '-').replaceAll('/', '_'));
+  }
+  return forms;
+}
+
+/** The base64 characters that a secret alone determines, `shift` bytes after a group of three. */
+function base64Within(secret: string, shift: number): string {
+  const bytes = Buffer.from(`${'\0'.repeat(shift)}${secret}`);
+  const first = Math.ceil((shift * 8) / 6);
+  return bytes.toString('base64').slice(first, Math.floor((bytes.length * 8) / 6));
+}
+
+/** A pattern that matches a text alone. */
+function asPattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+function hasEscape(text: string): boolean {
+  // Most texts have neither character, and this search is ten times faster.
+  return (text.includes('%') || text.includes('\\')) && anyEscape.test(text);
+}
+
+function unescaped(text: string): string {
+  return text.replace(escapes, (_, code: string | undefined, slash: string | undefined) =>
+    code === undefined ? slash! : String.fromCharCode(parseInt(code, 16)),
+  );
+}
