@@ -101,11 +101,15 @@ test('an operator reads it with the command line of Temporal, through the codec 
   const { url, apiKey, temporal } = encrypted.service;
   const { id, text } = await fail(encrypted.service, refusals[0]![2]);
   const binary = await findTemporalBinary(pino({ level: 'silent' }), join(homedir(), '.cache', 'ratchet'));
-  const shown = await promisify(execFile)(binary, [
+  const { stdout } = await promisify(execFile)(binary, [
     ...['workflow', 'show', '--workflow-id', `evaluation-${id}`, '--output', 'json'],
     ...['--address', temporalAddress(), '--namespace', temporal.options.namespace],
     ...['--codec-endpoint', `${url}/codec`, '--codec-auth', `Bearer ${apiKey}`],
   ]);
-  expect(shown.stdout).toContain('container_refused_key: see the job');
-  expect(shown.stdout).toContain(text);
+  const payloads = [...stdout.matchAll(/"data": "([^"]+)"/g)].map(([, data]) =>
+    Buffer.from(data!, 'base64').toString(),
+  );
+  const shown = [stdout, ...payloads].join('\n');
+  expect(shown).toContain('container_refused_key: see the job');
+  expect(shown).toContain(text);
 });
