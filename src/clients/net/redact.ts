@@ -109,6 +109,7 @@ function formsOf(secret: string): string[] {
   const inUrl = encodeURIComponent(secret);
   if (inUrl !== secret) forms.push(inUrl);
   if (secret.includes('/')) forms.push(secret.replaceAll('/', '\\/'));
+  forms.push([...secret].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''));
   for (const shift of [0, 1, 2]) {
     const encoded = base64Within(secret, shift);
     forms.push(encoded);

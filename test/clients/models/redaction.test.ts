@@ -67,6 +67,17 @@ describe('the key of a provider', () => {
     expect(spelled).toMatch(/^It is .{0,3}\*\*\*\. Yes$/);
   });
 
+  test.each([
+    ['base64', Buffer.from(`user:${key}`).toString('base64')],
+    ['a URL', encodeURIComponent(key)],
+    ['JSON with escaped slashes', JSON.stringify(key).replaceAll('/', '\\/')],
+    ['escapes', [...key].map((char) => `\\u00${char.charCodeAt(0).toString(16)}`).join('')],
+  ])('is hidden in a stream as %s, in pieces of five characters', async (_, form) => {
+    const content = await contentOf(await streamed(events([...`It is ${form}. Yes`.match(/.{1,5}/g)!])));
+    expect(content).toContain('***');
+    expect(content).not.toContain(form.slice(12, -4));
+  });
+
   test('is hidden in arguments of tool calls and in an error event', async () => {
     const call = (part: string) => ({
       choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: part } }] } }],
