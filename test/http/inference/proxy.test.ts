@@ -225,7 +225,7 @@ test('a container’s request is sent and recorded without its keys, and else un
   }
   const other = { messages: [{ role: 'user', content: 'a rip_ key' }], logprobs: true };
   await proxy.post(job, `/${rollout}`, other, headers);
-  expect(last().body).toMatchObject(other);
+  expect([last().body['logprobs'], last().body.messages.at(-1)]).toEqual([true, other.messages[0]]);
 });
 
 describe('authorization', () => {
