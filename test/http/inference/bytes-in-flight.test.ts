@@ -115,7 +115,7 @@ describe('a slow body', () => {
   const slow = createBytesInFlight(maxBytes, { bodyMs: 50 });
   const slowProxy = proxyOfFile({ bytes: slow });
 
-  /** Sends the first bytes of a body of `declared` bytes. Resolves with the answer. */
+  /** Sends the first bytes of a longer body and nothing more. Resolves with the answer. */
   async function begin(path: string, sent: string, length: string): Promise<string> {
     const { port } = new URL(slowProxy.url);
     const socket = connect(Number(port), '127.0.0.1');
