@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { closestName, unknownField } from './close-names.js';
 import { archivedQuery, envelopeLabelFields, labelViewFields, metadataQuery, nameQuery, tagQuery } from './labels.js';
+import { urlForm } from './rules.js';
 import { runAlways, wholeNumber } from './validation.js';
 import { webhookField, webhookViewSchema } from './webhook.js';
 import { componentName, componentNames, maxComponents } from '../core/prompts/components.js';
@@ -147,7 +148,11 @@ export const envNameSchema = z
   .min(1)
   .max(200)
   .describe('Data set split or configuration, passed to the container.');
-export const containerUrlSchema = z.string().min(1).max(2_048).describe("URL of the caller's container.");
+export const containerUrlSchema = z
+  .string()
+  .min(1)
+  .max(2_048)
+  .meta({ ...urlForm, description: "URL of the caller's container." });
 export const correlationIdSchema = z.string().min(1).max(256);
 
 /** Fields around a request: labels, and what the existing client adds, which is ignored. */
@@ -227,7 +232,11 @@ export const estimateSchema = z.object({
 
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
-  cursor: z.string().max(500).optional().describe('next_cursor of the previous page.'),
+  cursor: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,500}$/, 'must be a next_cursor of this list')
+    .optional()
+    .describe('next_cursor of the previous page.'),
 };
 
 /** Query of every list; ignores `kind`, `system_id` and `system_name` of the existing client. */

@@ -5,7 +5,7 @@ import { outcome } from './search.js';
 
 const side = z
   .string()
-  .regex(/^[\w.-]{1,100}$/, 'must be an id or the name of a deployment')
+  .regex(/^[A-Za-z0-9_.-]{1,100}$/, 'must be an id or the name of a deployment')
   .describe(
     'An evaluation, a session or a graph job (its best candidate), a candidate, or a deployment by id or name (the evaluation of its gate, else the candidate that it serves).',
   );

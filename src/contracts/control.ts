@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { correlationIdSchema, statusSchema } from './common.js';
 import { labelFields } from './labels.js';
+import { all, anyRequired, either, forbidden, required, where } from './rules.js';
 import { runAlways, valueAt } from './validation.js';
 
 const reason = z.string().max(2_000).nullish().describe('Accepted from the existing client; not stored.');
@@ -25,7 +26,8 @@ export const deploymentChangeSchema = z
   .refine(
     (body) => deploymentMarkNames.some((field) => valueAt(body, field) !== undefined),
     `must have one of ${deploymentMarkNames.join(', ')}`,
-  );
+  )
+  .meta(anyRequired(...deploymentMarkNames));
 
 /** Body of PATCH: a state, or labels and `archived`. */
 export const jobChangeSchema = z
@@ -46,7 +48,8 @@ export const jobChangeSchema = z
     const hasState = valueAt(body, 'state') !== undefined;
     if (!hasState && !hasMarks) refuse(`is required, or ${anyMark}`);
     if (hasState && hasMarks) refuse('must not be given together with other fields: send two requests');
-  }, runAlways);
+  }, runAlways)
+  .meta(either(all(required('state'), forbidden(...markNames)), all(anyRequired(...markNames), forbidden('state'))));
 
 /** Body of pause, resume and cancel; optional. */
 export const commandBodySchema = z.strictObject({ reason }, 'must be a JSON object, or absent').nullish();
@@ -69,6 +72,7 @@ export const controlAnswerSchema = z
 export type ControlAnswer = z.infer<typeof controlAnswerSchema>;
 
 const rewardNumber = z.number('must be a finite number');
+const hasNumber = (name: string) => all(required(name), where({ [name]: { type: 'number' } }));
 
 /** A reward for one rollout, as `reward_info` or a plain number; `stop` completes the job. */
 export const rewardSchema = z
@@ -96,7 +100,14 @@ export const rewardSchema = z
       path: ['reward_info'],
       message: 'must have outcome_reward or score as a number; alternatively give reward as a number, or stop: true',
     });
-  });
+  })
+  .meta(
+    either(
+      hasNumber('reward'),
+      all(required('stop'), where({ stop: { const: true } })),
+      all(required('reward_info'), where({ reward_info: either(hasNumber('outcome_reward'), hasNumber('score')) })),
+    ),
+  );
 export type RewardRequest = z.infer<typeof rewardSchema>;
 
 /** Null: the request has none. */

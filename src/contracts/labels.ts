@@ -12,7 +12,8 @@ const nameSchema = z
   .trim()
   .min(1, 'must not be empty')
   .max(maxName)
-  .refine((name) => !/\p{Cc}/u.test(name), 'must not contain control characters');
+  .refine((name) => !/\p{Cc}/u.test(name), 'must not contain control characters')
+  .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$' });
 
 // All tags of a job fit into one search attribute of Temporal (2 KiB).
 const tagSchema = z

@@ -4,7 +4,7 @@ import { missing, unlessMissing, wholeNumber } from './validation.js';
 
 const seedSchema = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 const rangeSchema = z.strictObject({ from: seedSchema, to: seedSchema });
-const textSchema = z.string().regex(/^\d+-\d+$/);
+const textSchema = z.string().regex(/^[0-9]+-[0-9]+$/);
 const forms = 'must be a list of whole numbers, a range such as "0-99", or {"from": 0, "to": 99}';
 
 /** Seeds in the order they run: 1 to `max`, as a list or a range; read as a list. */

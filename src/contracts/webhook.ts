@@ -1,11 +1,13 @@
 /** The notice that a job has ended, by Standard Webhooks. */
 import { z } from 'zod';
+import { urlForm } from './rules.js';
 
 export const webhookField = {
   webhook_url: z
     .string()
     .min(1)
     .max(2_048)
+    .meta(urlForm)
     .nullish()
     .describe('Gets one signed POST (Standard Webhooks) when the job has completed, failed or been cancelled.'),
 };

@@ -86,7 +86,8 @@ function absentFields(schema: z.ZodType, body: unknown): string[][] {
       return walk(name === '#' ? (root as Described) : (root.$defs![name] as Described), value, path);
     }
     const forms = described.anyOf ?? described.oneOf;
-    if (forms) {
+    // Beside properties they are rules across fields.
+    if (forms && !described.properties) {
       const type = isObject(value) ? value['type'] : undefined;
       const matching = forms.filter(({ properties }) => !properties || !type || properties['type']?.const === type);
       return matching.forEach((form) => walk(form, value, path));

@@ -1,6 +1,7 @@
 /** Jobs on the rows of a data set, in place of a container. */
 import { z } from 'zod';
 import { isObject } from '../../util/json.js';
+import { all, either, forbidden, oneRequired, required } from '../rules.js';
 import { valueAt } from '../validation.js';
 
 /** Rows of a create; larger sets are uploaded. */
@@ -29,7 +30,7 @@ export const rowsSchema = z
       ctx.addIssue({ code: 'custom', message: 'must have exactly one of dataset_id and rows' });
     }
   })
-  .meta({ id: 'JobRows' });
+  .meta({ id: 'JobRows', ...oneRequired('dataset_id', 'rows') });
 export type RowsRequest = z.infer<typeof rowsSchema>;
 
 /** The fields of a request that a job on a data set does not have. */
@@ -53,6 +54,13 @@ export function checkSource(request: unknown, ctx: z.RefinementCtx, { container,
   for (const name of needed) if (at(name) === undefined) refuse(name, 'is required');
   for (const name of unused) if (at(name) !== undefined) refuse(name, why);
 }
+
+/** `checkSource` for the OpenAPI document. */
+export const sourceRule = ({ container, rows }: NeededFields) =>
+  either(
+    all(required(...container), forbidden('dataset', 'scorer')),
+    all(required('dataset', ...rows), forbidden('container_url', ...containerOnly)),
+  );
 
 export const rowsViewSchema = z
   .object({

@@ -10,10 +10,11 @@ import {
   timestamp,
   warningsSchema,
 } from '../common.js';
-import { checkSource, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
+import { checkSource, rowsSchema, rowsViewSchema, sourceRule } from '../datasets/rows.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { isObject } from '../../util/json.js';
 import { webhookField, webhookViewSchema } from '../webhook.js';
+import { all, either, forbidden, oneRequired, required } from '../rules.js';
 import { archivedQuery, labelFields, labelViewFields, metadataQuery, tagQuery } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
 import { runAlways, unlessMissing, valueAt } from '../validation.js';
@@ -54,10 +55,18 @@ const sourceSchema = z
     if (!has('messages') && has('policy'))
       refuse(['policy'], 'is only allowed with messages; a job has its own policy');
     if (has('messages') && has('candidate_id')) refuse(['candidate_id'], 'requires session_id or graph_job_id');
-  }, runAlways);
+  }, runAlways)
+  .meta(
+    all(
+      oneRequired('session_id', 'graph_job_id', 'messages'),
+      either(all(required('messages', 'policy'), forbidden('candidate_id')), forbidden('messages', 'policy')),
+    ),
+  );
 export type SourceRequest = z.infer<typeof sourceSchema>;
 
 const reward = z.number(unlessMissing('must be a number')).min(-1e9).max(1e9);
+
+const gateFields = { container: ['container_url', 'seeds'], rows: ['scorer'] };
 
 const gateSchema = z
   .strictObject(
@@ -94,12 +103,13 @@ const gateSchema = z
     ),
   )
   .superRefine((gate: unknown, ctx) => {
-    checkSource(gate, ctx, { container: ['container_url', 'seeds'], rows: ['scorer'] });
+    checkSource(gate, ctx, gateFields);
     if (!isObject(gate)) return;
     const given = ['min_reward', 'min_improvement'].filter((field) => valueAt(gate, field) !== undefined);
     if (given.length !== 1)
       ctx.addIssue({ code: 'custom', path: [], message: 'must have exactly one of min_reward and min_improvement' });
-  }, runAlways);
+  }, runAlways)
+  .meta(all(oneRequired('min_reward', 'min_improvement'), sourceRule(gateFields)));
 export type GateRequest = z.infer<typeof gateSchema>;
 
 export const createDeploymentSchema = z.strictObject(

@@ -15,10 +15,11 @@ import {
   usageSchema,
   warningsSchema,
 } from '../common.js';
-import { checkSource, rowsSchema, rowsViewSchema } from '../datasets/rows.js';
+import { checkSource, rowsSchema, rowsViewSchema, sourceRule } from '../datasets/rows.js';
 import { agreementSchema } from '../scoring/agreement.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { labelFields } from '../labels.js';
+import { all, either, forbidden, required } from '../rules.js';
 import { webhookField } from '../webhook.js';
 import { seedsSchema } from '../seeds.js';
 import { runAlways } from '../validation.js';
@@ -39,7 +40,13 @@ const candidateSchema = z
     if (candidate.candidate_id !== undefined && candidate.session_id === undefined) {
       refuse(['candidate_id'], 'requires session_id');
     }
-  });
+  })
+  .meta(
+    either(
+      all(required('session_id'), forbidden('messages')),
+      all(required('messages'), forbidden('session_id', 'candidate_id')),
+    ),
+  );
 export type CandidateChoice = z.infer<typeof candidateSchema>;
 
 const shape = {
@@ -71,11 +78,15 @@ const bodyRule = 'must be a JSON object with container_url, app_id, env_name, se
 
 export const flatEvaluationSchema = z
   .strictObject({ ...shape, app_id: appId.optional(), ...labelFields, ...webhookField }, bodyRule)
-  .superRefine(checkFields, runAlways);
+  .superRefine(checkFields, runAlways)
+  .meta(sourceRule(needed));
 
 /** Create request in the existing client's wrapper. */
 export const wrappedEvaluationSchema = z.strictObject({
-  config: z.strictObject({ ...shape, app_id: appId.default('default') }, bodyRule).superRefine(checkFields, runAlways),
+  config: z
+    .strictObject({ ...shape, app_id: appId.default('default') }, bodyRule)
+    .superRefine(checkFields, runAlways)
+    .meta(sourceRule({ ...needed, container: needed.container.filter((name) => name !== 'app_id') })),
   ...envelope,
   correlation_id: correlationIdSchema.nullish().describe('Ignored.'),
 });

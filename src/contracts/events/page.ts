@@ -42,10 +42,13 @@ export const eventQuerySchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1_000).optional(),
 });
 
-/** Each `data` line of the stream is an event as JSON. */
-export const eventStreamSchema = z.string().meta({
-  description:
-    'Server-sent events: `id` is the seq of the event, `event` its type, `data` the event as one line of JSON.',
-  contentMediaType: 'application/json',
-  contentSchema: eventReference,
+/** The fields of each server-sent event. */
+export const eventStreamSchema = z.object({
+  id: z.string().describe('The seq of the event.'),
+  event: z.string().describe('Its type.'),
+  data: z.string().meta({
+    description: 'The event as one line of JSON.',
+    contentMediaType: 'application/json',
+    contentSchema: eventReference,
+  }),
 });

@@ -12,6 +12,7 @@ import {
   warningsSchema,
 } from '../common.js';
 import { envelopeLabelFields } from '../labels.js';
+import { oneRequired, required } from '../rules.js';
 import { webhookField } from '../webhook.js';
 import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
@@ -98,7 +99,11 @@ export const createGraphJobSchema = z
     const hasJudge = at('judge_model') !== undefined;
     for (const { path, message } of datasetProblems(at('dataset'), hasJudge)) refuse(['dataset', ...path], message);
   }, runAlways)
-  .meta({ id: 'CreateGraphJob' });
+  .meta({
+    id: 'CreateGraphJob',
+    ...oneRequired('policy_model', 'policy_models'),
+    not: required('initial_graph', 'initial_graph_id'),
+  });
 export type CreateGraphJob = z.infer<typeof createGraphJobSchema>;
 
 export function requestPolicies(

@@ -8,6 +8,7 @@ import { missing, unlessMissing, wholeNumber } from '../validation.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { asObject } from '../../util/json.js';
 import { schemaProblem } from '../../util/json-schema.js';
+import { urlForm } from '../rules.js';
 import { compilePattern } from '../../util/linear-regex.js';
 
 const similarityMetrics = ['token_f1', 'rouge_l', 'bleu'] as const;
@@ -78,6 +79,7 @@ const partForms = [
       .string()
       .min(1)
       .max(2_048)
+      .meta(urlForm)
       .describe('Gets POST {output, row, expected}; answers {reward, feedback?, details?}.'),
     timeout: wholeNumber(1, 600).optional().describe('Seconds per try. Default 30.'),
   }),
@@ -117,8 +119,10 @@ function unknownType(names: string) {
  * field is wrong.
  */
 function withShortForm<Form extends z.ZodDiscriminatedUnion>(schema: Form, names: string) {
-  const { $schema: _, ...described } = z.toJSONSchema(z.union([z.string(), schema]), { io: 'input' });
-  const shapes = schema.options as unknown as { shape: Record<string, z.ZodType> & { type: z.ZodLiteral } }[];
+  const shapes = schema.options as unknown as { shape: Record<string, z.ZodType> & { type: z.ZodLiteral<string> } }[];
+  const types = shapes.map(({ shape }) => shape.type.value);
+  const short = types.filter((type) => schema.safeParse({ type }).success);
+  const { $schema: _, ...described } = z.toJSONSchema(z.union([z.enum(short), schema]), { io: 'input' });
   return z
     .unknown()
     .transform((given, ctx): z.output<Form> => {

@@ -12,6 +12,7 @@ import { containerOnly, rowsSchema } from '../datasets/rows.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { asObject, isObject } from '../../util/json.js';
 import { algorithmFields, algorithmNames } from './algorithms.js';
+import { all, either, forbidden, oneOf, oneRequired, required, where, type Rule } from '../rules.js';
 import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 
 const count = (max: number) => wholeNumber(1, max);
@@ -42,8 +43,8 @@ const shape = z.strictObject({
   container_url: containerUrlSchema
     .optional()
     .describe("URL of the caller's container. Required without dataset, unless rollouts is caller."),
-  task_app_url: z.string().max(2_048).optional().describe('Alias of container_url.'),
-  localapi_url: z.string().max(2_048).optional().describe('Alias of container_url.'),
+  task_app_url: containerUrlSchema.optional().describe('Alias of container_url.'),
+  localapi_url: containerUrlSchema.optional().describe('Alias of container_url.'),
   dataset: rowsSchema
     .optional()
     .describe('Rows in place of a container: initial_prompt is filled with each row, and scorer scores the answer.'),
@@ -85,6 +86,45 @@ const shape = z.strictObject({
 export function containerField(request: Partial<Record<(typeof urlAliases)[number], unknown>>) {
   return urlAliases.find((name) => request[name] !== undefined);
 }
+
+const evaluationOf = (rule: Rule) => where(Object.fromEntries(algorithmNames.map((name) => [name, rule])));
+const withSeeds = evaluationOf({ ...required('evaluation'), ...where({ evaluation: required('seeds') }) });
+const withOrWithoutSeeds = evaluationOf(
+  either(
+    where({ evaluation: required('seeds') }),
+    all(forbidden('train_seeds'), where({ evaluation: forbidden('heldout_seeds') })),
+  ),
+);
+const notLive = where({ rollouts: { const: 'container' }, rollout_timeout: { maximum: maxRolloutSeconds } });
+
+/** The rules below, for the OpenAPI document. */
+const optimizationRule = all(
+  either(
+    ...algorithmNames.map((name) =>
+      all(
+        required(name),
+        where({ algorithm: { const: name } }),
+        forbidden(...algorithmNames.filter((other) => other !== name)),
+      ),
+    ),
+  ),
+  either(
+    all(oneRequired(...urlAliases), notLive, withSeeds, forbidden('dataset', 'scorer')),
+    all(
+      required('rollouts'),
+      where({ rollouts: { const: 'caller' }, answer_cache: { const: false } }),
+      withSeeds,
+      forbidden('dataset', 'scorer'),
+      either(oneRequired(...urlAliases), forbidden('container_api_key', ...urlAliases)),
+    ),
+    all(
+      required('dataset', 'scorer', 'initial_prompt'),
+      notLive,
+      withOrWithoutSeeds,
+      forbidden(...urlAliases, ...containerOnly),
+    ),
+  ),
+);
 
 export const policyOptimizationSchema = shape
   .superRefine((request: unknown, ctx) => {
@@ -134,7 +174,7 @@ export const policyOptimizationSchema = shape
     if (!live && typeof at('rollout_timeout') === 'number' && (at('rollout_timeout') as number) > maxRolloutSeconds)
       refuse(['rollout_timeout'], `must be at most ${maxRolloutSeconds}; only live traffic allows more`);
   }, runAlways)
-  .meta({ id: 'PolicyOptimization' });
+  .meta({ id: 'PolicyOptimization', ...optimizationRule });
 export type PolicyOptimization = z.infer<typeof policyOptimizationSchema>;
 
 const optimization = {
@@ -142,9 +182,11 @@ const optimization = {
   prompt_learning: policyOptimizationSchema.optional().describe('Alias of policy_optimization.'),
 };
 
+const names = Object.keys(optimization);
+
 export function findOptimizations(body: unknown): { path: string[]; request: unknown }[] {
   return [[], ['config_body'], ['config']]
-    .flatMap((holder) => Object.keys(optimization).map((name) => [...holder, name]))
+    .flatMap((holder) => names.map((name) => [...holder, name]))
     .map((path) => ({ path, request: valueAt(body, ...path) }))
     .filter(({ request }) => request !== undefined && request !== null);
 }
@@ -169,7 +211,15 @@ export const createSessionSchema = z
     const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     if (!first) refuse(['policy_optimization'], 'is required');
     if (second) refuse(second.path, `duplicates ${first!.path.join('.')}; give only one`);
-  }, runAlways);
+  }, runAlways)
+  .meta(
+    oneOf(
+      ...names.map((name) => required(name)),
+      ...['config_body', 'config'].flatMap((holder) =>
+        names.map((name) => all(required(holder), where({ [holder]: { type: 'object', ...required(name) } }))),
+      ),
+    ),
+  );
 export type CreateSession = z.infer<typeof createSessionSchema>;
 
 /** The schema for a body; fields without their wrapper get one error that says where they go. */

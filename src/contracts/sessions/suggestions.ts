@@ -16,7 +16,7 @@ export const hintSchema = z.strictObject(
     hint: z
       .string()
       .trim()
-      .min(1, 'must not be empty; null removes the hint')
+      .regex(/\S/, 'must not be empty; null removes the hint')
       .max(4_000)
       .nullable()
       .describe("Stands in the proposer's prompts from now on, in place of an earlier one; null removes it."),

@@ -30,7 +30,17 @@ const formats: Record<string, Format> = {
   'application/x-ndjson': 'jsonl',
   'text/csv': 'csv',
 };
-const file = z.unknown().meta({ id: 'DatasetFile', description: 'The file, up to 100 MiB.' });
+const file = z.unknown().meta({
+  id: 'DatasetFile',
+  description: 'The file, up to 100 MiB.',
+  type: 'array',
+  items: {
+    type: 'object',
+    minProperties: 1,
+    propertyNames: { pattern: '\\S', maxLength: uploadLimits.columnChars },
+  },
+  minItems: 1,
+});
 
 /** Data sets: immutable rows, whose id is a hash of them. */
 export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void> {

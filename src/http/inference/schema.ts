@@ -2,7 +2,13 @@ import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 
 /** Path of a proxy call; its parts are validated later, so that errors have OpenAI's shape. */
-export const proxyParams = z.object({ session_id: z.string(), correlation_id: z.string().optional() });
+export const proxyParams = z.object({
+  session_id: z.string(),
+  correlation_id: z
+    .string()
+    .regex(/^[!-~]{1,256}$/)
+    .optional(),
+});
 
 const completionRequest = z
   .looseObject({
@@ -42,7 +48,7 @@ export function inferenceSchema(
         description: 'A chat completion, or its chunks as server-sent events.',
         content: {
           'application/json': { schema: z.looseObject({ choices: z.array(z.unknown()) }) },
-          'text/event-stream': { schema: z.string() },
+          'text/event-stream': { schema: z.object({ data: z.string() }) },
         },
       },
       ...Object.fromEntries(
@@ -87,6 +93,7 @@ const schema = inferenceSchema(
 const headers = z.looseObject({
   'x-ratchet-seed': z
     .string()
+    .regex(/^[0-9]{1,16}$/)
     .optional()
     .describe('Seed of the task instance of a live call, a whole number (sessions with rollouts: caller).'),
 });

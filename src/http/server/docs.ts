@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import fastifySwagger from '@fastify/swagger';
 import fastifySwaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { createExamples } from '../../contracts/examples.js';
+import { jobKinds, kindNames } from '../../core/jobs/kinds.js';
 import type { App } from '../deps.js';
 import { limitHeaders } from './limits.js';
+import { linkCreates, type LinkedDocument } from './links.js';
 
 /** OpenAPI 3.1 at /openapi.json and a page at /docs; register before the routes. */
 export async function registerDocs(app: App, version: string): Promise<void> {
@@ -33,9 +36,13 @@ export async function registerDocs(app: App, version: string): Promise<void> {
     transformObject(document) {
       const written = jsonSchemaTransformObject(document);
       for (const operation of Object.values(written.paths ?? {}).flatMap((path) => Object.values(path ?? {}))) {
-        loosenBody((operation as { requestBody?: RequestBody }).requestBody);
+        const { requestBody } = operation as { requestBody?: RequestBody };
+        loosenBody(requestBody);
+        describeText(requestBody);
         describeLimits((operation as { responses?: Responses }).responses ?? {});
       }
+      showExamples(written.paths as Record<string, { post?: { requestBody?: RequestBody } }>);
+      linkCreates(written as LinkedDocument);
       return written;
     },
   });
@@ -85,11 +92,24 @@ function describeLimits(responses: Responses): void {
 
 interface RequestBody {
   required?: boolean;
-  content?: Record<string, { schema?: { anyOf?: { type?: string }[] } }>;
+  content?: Record<string, { schema?: { type?: string; anyOf?: { type?: string }[] }; example?: object }>;
 }
 
 /** Marks nullable bodies as optional, which the generator misses. */
 function loosenBody(body: RequestBody | undefined): void {
   const forms = Object.values(body?.content ?? {}).flatMap(({ schema }) => schema?.anyOf ?? []);
   if (body && forms.some(({ type }) => type === 'null')) body.required = false;
+}
+
+/** Describes a body as text in formats other than JSON. */
+function describeText({ content = {} }: RequestBody = {}): void {
+  for (const type of Object.keys(content))
+    if (type !== 'application/json') content[type] = { schema: { type: 'string' } };
+}
+
+function showExamples(paths: Record<string, { post?: { requestBody?: RequestBody } }>): void {
+  for (const kind of kindNames) {
+    const body = paths[jobKinds[kind].path]?.post?.requestBody?.content?.['application/json'];
+    if (body) body.example = createExamples[kind];
+  }
 }

@@ -69,7 +69,7 @@ export function registerHealth(app: App, deps: HttpDeps): void {
         security: [],
         summary: 'Readiness: database, migrations, Temporal, worker',
         description: 'Details of what is missing are shown to a valid key.',
-        response: { 200: readinessSchema, 401: problems()[401], 503: readinessSchema },
+        response: { 200: readinessSchema, 401: problems()[401], 429: problems()[429], 503: readinessSchema },
       },
     },
     async (request, reply) => {

@@ -6,8 +6,11 @@ interface Operation {
   summary?: string;
   operationId?: string;
   security?: unknown[];
-  requestBody?: { required?: boolean; content: Record<string, { schema: Record<string, unknown> }> };
-  responses: Record<string, { description: string; content?: Record<string, { schema: Record<string, unknown> }> }>;
+  requestBody?: { required?: boolean; content: Record<string, { schema: Record<string, unknown>; example?: object }> };
+  responses: Record<
+    string,
+    { description: string; content?: Record<string, { schema: Record<string, unknown> }>; links?: object }
+  >;
   parameters?: { name: string; in: string; required?: boolean }[];
 }
 
@@ -25,7 +28,7 @@ interface DataSchema {
 let document: {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: { Event: { anyOf: EventSchema[] } } };
+  components: { schemas: Record<string, Record<string, unknown>> & { Event: { anyOf: EventSchema[] } } };
 };
 beforeAll(async () => {
   document = (await http.call('GET', '/openapi.json')).body;
@@ -35,6 +38,8 @@ const operations = () =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
   );
+
+const bodyOf = (path: string) => document.paths[path]!['post']!.requestBody!.content['application/json']!.schema;
 
 describe('/openapi.json', () => {
   test('is OpenAPI 3.1 and has every route of the service', () => {
@@ -126,12 +131,12 @@ describe('/openapi.json', () => {
 
   test('has path parameters, bodies and headers', () => {
     const create = document.paths['/api/v1/online/sessions']!['post']!;
-    const body = create.requestBody!.content['application/json']!.schema as { properties: Record<string, unknown> };
+    const body = bodyOf('/api/v1/online/sessions') as { properties: Record<string, unknown> };
     expect(Object.keys(body.properties)).toEqual(
       expect.arrayContaining(['policy_optimization', 'config_body', 'config']),
     );
     expect(create.parameters).toContainEqual(expect.objectContaining({ name: 'idempotency-key', in: 'header' }));
-    const forms = document.paths['/api/v1/offline/jobs']!['post']!.requestBody!.content['application/json']!.schema;
+    const forms = bodyOf('/api/v1/offline/jobs');
     expect(forms['anyOf']).toHaveLength(2);
     const traces = document.paths['/api/v1/offline/jobs/{job_id}/traces']!['get']!;
     expect(traces.parameters).toContainEqual(expect.objectContaining({ name: 'job_id', in: 'path', required: true }));
@@ -141,8 +146,58 @@ describe('/openapi.json', () => {
   });
 });
 
+describe('links', () => {
+  const linksOf = (path: string) => document.paths[path]!['post']!.responses['201']!.links ?? {};
+  const sessions = '/api/v1/online/sessions';
+  const keys = '/api/v1/admin/keys';
+
+  test.each([
+    [sessions, 'session_id'],
+    ['/api/v1/offline/jobs', 'job_id'],
+    ['/api/graphgen/jobs', 'job_id'],
+    ['/api/harbor/deployments', 'deployment_id', 'id'],
+    ['/api/v1/datasets', 'dataset_id'],
+  ])('POST %s links to the operations on what it created', (path, id, field = id) => {
+    const linked = operations().filter(({ name }) => new RegExp(`^\\w+ ${path}/\\{\\w+\\}[^{]*$`).test(name));
+    expect(linked.length).toBeGreaterThan(2);
+    expect(linksOf(path)).toEqual(
+      Object.fromEntries(
+        linked.map(({ operation: { operationId } }) => [
+          operationId,
+          { operationId, parameters: { [id]: `$response.body#/${field}` } },
+        ]),
+      ),
+    );
+  });
+
+  test('a clone and a rotation link like the create', () => {
+    expect(linksOf(`${sessions}/{session_id}/clone`)).toEqual(linksOf(sessions));
+    expect(linksOf(`${keys}/{key_id}/rotate`)).toEqual(linksOf(keys));
+  });
+
+  test('keys and organizations link to what their organization has', () => {
+    const operationId = 'delete_api_v1_admin_keys_key_id';
+    const parameters = { key_id: '$response.body#/key_id', org_id: '$response.body#/org_id' };
+    expect(linksOf(keys)).toMatchObject({ [operationId]: { operationId, parameters } });
+    expect(Object.keys(linksOf('/api/v1/admin/orgs')).sort()).toEqual([
+      'get_api_v1_admin_audit_log',
+      'get_api_v1_admin_keys',
+      'get_api_v1_admin_provider_keys',
+      'post_api_v1_admin_keys',
+    ]);
+  });
+});
+
+test.each(['/api/v1/online/sessions', '/api/v1/offline/jobs', '/api/graphgen/jobs', '/api/harbor/deployments'])(
+  'the example of POST %s is accepted',
+  async (path) => {
+    const { example } = document.paths[path]!['post']!.requestBody!.content['application/json']!;
+    expect((await http.call('POST', path, example)).status).toBe(201);
+  },
+);
+
 test('seeds are a list or a range', () => {
-  const forms = document.paths['/api/v1/offline/jobs']!['post']!.requestBody!.content['application/json']!.schema;
+  const forms = bodyOf('/api/v1/offline/jobs');
   const [flat] = forms['anyOf'] as { properties: { seeds: object }; required: string[] }[];
   expect(flat!.required).toEqual(['policy']);
   const seed = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
@@ -150,7 +205,7 @@ test('seeds are a list or a range', () => {
     description: expect.any(String) as unknown,
     anyOf: [
       { type: 'array', items: seed, minItems: 1, maxItems: 10_000 },
-      { type: 'string', pattern: '^\\d+-\\d+$' },
+      { type: 'string', pattern: '^[0-9]+-[0-9]+$' },
       { type: 'object', properties: { from: seed, to: seed }, required: ['from', 'to'], additionalProperties: false },
     ],
   });
@@ -178,7 +233,9 @@ describe('events', () => {
     expect(events).toHaveLength(6);
     for (const { operation } of events) {
       const content = operation.responses['200']!.content!;
-      expect(content['text/event-stream']!.schema).toMatchObject({ contentSchema: reference });
+      expect(content['text/event-stream']!.schema).toMatchObject({
+        properties: { id: {}, event: {}, data: { contentSchema: reference } },
+      });
       expect(content['application/json']!.schema).toMatchObject({
         properties: { events: { items: { allOf: [reference] } } },
       });

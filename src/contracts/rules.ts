@@ -1,0 +1,24 @@
+/** Rules across fields as JSON schema, for the OpenAPI document: zod describes no check. */
+export type Rule = Record<string, unknown>;
+
+export const required = (...names: readonly string[]): Rule => ({ required: names });
+
+export const forbidden = (...names: readonly string[]): Rule => ({
+  not: { anyOf: names.map((name) => ({ required: [name] })) },
+});
+
+export const anyRequired = (...names: readonly string[]): Rule => ({ anyOf: names.map((name) => required(name)) });
+
+export const oneRequired = (...names: readonly string[]): Rule => oneOf(...names.map((name) => required(name)));
+
+/** Constraints of fields, where they are present. */
+export const where = (properties: Record<string, Rule>): Rule => ({ properties });
+
+export const all = (...rules: readonly Rule[]): Rule => ({ allOf: rules });
+
+export const either = (...rules: readonly Rule[]): Rule => ({ anyOf: rules });
+
+export const oneOf = (...rules: readonly Rule[]): Rule => ({ oneOf: rules });
+
+/** The form of an HTTP URL; the checks of egress name its fault. */
+export const urlForm: Rule = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' };
