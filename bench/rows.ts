@@ -11,6 +11,7 @@ import * as evaluation from './rows/evaluation.js';
 import * as graph from './rows/graph.js';
 import * as latency from './rows/latency.js';
 import * as litellm from './rows/litellm.js';
+import * as overload from './rows/overload.js';
 import * as overhead from './rows/overhead.js';
 import * as portkey from './rows/portkey.js';
 import * as proxy from './rows/proxy.js';
@@ -39,6 +40,7 @@ export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'sse', run: sse.run, seconds: 300 },
   { name: 'crowd', run: crowd.run, seconds: 600 },
   { name: 'strangers', run: strangers.run, seconds: 300 },
+  { name: 'overload', run: overload.run, seconds: 300 },
   { name: 'graph', run: graph.run, seconds: 300 },
   ...growth.groups.map((group) => ({ ...group, onRequest: true as const })),
 ];

@@ -14,11 +14,20 @@ const policy = { provider: 'fake', model: 'fake-1' };
  * rollouts of a session's baseline and an evaluation, so that each has its system message replaced.
  */
 export async function run(world: World): Promise<Row[]> {
+  const { rollouts, release } = await holdRollouts(world);
+  const rows = await addedRows(world, 'proxy', rollouts);
+  await release();
+  return rows;
+}
+
+/** Running rollouts of a session and an evaluation, until their release. */
+export async function holdRollouts(world: World) {
   const jobs = [await holdSession(world), await holdEvaluation(world)];
   const rollouts = await rolloutsHeld(world, jobs.length * held);
-  const rows = await addedRows(world, 'proxy', rollouts);
-  for (const path of jobs) await world.call('POST', `${path}/cancel`);
-  return rows;
+  const release = async () => {
+    for (const path of jobs) await world.call('POST', `${path}/cancel`);
+  };
+  return { rollouts, release };
 }
 
 async function holdSession(world: World): Promise<string> {
