@@ -84,6 +84,9 @@ export async function begin(
   };
 }
 
+/** A prompt that every container of a round rewards. */
+export const goodPrompt = (model: string) => prompt(model, everyRule);
+
 const prompt = (model: string, content: string) => ({
   messages: [{ role: 'system', content }],
   policy: { provider: 'chaos', model },

@@ -13,9 +13,10 @@ export interface Heard {
 const waitMs = 10_000;
 
 /** Calls the model through the rollout's `inference_url`, streaming or not. */
-export async function askModel(call: ReceivedRollout, user: string, stream: boolean): Promise<Heard> {
+export async function askModel(call: ReceivedRollout, user: string, stream: boolean, through?: string): Promise<Heard> {
   const { inference_url: base, inference_api_key: key, model } = call.body.policy.config;
-  const { status, text } = await ask(base, key, { model, messages: [{ role: 'user', content: user }], stream });
+  const url = through ? through + new URL(base).pathname : base;
+  const { status, text } = await ask(url, key, { model, messages: [{ role: 'user', content: user }], stream });
   return { status, text };
 }
 

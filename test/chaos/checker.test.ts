@@ -143,7 +143,7 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     },
   ],
   'redirects are not followed': [(e) => (first(e).trapped = true)],
-  'a model call of a graph job is bought once, but for what was in flight when its worker was killed': [
+  'a model call of the service itself is bought once, but for what was in flight when its worker was killed': [
     // One recorded call, and one that was lost and repeated.
     (e) => boughtByGraph(e, 'zero', 20_000),
     (e) => boughtByGraph(e, 'one', 20_005),
@@ -213,6 +213,11 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     (e) => (renewed(e).counted.requests = 0),
     (e) => (renewed(e).counted = { requests: 2, errors: 1, aborted: 1 }),
   ],
+  'a create makes one job, however often it is repeated with its key': [
+    (e) => first(e).answered.push('evl_9'),
+    (e) => e.found.push('evl_9'),
+  ],
+  'a job whose create was answered exists': [(e) => e.found.pop()],
   'memory is bounded': [(e) => (e.memory['worker'] = 2_000)],
 };
 
@@ -306,6 +311,7 @@ test('accepts a refused gate and a deployment that ends before its gate', () => 
     failed.deployment!.counted.requests = 0;
     for (const list of [failed.events, failed.pages, failed.streams[0]!.events]) list.at(-1)!.type = 'job_failed';
     evidence.jobs.push(failed);
+    evidence.found.push(failed.id);
     expect(check(evidence)).toEqual([]);
   }
 });

@@ -5,10 +5,13 @@ import { firstFree } from '../../src/embedded/ports.js';
 import { lives, type ProcessMark } from '../../src/embedded/process.js';
 import { startTree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
+import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 import { ready, type Engine, type Ground } from './world.js';
 
 /** Longest downtime of the whole service after a kill, in milliseconds. */
 const awayMs = 1_500;
+/** Least and longest time of a full disk, in milliseconds. */
+const fullMs = [2_000, 8_000] as const;
 
 interface Saved {
   settings: { port: number; password?: string };
@@ -16,8 +19,19 @@ interface Saved {
 }
 
 /** The whole `npm start` tree, with its own Temporal and Postgres as children. */
-export async function startDev({ folder, logFile, env, stops }: Ground): Promise<Engine> {
-  const dataDir = join(folder, 'data');
+export function startDev(ground: Ground): Promise<Engine> {
+  return startTreeOn(ground, join(ground.folder, 'data'), null);
+}
+
+/** The same with its data on a small disk. */
+export function startSmall(ground: Ground): Promise<Engine> {
+  const mounted = join(ground.folder, 'disk');
+  const disk = mountSmallDisk(mounted);
+  ground.stops.push(async () => disk.unmount());
+  return startTreeOn(ground, join(mounted, 'data'), disk);
+}
+
+async function startTreeOn({ logFile, env, stops }: Ground, dataDir: string, disk: SmallDisk | null): Promise<Engine> {
   const port = await firstFree();
   const settings = { ...env, PORT: String(port), RATCHET_TEMPORAL_PORT: '0', RATCHET_DATA_DIR: dataDir };
   const run = () => startTree(settings, { logFile });
@@ -56,6 +70,13 @@ export async function startDev({ folder, logFile, env, stops }: Ground): Promise
           () => ended() || (saved(target).process.pid !== mark.pid && lives(saved(target).process)),
           60,
         );
+        if (ended()) tree = await run();
+      } else if (target === 'disk' && disk) {
+        const free = disk.fill();
+        goneAt = Date.now();
+        await delay(choice.between(...fullMs));
+        free();
+        // After too many deaths of Postgres the service ends and can be started again.
         if (ended()) tree = await run();
       } else throw new Error(`here ${target} is no process of its own`);
       await ready({ url });

@@ -16,6 +16,8 @@ export function questionOfClient(n: number): string {
   return JSON.stringify({ question: `What is item ${n}? client=${n}` });
 }
 
+/** How a MIPRO proposer's first request begins, which quotes rollouts. */
+const describes = 'Describe the task for somebody';
 const mark = /\bjob=\S+ seed=\d+ rollout=\w+ ask=\d+|\bclient=\d+/;
 
 /**
@@ -24,9 +26,13 @@ const mark = /\bjob=\S+ seed=\d+ rollout=\w+ ask=\d+|\bclient=\d+/;
  */
 export function keyOf(messages: readonly Message[]): string {
   const hash = () => createHash('sha256').update(JSON.stringify(messages)).digest('hex');
-  const asker = isProposal(messages) ? null : mark.exec(messages.map(({ content }) => content).join('\n'));
-  if (!asker) return hash();
-  return messages.at(-1)!.content.startsWith('{"question":') ? asker[0] : `${asker[0]} of ${hash()}`;
+  const last = messages.at(-1)!.content;
+  // Demonstrations before it quote other questions.
+  const own = last.startsWith('{"question":') ? mark.exec(last) : null;
+  if (own) return own[0];
+  const all = messages.map(({ content }) => content).join('\n');
+  const asker = isProposal(messages) || all.includes(describes) ? null : mark.exec(all);
+  return asker ? `${asker[0]} of ${hash()}` : hash();
 }
 
 /** The request part of a key, without the step of a graph. */
@@ -34,5 +40,8 @@ export const askOf = (key: string): string => key.replace(/ of .*$/, '');
 
 /** The rollout in a container's key; null: another caller. */
 export const rolloutOf = (key: string): string | null => /^job=.* rollout=(\w+) /.exec(key)?.[1] ?? null;
+
+/** The right answer of a data set's rows with this rule. */
+export const answerOfRow = (rule: number | string): string => `needs rule-${rule}.`;
 
 export const isOfClient = (key: string): boolean => key.startsWith('client=');

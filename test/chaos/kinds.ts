@@ -1,5 +1,7 @@
 import { check } from './checker.js';
 import type { Evidence } from './evidence/evidence.js';
+import { allKinds } from './faults/all.js';
+import { tallyOf, type Tally } from './counts.js';
 import { containerKind, modelKind } from './faults/hostile.js';
 import { killKinds } from './faults/kills.js';
 import { outsideKind } from './faults/outside.js';
@@ -12,6 +14,8 @@ import { sseKind } from './faults/streams.js';
 interface RoundResult {
   said: string;
   violations: string[];
+  /** Of a round that counts its faults. */
+  tally?: Tally;
 }
 
 /** A kind of chaos. A round with a broken promise keeps its evidence in its folder. */
@@ -33,19 +37,20 @@ function judged({ name, play }: Judged): Kind {
       const evidence = await play(round);
       const violations = check(evidence);
       if (violations.length > 0) report(round, evidence, violations);
-      return { said: tell(evidence), violations };
+      const counted = evidence.strikes.length > 0;
+      return { said: tell(evidence), violations, ...(counted && { tally: tallyOf(evidence) }) };
     },
   };
 }
 
 function tell({ jobs, kills, asks }: Evidence): string {
   const rows = jobs.flatMap((job) => job.rollouts);
-  const count = (status: string) => rows.filter((row) => row.status === status).length;
+  const count = (all: { status: string }[], status: string) => all.filter((one) => one.status === status).length;
   const resent = rows.reduce((sum, row) => sum + row.resent, 0);
   const cuts = jobs.flatMap((job) => job.streams).reduce((sum, stream) => sum + stream.cuts, 0);
   return [
-    jobs.map((job) => job.status).join('+'),
-    `${rows.length} rollouts (${count('failed')} failed, ${resent} re-sent)`,
+    [...new Set(jobs.map(({ status }) => status))].map((status) => `${count(jobs, status)} ${status}`).join('+'),
+    `${rows.length} rollouts (${count(rows, 'failed')} failed, ${resent} re-sent)`,
     `${kills.length} kills`,
     `${cuts} cuts`,
     ...(asks.length > 0 ? [`${asks.length} asked`] : []),
@@ -54,6 +59,6 @@ function tell({ jobs, kills, asks }: Evidence): string {
 
 /** All kinds, in execution order. */
 export const kinds: readonly Kind[] = [
-  ...[...killKinds, sseKind, outsideKind, containerKind, modelKind, ...servedKinds].map(judged),
+  ...[...killKinds, sseKind, outsideKind, containerKind, modelKind, ...servedKinds, ...allKinds].map(judged),
   statesKind,
 ];

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SeededChoice } from './seeded-choice.js';
+import type { Tally } from './counts.js';
 import type { Kind } from './kinds.js';
 import { report, type Round, type Worlds } from './round.js';
 
@@ -10,6 +11,7 @@ export interface Played {
   seed: number;
   seconds: number;
   violations: string[];
+  tally?: Tally;
 }
 
 /**
@@ -34,6 +36,29 @@ export async function play(
   return played;
 }
 
+/** Plays rounds of each kind until they have so many faults; until the time is up at the most. */
+export async function playCounts(
+  counts: readonly { kind: Kind; count: number }[],
+  { seed, minutes, out }: { seed: number; minutes: number; out: string },
+  worlds: Worlds,
+  say: (line: string) => void,
+): Promise<Played[]> {
+  const deadline = Date.now() + minutes * 60_000;
+  const played: Played[] = [];
+  for (const { kind, count } of counts) {
+    for (let n = 0, faults = 0; faults < count && Date.now() < deadline; n += 1) {
+      const round = await playOne(kind, seed + n, out, worlds, say);
+      played.push(round);
+      faults += round.tally?.count ?? 0;
+      say(`    ${kind.name}: ${faults} of ${count} faults`);
+      if (round.violations.length > 0) await worlds.stop();
+    }
+    // The worlds of other kinds take memory and CPU.
+    await worlds.stop();
+  }
+  return played;
+}
+
 async function playOne(
   kind: Kind,
   seed: number,
@@ -43,12 +68,14 @@ async function playOne(
 ): Promise<Played> {
   const folder = join(out, `${kind.name}-${seed}-${process.pid}`);
   mkdirSync(folder, { recursive: true });
-  const round: Round = { kind: kind.name, seed, choice: new SeededChoice(seed, kind.name), folder, worlds, after: [] };
   const startedAt = Date.now();
+  const choice = new SeededChoice(seed, kind.name);
+  const round: Round = { kind: kind.name, seed, startedAt, choice, folder, worlds, after: [] };
   let said = '';
   let violations: string[];
+  let tally: Tally | undefined;
   try {
-    ({ said, violations } = await kind.play(round));
+    ({ said, violations, tally } = await kind.play(round));
   } catch (error) {
     // The harness itself failed, possibly because of the service.
     violations = [`the round broke off: ${(error as Error).stack}`];
@@ -65,5 +92,5 @@ async function playOne(
     say(`    look into ${folder}`);
     say(`    again: npm run chaos -- --seed ${seed} --rounds 1 --kind ${kind.name}`);
   }
-  return { kind: kind.name, seed, seconds, violations };
+  return { kind: kind.name, seed, seconds, violations, ...(tally && { tally }) };
 }

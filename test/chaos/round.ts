@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminal } from '../../src/core/jobs/status.js';
 import type { Status } from '../../src/core/jobs/status.js';
 import { until } from '../support/until.js';
-import { startDev } from './dev-world.js';
+import { startDev, startSmall } from './dev-world.js';
 import type { SeededChoice } from './seeded-choice.js';
 import type { Client } from './client.js';
 import { gateJobs } from './deployments.js';
-import type { Evidence, JobEvidence, Kill } from './evidence/evidence.js';
+import type { Evidence, JobEvidence, Kill, Strike } from './evidence/evidence.js';
 import { gather } from './evidence/gather.js';
 import type { Job } from './jobs.js';
 import type { Ledger, ModelLine } from './ledger.js';
@@ -16,15 +16,18 @@ import { terminalWithinMs } from './rules/endings.js';
 import { startSplit } from './split-world.js';
 import { startWorld, type World } from './world.js';
 
+const engines = { split: startSplit, dev: startDev, small: startSmall };
+type WorldName = keyof typeof engines;
+
 /** The worlds of a run, started on first use and shared by all rounds. */
 export class Worlds {
-  private readonly started = new Map<'split' | 'dev', Promise<World>>();
+  private readonly started = new Map<WorldName, Promise<World>>();
   private logFiles: [string, string][] = [];
 
-  get(name: 'split' | 'dev'): Promise<World> {
+  get(name: WorldName): Promise<World> {
     const known = this.started.get(name);
     if (known) return known;
-    const world = startWorld(name === 'split' ? startSplit : startDev, (file) => this.logFiles.push([name, file]));
+    const world = startWorld(engines[name], (file) => this.logFiles.push([name, file]));
     this.started.set(name, world);
     return world;
   }
@@ -48,6 +51,8 @@ export class Worlds {
 export interface Round {
   kind: string;
   seed: number;
+  /** Epoch milliseconds. */
+  startedAt: number;
   choice: SeededChoice;
   /** Folder of its ledgers, and of the evidence of a violation. */
   folder: string;
@@ -60,6 +65,7 @@ export interface Round {
 export interface Incidents {
   model: Ledger<ModelLine>;
   kills: Kill[];
+  strikes?: Strike[];
   lastFaultAt: number;
   /** The client of the deployments' name. */
   client?: Client;
@@ -70,10 +76,10 @@ const settleMs = 2_500;
 
 /** Waits for the jobs' ends, at most 60 s after the last fault, and gathers the evidence. */
 export async function conclude(
-  { kind, seed, folder }: Round,
+  { kind, seed, folder, startedAt }: Round,
   world: World,
   jobs: Job[],
-  { model, kills, lastFaultAt, client }: Incidents,
+  { model, kills, strikes = [], lastFaultAt, client }: Incidents,
 ): Promise<Evidence> {
   const died: string[] = [];
   const left = () => Math.max(1, (lastFaultAt + terminalWithinMs - Date.now()) / 1_000);
@@ -111,7 +117,13 @@ export async function conclude(
   died.push(...(await world.died()));
   mkdirSync(folder, { recursive: true });
   const asks = client?.asks ?? [];
-  return { kind, seed, kills, lastFaultAt, jobs: evidence, model: lines, asks, overAt, memory: {}, died };
+  const found = await world.sql<{ id: string }>(`select id from jobs where created_at > to_timestamp($1)`, [
+    startedAt / 1_000,
+  ]);
+  return {
+    ...{ kind, seed, kills, strikes, lastFaultAt, found: found.map(({ id }) => id) },
+    ...{ jobs: evidence, model: lines, asks, overAt, memory: {}, died },
+  };
 }
 
 /** A deployment is over when it is ready, or closed like any other job. */

@@ -53,7 +53,7 @@ export async function startSplit({ folder, logFile, env, stops }: Ground): Promi
     temporalAddress: temporal.address,
     processes: () => ({ api: roles.api.process.pid!, worker: roles.worker.process.pid! }),
     async kill(target, choice) {
-      if (target === 'tree') throw new Error('here there is no tree to kill');
+      if (target === 'tree' || target === 'disk') throw new Error(`here there is no ${target} of its own`);
       const away = choice.between(0, awayMs);
       let goneAt: number;
       if (target === 'api' || target === 'worker') {

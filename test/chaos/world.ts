@@ -8,8 +8,8 @@ import { until } from '../support/until.js';
 import type { SeededChoice } from './seeded-choice.js';
 import { startChaosModel, type ChaosModel } from './faults/model-server.js';
 
-/** A kill target. `tree`: everything at once. */
-export type Target = 'tree' | 'worker' | 'api' | 'temporal' | 'postgres';
+/** A kill target. `tree`: everything at once; `disk`: full for a while. */
+export type Target = 'tree' | 'worker' | 'api' | 'temporal' | 'postgres' | 'disk';
 
 /** A running service, with the harness's means to observe and kill it. */
 export interface World {

@@ -84,6 +84,10 @@ export interface JobEvidence {
   seeds: number[];
   /** The statuses in which it may end. */
   mayEnd: string[];
+  /** The ids in all answers to its create, which may be repeated with its Idempotency-Key. */
+  answered: string[];
+  /** Whether a container runs its rollouts; else the service itself. */
+  hasContainer: boolean;
   /** An operator's action on its workflow. */
   outside: 'terminate' | 'cancel' | 'signal' | null;
   status: string;
@@ -130,11 +134,24 @@ export interface Kill {
   serving: boolean;
 }
 
+/** Faults of a round with all kinds of job: `count` of them, and the jobs that were open. */
+export interface Strike {
+  fault: string;
+  at: number;
+  until: number;
+  count: number;
+  open: number;
+}
+
 /** A round's evidence, which the rules judge. Times are epoch milliseconds. */
 export interface Evidence {
   kind: string;
   seed: number;
   kills: Kill[];
+  /** The faults of a round that counts them. */
+  strikes: Strike[];
+  /** The ids of all jobs that were created since the round began. */
+  found: string[];
   /** End of the last fault. */
   lastFaultAt: number;
   jobs: JobEvidence[];

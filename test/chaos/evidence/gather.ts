@@ -8,7 +8,7 @@ import type { World } from '../world.js';
 
 /** Reads the evidence about an ended job from service, database, Temporal and ledgers. */
 export async function gather(world: World, job: Job, model: ModelLine[]): Promise<JobEvidence> {
-  const { name, id, kind, maxConcurrent, seeds, mayEnd, outside } = job;
+  const { name, id, answered, kind, maxConcurrent, seeds, mayEnd, outside } = job;
   const [row] = await world.sql<{ status: string; code: string | null; completed: number | null; seq: number }>(
     `select status, error_details->>'code' as code, extract(epoch from completed_at)::float8 * 1000 as completed,
             event_seq::int as seq
@@ -19,7 +19,7 @@ export async function gather(world: World, job: Job, model: ModelLine[]): Promis
   const isDeployment = kind === 'deployment';
   const view = await world.api.call<{ rollouts_resent?: number }>('GET', job.path);
   return {
-    ...{ name, id, kind, maxConcurrent, seeds, mayEnd, outside },
+    ...{ name, id, answered, kind, maxConcurrent, seeds, mayEnd, outside, hasContainer: job.container !== null },
     status: row.status,
     errorCode: row.code,
     completedAt: row.completed,

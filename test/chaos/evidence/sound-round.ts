@@ -18,6 +18,7 @@ function jobOf(
 ): JobEvidence {
   const seen = () => structuredClone(events.map(({ seq, type, message, data }) => ({ seq, type, message, data })));
   return {
+    ...{ answered: [id], hasContainer: kind !== 'graph' },
     ...{ name, id, kind, maxConcurrent: 2, seeds: rollouts.map(({ seed }) => seed), mayEnd: ['completed'] },
     ...{ outside: null, status: 'completed', errorCode: null, completedAt: end, workflow: 'COMPLETED', trapped: false },
     ...{ rollouts, frames: [], events, eventSeq: events.length, pages: seen(), calls: [], container: [], bought: [] },
@@ -172,6 +173,8 @@ export function sound(): Evidence {
       deployment('dep_2', 'new', 26_000, { ...gated, live: true, counted: { requests: 2, errors: 0, aborted: 0 } }),
       gateEvaluation(),
     ],
+    found: ['evl_1', 'grf_1', 'dep_1', 'dep_2', 'evl_2'],
+    strikes: [{ fault: 'worker', at: killedAt, until: 8_000, count: 1, open: 5 }],
     model: evaluated.bought,
     asks: [
       ...[untold(0, 1_000, 404), servedRequest(1, 2_100, 'old', 'dep_1'), untold(2, 5_500, 0)],

@@ -17,6 +17,8 @@ export interface ContainerNature {
   asks: number;
   /** Retry window of a failed model call, in milliseconds; 0: no retry. */
   patienceMs: number;
+  /** The origin of a proxy for its model calls. */
+  modelThrough?: string;
 }
 
 /** The container of one job with its ledger, the evidence against the service. */
@@ -97,7 +99,12 @@ function work(
       const stream = choice.chance(40);
       const givenUpAt = Date.now() + nature.patienceMs;
       for (;;) {
-        const heard = await askModel(call, questionOfRollout(job, call.seed, rolloutId, n), stream);
+        const heard = await askModel(
+          call,
+          questionOfRollout(job, call.seed, rolloutId, n),
+          stream,
+          nature.modelThrough,
+        );
         ledger.note({ event: 'asked', at: Date.now(), rolloutId, attempt, ...heard });
         answered &&= heard.text !== null || nature.patienceMs > 0;
         // Nobody awaits the answer: its worker was killed.

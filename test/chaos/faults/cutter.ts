@@ -2,7 +2,8 @@ import { connect, createServer } from 'node:net';
 import { listen, type Listening } from '../../support/loopback.js';
 
 /** A TCP proxy that breaks connections; `draw`: byte limit of the next one, Infinity for none. */
-export async function startCutter(target: string, draw: () => number): Promise<Listening> {
+export async function startCutter(target: string, draw: () => number): Promise<Listening & { cuts(): number }> {
+  let cuts = 0;
   const { hostname, port } = new URL(target);
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
@@ -22,12 +23,15 @@ export async function startCutter(target: string, draw: () => number): Promise<L
         client.write(bytes);
         return;
       }
+      // Bytes may still arrive after the cut.
+      if (left < 0) return;
       const last = bytes.subarray(0, left);
-      left = 0;
+      left = -1;
+      cuts += 1;
       client.write(last, () => client.resetAndDestroy());
       upstream.destroy();
     });
     upstream.on('end', () => client.end());
   });
-  return listen(server);
+  return { ...(await listen(server)), cuts: () => cuts };
 }

@@ -23,9 +23,9 @@ const afterPercent = [0, 45] as const;
 const afterMs = [0, 400] as const;
 const maxKills = 2;
 /** Targets that hold runners of rollouts. */
-const runners: Target[] = ['tree', 'worker'];
+const runners: Target[] = ['tree', 'worker', 'disk'];
 /** Targets that client requests depend on. */
-const servers: Target[] = ['tree', 'api', 'postgres'];
+const servers: Target[] = ['tree', 'api', 'postgres', 'disk'];
 
 export const targets: readonly Target[] = ['tree', 'worker', 'api', 'temporal', 'postgres'];
 
@@ -55,8 +55,9 @@ export interface Scene {
 
 /** Starts the world of a round in which `target` is killed. */
 export async function sceneOf({ choice, folder, worlds }: Round, target: Target): Promise<Scene> {
-  const embedded = target === 'tree' || ((target === 'temporal' || target === 'postgres') && choice.chance(50));
-  const world = await worlds.get(embedded ? 'dev' : 'split');
+  const isEither = target === 'temporal' || target === 'postgres';
+  const embedded = target === 'tree' || target === 'disk' || (isEither && choice.chance(50));
+  const world = await worlds.get(target === 'disk' ? 'small' : embedded ? 'dev' : 'split');
   return { target, embedded, world, model: world.model.begin(choice.of('model'), join(folder, 'model.jsonl'), 0) };
 }
 
@@ -78,15 +79,25 @@ export async function killAll(
     const wanted = come() + (toCome * choice.between(...afterPercent)) / 100;
     await until(`${wanted} calls have come`, () => come() >= wanted || isOver(), 60);
     await delay(choice.between(...afterMs));
-    const kill = {
-      ...{ at: Date.now(), goneAt: Infinity, until: Infinity, what: embedded ? `${target} of npm start` : target },
-      ...{ worker: runners.includes(target), serving: servers.includes(target) },
-    };
-    kills.push(kill);
-    kill.goneAt = await world.kill(target, choice);
-    kill.until = Date.now();
+    await killOnce({ choice }, { target, embedded, world }, kills);
   }
   return kills;
+}
+
+/** Kills the target; `kills` has it from its first moment on. */
+export async function killOnce(
+  { choice }: Pick<Round, 'choice'>,
+  { target, embedded, world }: Pick<Scene, 'target' | 'embedded' | 'world'>,
+  kills: Kill[],
+): Promise<Kill> {
+  const kill = {
+    ...{ at: Date.now(), goneAt: Infinity, until: Infinity, what: embedded ? `${target} of npm start` : target },
+    ...{ worker: runners.includes(target), serving: servers.includes(target) },
+  };
+  kills.push(kill);
+  kill.goneAt = await world.kill(target, choice);
+  kill.until = Date.now();
+  return kill;
 }
 
 /** Number of calls that a container received. */

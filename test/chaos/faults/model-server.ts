@@ -5,7 +5,7 @@ import { answers } from '../../support/fakes/container-answers.js';
 import { graphAnswer } from '../../support/worlds/graph.js';
 import { propose } from '../../support/worlds/rules.js';
 import type { SeededChoice } from '../seeded-choice.js';
-import { askOf, isOfClient, keyOf, rolloutOf } from '../keys.js';
+import { answerOfRow, askOf, isOfClient, keyOf, rolloutOf } from '../keys.js';
 import { Ledger, type ModelLine } from '../ledger.js';
 import { behaveAs, modelFaults, type ModelFault } from './model.js';
 import { listen } from '../../support/loopback.js';
@@ -82,6 +82,8 @@ export async function startChaosModel(): Promise<ChaosModel> {
 function answerTo({ messages }: Asked, key: string, n: number): string {
   if (rolloutOf(key)) return `answer ${n} to ${askOf(key)}`;
   if (isOfClient(key) && key === askOf(key)) return messages[0]!.content;
+  const rule = /^Row \d+: rule (\d+)$/.exec(messages.at(-1)!.content)?.[1];
+  if (rule !== undefined) return messages[0]!.content.includes(`rule-${rule}.`) ? answerOfRow(rule) : 'No rule.';
   const isAboutItems = messages.some(({ content }) => /\bitem \d+\?/.test(content));
   return isAboutItems ? graphAnswer(messages) : propose({ body: { messages } as never });
 }

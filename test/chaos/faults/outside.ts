@@ -34,7 +34,7 @@ export const outsideKind: Judged = {
 };
 
 /** An operator's action in the Temporal UI; has no effect on a closed workflow. */
-async function interfere(world: World, { workflowId, outside }: Job): Promise<void> {
+export async function interfere(world: World, { workflowId, outside }: Job): Promise<void> {
   await world.temporal(async (client) => {
     const handle = client.workflow.getHandle(workflowId);
     try {

@@ -30,11 +30,21 @@ export const sseKind: Judged = {
   },
 };
 
-/** Starts a proxy that cuts connections; the result attaches a few readers to a job. */
-export async function readCut({ choice, after }: Round, world: World): Promise<(job: Job) => void> {
+/** Starts a proxy that cuts connections at random bytes. */
+export async function startCuts({ choice, after }: Round, world: World) {
   const cuts = choice.of('cuts');
   const cutter = await startCutter(world.url, () => cuts.between(...bytes));
   after.push(() => cutter.close());
+  return cutter;
+}
+
+/** Starts a proxy that cuts connections; the result attaches a few readers to a job. */
+export async function readCut(round: Round, world: World): Promise<(job: Job) => void> {
+  return readersThrough(round, world, await startCuts(round, world));
+}
+
+/** Attaches a few readers to a job, through a proxy. */
+export function readersThrough({ after }: Round, world: World, cutter: { url: string }): (job: Job) => void {
   return (job) => {
     for (let n = 0; n < readers; n += 1) {
       const reader = startReader(`cut ${n}`, () => cutter.url + job.eventsPath, world.apiKey);

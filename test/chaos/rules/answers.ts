@@ -24,7 +24,7 @@ function callsOf(job: JobEvidence): Map<string, Call[]> {
 
 export const answerRules: Rule[] = [
   perJob('the row is what follows from what the container answered', (job) => {
-    if (job.kind === 'graph') return [];
+    if (!job.hasContainer) return [];
     const calls = callsOf(job);
     return job.rollouts.filter(hasOutcome).flatMap(({ id, status, code }) => {
       const fault = containerFault(calls.get(id)?.at(-1)?.fault ?? 'good');

@@ -18,25 +18,29 @@ const failedProposals = ({ events }: JobEvidence): number =>
   events.filter(({ type }) => type === 'proposal_failed').length;
 
 export const callRules: Rule[] = [
-  perJob('a model answer that is recorded is not bought again', (job) => {
-    // A graph's calls can share an answer; graphs.ts counts them.
-    if (job.kind === 'graph') return [];
-    const recorded = grouped(
-      job.calls.filter(({ httpStatus }) => httpStatus < 300),
-      ({ key }) => key,
-    );
-    const calls = job.bought.filter(({ event }) => event === 'in');
-    return [...grouped(calls, ({ key }) => key)].flatMap(([key, lines]) => {
-      const one = recorded.get(askOf(key))?.at(isProposal(key) ? -1 : 0);
-      const again = one ? lines.filter(({ at }) => at > one.createdAt + betweenMs) : [];
-      const excused = isProposal(key) ? failedProposals(job) * triesOfProposal : 0;
-      return again
-        .slice(excused)
-        .map(({ at }) => `asked again ${Math.round(at - one!.createdAt)} ms after its record: ${key}`);
-    });
-  }),
+  perJob(
+    'a model answer that is recorded is not bought again',
+    (job) => {
+      // Calls of the service itself can share an answer; graphs.ts counts them.
+      if (!job.hasContainer && job.kind !== 'deployment') return [];
+      const recorded = grouped(
+        job.calls.filter(({ httpStatus }) => httpStatus < 300),
+        ({ key }) => key,
+      );
+      const calls = job.bought.filter(({ event }) => event === 'in');
+      return [...grouped(calls, ({ key }) => key)].flatMap(([key, lines]) => {
+        const one = recorded.get(askOf(key))?.at(isProposal(key) ? -1 : 0);
+        const again = one ? lines.filter(({ at }) => at > one.createdAt + betweenMs) : [];
+        const excused = isProposal(key) ? failedProposals(job) * triesOfProposal : 0;
+        return again
+          .slice(excused)
+          .map(({ at }) => `asked again ${Math.round(at - one!.createdAt)} ms after its record: ${key}`);
+      });
+    },
+    'purchase',
+  ),
   perJob('a model call is bought again at most once for each kill', (job, { kills }) => {
-    if (job.kind === 'graph') return [];
+    if (!job.hasContainer && job.kind !== 'deployment') return [];
     const bought = grouped(
       job.bought.filter(({ event, fault }) => event === 'in' && passes(fault)),
       ({ key }) => key,
@@ -51,18 +55,22 @@ export const callRules: Rule[] = [
       return length <= most ? [] : [`bought ${length} times: ${key}`];
     });
   }),
-  perJob('a whole answer that the container got is recorded', (job) => {
-    const known = new Set(
-      job.calls
-        .filter(({ httpStatus }) => httpStatus < 300)
-        .map(({ rolloutId, text }) => `${rolloutId}\0${text ?? ''}`),
-    );
-    return job.container.flatMap((line) =>
-      line.event === 'asked' && line.text !== null && !known.has(`${line.rolloutId}\0${line.text}`)
-        ? [`not recorded: "${line.text}" for ${line.rolloutId}`]
-        : [],
-    );
-  }),
+  perJob(
+    'a whole answer that the container got is recorded',
+    (job) => {
+      const known = new Set(
+        job.calls
+          .filter(({ httpStatus }) => httpStatus < 300)
+          .map(({ rolloutId, text }) => `${rolloutId}\0${text ?? ''}`),
+      );
+      return job.container.flatMap((line) =>
+        line.event === 'asked' && line.text !== null && !known.has(`${line.rolloutId}\0${line.text}`)
+          ? [`not recorded: "${line.text}" for ${line.rolloutId}`]
+          : [],
+      );
+    },
+    'loss',
+  ),
   perJob('what the model answered wrongly is recorded as no answer', (job) => {
     const wrong = new Set(
       job.bought.flatMap(({ event, key, fault }) => (event === 'in' && !passes(fault) ? [askOf(key)] : [])),

@@ -40,9 +40,10 @@ const ofGraphs = (name: string, look: Parameters<typeof perJob>[1]): Rule =>
   perJob(name, (job, evidence) => (job.kind === 'graph' ? look(job, evidence) : []));
 
 export const graphRules: Rule[] = [
-  ofGraphs(
-    'a model call of a graph job is bought once, but for what was in flight when its worker was killed',
+  perJob(
+    'a model call of the service itself is bought once, but for what was in flight when its worker was killed',
     (job, { kills }) => {
+      if (job.hasContainer || job.kind === 'deployment') return [];
       const recorded = grouped(job.calls, ({ key }) => key);
       return [...grouped(callsOf(job.bought), ({ key }) => key)].flatMap(([key, calls]) => {
         const kept = calls.filter((call) => !isLost(call, job, kills)).sort((left, right) => right.at - left.at);
@@ -54,6 +55,7 @@ export const graphRules: Rule[] = [
           : [];
       });
     },
+    'purchase',
   ),
   ofGraphs('what a graph gave is on record, and worth its reward', ({ rollouts, calls }) => {
     const said = grouped(

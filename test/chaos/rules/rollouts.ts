@@ -15,26 +15,34 @@ const triesOf = (plans: Plan[]): number =>
   Math.max(1, ...plans.map(({ fault }) => containerFault(fault)?.tries[1] ?? 1));
 
 export const rolloutRules: Rule[] = [
-  perJob('nothing is lost: every seed has its row and every row its outcome', (job) => [
-    ...job.rollouts.filter(({ status }) => open.has(status)).map(({ id, status }) => `${id} is ${status}`),
-    ...(job.kind === 'evaluation' &&
-    job.status === 'completed' &&
-    same(job.rollouts.map(({ seed }) => seed)) !== same(job.seeds)
-      ? [`${job.rollouts.length} rows for ${job.seeds.length} seeds`]
-      : []),
-    ...(job.status === 'completed'
-      ? job.rollouts.filter(({ status }) => status === 'cancelled').map(({ id }) => `${id} is cancelled`)
-      : []),
-  ]),
-  perJob('a rollout whose outcome is recorded is not sent again', (job) => {
-    const recorded = new Map(
-      job.rollouts.filter(hasOutcome).map(({ id, completedAt }) => [id, completedAt ?? Infinity]),
-    );
-    return job.container
-      .filter(isIn)
-      .filter(({ at, rolloutId }) => at > (recorded.get(rolloutId) ?? Infinity))
-      .map(({ rolloutId, attempt }) => `${rolloutId} was sent again (call ${attempt}) after its outcome`);
-  }),
+  perJob(
+    'nothing is lost: every seed has its row and every row its outcome',
+    (job) => [
+      ...job.rollouts.filter(({ status }) => open.has(status)).map(({ id, status }) => `${id} is ${status}`),
+      ...(job.kind === 'evaluation' &&
+      job.status === 'completed' &&
+      same(job.rollouts.map(({ seed }) => seed)) !== same(job.seeds)
+        ? [`${job.rollouts.length} rows for ${job.seeds.length} seeds`]
+        : []),
+      ...(job.status === 'completed'
+        ? job.rollouts.filter(({ status }) => status === 'cancelled').map(({ id }) => `${id} is cancelled`)
+        : []),
+    ],
+    'loss',
+  ),
+  perJob(
+    'a rollout whose outcome is recorded is not sent again',
+    (job) => {
+      const recorded = new Map(
+        job.rollouts.filter(hasOutcome).map(({ id, completedAt }) => [id, completedAt ?? Infinity]),
+      );
+      return job.container
+        .filter(isIn)
+        .filter(({ at, rolloutId }) => at > (recorded.get(rolloutId) ?? Infinity))
+        .map(({ rolloutId, attempt }) => `${rolloutId} was sent again (call ${attempt}) after its outcome`);
+    },
+    'purchase',
+  ),
   perJob('a rollout is sent again at most once for each kill', (job, { kills }) => {
     const calls = grouped(job.container.filter(isIn), ({ rolloutId }) => rolloutId);
     const plans = grouped(job.container.filter(isPlan), ({ rolloutId }) => rolloutId);
@@ -56,8 +64,8 @@ export const rolloutRules: Rule[] = [
       0,
     );
     // A claim committed at the moment of a kill counts as sent although nothing was sent. No ledger
-    // shows the calls of a graph job's runner.
-    const most = job.kind === 'graph' ? Infinity : kills.length * job.maxConcurrent;
+    // shows rollouts that the service runs itself.
+    const most = !job.hasContainer ? Infinity : kills.length * job.maxConcurrent;
     return [
       ...(sum === job.resent ? [] : [`it says ${job.resent}, the rows ${sum}`]),
       ...(unsent <= most ? [] : [`${unsent} of ${sum} were not sent again at all`]),
@@ -79,7 +87,7 @@ export const rolloutRules: Rule[] = [
     return broken;
   }),
   perJob('a recorded reward is one that the container gave for this rollout', (job) => {
-    if (job.kind === 'graph') return [];
+    if (!job.hasContainer) return [];
     const given = new Map<string, number[]>();
     for (const line of job.container) {
       if (line.event === 'answer') given.set(line.rolloutId, [...(given.get(line.rolloutId) ?? []), line.reward]);

@@ -3,13 +3,20 @@ import type { Evidence, JobEvidence } from '../evidence/evidence.js';
 /** One promise of the service: `broken` returns its violations in the evidence, one line each. */
 export interface Rule {
   name: string;
+  /** What its violation costs a user, in the table of a counted run. */
+  costs?: 'loss' | 'purchase';
   broken(evidence: Evidence): string[];
 }
 
 /** A rule on each job alone; `look` returns the violations without the job's name. */
-export function perJob(name: string, look: (job: JobEvidence, evidence: Evidence) => string[]): Rule {
+export function perJob(
+  name: string,
+  look: (job: JobEvidence, evidence: Evidence) => string[],
+  costs?: Rule['costs'],
+): Rule {
   return {
     name,
+    ...(costs && { costs }),
     broken: (evidence) =>
       evidence.jobs.flatMap((job) => look(job, evidence).map((what) => `${job.name} (${job.id}): ${what}`)),
   };
