@@ -28,7 +28,7 @@ export async function runRolloutRange(
   }
 }
 
-/** Fails the job. A spent budget or quota ends it; a paused job stays paused until it is resumed. */
+/** Fails the job. A spent budget or quota ends it; a paused job ends once it is resumed. */
 export async function failWith(fault: JobFault, control: JobControl): Promise<never> {
   if (fault.code === costExhausted || fault.code === spendQuotaExceeded) await control.waitUntilRunnable();
   throw ApplicationFailure.create(failureOf(fault));

@@ -59,7 +59,7 @@ describe('the time to search', () => {
   ])('is linear in %s', (_, text) => {
     expect(redactor.isIn(redactor.text(text))).toBe(false);
     expect([...redactor.occurrences(text)].length).toBe(text.split(secret).length - 1);
-    expect(redactor.mayBeginAtEnd(text)).toBe(text.startsWith("k+"));
+    expect(redactor.mayBeginAtEnd(text)).toBe(text.startsWith('k+'));
   });
 });
 
