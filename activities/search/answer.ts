@@ -1,12 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import {
-  isMeasuredBaseline,
-  type SearchInput,
-  type SearchProgress,
-  type SearchUpdate,
-} from '../../src/core/algorithms/progress.js';
+import { isMeasuredBaseline } from '../../src/core/algorithms/progress.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
-import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
 import { proposalsIn, responseTo, rolloutsIn, type RoundRequest } from '../../src/core/search/parts.js';
 import type {
@@ -38,41 +32,9 @@ import { readMaterial, type Material } from '../proposals/material.js';
 import type { CandidatePool } from '../proposals/pool.js';
 import { deriveProposals, propose } from '../proposals/propose.js';
 import { keepLease } from '../rollouts/lease.js';
-import type { RolloutRunners, StartedRollouts } from '../rollouts/run.js';
+import type { RolloutRunners } from '../rollouts/run.js';
 import type { RunnerContext } from '../rollouts/runner.js';
-
-export type AnswerableRequest = Exclude<SearchRequest, { kind: 'done' | 'failed' }>;
-
-/** A step of the search to record; `input` absent: the workflow has it. */
-export interface StepRecord {
-  input?: SearchInput;
-  /** The candidates that it proposes. */
-  candidates?: NewCandidate[];
-  update: SearchUpdate;
-}
-
-/** The steps that follow from a response. */
-export interface NextSteps {
-  records: StepRecord[];
-  progress: SearchProgress;
-  /** The request after them. */
-  request: AnswerableRequest;
-}
-
-/** Recorded steps; the request after them has begun. */
-export interface BegunSteps extends NextSteps {
-  begun: BegunRequest;
-}
-
-/** `response` null: interrupted, or a fault. */
-export interface AnsweredRequest {
-  response: SearchResponse | null;
-  /** The candidates to store with the response. */
-  candidates: NewCandidate[];
-  fault: JobFault | null;
-  /** Set if the response is recorded. */
-  next?: BegunSteps | null;
-}
+import type { AnswerableRequest, AnsweredRequest, BegunRequest, Conclusion, NextSteps, StepRecord } from './steps.js';
 
 export interface AnswererContext {
   deps: ActivityDeps;
@@ -81,25 +43,6 @@ export interface AnswererContext {
   pool: CandidatePool;
   /** The steps that follow from a response; null: the request after them must not begin yet. */
   next(response: SearchResponse, candidates: NewCandidate[]): NextSteps | null;
-}
-
-/** The answers of all rollouts of a request; null: one is open. */
-interface Conclusion {
-  answers: RolloutAnswer[] | null;
-  next: BegunSteps | null;
-}
-
-/** A request that has begun; `isRunning`: the job is neither paused nor stopped. */
-interface BegunRequest {
-  run: StartedRollouts<Conclusion> | null;
-  material: Material | null;
-  isRunning: boolean;
-  /** The generations that its recorded steps completed. */
-  generations: RecordedGeneration[];
-  /** Null: not written yet. */
-  proposed: AdmittedProposals | null;
-  /** The first try to conclude may begin the next request in its transaction. */
-  mayGoOn: boolean;
 }
 
 const notAnswered: AnsweredRequest = { response: null, candidates: [], fault: null };

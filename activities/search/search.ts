@@ -13,15 +13,8 @@ import { CandidatePool } from '../proposals/pool.js';
 import { Interruptions } from '../rollouts/interruptions.js';
 import { withLease } from '../rollouts/lease.js';
 import type { RolloutRunners } from '../rollouts/run.js';
-import {
-  RequestAnswerer,
-  type AnswerableRequest,
-  type AnsweredRequest,
-  type AnswererContext,
-  type BegunSteps,
-  type NextSteps,
-  type StepRecord,
-} from './answer.js';
+import { RequestAnswerer, type AnswererContext } from './answer.js';
+import type { AnswerableRequest, AnsweredRequest, BegunSteps, NextSteps, StepRecord } from './steps.js';
 
 /** The workflow takes in the state after this long, once the current request is answered. */
 const sliceMs = 10_000;

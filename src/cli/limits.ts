@@ -37,7 +37,8 @@ export async function setLimits({ org, key, json, ...named }: Of & Changes): Pro
   if (Object.keys(changes).length === 0) throw new ConfigError('name a limit; see ratchet limits set --help');
   await withService(async (api) => {
     const { limits } = await api.call<Limits>('GET', pathOf(of));
-    show(await api.call<Limits>('PUT', pathOf(of), { ...limits, ...changes }), of);
+    const present = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null));
+    show(await api.call<Limits>('PUT', pathOf(of), { ...present, ...changes }), of);
   });
 }
 

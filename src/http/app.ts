@@ -16,7 +16,7 @@ import { admitTemporalUi, registerCodec } from './server/codec.js';
 import { registerDatasets } from './datasets/routes.js';
 import { registerDeployments } from './deployments/routes.js';
 import type { App, HttpDeps } from './deps.js';
-import { registerDocs } from './server/docs.js';
+import { registerDocs } from './openapi/docs.js';
 import { ApiError, sendError, toApiError } from './server/errors.js';
 import { registerEvaluations } from './evaluations/routes.js';
 import { graphLineage } from './graphs/lineage.js';

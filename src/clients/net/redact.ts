@@ -49,6 +49,22 @@ export class Redactor {
     return this.isPlainlyIn(text) || (!this.isIdle && hasEscape(text) && this.isPlainlyIn(unescaped(text)));
   }
 
+  /** Whether a JSON value contains a secret in a text, a number or a name. */
+  isWithin(value: unknown): boolean {
+    if (this.isIdle) return false;
+    for (const open: unknown[] = [value]; open.length > 0;) {
+      const next = open.pop();
+      if (typeof next === 'string' && this.isIn(next)) return true;
+      if (typeof next === 'number' && this.forms.includes(String(next))) return true;
+      if (typeof next !== 'object' || next === null) continue;
+      for (const [name, item] of Object.entries(next)) {
+        if (!Array.isArray(next) && this.isIn(name)) return true;
+        open.push(item);
+      }
+    }
+    return false;
+  }
+
   /** A text without the secrets; unescaped if a secret is escaped. */
   text(text: string): string {
     if (!this.isIn(text)) return text;

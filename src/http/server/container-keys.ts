@@ -29,8 +29,7 @@ export function createContainerKeys(secretKey: Buffer): ContainerKeys {
     async hide<Body extends object>(tx: Tx, { orgId, jobId }: JobRef, rolloutId: string | null, body: Body) {
       const ofRollout = rolloutId && issueInferenceKey(secretKey, { orgId, jobId, rolloutId });
       const redactor = new Redactor([await containerKey(tx, { orgId, jobId }), ofRollout]);
-      const isClean = redactor.isIdle || !redactor.isIn(JSON.stringify(body));
-      return isClean ? body : (redactor.value(body) as Body);
+      return redactor.isWithin(body) ? (redactor.value(body) as Body) : body;
     },
   };
 }

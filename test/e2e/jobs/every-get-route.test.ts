@@ -155,6 +155,7 @@ function idsOf(jobs: readonly string[]): Record<string, Ids> {
     ...{ session_id: ofPath, job_id: ofPath, deployment_id: ofPath },
     ...{ snapshot_id: snapshots, other: snapshots },
     dataset_id: column('dataset_id'),
+    key_id: column('key_id'),
     candidate_id: column('candidate_id'),
     prompt_lever_id: column('lever_id'),
     version: column('version'),

@@ -194,7 +194,7 @@ describe('a baseline from calls', () => {
     const { job, adopt } = await adopted(...rollouts);
     await expect(adopt).rejects.toMatchObject({
       type: 'initial_prompt_needed',
-      message: expect.stringMatching(/lever "plan" differs.*initial_prompt/) as unknown,
+      details: [{ message: expect.stringMatching(/lever "plan" differs.*initial_prompt/) as unknown }],
     });
     expect(await baseline(job)).toBeNull();
   });

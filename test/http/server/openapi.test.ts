@@ -182,8 +182,10 @@ describe('links', () => {
     expect(Object.keys(linksOf('/api/v1/admin/orgs')).sort()).toEqual([
       'get_api_v1_admin_audit_log',
       'get_api_v1_admin_keys',
+      'get_api_v1_admin_limits',
       'get_api_v1_admin_provider_keys',
       'post_api_v1_admin_keys',
+      'put_api_v1_admin_limits',
     ]);
   });
 });

@@ -5,7 +5,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import { createExamples } from '../../contracts/examples.js';
 import { jobKinds, kindNames } from '../../core/jobs/kinds.js';
 import type { App } from '../deps.js';
-import { limitHeaders } from './limits.js';
+import { limitHeaders } from '../server/limits.js';
 import { linkCreates, type LinkedDocument } from './links.js';
 
 /** OpenAPI 3.1 at /openapi.json and a page at /docs; register before the routes. */
