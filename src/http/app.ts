@@ -57,6 +57,8 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
       void reply.header('x-request-id', request.id);
       void sendError(request, reply, toApiError(error));
     },
+    // The hook below refuses them, with `retry-after` and in the shape of its path.
+    return503OnClosing: false,
     clientErrorHandler: refuseBrokenHttp,
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validate);

@@ -57,6 +57,11 @@ export class RestartableTree {
     await this.tree!.kill();
   }
 
+  /** SIGTERM to the service. */
+  async terminate(): Promise<void> {
+    await this.tree!.terminate();
+  }
+
   /** Stops the tree and removes the folder. */
   async close(): Promise<void> {
     await this.tree?.stop();

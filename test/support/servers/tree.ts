@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ifItLives } from '../../../src/embedded/process.js';
+import { commandLine, ifItLives } from '../../../src/embedded/process.js';
 import type { TestService } from '../service.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -17,6 +17,8 @@ export interface Tree {
   kill(): Promise<void>;
   /** Ctrl-C; resolves when the tree has ended. */
   stop(): Promise<void>;
+  /** SIGTERM to the service's first process alone; resolves when the tree has ended. */
+  terminate(): Promise<void>;
 }
 
 /** Replacement of `npm start`: a role of the built service or a command; and the log file. */
@@ -47,6 +49,7 @@ export async function startTree(
     process: child,
     kill: () => killTree(child),
     stop: () => interruptTree(child),
+    terminate: () => terminateTree(child),
   };
 }
 
@@ -61,6 +64,14 @@ export async function killTree(child: ChildProcess): Promise<void> {
 export async function interruptTree(child: ChildProcess): Promise<void> {
   const pids = descendants(child.pid!);
   process.kill(-child.pid!, 'SIGINT');
+  await gone(child, pids);
+}
+
+async function terminateTree(child: ChildProcess): Promise<void> {
+  const pids = descendants(child.pid!);
+  // npm and its shell do not pass it on.
+  const first = pids.find((pid) => /^\S*node\b/.test(commandLine(pid) ?? ''))!;
+  signal(first, 'SIGTERM');
   await gone(child, pids);
 }
 
