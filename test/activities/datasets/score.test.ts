@@ -44,7 +44,7 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
   const observer = { modelCall: () => undefined, retry: () => undefined };
   const send = async (_provider: string, body: Record<string, unknown>) => {
     asked.push(body);
-    return { status: 400, contentType: null, retryAfter: null, body: Readable.from([Buffer.from('no')]) };
+    return { status: 400, contentType: null, retryAfter: null, read: () => Promise.resolve(Buffer.from('no')) };
   };
   return {
     deps: {
