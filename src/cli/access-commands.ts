@@ -78,19 +78,19 @@ function ofOrg(command: Command): Command {
   return command.option('--org <id>', 'another organization (operators)');
 }
 
-/** A limit, or null for none. */
-function limitOf(text: string): number | null {
-  return text === 'none' ? null : wholeNumber(text);
+/** A limit, or none: commander drops null. */
+function limitOf(text: string): number | 'none' {
+  return text === 'none' ? 'none' : wholeNumber(text);
 }
 
-function bytesOf(text: string): number | null {
-  if (text === 'none') return null;
+function bytesOf(text: string): number | 'none' {
+  if (text === 'none') return text;
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('must be a number of bytes, or none.');
   return Number(text);
 }
 
-function dollars(text: string): number | null {
-  if (text === 'none') return null;
+function dollars(text: string): number | 'none' {
+  if (text === 'none') return text;
   if (!/^\d{1,9}(\.\d{1,9})?$/.test(text)) throw new InvalidArgumentError('must be an amount such as 12.50, or none.');
   return Number(text);
 }

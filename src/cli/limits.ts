@@ -13,11 +13,11 @@ interface Of {
   json?: boolean;
 }
 interface Changes {
-  requestsPerMinute?: number | null;
-  callsInFlight?: number | null;
-  openJobs?: number | null;
-  storedBytes?: number | null;
-  spendUsdPerDay?: number | null;
+  requestsPerMinute?: number | 'none';
+  callsInFlight?: number | 'none';
+  openJobs?: number | 'none';
+  storedBytes?: number | 'none';
+  spendUsdPerDay?: number | 'none';
 }
 
 function pathOf({ org, key }: Of): string {
@@ -33,7 +33,9 @@ export async function showLimits(of: Of): Promise<void> {
 /** Sets the named limits and keeps the others. */
 export async function setLimits({ org, key, json, ...named }: Of & Changes): Promise<void> {
   const of: Of = { ...(org !== undefined && { org }), ...(key !== undefined && { key }), ...(json && { json }) };
-  const changes = Object.fromEntries(Object.entries(named).map(([name, limit]) => [fieldOf(name), limit]));
+  const changes = Object.fromEntries(
+    Object.entries(named).map(([name, limit]) => [fieldOf(name), limit === 'none' ? null : limit]),
+  );
   if (Object.keys(changes).length === 0) throw new ConfigError('name a limit; see ratchet limits set --help');
   await withService(async (api) => {
     const { limits } = await api.call<Limits>('GET', pathOf(of));
