@@ -18,6 +18,8 @@ const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
 
 const mebibytes = z.coerce.number('must be a number of MiB').int().min(1).max(65_536);
 
+const days = z.coerce.number('must be a number of days').int('must be whole days').min(1).max(36_500);
+
 /** As OpenTelemetry reads it: anything but `true` is false. */
 const otelBoolean = z
   .string()
@@ -58,6 +60,9 @@ const settings = z.object({
     .transform((value) => value === '1'),
   RATCHET_MAX_ANSWER_MIB: mebibytes.default(8),
   RATCHET_MAX_IN_FLIGHT_MIB: mebibytes.default(128),
+  RATCHET_KEEP_TRACES_DAYS: days.optional(),
+  RATCHET_KEEP_EVENTS_DAYS: days.optional(),
+  RATCHET_KEEP_JOBS_DAYS: days.optional(),
   RATCHET_SECRET_KEY: key32.optional(),
   RATCHET_CODEC_KEY: key32.optional(),
   RATCHET_METRICS_PORT: port.optional(),
@@ -117,6 +122,12 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     maxAnswerBytes: s.RATCHET_MAX_ANSWER_MIB * 1024 * 1024,
     /** Of requests and answers that the process holds for calls of models. */
     maxBytesInFlight: s.RATCHET_MAX_IN_FLIGHT_MIB * 1024 * 1024,
+    /** How long closed jobs and their parts are kept; null: for ever. */
+    keepDays: {
+      traces: s.RATCHET_KEEP_TRACES_DAYS ?? null,
+      events: s.RATCHET_KEEP_EVENTS_DAYS ?? null,
+      job: s.RATCHET_KEEP_JOBS_DAYS ?? null,
+    },
     secretKey: s.RATCHET_SECRET_KEY ?? null,
     codecKey: s.RATCHET_CODEC_KEY ?? null,
     /** The service that commands use; null: the one at `port`, or a new one. */

@@ -206,6 +206,7 @@ export async function startService(
         buildId: config.workerBuildId,
         deps,
         client,
+        retention: { keep: config.keepDays, onSizes: metrics.storedBytes },
         log,
         ...(bundle && { bundle }),
       });

@@ -51,6 +51,8 @@ export interface Metrics {
   eventLag(seconds: number): void;
   /** Adds gauges of `read`, which runs at most every few seconds, and only for a scrape. */
   sample(read: () => Promise<Samples>): void;
+  /** Bytes that each organization stores; only the largest are shown. */
+  storedBytes(bytes: ReadonlyMap<string, number>): void;
   /** Adds gauges of the worker in this process. */
   worker(slots: () => WorkerSlots): void;
   /** All values, to be sent to another process. */
@@ -63,6 +65,7 @@ const seconds = [0.01, 0.05, 0.2, 1, 5, 20, 60, 300];
 /** Users name models and containers report errors: a bound on the series of each metric. */
 const maxModels = 100;
 const maxErrors = 100;
+const maxOrganizations = 100;
 
 /** Creates metrics with their own registry. */
 export function createMetrics(): Metrics {
@@ -105,6 +108,11 @@ export function createMetrics(): Metrics {
     [],
     [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
   );
+  const stored = new Gauge({
+    ...{ name: 'ratchet_stored_bytes', registers, aggregator: 'max' as const },
+    help: 'Bytes that an organization stores: data sets, requests and model calls; of the largest ones, hourly.',
+    labelNames: ['organization'],
+  });
   const models = limitedValues(maxModels);
   const codes = limitedValues(maxErrors);
   return {
@@ -127,6 +135,11 @@ export function createMetrics(): Metrics {
     proposal: (outcome) => proposals.inc({ outcome }),
     jobEnded: (kind, status) => ended.inc({ kind, status }),
     eventLag: (seconds) => lag.observe(Math.max(0, seconds)),
+    storedBytes: (bytes) => {
+      stored.reset();
+      const largest = [...bytes].sort(([, a], [, b]) => b - a).slice(0, maxOrganizations);
+      for (const [organization, size] of largest) stored.set({ organization }, size);
+    },
     sample: (read) => addSampledGauges(registry, read),
     worker: (slots) => addWorkerGauges(registry, slots),
     values: () => registry.getMetricsAsJSON(),

@@ -10,6 +10,7 @@ import { taskQueue } from '../workflows/messages.js';
 import { connectWorker, dataConverter, type TemporalTarget } from './temporal/connection.js';
 import { announceBuild, pinnedTo } from './temporal/worker-versioning.js';
 import { startReconciler } from './temporal/reconciler.js';
+import { startRetention, type RetentionOptions } from './temporal/retention.js';
 
 /** A graceful shutdown waits this long for rollouts in flight; the others run again. */
 const graceMs = 10_000;
@@ -36,9 +37,11 @@ export interface WorkerOptions {
   /** The workflow bundle; default: the bundle of the build. */
   bundle?: WorkflowBundlePath;
   reconcileEveryMs?: number;
+  /** Default: everything is kept. */
+  retention?: RetentionOptions;
 }
 
-/** Runs the worker role: workflows, activities and the reconciler. */
+/** Runs the worker role: workflows, activities, the reconciler and the retention. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { client, log } = options;
   const draining = new AbortController();
@@ -66,6 +69,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   ended.catch((err: Error) => log.error({ err }, 'worker failed'));
   if (options.buildId) announceBuild(client, options.buildId, log, draining.signal);
   const reconciler = startReconciler(client, deps.db, log, options.reconcileEveryMs, deps.metrics.jobEnded);
+  const retention = startRetention(client, deps.db, log, options.retention);
   return {
     ended,
     slots() {
@@ -78,7 +82,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     async stop() {
       draining.abort();
       if (worker.getState() === 'RUNNING') worker.shutdown();
-      await reconciler.stop();
+      await Promise.all([reconciler.stop(), retention.stop()]);
       await ended;
     },
   };

@@ -3,6 +3,7 @@ import { scopes } from '../contracts/access.js';
 import {
   createKey,
   createOrg,
+  deleteOrg,
   deleteProviderKey,
   listAuditLog,
   listKeys,
@@ -33,6 +34,12 @@ export function accessCommands(program: Command): void {
     .description('all organizations for an operator, otherwise your own')
     .option('--json', 'as JSON')
     .action(listOrgs);
+  orgs
+    .command('delete')
+    .description('delete an organization with all its data (operators)')
+    .argument('<id>')
+    .requiredOption('--confirm <name>', 'its name')
+    .action(deleteOrg);
 
   const keys = program.command('keys').description('API keys of an organization');
   ofOrg(keys.command('create').description('a new key; prints it this once'))

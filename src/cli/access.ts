@@ -33,8 +33,20 @@ export async function listOrgs({ json = false }: Shown): Promise<void> {
   await withService(async (api) => {
     const orgs = await api.all<Org>(`${base}/orgs`);
     if (json) return sayJson(orgs);
-    const rows = orgs.map((org) => [org.org_id, minutes(org.created_at), org.name]);
+    const rows = orgs.map((org) => [
+      org.org_id,
+      minutes(org.created_at),
+      org.deleted_at === null ? org.name : `${org.name} (being deleted)`,
+    ]);
     say(table([['ORGANIZATION', 'CREATED (UTC)', 'NAME'], ...rows]));
+  });
+}
+
+/** `confirm`: its name, so that no mistyped id deletes another organization. */
+export async function deleteOrg(id: string, { confirm }: { confirm: string }): Promise<void> {
+  await withService(async (api) => {
+    await api.remove(`${base}/orgs/${encodeURIComponent(id)}?${new URLSearchParams({ name: confirm }).toString()}`);
+    say(`The deletion of ${id} has begun: its keys are revoked, and a worker deletes its data.`);
   });
 }
 

@@ -23,8 +23,16 @@ export const orgQuerySchema = z.strictObject({
 });
 
 export const createOrgSchema = z.strictObject({ name: label });
+export const deleteOrgQuerySchema = z.strictObject({
+  name: z.string().describe('The name of the organization, as a confirmation.'),
+});
 export const orgSchema = z
-  .object({ org_id: z.string(), name: z.string(), created_at: z.string() })
+  .object({
+    org_id: z.string(),
+    name: z.string(),
+    created_at: z.string(),
+    deleted_at: z.string().nullable().describe('When its deletion began. It disappears once all its data is gone.'),
+  })
   .meta({ id: 'Organization' });
 
 export const createKeySchema = z.strictObject({

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type { CommandKind } from '../contracts/control.js';
-import { workflowId, type JobKind } from '../core/jobs/kinds.js';
-import { deleteHistory } from './delete-history.js';
+import type { JobKind } from '../core/jobs/kinds.js';
+import { deleteHistories } from './delete-history.js';
 import {
   cancelSignal,
   candidateSignal,
@@ -38,13 +38,11 @@ export interface Commander {
   wake(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
   /** Requests a workflow's cancellation; no error where it is closed. */
   cancel(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
-  /** Deletes the histories of all runs and webhooks. Rejects with TemporalUnavailableError. */
-  deleteHistories(job: Pick<CommandedJob, 'jobId' | 'kind'>, runs: number): Promise<void>;
+  /** Deletes the histories of all runs and webhooks. */
+  deleteHistories(job: Pick<CommandedJob, 'jobId' | 'kind'> & { runs: number }): Promise<void>;
 }
 
 const deadlineMs = 2_000;
-/** Time limit of the deletion of all runs of a job. */
-const deletionMs = 30_000;
 
 /** Signals a workflow that rewards were recorded; no error where it is closed. */
 export function signalRewards(client: Client, workflowId: string): Promise<void> {
@@ -68,20 +66,7 @@ export function createCommander(client: Client, start: Commander['start']): Comm
     start,
     wake: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => signalRewards(client, workflowId)),
     cancel: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => cancelWorkflow(client, workflowId)),
-    async deleteHistories({ jobId, kind }, runs) {
-      try {
-        await client.withDeadline(Date.now() + deletionMs, async () => {
-          for (let run = 1; run <= runs; run++) {
-            await deleteHistory(client, workflowId('webhook', jobId, run));
-            await deleteHistory(client, workflowId(kind, jobId, run));
-          }
-        });
-      } catch (cause) {
-        throw new TemporalUnavailableError(`Temporal did not delete the history: ${(cause as Error).message}`, {
-          cause,
-        });
-      }
-    },
+    deleteHistories: (job) => deleteHistories(client, job),
     async send(job, kind, commandId) {
       const handle = client.workflow.getHandle(job.workflowId);
       try {

@@ -1,10 +1,26 @@
 import { isGrpcServiceError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { workflowId, type JobKind } from '../core/jobs/kinds.js';
 
+/** Time limit of the deletion of all runs of a job. */
+const deletionMs = 30_000;
 /** gRPC code NOT_FOUND. */
 const notFound = 5;
 
+/** Deletes the histories of all runs of a job and of its webhooks. */
+export async function deleteHistories(
+  client: Client,
+  { jobId, kind, runs }: { jobId: string; kind: JobKind; runs: number },
+): Promise<void> {
+  await client.withDeadline(Date.now() + deletionMs, async () => {
+    for (let run = 1; run <= runs; run++) {
+      await deleteHistory(client, workflowId('webhook', jobId, run));
+      await deleteHistory(client, workflowId(kind, jobId, run));
+    }
+  });
+}
+
 /** Deletes all runs of a workflow, the oldest first: an interrupted call can be repeated. */
-export async function deleteHistory(client: Client, workflowId: string): Promise<void> {
+async function deleteHistory(client: Client, workflowId: string): Promise<void> {
   const { namespace } = client.options;
   for (const runId of await runsOf(client, workflowId)) {
     await unlessMissing(

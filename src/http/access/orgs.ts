@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { createOrgSchema, orgSchema } from '../../contracts/access.js';
+import { createOrgSchema, deleteOrgQuerySchema, orgSchema } from '../../contracts/access.js';
 import { pageQuery, pageSchema } from '../../contracts/common.js';
 import { insertOrg, listOrgs, newOrgId, operatorOrg, orgExists, type Org } from '../../storage/access/orgs.js';
+import { markOrg } from '../../storage/retention/orgs.js';
 import type { App, HttpDeps } from '../deps.js';
-import { iso } from '../jobs/view.js';
+import { iso, isoOrNull } from '../jobs/view.js';
 import { ApiError, refuse } from '../server/errors.js';
 import { parseTimeCursor, timedPage } from '../server/pages.js';
 import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
@@ -50,6 +51,32 @@ export function registerOrgs(app: App, { db }: HttpDeps): void {
       return timedPage(rows, limit, ({ id }) => id, viewOf);
     },
   );
+
+  app.delete(
+    `${adminBase}/orgs/:org_id`,
+    {
+      schema: {
+        tags,
+        summary: 'Delete an organization with all its data (operators)',
+        description:
+          'Revokes its keys, ends its jobs, and deletes everything that it has in Postgres and Temporal. A worker does so in the next minutes.',
+        params: z.object({ org_id: z.string() }),
+        querystring: deleteOrgQuerySchema,
+        response: { 204: z.undefined().describe('Its deletion has begun.'), ...problems(404, 409, 422) },
+      },
+    },
+    async (request, reply) => {
+      requireOperator(request.caller.orgId, 'deletes organizations');
+      const { org_id: id } = request.params;
+      if (id === operatorOrg)
+        throw new ApiError(409, 'operator_org', `The organization "${operatorOrg}" operates the service and stays.`);
+      const marked = await db.org(id, (tx) => markOrg(tx, id, request.query.name));
+      if (marked === 'unknown') throw refuse.notFound(`organization ${id.slice(0, 100)}`);
+      if (marked === 'mismatch')
+        throw refuse.invalid([{ pointer: '/name', message: 'must be the name of the organization' }]);
+      return reply.code(204).send();
+    },
+  );
 }
 
 const isOperator = (orgId: string) => orgId === operatorOrg;
@@ -68,6 +95,6 @@ export async function managedOrg({ db }: HttpDeps, callerOrg: string, requested 
   return requested;
 }
 
-function viewOf({ id, name, createdAt }: Org): z.output<typeof orgSchema> {
-  return { org_id: id, name, created_at: iso(createdAt) };
+function viewOf({ id, name, createdAt, deletedAt }: Org): z.output<typeof orgSchema> {
+  return { org_id: id, name, created_at: iso(createdAt), deleted_at: isoOrNull(deletedAt) };
 }

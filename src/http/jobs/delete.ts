@@ -1,29 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobRow } from '../../storage/jobs/jobs.js';
-import { deleteRows, prepareDeletion, type Obstacle } from '../../storage/jobs/delete.js';
 import { JobGoneError } from '../../storage/jobs/events.js';
-import { TemporalUnavailableError } from '../../temporal/commands.js';
+import { deleteRows } from '../../storage/retention/delete.js';
+import { markJob, readRuns, type Obstacle } from '../../storage/retention/marks.js';
 import type { HttpDeps } from '../deps.js';
 import { ApiError } from '../server/errors.js';
-import { unavailable } from './control.js';
 
-/**
- * Deletes an ended job: first its histories in Temporal, then its rows. A repetition after a crash
- * finds the rows and finishes.
- */
-export async function deleteJob({ db, commander }: HttpDeps, job: JobRow<unknown>): Promise<void> {
-  const { orgId } = job;
-  try {
-    const prepared = await db.org(orgId, (tx) => prepareDeletion(tx, job));
-    if (!('runs' in prepared)) throw refusal(prepared);
-    await commander.deleteHistories(job, prepared.runs);
-    await db.org(orgId, (tx) => deleteRows(tx, job.jobId));
-  } catch (error) {
-    // Another request deleted it meanwhile.
-    if (error instanceof JobGoneError) return;
-    if (!(error instanceof TemporalUnavailableError)) throw error;
-    const detail = 'Temporal is unreachable, so the history of the job was not deleted. Repeat the request.';
-    throw unavailable('temporal_unavailable', detail, error);
-  }
+/** A large job is deleted for longer than a caller may wait. */
+const waitMs = 5_000;
+
+/** Hides an ended job and deletes it. What this process leaves undone, a worker does. */
+export async function deleteJob(deps: HttpDeps, job: JobRow<unknown>): Promise<void> {
+  const obstacle = await deps.db
+    .org(job.orgId, (tx) => markJob(tx, job))
+    .catch((error: unknown) => {
+      // Another request deleted it meanwhile.
+      if (error instanceof JobGoneError) return null;
+      throw error;
+    });
+  if (obstacle) throw refusal(obstacle);
+  const deletion = deleteMarked(deps, job).catch((err: Error) =>
+    deps.log.warn({ err, job_id: job.jobId }, 'job not deleted yet; a worker will'),
+  );
+  await Promise.race([deletion, sleep(waitMs, undefined, { ref: false })]);
+}
+
+/** Its histories first: the rows lead to them. */
+async function deleteMarked({ db, commander }: HttpDeps, { orgId, jobId }: JobRow<unknown>): Promise<void> {
+  const job = await db.org(orgId, (tx) => readRuns(tx, jobId));
+  if (!job) return;
+  await commander.deleteHistories({ jobId, ...job });
+  await deleteRows(db, { orgId, jobId });
 }
 
 function refusal(obstacle: Obstacle): ApiError {

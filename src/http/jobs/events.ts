@@ -8,6 +8,7 @@ import { isAtEnd, readEvents } from '../../storage/jobs/event-reads.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { line } from './event-line.js';
+import { requireKept } from './expired.js';
 import type { EventReader } from './event-reader.js';
 import { problems, streamResponse } from '../server/schema.js';
 import { stream } from '../server/sse.js';
@@ -20,7 +21,7 @@ export const eventsRoute = {
   response: {
     200: streamResponse(eventStreamSchema, eventPageSchema),
     204: z.undefined().describe('The job has ended and has no more events.'),
-    ...problems(404, 422),
+    ...problems(404, 410, 422),
   },
 };
 
@@ -33,6 +34,7 @@ export async function events(
   query: z.output<typeof eventQuerySchema>,
   read: EventReader,
 ): Promise<FastifyReply | void> {
+  requireKept(job, 'events');
   const after = lastEventId(request) ?? query.after ?? query.since_seq ?? 0;
   if (wantsJson(request, query)) return reply.send(await page(deps, job, after, query.limit ?? defaultPage));
 

@@ -70,7 +70,7 @@ function refuseUnless({ is, status, rolloutId, recorded }: RewardOutcome): void 
         { extra },
       );
     case 'closed':
-      throw new ApiError(409, 'invalid_state', `The job is ${status}; the reward is stored but not counted.`, {
+      throw new ApiError(409, 'invalid_state', `The job is ${status}; the reward does not count.`, {
         extra,
       });
   }

@@ -75,9 +75,10 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
       schema: {
         tags,
         summary: `Delete ${noun} that has ended, with all its data`,
-        description: 'Deletes its rows, events, traces and texts, and its history in Temporal.',
+        description:
+          'It is gone for all readers at once. Its rows, events, traces, texts and history in Temporal are deleted, which takes longer than the answer where there are many.',
         params,
-        response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 409, 503) },
+        response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 409) },
       },
     },
     async (request, reply) => {
@@ -142,7 +143,12 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
     `${jobPath}/traces`,
     {
       exposeHeadRoute: false,
-      schema: { tags, summary: 'All traces as a ZIP', params, response: { 200: archiveResponse, ...problems(404) } },
+      schema: {
+        tags,
+        summary: 'All traces as a ZIP',
+        params,
+        response: { 200: archiveResponse, ...problems(404, 410) },
+      },
     },
     async (request, reply) => traceArchive(deps, request, reply, await find(request)),
   );
@@ -154,7 +160,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
         tags,
         summary: 'One trace',
         params: params.extend({ trace_id: z.string() }),
-        response: { 200: traceSchema, ...problems(404) },
+        response: { 200: traceSchema, ...problems(404, 410) },
       },
     },
     async (request) => trace(deps, await find(request), String(request.params['trace_id'])),

@@ -14,6 +14,7 @@ import {
 } from '../../storage/rollouts/traces.js';
 import type { HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
+import { requireKept } from './expired.js';
 import { idFields, iso, isoOrNull } from './view.js';
 import { entryDate } from '../server/zip.js';
 
@@ -24,6 +25,7 @@ const bytesPerBatch = 4 * 1024 * 1024;
 
 /** A trace as JSON. */
 export async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promise<Trace> {
+  requireKept(job, 'traces');
   const found = await deps.db.org(job.orgId, async (tx) => {
     const head = await readTraceHead(tx, job.jobId, traceId);
     return head && view(job, head, await readTraceCalls(tx, job.jobId, [head.rolloutId]));
@@ -37,6 +39,7 @@ export async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promi
  * the same bytes. An error aborts the download.
  */
 export function traceArchive(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, job: JobRow): FastifyReply {
+  requireKept(job, 'traces');
   const archive = new ZipArchive({ zlib: { level: 6 } });
   fill(archive, deps, job).catch((error: unknown) => {
     request.log.error({ err: error, job_id: job.jobId }, 'streaming a trace archive failed');

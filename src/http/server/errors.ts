@@ -43,6 +43,7 @@ const titles: Record<number, string> = {
   405: 'Method not allowed',
   408: 'Request timeout',
   409: 'Conflict',
+  410: 'Gone',
   413: 'Body too large',
   415: 'Unsupported media type',
   421: 'Misdirected request',

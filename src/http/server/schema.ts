@@ -27,6 +27,7 @@ const causes = {
   403: 'The key lacks the scope `required_scope`.',
   404: 'Unknown, or owned by another organization.',
   409: "The job's status does not allow it, or a request with this Idempotency-Key is still running.",
+  410: 'An age limit has deleted it.',
   413: 'The body is too large.',
   415: 'The body is not application/json.',
   422: 'Invalid fields, listed in `errors`.',

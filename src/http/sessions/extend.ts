@@ -21,6 +21,7 @@ import { readSpec } from '../../storage/jobs/spec.js';
 import type { HttpDeps } from '../deps.js';
 import { startInTime } from '../jobs/create.js';
 import { requireRoomForJob } from '../jobs/quota.js';
+import { requireExtendable } from '../jobs/expired.js';
 import { ApiError, pointerOf, refuse, type FieldError } from '../server/errors.js';
 import { answerOf, replay } from '../server/idempotency.js';
 
@@ -78,6 +79,7 @@ async function checkedSpec(tx: Tx, job: Job, run: number, body: ExtendSession): 
       { extra: { current_status: status } },
     );
   }
+  requireExtendable(job);
   const [before, kept, cost] = await Promise.all([
     readSpec<SessionSpec>(tx, jobId),
     readKept(tx, jobId, run),

@@ -218,7 +218,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         params: sessionParams,
         headers: idempotencyHeader,
         body: extendSessionSchema,
-        response: { 200: sessionExtendedSchema, ...bodyProblems(404, 409) },
+        response: { 200: sessionExtendedSchema, ...bodyProblems(404, 409, 410) },
       },
     },
     async (request, reply) => {

@@ -44,7 +44,8 @@ export async function claim(tx: Tx, { orgId, key, fingerprint }: IdempotentReque
     [orgId, key, fingerprint, retention, abandonedAfter],
   );
   if (inserted.length > 0) {
-    await deleteExpired(tx, orgId);
+    // Each new key deletes a few expired ones, which bounds the table.
+    await deleteOldAnswers(tx, orgId, 10);
     return { is: 'new' };
   }
   const [row] = await tx.query<{ fingerprint: Buffer; status: number | null; response: Omit<StoredAnswer, 'status'> }>(
@@ -71,11 +72,11 @@ export async function releaseKey(tx: Tx, { orgId, key }: IdempotentRequest): Pro
   await tx.query('delete from idempotency_keys where org_id = $1 and key = $2 and status is null', [orgId, key]);
 }
 
-/** Each new key deletes a few expired ones, which bounds the table. */
-async function deleteExpired(tx: Tx, orgId: string): Promise<void> {
+/** Deletes keys that have expired, at most `most`. */
+export async function deleteOldAnswers(tx: Tx, orgId: string, most: number): Promise<void> {
   await tx.query(
     `delete from idempotency_keys where org_id = $1 and key in (
-       select key from idempotency_keys where org_id = $1 and created_at < now() - $2::interval limit 10 for update skip locked)`,
-    [orgId, retention],
+       select key from idempotency_keys where org_id = $1 and created_at < now() - $2::interval limit $3 for update skip locked)`,
+    [orgId, retention, most],
   );
 }

@@ -9,9 +9,11 @@ export interface Org {
   id: string;
   name: string;
   createdAt: Date;
+  /** When its deletion began; null: it is not deleted. */
+  deletedAt: Date | null;
 }
 
-const columns = `id, name, created_at as "createdAt"`;
+const columns = `id, name, created_at as "createdAt", deleted_at as "deletedAt"`;
 
 export function newOrgId(): string {
   return `org_${uuid().replaceAll('-', '')}`;
@@ -27,9 +29,9 @@ export async function ensureOrg(tx: Tx, id: string): Promise<void> {
   await tx.query('insert into orgs (id, name) values ($1, $1) on conflict (id) do nothing', [id]);
 }
 
-/** Whether the transaction's organization exists. */
+/** Whether the transaction's organization exists and is not being deleted. */
 export async function orgExists(tx: Tx, id: string): Promise<boolean> {
-  return (await tx.query('select 1 from orgs where id = $1', [id])).length > 0;
+  return (await tx.query('select 1 from orgs where id = $1 and deleted_at is null', [id])).length > 0;
 }
 
 /** The organizations that the transaction sees, newest first. */

@@ -3,7 +3,9 @@
  * more, so a sum reads the last two days of job_usage, and the sizes of the data sets.
  */
 import type { Tx } from '../db/db.js';
+import type { JobRef } from '../jobs/events.js';
 import type { UsedQuota } from '../jobs/quota.js';
+import { requestShard } from '../jobs/usage.js';
 import { today } from './spend-quota.js';
 
 /** SQL of the last day that no transaction adds to: one that began yesterday may commit today. */
@@ -22,16 +24,20 @@ export async function readStoredBytes(tx: Tx, orgId: string): Promise<number> {
   return row!.bytes;
 }
 
-/** Adds the days that are over to the organization's sum. */
-async function settleDays(tx: Tx, orgId: string): Promise<void> {
-  const isSettled = `select 1 from stored_bytes where org_id = $1 and through >= ${settled}`;
-  if ((await tx.query(isSettled, [orgId])).length > 0) return;
+/** Lock first: the next statement must see what other transactions settled or deleted. */
+async function lockSum(tx: Tx, orgId: string): Promise<void> {
   await tx.query(
     `insert into stored_bytes (org_id, through, bytes) values ($1, '-infinity', 0) on conflict do nothing`,
     [orgId],
   );
-  // Lock first: the next statement must see what other transactions settled or deleted.
   await tx.query('select 1 from stored_bytes where org_id = $1 for update', [orgId]);
+}
+
+/** Adds the days that are over to the organization's sum. */
+async function settleDays(tx: Tx, orgId: string): Promise<void> {
+  const isSettled = `select 1 from stored_bytes where org_id = $1 and through >= ${settled}`;
+  if ((await tx.query(isSettled, [orgId])).length > 0) return;
+  await lockSum(tx, orgId);
   await tx.query(
     `update stored_bytes s
         set through = ${settled},
@@ -42,18 +48,21 @@ async function settleDays(tx: Tx, orgId: string): Promise<void> {
   );
 }
 
-/** Takes the bytes of a job from its organization's sum. Call it before its rows are deleted. */
-export async function forgetBytes(tx: Tx, jobId: string): Promise<void> {
-  await tx.query('select 1 from stored_bytes where org_id = (select org_id from jobs where id = $1) for update', [
-    jobId,
-  ]);
+/**
+ * Takes the bytes of a job from its organization's sum: all of them, or those of its calls. Call it
+ * before its rows are deleted.
+ */
+export async function forgetBytes(tx: Tx, { orgId, jobId }: JobRef, which: 'all' | 'calls'): Promise<void> {
+  await lockSum(tx, orgId);
+  const lowest = which === 'all' ? requestShard : 0;
   await tx.query(
     `update stored_bytes s
         set bytes = s.bytes - coalesce((select sum(u.bytes) from job_usage u
-                                         where u.job_id = $1 and u.day <= s.through), 0)
-      where s.org_id = (select org_id from jobs where id = $1)`,
-    [jobId],
+                                         where u.job_id = $2 and u.shard >= $3 and u.day <= s.through), 0)
+      where s.org_id = $1`,
+    [orgId, jobId, lowest],
   );
+  await tx.query('update job_usage set bytes = 0 where job_id = $1 and shard >= $2', [jobId, lowest]);
 }
 
 /**

@@ -23,6 +23,7 @@ import { webhookOf, type WebhookState } from './webhooks.js';
 import { positionColumn } from '../db/positions.js';
 import { insertLabels } from './labels.js';
 import { JobPage, type JobFilter } from './list-pages.js';
+import { requestShard } from './usage.js';
 import type { ErrorDetails } from '../decisions/record.js';
 
 /** A new job id: the kind's prefix and a UUIDv7 without dashes, so that ids sort by time. */
@@ -66,7 +67,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
      ), sized as (
        insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced,
                               from_table, answered, cached, bytes)
-       select id, org_id, 0, 0, 0, 0, 0, 0, 0, 0, 0, $17::bigint from job
+       select id, org_id, ${requestShard}, 0, 0, 0, 0, 0, 0, 0, 0, $17::bigint from job
      )
      insert into job_controls (job_id, org_id) select id, org_id from job`,
     [
@@ -158,6 +159,9 @@ export interface JobRow<Head = JobHead> extends Marks {
   stoppedBy: string | null;
   warnings: string[];
   webhook: WebhookState | null;
+  /** Whether its age has removed them. */
+  tracesExpired: boolean;
+  eventsExpired: boolean;
   createdAt: Date;
   startedAt: Date | null;
   completedAt: Date | null;
@@ -193,12 +197,16 @@ const columns = `id as "jobId", org_id as "orgId", kind, key_id as "keyId", stat
             'low', reward_low, 'high', reward_high)
      from job_controls where job_id = jobs.id) as scored,
   error_details as "errorDetails",
-  stopped_by as "stoppedBy", warnings, ${webhookOf('jobs.id')} as webhook, created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
+  stopped_by as "stoppedBy", warnings, ${webhookOf('jobs.id')} as webhook,
+  traces_expired as "tracesExpired", events_expired as "eventsExpired", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
-/** A job of the organization, or null; also for a malformed id. */
+/** A job of the organization; null: none, a deleted one, or a malformed id. */
 export async function readJob<Head>(tx: Tx, jobId: string): Promise<JobRow<Head> | null> {
   if (kindOf(jobId) === null) return null;
-  const [row] = await tx.query<JobRow<Head> & QueryResultRow>(`select ${columns} from jobs where id = $1`, [jobId]);
+  const [row] = await tx.query<JobRow<Head> & QueryResultRow>(
+    `select ${columns} from jobs where id = $1 and not deleted`,
+    [jobId],
+  );
   return row ?? null;
 }
 

@@ -41,6 +41,7 @@ export class JobPage {
     for (const label of others)
       this.add(`exists (select from job_labels o where o.job_id = ${id} and o.label = ${this.label(label)})`);
     if (filter.state) this.add(`j.status = ${this.value(filter.state)}`);
+    this.add('not j.deleted');
     if (!filter.archived) this.add('not j.archived');
     if (filter.name !== undefined)
       this.add(`j.name is not null and strpos(lower(j.name), lower(${this.value(filter.name)})) > 0`);

@@ -12,6 +12,9 @@ export interface Usage {
   cached: number;
 }
 
+/** The shard of the request that made a job; calls have shards from 0. */
+export const requestShard = -1;
+
 /**
  * SQL step that adds the inserted model calls (`inserted`, returning *) to the job's sums.
  * `writer`, an SQL expression: the shard of every job of the transaction, so that two of them lock

@@ -61,7 +61,8 @@ export async function recordReward(tx: Tx, job: JobRef, reported: ReportedReward
   };
 
   if (isTerminal(status)) {
-    await insertReward(tx, job, reported, rolloutId, false);
+    // One for each rollout, so that callers cannot fill the table of a closed job.
+    if (target.status !== null) await insertReward(tx, job, reported, rolloutId, false);
     return outcome('closed');
   }
   const recorded = target.reported ?? (target.status === 'succeeded' ? target.reward : null);

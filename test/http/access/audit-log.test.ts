@@ -166,6 +166,8 @@ describe('every operation that changes something', () => {
     'put /api/v1/admin/limits': 200,
   };
 
+  const queries: Record<string, string> = { 'delete /api/v1/admin/orgs/{org_id}': '?name=a' };
+
   /** The statements that `work` sends, in their order. */
   async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
     const statements: string[] = [];
@@ -187,7 +189,9 @@ describe('every operation that changes something', () => {
       const body = bodies[name] ?? (method === ('PATCH' as string) ? { notes: 'a' } : hasBody ? {} : undefined);
       const type = name === 'post /api/v1/datasets' ? { 'content-type': 'application/jsonl' } : {};
       let status = 0;
-      const [first = ''] = await statementsOf(async () => ({ status } = await http.call(method, url, body, type)));
+      const [first = ''] = await statementsOf(
+        async () => ({ status } = await http.call(method, url + (queries[name] ?? ''), body, type)),
+      );
       expect([name, status, first.trim().slice(0, 21)]).toEqual([
         name,
         changes[name] ?? (bodies[name] && !name.includes('{') ? 201 : 404),

@@ -149,7 +149,7 @@ describe('organizations', () => {
     const { status, body } = await http.call('POST', orgs, { name: 'Acme' });
     expect([status, body]).toEqual([
       201,
-      { org_id: expect.stringMatching(/^org_/), name: 'Acme', created_at: expect.any(String) },
+      { org_id: expect.stringMatching(/^org_/), name: 'Acme', created_at: expect.any(String), deleted_at: null },
     ]);
     const of = `${base}?org_id=${body.org_id}`;
     const { body: key } = await http.call('POST', of, { name: 'first', scopes: ['read', 'write', 'admin'] });

@@ -7,7 +7,7 @@ import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight
 import { createMeter } from '../../../src/http/inference/deployment-meter.js';
 import { createSpendCheck, readSpendToday } from '../../../src/storage/access/spend-quota.js';
 import { readQuotaRefused } from '../../../src/storage/jobs/cost-budget.js';
-import { deleteRows } from '../../../src/storage/jobs/delete.js';
+import { deleteRows } from '../../../src/storage/retention/delete.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { buildApp } from '../../../src/http/app.js';
@@ -139,7 +139,7 @@ test('a deleted job has still spent', async () => {
   const owner = await newOwner(0.5 * answerUsd);
   const job = await session(owner);
   await ask(proxy.url, job, owner);
-  await proxy.http.db.org(owner.org, (tx) => deleteRows(tx, job.jobId));
+  await deleteRows(proxy.http.db, job);
   expect(await spent(owner.org)).toBeCloseTo(answerUsd, 12);
   expect((await ask(proxy.url, await session(owner), owner)).status).toBe(429);
 });

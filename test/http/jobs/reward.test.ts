@@ -217,19 +217,21 @@ describe('a rollout that waits for its reward', () => {
 });
 
 describe('status', () => {
-  test('a paused session counts it; a closed session keeps it uncounted and answers 409', async () => {
-    const jobId = await createSession(http);
+  test('a paused session counts it; a closed session keeps it uncounted, once for each of its rollouts', async () => {
+    const { jobId, id } = await sessionWithRollout('running');
     await http.call('POST', `${sessions}/${jobId}/pause`);
     expect((await report(jobId, { reward: 1, rollout_id: 'a' })).body).toMatchObject({
       status: 'paused',
       counted: true,
     });
     await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId }, 'completed'));
-    const closed = await report(jobId, { reward: 1, rollout_id: 'b' });
-    expect([closed.status, closed.body.current_status]).toEqual([409, 'completed']);
+    for (const late of [{ rollout_id: id }, { rollout_id: id }, { rollout_id: 'b' }, { correlation_id: 'c' }, {}]) {
+      const closed = await report(jobId, { reward: 1, ...late });
+      expect([closed.status, closed.body.current_status]).toEqual([409, 'completed']);
+    }
     expect(await inbox(jobId)).toMatchObject([
       { rollout_id: 'a', counted: true },
-      { rollout_id: 'b', counted: false },
+      { rollout_id: id, counted: false },
     ]);
     expect((await eventTypes(jobId)).at(-1)).toBe('job_complete');
   });

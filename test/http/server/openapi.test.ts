@@ -180,6 +180,7 @@ describe('links', () => {
     const parameters = { key_id: '$response.body#/key_id', org_id: '$response.body#/org_id' };
     expect(linksOf(keys)).toMatchObject({ [operationId]: { operationId, parameters } });
     expect(Object.keys(linksOf('/api/v1/admin/orgs')).sort()).toEqual([
+      'delete_api_v1_admin_orgs_org_id',
       'get_api_v1_admin_audit_log',
       'get_api_v1_admin_keys',
       'get_api_v1_admin_limits',

@@ -14,6 +14,8 @@ import {
 } from '../../../src/storage/deployments/deployments.js';
 import { lockJob } from '../../../src/storage/jobs/events.js';
 import { insertJob, newJobId } from '../../../src/storage/jobs/jobs.js';
+import { deleteRows } from '../../../src/storage/retention/delete.js';
+import { readExpired } from '../../../src/storage/retention/marks.js';
 import { finishJob } from '../../../src/storage/decisions/record.js';
 import { putSnapshot, readContent } from '../../../src/storage/deployments/snapshots.js';
 import { range } from '../../support/range.js';
@@ -348,3 +350,26 @@ function chain(before: Map<string, string | null>, from: string | null): string[
   }
   return found;
 }
+
+test('a deployment deleted long ago expires, and a rollback still finds the one before it', async () => {
+  const org = 'one';
+  const [first, second, third] = [await build(org, 'aged'), await build(org, 'aged'), await build(org, 'aged')];
+  for (const id of [first, second, third]) expect(await publish(org, id)).toBe('promoted');
+  const close = 'update jobs set completed_at = now() - make_interval(days => 100) where id = any($1)';
+  await db.org(org, (tx) => tx.query(close, [[first, second, third]]));
+  await remove(org, second);
+  const expired = async () => (await db.worker((tx) => readExpired(tx, 'job', 30, 100))).map(({ jobId }) => jobId);
+  expect(await expired()).toEqual([]);
+  await db.org(org, (tx) =>
+    tx.query(`update deployments set deleted_at = now() - interval '31 days' where id = $1`, [second]),
+  );
+  expect(await expired()).toEqual([second]);
+  await deleteRows(db, { orgId: org, jobId: second });
+  expect(await back(org, third, 'aged')).toBe(first);
+  await remove(org, first);
+  await db.org(org, (tx) =>
+    tx.query(`update deployments set deleted_at = now() - interval '31 days' where id = $1`, [first]),
+  );
+  await deleteRows(db, { orgId: org, jobId: first });
+  expect(await db.org(org, (tx) => readLive(tx, 'aged'))).toBeNull();
+});

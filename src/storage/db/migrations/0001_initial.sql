@@ -1,5 +1,5 @@
 -- The whole schema. Sections: organizations, jobs, commands and events, candidates, rollouts,
--- model calls, budgets, sensor frames, graph jobs, deployments, access.
+-- model calls, budgets, sensor frames, graph jobs, deployments, retention, access.
 --
 -- Units: `*_usd` is US dollars, `*_ms` is milliseconds, times are timestamptz.
 -- Type json instead of jsonb: the order of an object's fields matters and jsonb does not keep it.
@@ -12,9 +12,12 @@
 create table orgs (
   id text primary key,
   name text not null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- time of its deletion, which takes a while; its keys are revoked
+  deleted_at timestamptz
 );
 create index orgs_newest on orgs (created_at desc, id desc);
+create index orgs_deleted on orgs (deleted_at) where deleted_at is not null;
 
 create table api_keys (
   id text primary key,
@@ -185,6 +188,11 @@ create table jobs (
   stopped_by text,
   -- probable mistakes in the request
   warnings text[] not null default '{}',
+  -- what its age has removed, or removes now
+  traces_expired boolean not null default false,
+  events_expired boolean not null default false,
+  -- true: its rows are being deleted; nobody sees it
+  deleted boolean not null default false,
   created_at timestamptz not null default now(),
   started_at timestamptz,
   completed_at timestamptz,
@@ -203,6 +211,12 @@ create index jobs_by_source on jobs (source_job_id) where source_job_id is not n
 create index jobs_open_by_org on jobs (org_id) where status in ('pending', 'running', 'paused') and key_id is not null;
 -- The reconciler's queue.
 create index jobs_open on jobs (checked_at) where status in ('pending', 'running', 'paused');
+-- What age may remove from closed jobs.
+create index jobs_with_traces on jobs (completed_at)
+  where completed_at is not null and not traces_expired and kind <> 'deployment';
+create index jobs_with_events on jobs (completed_at)
+  where completed_at is not null and not events_expired and kind <> 'deployment';
+create index jobs_closed on jobs (completed_at) where completed_at is not null and not deleted;
 
 -- Tags and metadata of jobs, for lists by them.
 create table job_labels (
@@ -577,7 +591,8 @@ create index model_calls_answers on model_calls (org_id, request_hash)
 create index model_calls_cached on model_calls (cached_from, job_id) where cached_from is not null;
 
 -- Sums over a job's model calls, added to with each call. Several rows per job (a random shard per
--- call) and UTC day, so that concurrent calls do not wait for the same row.
+-- call; -1: the request that made the job) and UTC day, so that concurrent calls do not wait for the
+-- same row.
 create table job_usage (
   job_id text not null references jobs (id) on delete cascade,
   shard int not null,
@@ -804,6 +819,20 @@ create table dataset_rows (
 
 
 -- ---------------------------------------------------------------------------
+-- Retention
+-- ---------------------------------------------------------------------------
+
+-- What no reader sees any more and a worker deletes in batches. The last batch deletes the row.
+create table deletions (
+  job_id text not null references jobs (id) on delete cascade,
+  org_id text not null,
+  what text not null check (what in ('traces', 'events', 'job')),
+  created_at timestamptz not null default now(),
+  primary key (job_id, what)
+);
+
+
+-- ---------------------------------------------------------------------------
 -- Access
 -- ---------------------------------------------------------------------------
 
@@ -819,11 +848,13 @@ grant select, insert, update, delete on
   sensor_frames,
   graph_tasks,
   deployments, deployment_names, deployment_counters,
-  datasets, dataset_rows
+  datasets, dataset_rows,
+  deletions
 to ratchet_app;
 grant select, update on write_probe to ratchet_app;
--- Append-only tables.
-grant select, insert on orgs, snapshots, secret_key_fingerprint to ratchet_app;
+grant select, insert, update (deleted_at), delete on orgs to ratchet_app;
+grant select, insert, delete on snapshots to ratchet_app;
+grant select, insert on secret_key_fingerprint to ratchet_app;
 
 -- A transaction sees the rows of one organization (app.org). The policies after the loop are for
 -- work across organizations (app.scope). See src/storage/db/db.ts.
@@ -841,7 +872,8 @@ begin
     'sensor_frames',
     'graph_tasks',
     'snapshots', 'deployments', 'deployment_names', 'deployment_counters',
-    'datasets', 'dataset_rows'
+    'datasets', 'dataset_rows',
+    'deletions'
   ] loop
     execute format('alter table %I enable row level security', t);
     execute format('alter table %I force row level security', t);
@@ -855,6 +887,11 @@ alter table orgs force row level security;
 create policy org on orgs
   using (id = current_setting('app.org', true))
   with check (id = current_setting('app.org', true));
+
+-- Only the deletion of an organization deletes it, its snapshots, and final entries of its log.
+create policy in_deletion on orgs as restrictive for delete using (deleted_at is not null);
+create policy in_deletion on snapshots as restrictive for delete
+  using (exists (select from orgs o where o.id = org_id and o.deleted_at is not null));
 
 -- Authentication does not know the organization yet: it sees the one key with the presented hash.
 create policy key_lookup on api_keys for select
@@ -876,17 +913,26 @@ create policy settle on audit_log for update
   with check (org_id = current_setting('app.org', true));
 create policy withdraw on audit_log for delete
   using (org_id = current_setting('app.org', true) and status is null);
+create policy in_deletion on audit_log for delete
+  using (org_id = current_setting('app.org', true)
+         and exists (select from orgs o where o.id = org_id and o.deleted_at is not null));
 
 -- An operator lists the organizations, and sees no other table.
 create policy operator on orgs for select using (current_setting('app.scope', true) = 'operator');
 
--- The reconciler works for all organizations. It sees these columns only, through functions that run
--- as the owner of the tables.
+-- The reconciler and the retention work for all organizations. They see these columns only, through
+-- functions that run as the owner of the tables.
 create policy worker on jobs for select
   using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
 create policy worker on webhooks for select
   using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
 create policy worker on job_traces for select
+  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
+create policy worker on deployments for select
+  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
+create policy worker on deletions for select
+  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
+create policy worker on orgs for select
   using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
 
 create function open_jobs(created_before timestamptz, most int)
@@ -924,5 +970,68 @@ as $$
    group by kind, status
 $$;
 
-revoke execute on function open_jobs, due_webhooks, due_traces, count_open_jobs from public;
-grant execute on function open_jobs, due_webhooks, due_traces, count_open_jobs to ratchet_app;
+-- Who needs a job, which therefore cannot be deleted.
+create function needs_of(job text) returns table (kind text, id text)
+  language sql stable set search_path = public, pg_temp
+as $$
+  select 'deployment', d.id from deployments d join jobs s on s.id = d.id
+   where s.source_job_id = job and d.deleted_at is null
+  union all
+  -- A gate's evaluation has the beginning of its deployment's id; see gateJobId.
+  select 'deployment', d.id from deployments d
+   where d.id between 'dep_' || substr(job, 5, 28) || '0000' and 'dep_' || substr(job, 5, 28) || 'ffff'
+     and d.deleted_at is null
+  union all
+  select 'evaluation', e.id from jobs e where e.source_job_id = job and e.kind = 'evaluation' and not e.deleted
+$$;
+
+-- Jobs that closed before a time, the oldest first, and of which age has not removed `what` yet.
+create function expired_jobs(what text, closed_before timestamptz, most int)
+  returns table (org_id text, job_id text)
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  (select j.org_id, j.id from jobs j
+    where current_setting('app.scope', true) = 'worker' and what = 'traces'
+      and j.completed_at < closed_before and not j.traces_expired and j.kind <> 'deployment'
+    order by j.completed_at limit most)
+  union all
+  (select j.org_id, j.id from jobs j
+    where current_setting('app.scope', true) = 'worker' and what = 'events'
+      and j.completed_at < closed_before and not j.events_expired and j.kind <> 'deployment'
+    order by j.completed_at limit most)
+  union all
+  (select j.org_id, j.id from jobs j
+    where current_setting('app.scope', true) = 'worker' and what = 'job'
+      and j.completed_at < closed_before and not j.deleted
+      and not exists (select from needs_of(j.id))
+      and not exists (select from deployments d
+                       where d.id = j.id and (d.deleted_at is null or d.deleted_at >= closed_before))
+    order by j.completed_at limit most)
+$$;
+
+create function due_deletions(most int)
+  returns table (org_id text, job_id text, what text)
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select org_id, job_id, what from deletions
+   where current_setting('app.scope', true) = 'worker' order by created_at limit most
+$$;
+
+create function live_orgs() returns setof text
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select id from orgs where current_setting('app.scope', true) = 'worker' and deleted_at is null
+$$;
+
+-- Organizations to delete, once no process takes their keys any more, which is 5 s later.
+create function deleted_orgs() returns setof text
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select id from orgs
+   where current_setting('app.scope', true) = 'worker' and deleted_at < now() - interval '10 s'
+$$;
+
+revoke execute on function open_jobs, due_webhooks, due_traces, count_open_jobs,
+  expired_jobs, due_deletions, live_orgs, deleted_orgs from public;
+grant execute on function open_jobs, due_webhooks, due_traces, count_open_jobs,
+  expired_jobs, due_deletions, live_orgs, deleted_orgs to ratchet_app;

@@ -1,0 +1,74 @@
+/** Deletes marked rows in batches, each a transaction of its own: a kill repeats at most one. */
+import { keepSpend } from '../access/spend-quota.js';
+import { forgetBytes } from '../access/stored-bytes.js';
+import type { Db, Tx } from '../db/db.js';
+import type { JobRef } from '../jobs/events.js';
+
+const batch = 2_000;
+/** Tables of a job without a bound on their rows; model calls are the largest. */
+const unbounded = ['model_calls', 'events', 'rewards', 'sensor_frames', 'rollouts', 'candidates', 'graph_tasks'];
+
+/** Deletes the model calls of a job, and what its rollouts left besides their rewards. */
+export async function deleteTraces(db: Db, job: JobRef): Promise<void> {
+  for (const table of ['model_calls', 'rewards']) await deleteAll(db, job, table);
+  for (let from: number | null = 0; from !== null;) from = await clearRollouts(db, job, from);
+  await db.org(job.orgId, async (tx) => {
+    await forgetBytes(tx, job, 'calls');
+    await unmark(tx, job, 'traces');
+  });
+}
+
+/** Clears a batch of rollouts from an index; returns where the next one begins, null: nowhere. */
+async function clearRollouts(db: Db, { orgId, jobId }: JobRef, from: number): Promise<number | null> {
+  const end = from + batch;
+  return db.org(orgId, async (tx) => {
+    await tx.query(
+      `update rollouts set feedback = null, details = null
+        where job_id = $1 and idx >= $2 and idx < $3 and (feedback is not null or details is not null)`,
+      [jobId, from, end],
+    );
+    const rest = 'select idx from rollouts where job_id = $1 and idx >= $2 order by idx limit 1';
+    const [next] = await tx.query<{ idx: number }>(rest, [jobId, end]);
+    return next?.idx ?? null;
+  });
+}
+
+export async function deleteEvents(db: Db, job: JobRef): Promise<void> {
+  await deleteAll(db, job, 'events');
+  await db.org(job.orgId, (tx) => unmark(tx, job, 'events'));
+}
+
+/** Deletes all rows of a job. Its histories in Temporal must be gone: its row leads to them. */
+export async function deleteRows(db: Db, job: JobRef): Promise<void> {
+  const { orgId, jobId } = job;
+  for (const table of unbounded) await deleteAll(db, job, table);
+  await db.org(orgId, async (tx) => {
+    await keepSpend(tx, jobId);
+    await forgetBytes(tx, job, 'all');
+    await forgetDeployment(tx, jobId);
+    // All other tables refer to jobs with "on delete cascade".
+    await tx.query('delete from jobs where id = $1', [jobId]);
+  });
+}
+
+/** Takes a deleted deployment from its name, and from between its neighbours in time. */
+async function forgetDeployment(tx: Tx, id: string): Promise<void> {
+  await tx.query('delete from deployment_names where deployment_id = $1', [id]);
+  await tx.query(
+    `update deployments d set previous_id = gone.previous_id from deployments gone
+      where gone.id = $1 and d.previous_id = gone.id`,
+    [id],
+  );
+  await tx.query('delete from deployment_counters where deployment_id = $1', [id]);
+}
+
+/** Several processes may delete the rows of a job: each takes those that no other has locked. */
+async function deleteAll(db: Db, { orgId, jobId }: JobRef, table: string): Promise<void> {
+  const statement = `delete from ${table} where ctid = any(array(
+    select ctid from ${table} where job_id = $1 limit ${batch} for update skip locked)) returning 1`;
+  while ((await db.org(orgId, (tx) => tx.query(statement, [jobId]))).length > 0);
+}
+
+async function unmark(tx: Tx, { jobId }: JobRef, what: 'traces' | 'events'): Promise<void> {
+  await tx.query('delete from deletions where job_id = $1 and what = $2', [jobId, what]);
+}

@@ -1,0 +1,178 @@
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Db } from '../storage/db/db.js';
+import type { JobRef } from '../storage/jobs/events.js';
+import { deleteEvents, deleteRows, deleteTraces } from '../storage/retention/delete.js';
+import {
+  hide,
+  markExpired,
+  markJob,
+  readExpired,
+  readMarked,
+  readRuns,
+  type Deletable,
+  type Deletion,
+} from '../storage/retention/marks.js';
+import { deleteOrg, endJobs, readOrgs, readAnyJobs, tidyOrg } from '../storage/retention/orgs.js';
+import { deleteHistories } from './delete-history.js';
+
+const batch = 200;
+const hourMs = 3_600_000;
+
+/** Days that a closed job and parts of it are kept; null: for ever. */
+export type KeepDays = Record<Deletable, number | null>;
+
+const keepAll: KeepDays = { traces: null, events: null, job: null };
+
+export interface RetentionOptions {
+  /** Default: everything is kept. */
+  keep?: KeepDays;
+  everyMs?: number;
+  /** Called with the bytes that each organization stores. */
+  onSizes?: (bytes: ReadonlyMap<string, number>) => void;
+}
+
+export interface Retention {
+  /** Runs one pass now, and looks for what has expired. */
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Deletes what was marked: deleted jobs, what the age limits end, deleted organizations. Each step
+ * is idempotent: several processes may run it.
+ */
+export function startRetention(
+  client: Client,
+  db: Db,
+  log: Logger,
+  { keep = keepAll, everyMs = 5_000, onSizes }: RetentionOptions = {},
+): Retention {
+  const stopping = new AbortController();
+  // A deletion of many rows stops between two batches.
+  const stoppable: Db = {
+    ...db,
+    org: async (orgId, work) => {
+      stopping.signal.throwIfAborted();
+      return db.org(orgId, work);
+    },
+  };
+  let running: Promise<void> | null = null;
+  let nextLookAt = performance.now();
+  const pass = () =>
+    (running ??= sweepOnce()
+      .catch((err: Error) => log.warn({ err }, 'retention pass failed; retrying at the next'))
+      .finally(() => (running = null)));
+
+  async function sweepOnce(): Promise<void> {
+    if (performance.now() >= nextLookAt) {
+      await markAllExpired(stoppable, log, keep);
+      onSizes?.(await tidyAll(stoppable, log));
+      nextLookAt = performance.now() + hourMs;
+    }
+    for (const deletion of await db.worker((tx) => readMarked(tx, batch))) {
+      if (stopping.signal.aborted) return;
+      await deleteMarked(client, stoppable, deletion).catch((err: Error) =>
+        log.warn({ err, job_id: deletion.jobId, what: deletion.what }, 'not deleted yet; retrying at the next pass'),
+      );
+    }
+    for (const orgId of await db.worker((tx) => readOrgs(tx, 'deleted'))) {
+      if (stopping.signal.aborted) return;
+      await eraseOrg(client, stoppable, orgId).then(
+        (progress) => log.info({ organization: orgId, progress }, 'deletion of an organization'),
+        (err: Error) =>
+          log.warn({ err, organization: orgId }, 'organization not deleted yet; retrying at the next pass'),
+      );
+    }
+  }
+
+  const timer = setInterval(() => void pass(), everyMs);
+  return {
+    async sweep() {
+      await running;
+      nextLookAt = performance.now();
+      await pass();
+    },
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function deleteMarked(client: Client, db: Db, { what, ...job }: Deletion): Promise<void> {
+  if (what === 'traces') return deleteTraces(db, job);
+  if (what === 'events') return deleteEvents(db, job);
+  const runs = await db.org(job.orgId, (tx) => readRuns(tx, job.jobId));
+  if (!runs) return;
+  await deleteHistories(client, { jobId: job.jobId, ...runs });
+  await deleteRows(db, job);
+}
+
+async function markAllExpired(db: Db, log: Logger, keep: KeepDays): Promise<void> {
+  for (const [what, days] of Object.entries(keep) as [Deletable, number | null][]) {
+    if (days === null) continue;
+    for (;;) {
+      const jobs = await db.worker((tx) => readExpired(tx, what, days, batch));
+      let marked = 0;
+      for (const job of jobs) if (await markOne(db, log, job, what)) marked += 1;
+      if (jobs.length < batch || marked === 0) break;
+    }
+  }
+}
+
+/** Whether it is marked now: a job may be extended or needed again meanwhile. */
+async function markOne(db: Db, log: Logger, job: JobRef, what: Deletable): Promise<boolean> {
+  try {
+    return await db.org(job.orgId, async (tx) =>
+      what === 'job' ? (await markJob(tx, job)) === null : markExpired(tx, job, what),
+    );
+  } catch (err) {
+    log.warn({ err, job_id: job.jobId, what }, 'expired job not marked; retrying in an hour');
+    return false;
+  }
+}
+
+async function tidyAll(db: Db, log: Logger): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  for (const orgId of await db.worker((tx) => readOrgs(tx, 'live'))) {
+    try {
+      sizes.set(orgId, await db.org(orgId, (tx) => tidyOrg(tx, orgId)));
+    } catch (err) {
+      log.warn({ err, organization: orgId }, 'organization not tidied; retrying in an hour');
+    }
+  }
+  return sizes;
+}
+
+/** Ends the jobs of a deleted organization; the next pass deletes them, and the organization. */
+async function eraseOrg(client: Client, db: Db, orgId: string): Promise<'begun' | 'done'> {
+  for (let ended = 0; ;) {
+    const jobs = await db.org(orgId, (tx) => endJobs(tx, batch));
+    for (const { workflowId } of jobs) await terminate(client, workflowId);
+    ended += jobs.length;
+    if (jobs.length > 0) continue;
+    // Rollouts in flight still write to their jobs.
+    if (ended > 0) return 'begun';
+    break;
+  }
+  for (;;) {
+    const jobs = await db.org(orgId, (tx) => readAnyJobs(tx, batch));
+    if (jobs.length === 0) break;
+    for (const job of jobs) {
+      await db.org(orgId, (tx) => hide(tx, job));
+      await deleteMarked(client, db, { ...job, what: 'job' });
+    }
+  }
+  await deleteOrg(db, orgId);
+  return 'done';
+}
+
+async function terminate(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).terminate('organization deleted');
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { paused } from '../../src/core/events/jobs.js';
+import type { Db } from '../../src/storage/db/db.js';
+import { writeCounters } from '../../src/storage/deployments/counters.js';
+import { insertDeployment, setSnapshot, promote } from '../../src/storage/deployments/deployments.js';
+import { putDataset } from '../../src/storage/datasets/datasets.js';
+import { insertTasks } from '../../src/storage/graphs/tasks.js';
+import { ensureBootstrapKey } from '../../src/storage/access/keys.js';
+import { noLimits, setLimits } from '../../src/storage/access/limits.js';
+import { takeRequests } from '../../src/storage/access/request-windows.js';
+import { readStoredBytes } from '../../src/storage/access/stored-bytes.js';
+import { recordDecision } from '../../src/storage/decisions/record.js';
+import { insertTrace } from '../../src/storage/jobs/traces.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { insertWebhook } from '../../src/storage/jobs/webhooks.js';
+import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
+import { publishSlots } from '../../src/storage/rollouts/slots.js';
+import { insertLabels } from '../../src/storage/jobs/labels.js';
+import { putSnapshot } from '../../src/storage/deployments/snapshots.js';
+import { putProviderKey } from '../../src/storage/access/provider-keys.js';
+import { putSecret } from '../../src/storage/access/secrets.js';
+import { counterOf } from './counters.js';
+import { insertJob } from './job.js';
+
+/** The tables with rows of an organization. */
+export const tables = [
+  'orgs',
+  'api_keys',
+  'limits',
+  'request_windows',
+  'call_slots',
+  'provider_keys',
+  'audit_log',
+  'jobs',
+  'job_labels',
+  'job_controls',
+  'search_inputs',
+  'search_states',
+  'secrets',
+  'candidates',
+  'rollouts',
+  'model_calls',
+  'job_usage',
+  'daily_spend',
+  'stored_bytes',
+  'job_budgets',
+  'cost_reservations',
+  'rewards',
+  'slots',
+  'sensor_frames',
+  'graph_tasks',
+  'snapshots',
+  'deployments',
+  'deployment_names',
+  'deployment_counters',
+  'datasets',
+  'dataset_rows',
+  'commands',
+  'suggestions',
+  'events',
+  'webhooks',
+  'job_traces',
+  'idempotency_keys',
+  'deletions',
+];
+
+/** Fills all of them for an organization. */
+export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
+  const job = await insertJob(db, org);
+  await ensureBootstrapKey(db, Buffer.alloc(32, 1), org, `key-of-the-organization-named-${org}`);
+  await db.org(org, async (tx) => {
+    await planRollouts(tx, job, [{ ordinal: 0, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }], false);
+    await recordDecision(tx, job, { events: [paused(1)] });
+    await setLimits(tx, org, org, { ...noLimits, requestsPerMinute: 1 });
+    await takeRequests(tx, { orgId: org, subject: org, limit: 1 }, 1);
+    await tx.query('insert into call_slots values ($1, $1, $2, 1, now())', [org, randomUUID()]);
+    await putProviderKey(tx, Buffer.alloc(32, 2), { orgId: org, provider: 'openai', value: 'key' });
+    await putSecret(tx, Buffer.alloc(32, 2), { ...job, name: 'n', origin: 'http://x' }, 'secret');
+    await tx.query(
+      `insert into candidates (id, org_id, job_id, lever_version, generation, status) values ($1, $2, $3, 0, 0, 'proposed')`,
+      [`cand_${org}`, org, job.jobId],
+    );
+    await tx.query(
+      `insert into model_calls (id, org_id, job_id, purpose, request_hash, provider, model, request, http_status)
+       values ($1, $2, $3, 'caller', '', 'p', 'm', '{}', 200)`,
+      [`call_${org}`, org, job.jobId],
+    );
+    await tx.query(
+      `insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced,
+                              from_table, answered, cached)
+       values ($1, $2, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
+      [job.jobId, org],
+    );
+    await readStoredBytes(tx, org);
+    await tx.query('insert into job_budgets (job_id, org_id, max_usd) values ($1, $2, 1)', [job.jobId, org]);
+    await tx.query(
+      'insert into cost_reservations (id, job_id, org_id, amount_usd, presence) values ($1, $2, $3, 1, 1)',
+      [`res_${org}`, job.jobId, org],
+    );
+    await tx.query(`insert into rewards (id, org_id, job_id, body, counted) values ($1, $2, $3, '{}', true)`, [
+      `rwd_${org}`,
+      org,
+      job.jobId,
+    ]);
+    await tx.query(`insert into search_states (job_id, org_id, run, kept) values ($1, $2, 1, '{}')`, [job.jobId, org]);
+    await tx.query(`insert into search_inputs (job_id, org_id, step, input) values ($1, $2, 1, '{}')`, [
+      job.jobId,
+      org,
+    ]);
+    await tx.query(`insert into commands (id, org_id, job_id, kind) values ($1, $2, $3, 'pause')`, [
+      `cmd_${org}`,
+      org,
+      job.jobId,
+    ]);
+    await tx.query(`insert into suggestions (command_id, org_id, hint) values ($1, $2, 'hint')`, [`cmd_${org}`, org]);
+    await insertLabels(tx, job.jobId, { tags: ['tag'], metadata: {} });
+    await insertWebhook(tx, job, 'http://x');
+    await insertTrace(tx, job, { traceId: 'a', parentId: null, sampled: true });
+    await publishSlots(tx, job, [{ ordinal: 1, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }]);
+    await tx.query(
+      `insert into sensor_frames (job_id, org_id, ordinal, candidate_id, stage, generation, trace_ids)
+       values ($1, $2, 0, $3, 'evaluation', 0, '{}')`,
+      [job.jobId, org, `cand_${org}`],
+    );
+    await insertTasks(tx, job, [{ taskId: 'a', input: { question: 'q' }, gold: null, rubric: null }]);
+    const snapshot = await putSnapshot(tx, org, {
+      ...{ kind: 'messages', messages: [], demos: [], levers_marked: false, lever_versions: {} },
+      policy: { provider: 'p', model: 'm' },
+      provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
+    });
+    await insertDeployment(tx, job, 'name');
+    await setSnapshot(tx, job.jobId, snapshot);
+    await promote(tx, job);
+    const dataset = { id: `ds_${org}`, numRows: 1, columns: [], bytes: 2 };
+    await putDataset(
+      tx,
+      org,
+      dataset,
+      (async function* () {
+        yield await Promise.resolve(['{}']);
+      })(),
+    );
+    const spend = { counterId: randomUUID(), day: '2026-01-01', keyId: null, costUsd: 1 };
+    await writeCounters(tx, org, [counterOf({ deploymentId: `dep_${org}` })], [spend]);
+    await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
+    await tx.query(`insert into deletions (job_id, org_id, what) values ($1, $2, 'events')`, [job.jobId, org]);
+  });
+  return job;
+}
