@@ -15,6 +15,7 @@ import { end } from './embedded/process.js';
 import { buildApp } from './http/app.js';
 import { registerDeploymentInference } from './http/inference/deployment.js';
 import { createBytesInFlight } from './http/inference/bytes-in-flight.js';
+import { createCallGate } from './http/admission/calls.js';
 import { registerProxy } from './http/inference/proxy.js';
 import { createMetrics, mergeMetrics, serveMetrics, type MetricValues } from './metrics.js';
 import { connect } from './storage/db/db.js';
@@ -170,7 +171,8 @@ export async function startService(
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
         registerInference: (inferring) => {
           const bytes = createBytesInFlight(config.maxBytesInFlight);
-          const inference = { db: httpDb, notifications, providers, tracing, log, bytes };
+          const gate = createCallGate();
+          const inference = { db: httpDb, notifications, providers, tracing, log, bytes, gate };
           registerProxy(inferring, { ...inference, secretKey });
           registerDeploymentInference(inferring, inference);
         },
@@ -204,9 +206,9 @@ export async function startService(
         target: servers.temporal,
         codecKey: config.codecKey,
         buildId: config.workerBuildId,
+        retention: { keep: config.keepDays, onSizes: metrics.storedBytes },
         deps,
         client,
-        retention: { keep: config.keepDays, onSizes: metrics.storedBytes },
         log,
         ...(bundle && { bundle }),
       });

@@ -24,6 +24,8 @@ import { registerGraphs } from './graphs/routes.js';
 import { registerWebhooks } from './jobs/webhooks.js';
 import { registerCompare } from './jobs/compare.js';
 import { registerHealth } from './server/health.js';
+import { registerCreateGate } from './admission/creates.js';
+import { overCapacity } from './admission/gate.js';
 import { registerHosts } from './server/hosts.js';
 import { registerIdempotency } from './server/idempotency.js';
 import { closeSilentConnections, refuseBrokenHttp } from './server/connections.js';
@@ -65,7 +67,8 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown);
-    if (error.status >= 500)
+    // A line for each call beyond capacity would add to the load; the metrics count them.
+    if (error.status >= 500 && error.code !== overCapacity)
       request.log.error({ err: thrown, method: request.method, url: request.url }, error.message);
     return sendError(request, reply, error);
   });
@@ -93,6 +96,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   const hashOf = createKeyHash(deps.secretKey);
   limitStrangers(app, hashOf);
   registerAuth(app, deps, hashOf);
+  registerCreateGate(app);
   registerNotFound(app);
   registerIdempotency(app, deps);
   registerAudit(app, deps);

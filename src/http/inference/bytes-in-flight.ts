@@ -1,12 +1,13 @@
 import type { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, preParsingHookHandler } from 'fastify';
 import { ApiError } from '../server/errors.js';
+import { overCapacity } from '../admission/gate.js';
 
 /** The process holds too many bytes for another call, or for this one's answer. */
 export class OverCapacityError extends ApiError {
   constructor() {
     const message = 'The service holds as many requests and answers as its memory allows; repeat the call.';
-    super(503, 'over_capacity', message);
+    super(503, overCapacity, message);
   }
 }
 
@@ -21,7 +22,7 @@ export interface HeldBytes {
 /** The bound of the bytes that all calls of a process hold. */
 export interface BytesInFlight {
   /** Hooks of a route that admit calls by the size of their request. */
-  hooks: Pick<RouteShorthandOptions, 'onRequest' | 'preParsing'>;
+  hooks: { onRequest: onRequestHookHandler; preParsing: preParsingHookHandler };
   /** The bytes of an admitted call. */
   of(request: FastifyRequest): HeldBytes;
   /** Bytes held now. */

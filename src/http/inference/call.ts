@@ -6,7 +6,9 @@ import type { CallRollout } from '../../storage/rollouts/calls.js';
 import type { Db } from '../../storage/db/db.js';
 import type { Notifications } from '../../storage/db/notifications.js';
 import type { Tracing } from '../../tracing/tracing.js';
+import type { Place } from '../admission/gate.js';
 import type { BytesInFlight, HeldBytes } from './bytes-in-flight.js';
+import type { CallGate } from '../admission/calls.js';
 import type { MarkedSpan } from './lever-marks.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -19,6 +21,7 @@ export interface ProxyDeps {
   tracing: Tracing | null;
   log: Logger;
   bytes: BytesInFlight;
+  gate: CallGate;
   /** Time limit of a model call, up to its last byte. */
   callTimeoutMs?: number;
   /** Time to keep reading and recording an answer after the caller has disconnected. */
@@ -34,6 +37,7 @@ export interface ForwardedCall {
   client: ModelClient;
   upstream: UpstreamRequest;
   bytes: HeldBytes;
+  place: Place;
   /** Answers instead of the provider. */
   answeredBy?: (signal: AbortSignal) => Promise<ModelAnswer>;
   /** Fields for log lines. */

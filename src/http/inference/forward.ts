@@ -30,6 +30,7 @@ export function createForward<Call extends ForwardedCall>(
   const recorder: Recorder<Call> = {
     ...given,
     record: (call, result) => {
+      call.place.resume();
       // The steps of a graph are calls of their own.
       if (!call.answeredBy) observe(call, result, purpose);
       return given.record(call, result);
@@ -47,6 +48,7 @@ export function createForward<Call extends ForwardedCall>(
     try {
       await withTimeout(callTimeoutMs, watch.signal, async (signal) => {
         const { client, provider, answeredBy } = call;
+        call.place.pause();
         const answer = await upstream(
           call,
           answeredBy ? answeredBy(signal) : client.send(provider, call.upstream.body, signal, call.upstream),

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { App } from '../deps.js';
 import { isPublic } from './auth.js';
 import { ApiError } from './errors.js';
+import { createPace } from '../../util/pace.js';
 import { presentedKey, type KeyHashOf } from './presented-key.js';
 
 const windowMs = 60_000;
@@ -12,13 +13,23 @@ const most = { remote: 100, loopback: 1_000 };
 const remembered = 10_000;
 
 /**
- * Refuses an address with many failed authentications before any look-up (429). Keys that were
- * accepted before pass: others may share their address, behind a proxy or on one machine.
+ * Slows down requests without a key, or with an unknown one, by their address, and refuses an
+ * address with many failed authentications before any look-up (429). Keys that were accepted before
+ * pass: others may share their address, behind a proxy or on one machine.
  */
 export function limitStrangers(app: App, hashOf: KeyHashOf): void {
   const failures = new LRUCache<string, number>({ max: remembered, ttl: windowMs, noUpdateTTL: true });
   const accepted = new LRUCache<string, true>({ max: remembered });
+  const pace = createPace();
   const wasAccepted = (request: FastifyRequest) => accepted.has(hashOf(request) ?? '');
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (isContainer(request) || wasAccepted(request)) return done();
+    const waitMs = pace(networkOf(request.ip));
+    if (waitMs === null) done(tooMany());
+    else if (waitMs < 1) done();
+    else setTimeout(done, waitMs);
+  });
 
   app.addHook('onRequest', (request, _reply, done) => {
     if (!needsLookUp(request)) return done();
@@ -45,6 +56,17 @@ export function limitStrangers(app: App, hashOf: KeyHashOf): void {
     } else if (request.caller) accepted.set(hashOf(request)!, true);
     done();
   });
+}
+
+function tooMany(): ApiError {
+  const detail = 'Too many requests without a valid key from this address; retry in 1 s.';
+  return new ApiError(429, 'too_many_requests', detail);
+}
+
+/** Whether an inference key is presented, which is checked without a look-up. */
+function isContainer(request: FastifyRequest): boolean {
+  const presented = presentedKey(request);
+  return 'key' in presented && presented.key.startsWith('rip_');
 }
 
 /** Whether a failure counts: public routes need no key, and inference keys cost no look-up. */

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import type { Payer } from '../../../src/core/jobs/payer.js';
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
+import { createCallGate } from '../../../src/http/admission/calls.js';
 import { createMeter } from '../../../src/http/inference/deployment-meter.js';
 import { createSpendCheck, readSpendToday } from '../../../src/storage/access/spend-quota.js';
 import { readQuotaRefused } from '../../../src/storage/jobs/cost-budget.js';
@@ -43,7 +44,11 @@ beforeAll(async () => {
           tracing: null,
           log: app.log as ProxyDeps['log'],
         },
-        ...{ bytes: createBytesInFlight(64 * 1024 * 1024), secretKey: proxy.http.deps.secretKey },
+        ...{
+          bytes: createBytesInFlight(64 * 1024 * 1024),
+          gate: createCallGate(),
+          secretKey: proxy.http.deps.secretKey,
+        },
       }),
   });
   otherUrl = await other.listen({ port: 0, host: '127.0.0.1' });

@@ -18,7 +18,11 @@ afterAll(() => void jest.restoreAllMocks());
 
 async function failures(times: number, addressOf: (n: number) => string): Promise<number[]> {
   const answers: number[] = [];
-  for (let n = 0; n < times; n += 1) answers.push((await ask(addressOf(n), `unknown-${n}`)).statusCode);
+  for (let n = 0; n < times; n += 1) {
+    answers.push((await ask(addressOf(n), `unknown-${n}`)).statusCode);
+    // No faster than a stranger may ask.
+    ahead += 10;
+  }
   return answers;
 }
 
@@ -94,4 +98,19 @@ test('a key is hashed once for each request', async () => {
 test('loopback has ten times as many', async () => {
   expect(new Set(await failures(1_000, () => '127.0.0.1'))).toEqual(new Set([401]));
   expect((await ask('127.0.0.1', 'unknown')).statusCode).toBe(429);
+});
+
+test('strangers who hurry wait or are 429, and callers with a key do not', async () => {
+  const address = '203.0.113.9';
+  expect((await ask(address, http.key)).statusCode).toBe(200);
+  const hurried = await Promise.all(
+    Array.from({ length: 1_000 }, () => http.app.inject({ url: '/livez', remoteAddress: address })),
+  );
+  const count = (status: number) => hurried.filter(({ statusCode }) => statusCode === status).length;
+  expect(count(200) + count(429)).toBe(1_000);
+  expect(count(200)).toBeGreaterThanOrEqual(200);
+  expect(count(429)).toBeGreaterThan(300);
+  const refused = hurried.find(({ statusCode }) => statusCode === 429)!;
+  expect([refused.json().code, refused.headers['retry-after']]).toEqual(['too_many_requests', '1']);
+  expect((await ask(address, http.key)).statusCode).toBe(200);
 });

@@ -1,0 +1,99 @@
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '../server/errors.js';
+
+/** Work that a process does at a time; what comes beyond waits in a queue, or is refused. */
+export interface Gate {
+  /** Resolves with a place once one is free. Rejects where the queue is full (503). */
+  enter(): Promise<Place>;
+  /** Whether `enter` would refuse now. */
+  isFull(): boolean;
+}
+
+/** The place of one piece of work. */
+export interface Place {
+  /** Frees the place while the work waits for something else. */
+  pause(): void;
+  /** Goes on, also where no place is free: the work is nearly done. */
+  resume(): void;
+  leave(): void;
+}
+
+export interface GateOptions {
+  places: number;
+  /** Length of the queue in a burst. */
+  burst: number;
+  /** Its length once it has not been empty for `standingMs`: a longer one would only add delay. */
+  standing: number;
+  standingMs?: number;
+  now?: () => number;
+}
+
+/** Code of a refusal for want of memory or of places. */
+export const overCapacity = 'over_capacity';
+
+/** More work than the process can do. */
+export function overloaded(): ApiError {
+  const detail = 'The service has more requests of this kind than it can work on; repeat the request.';
+  return new ApiError(503, overCapacity, detail);
+}
+
+/** The place of work that no gate admits. */
+export const anywhere: Place = { pause() {}, resume() {}, leave() {} };
+
+export function createGate(options: GateOptions): Gate {
+  const { places, burst, standing, standingMs = 100, now = () => performance.now() } = options;
+  let working = 0;
+  const queue: ((place: Place) => void)[] = [];
+  /** Since when the queue has not been empty; null: it is. */
+  let waitingSince: number | null = null;
+
+  function isFull(): boolean {
+    if (working < places && queue.length === 0) return false;
+    const isStanding = waitingSince !== null && now() - waitingSince > standingMs;
+    return queue.length >= (isStanding ? standing : burst);
+  }
+
+  function free(): void {
+    working -= 1;
+    while (working < places && queue.length > 0) queue.shift()!(take());
+    if (queue.length === 0) waitingSince = null;
+  }
+
+  function take(): Place {
+    working += 1;
+    let state: 'working' | 'paused' | 'left' = 'working';
+    return {
+      pause() {
+        if (state !== 'working') return;
+        state = 'paused';
+        free();
+      },
+      resume() {
+        if (state !== 'paused') return;
+        state = 'working';
+        working += 1;
+      },
+      leave() {
+        const wasWorking = state === 'working';
+        state = 'left';
+        if (wasWorking) free();
+      },
+    };
+  }
+
+  return {
+    isFull,
+    async enter() {
+      if (working < places && queue.length === 0) return take();
+      if (isFull()) throw overloaded();
+      waitingSince ??= now();
+      return new Promise((resolve) => queue.push(resolve));
+    },
+  };
+}
+
+/** Leaves a place when the reply is sent, or its caller has gone. */
+export function leaveAtEnd(place: Place, { raw }: FastifyReply): void {
+  if (raw.destroyed) place.leave();
+  else raw.once('close', () => place.leave());
+}
