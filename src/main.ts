@@ -15,7 +15,6 @@ import { end } from './embedded/process.js';
 import { buildApp } from './http/app.js';
 import { registerDeploymentInference } from './http/inference/deployment.js';
 import { createBytesInFlight } from './http/inference/bytes-in-flight.js';
-import { createCallGate } from './http/admission/calls.js';
 import { registerProxy } from './http/inference/proxy.js';
 import { createMetrics, mergeMetrics, serveMetrics, type MetricValues } from './metrics.js';
 import { connect } from './storage/db/db.js';
@@ -171,8 +170,7 @@ export async function startService(
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
         registerInference: (inferring) => {
           const bytes = createBytesInFlight(config.maxBytesInFlight);
-          const gate = createCallGate();
-          const inference = { db: httpDb, notifications, providers, tracing, log, bytes, gate };
+          const inference = { db: httpDb, notifications, providers, tracing, log, bytes };
           registerProxy(inferring, { ...inference, secretKey });
           registerDeploymentInference(inferring, inference);
         },

@@ -24,7 +24,7 @@ import { registerGraphs } from './graphs/routes.js';
 import { registerWebhooks } from './jobs/webhooks.js';
 import { registerCompare } from './jobs/compare.js';
 import { registerHealth } from './server/health.js';
-import { registerCreateGate } from './admission/creates.js';
+import { registerAdmission } from './admission/admission.js';
 import { overCapacity } from './admission/gate.js';
 import { registerHosts } from './server/hosts.js';
 import { registerIdempotency } from './server/idempotency.js';
@@ -96,7 +96,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   const hashOf = createKeyHash(deps.secretKey);
   limitStrangers(app, hashOf);
   registerAuth(app, deps, hashOf);
-  registerCreateGate(app);
+  registerAdmission(app, deps);
   registerNotFound(app);
   registerIdempotency(app, deps);
   registerAudit(app, deps);

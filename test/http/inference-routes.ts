@@ -1,7 +1,6 @@
 import { createProviders } from '../../src/clients/models/providers.js';
 import type { HttpDeps } from '../../src/http/deps.js';
 import { createBytesInFlight } from '../../src/http/inference/bytes-in-flight.js';
-import { createCallGate } from '../../src/http/admission/calls.js';
 import { registerDeploymentInference } from '../../src/http/inference/deployment.js';
 import { registerProxy } from '../../src/http/inference/proxy.js';
 import { secretKey, type TestHttp } from './support.js';
@@ -19,7 +18,6 @@ export function inferenceRoutes(http: TestHttp): Pick<HttpDeps, 'registerInferen
         providers: createProviders({}),
         tracing: null,
         bytes: createBytesInFlight(64 * 1024 * 1024),
-        gate: createCallGate(),
         secretKey,
       };
       registerProxy(app, deps);

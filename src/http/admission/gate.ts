@@ -92,7 +92,7 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** Leaves a place when the reply is sent, or its caller has gone. */
+/** Leaves a place at the latest when the reply is closed. */
 export function leaveAtEnd(place: Place, { raw }: FastifyReply): void {
   if (raw.destroyed) place.leave();
   else raw.once('close', () => place.leave());

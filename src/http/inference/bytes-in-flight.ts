@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest, onRequestHookHandler, preParsingHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { ApiError } from '../server/errors.js';
 import { overCapacity } from '../admission/gate.js';
 
@@ -22,7 +22,7 @@ export interface HeldBytes {
 /** The bound of the bytes that all calls of a process hold. */
 export interface BytesInFlight {
   /** Hooks of a route that admit calls by the size of their request. */
-  hooks: { onRequest: onRequestHookHandler; preParsing: preParsingHookHandler };
+  hooks: Pick<RouteShorthandOptions, 'onRequest' | 'preParsing'>;
   /** The bytes of an admitted call. */
   of(request: FastifyRequest): HeldBytes;
   /** Bytes held now. */

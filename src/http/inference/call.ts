@@ -8,7 +8,6 @@ import type { Notifications } from '../../storage/db/notifications.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import type { Place } from '../admission/gate.js';
 import type { BytesInFlight, HeldBytes } from './bytes-in-flight.js';
-import type { CallGate } from '../admission/calls.js';
 import type { MarkedSpan } from './lever-marks.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -21,7 +20,6 @@ export interface ProxyDeps {
   tracing: Tracing | null;
   log: Logger;
   bytes: BytesInFlight;
-  gate: CallGate;
   /** Time limit of a model call, up to its last byte. */
   callTimeoutMs?: number;
   /** Time to keep reading and recording an answer after the caller has disconnected. */

@@ -41,7 +41,7 @@ const schema: FastifySchema = inferenceSchema(
 
 /** Registers the inference paths of deployments. */
 export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
-  const { db, log, providers, tracing, bytes, gate } = deps;
+  const { db, log, providers, tracing, bytes } = deps;
   const snapshots = createServedSnapshots(db);
   // Many requests arrive in bursts.
   const resolved = createSharedReads<ServedDeployment | null>();
@@ -51,7 +51,6 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { deployment_id: ref } = request.params as z.infer<typeof params>;
     const { orgId, keyId } = request.caller;
-    const place = await gate.enter(request, reply);
     const body = readChatBody(request.body);
     const found = await resolved(`${orgId} ${ref}`, () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref)));
     if (found) void reply.header('x-ratchet-deployment-id', found.id);
@@ -69,7 +68,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
         ...{ client, ...callOf(client, served, body) },
         ...{ orgId, keyId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
         bytes: bytes.of(request),
-        place,
+        place: request.place,
       },
       reply,
     );
@@ -88,7 +87,6 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
       {
         bodyLimit,
         ...bytes.hooks,
-        onRequest: [gate.onRequest, bytes.hooks.onRequest],
         helmet: false,
         config: { access: 'inference' },
         validatorCompiler: unjudged,

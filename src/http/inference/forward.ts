@@ -124,7 +124,10 @@ export function createForward<Call extends ForwardedCall>(
 
   const tracked = (call: Call, reply: FastifyReply): Promise<void> => {
     const release = call.bytes.keep();
-    const work = forward(call, reply).finally(release);
+    const work = forward(call, reply).finally(() => {
+      release();
+      call.place.leave();
+    });
     const done: Promise<unknown> = work.then(forget, forget);
     inFlight.add(done);
     function forget(): void {

@@ -17,7 +17,6 @@ import { rolloutSpan } from '../../tracing/spans.js';
 import type { App } from '../deps.js';
 import { createContainerKeys } from '../server/container-keys.js';
 import { ApiError, refuse } from '../server/errors.js';
-import type { Place } from '../admission/gate.js';
 import { graphCall } from './graph-call.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
 import { boundUpstream, createCostReservations } from './budget.js';
@@ -50,8 +49,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
     if (!correlationPattern.test(correlationId)) {
       throw new ApiError(400, 'invalid_request', 'A correlation id has 1 to 256 visible ASCII characters.');
     }
-    const place = await deps.gate.enter(request, reply);
-    const { call, recorded } = await resolve(request, reply, { jobId, correlationId, sent, place });
+    const { call, recorded } = await resolve(request, reply, { jobId, correlationId, sent });
     void reply.headers(callHeaders(call));
     const cached = recorded ? null : await recorder.recordCached(call);
     if (cached) void reply.header('x-ratchet-cache', 'hit');
@@ -79,7 +77,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
   async function resolve(
     request: FastifyRequest,
     reply: FastifyReply,
-    { jobId, correlationId, sent, place }: AskedCall,
+    { jobId, correlationId, sent }: { jobId: string; correlationId: string; sent: ReturnType<typeof readChatBody> },
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
     const { orgId, keyId } = request.caller;
     const seed = seedOf(request.headers);
@@ -130,7 +128,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
           logged,
         },
         bytes: deps.bytes.of(request),
-        place,
+        place: request.place,
         // A graph makes several calls, and the caller's own traffic is not the job's.
         cacheScope:
           rollout.source === 'service' && graph === null ? cacheScope(found.answerCache, upstream.body) : null,
@@ -149,7 +147,6 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
       {
         bodyLimit,
         ...deps.bytes.hooks,
-        onRequest: [deps.gate.onRequest, deps.bytes.hooks.onRequest],
         helmet: false,
         config: { access: 'inference' },
         validatorCompiler: unjudged,
@@ -159,14 +156,6 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
     );
   }
   app.addHook('onClose', () => forward.settled());
-}
-
-/** A call before its job is known. */
-interface AskedCall {
-  jobId: string;
-  correlationId: string;
-  sent: ReturnType<typeof readChatBody>;
-  place: Place;
 }
 
 /** The rollout and candidate of a call; claims a new correlation id. */

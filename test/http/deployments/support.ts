@@ -6,7 +6,6 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { createMetrics } from '../../../src/metrics.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
-import { createCallGate } from '../../../src/http/admission/calls.js';
 import { registerDeploymentInference } from '../../../src/http/inference/deployment.js';
 import type { ProxyDeps } from '../../../src/http/inference/call.js';
 import { ask, saying as sayingBy } from '../../support/deployments-over-http.js';
@@ -63,7 +62,6 @@ async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>
       registerDeploymentInference(app, {
         ...{ db, notifications, providers, tracing: null, log: app.log as Logger },
         bytes: createBytesInFlight(64 * 1024 * 1024),
-        gate: createCallGate(),
         ...options,
       }),
   });

@@ -4,7 +4,6 @@ import { pino } from 'pino';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import type { Payer } from '../../../src/core/jobs/payer.js';
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
-import { createCallGate } from '../../../src/http/admission/calls.js';
 import { createMeter } from '../../../src/http/inference/deployment-meter.js';
 import { createSpendCheck, readSpendToday } from '../../../src/storage/access/spend-quota.js';
 import { readQuotaRefused } from '../../../src/storage/jobs/cost-budget.js';
@@ -46,7 +45,6 @@ beforeAll(async () => {
         },
         ...{
           bytes: createBytesInFlight(64 * 1024 * 1024),
-          gate: createCallGate(),
           secretKey: proxy.http.deps.secretKey,
         },
       }),

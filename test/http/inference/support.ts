@@ -6,7 +6,6 @@ import { issueInferenceKey, verifyInferenceKey } from '../../../src/clients/cont
 import { createProviders } from '../../../src/clients/models/providers.js';
 import type { EvaluationSpec, Message, SessionSpec } from '../../../src/core/jobs/spec.js';
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
-import { createCallGate } from '../../../src/http/admission/calls.js';
 import { registerProxy } from '../../../src/http/inference/proxy.js';
 import type { ProxyDeps } from '../../../src/http/inference/call.js';
 import { createSpendCheck } from '../../../src/storage/access/spend-quota.js';
@@ -122,7 +121,6 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
       registerProxy(app, {
         ...{ db, notifications, providers, tracing: null, log: app.log as ProxyDeps['log'] },
         bytes: createBytesInFlight(64 * 1024 * 1024),
-        gate: createCallGate(),
         secretKey,
         ...options,
       }),
