@@ -31,6 +31,7 @@ export function registerAdmission(app: App, { observe }: Pick<HttpDeps, 'observe
     return callPath.test(url) && !isContainer(request) ? calls : null;
   };
 
+  const refuseLater = createDelay();
   // Refuse what would only wait to be refused before any other work: there may be much of it.
   const handlers = app.server.listeners('request') as ((...args: [IncomingMessage, ServerResponse]) => void)[];
   app.server.removeAllListeners('request');
@@ -41,7 +42,7 @@ export function registerAdmission(app: App, { observe }: Pick<HttpDeps, 'observe
       return;
     }
     observe?.('POST', 'over capacity', 503, 0);
-    refuse(request, response, gate === calls);
+    refuseLater(() => refuse(request, response, gate === calls));
   });
 
   app.decorateRequest('place', null as unknown as Place);
@@ -70,6 +71,22 @@ function isContainer({ headers }: IncomingMessage): boolean {
   return [headers.authorization, headers['x-api-key']?.toString()].some(
     (key) => key && /^(?:Bearer +)?rip_/i.test(key),
   );
+}
+
+const delayMs = 1_000;
+const mostDelayed = 5_000;
+
+/** A refusal that is sent at once would be followed at once by another request of its caller. */
+function createDelay(): (refuse: () => void) => void {
+  let delayed = 0;
+  return (refuse) => {
+    if (delayed >= mostDelayed) return refuse();
+    delayed += 1;
+    setTimeout(() => {
+      delayed -= 1;
+      refuse();
+    }, delayMs);
+  };
 }
 
 /** A larger body is not read. */
