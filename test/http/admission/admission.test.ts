@@ -48,7 +48,7 @@ test('what finds no place is 503 with retry-after, and reads and commands go on'
   start();
   const statuses = await all;
   expect(new Set(statuses)).toEqual(new Set([201, 503]));
-  expect(statuses.filter((status) => status === 201).length).toBeGreaterThanOrEqual(32);
+  expect(statuses.filter((status) => status === 201).length).toBeGreaterThanOrEqual(16);
   expect((await post(jobs, evaluationRequest)).status).toBe(201);
 }, 60_000);
 
