@@ -11,7 +11,7 @@ export interface Gate {
 
 /** The place of one piece of work. */
 export interface Place {
-  /** Frees the place while the work waits for something else. */
+  /** Frees the place while the work waits for something else, once that takes `longMs`. */
   pause(): void;
   /** Goes on, also where no place is free: the work is nearly done. */
   resume(): void;
@@ -25,6 +25,7 @@ export interface GateOptions {
   /** Its length once it has not been empty for `standingMs`: a longer one would only add delay. */
   standing: number;
   standingMs?: number;
+  longMs?: number;
   now?: () => number;
 }
 
@@ -41,7 +42,7 @@ export function overloaded(): ApiError {
 export const anywhere: Place = { pause() {}, resume() {}, leave() {} };
 
 export function createGate(options: GateOptions): Gate {
-  const { places, burst, standing, standingMs = 100, now = () => performance.now() } = options;
+  const { places, burst, standing, standingMs = 100, longMs = 50, now = () => performance.now() } = options;
   let working = 0;
   const queue: ((place: Place) => void)[] = [];
   /** Since when the queue has not been empty; null: it is. */
@@ -61,22 +62,29 @@ export function createGate(options: GateOptions): Gate {
 
   function take(): Place {
     working += 1;
-    let state: 'working' | 'paused' | 'left' = 'working';
+    let holds = true;
+    let hasLeft = false;
+    let timer: NodeJS.Timeout | undefined;
+    const giveUp = () => {
+      if (!holds) return;
+      holds = false;
+      free();
+    };
     return {
       pause() {
-        if (state !== 'working') return;
-        state = 'paused';
-        free();
+        if (!hasLeft) timer ??= setTimeout(giveUp, longMs);
       },
       resume() {
-        if (state !== 'paused') return;
-        state = 'working';
+        clearTimeout(timer);
+        timer = undefined;
+        if (holds || hasLeft) return;
+        holds = true;
         working += 1;
       },
       leave() {
-        const wasWorking = state === 'working';
-        state = 'left';
-        if (wasWorking) free();
+        hasLeft = true;
+        clearTimeout(timer);
+        giveUp();
       },
     };
   }

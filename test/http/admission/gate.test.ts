@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { setTimeout } from 'node:timers/promises';
 import { createGate, type Place } from '../../../src/http/admission/gate.js';
 import { range } from '../../support/range.js';
 import { runs } from '../../support/runs.js';
+import { until } from '../../support/until.js';
 
 const codeOf = (error: { status: number; code: string }) => `${error.status} ${error.code}`;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -52,6 +54,21 @@ describe('a burst', () => {
   });
 });
 
+test('work that waits for long frees its place, and gets it back where none is free', async () => {
+  const gate = createGate({ places: 1, burst: 4, standing: 4, longMs: 1 });
+  const [first] = [await gate.enter()];
+  const entered = enterAll(gate, 2);
+  first.pause();
+  await until('the next one has the place', () => Promise.resolve(entered[0] !== undefined));
+  first.resume();
+  (entered[0] as Place).leave();
+  await settled();
+  expect(entered[1]).toBeUndefined();
+  first.leave();
+  await settled();
+  expect(entered[1]).toBeDefined();
+});
+
 test('no place is lost, and none waits beside a free one, whatever the order of steps', async () => {
   const step = fc.constantFrom('enter', 'pause', 'resume', 'leave');
   await fc.assert(
@@ -59,7 +76,7 @@ test('no place is lost, and none waits beside a free one, whatever the order of 
       fc.integer({ min: 1, max: 3 }),
       fc.array(fc.tuple(step, fc.nat(9)), { maxLength: 60 }),
       async (places, steps) => {
-        const gate = createGate({ places, burst: 100, standing: 100 });
+        const gate = createGate({ places, burst: 100, standing: 100, longMs: 0 });
         const inside: { place: Place; state: string }[] = [];
         let waiting = 0;
         for (const [action, pick] of steps) {
@@ -75,6 +92,7 @@ test('no place is lost, and none waits beside a free one, whatever the order of 
             if (action === 'leave') one.state = 'left';
             else if (one.state !== 'left') one.state = action === 'pause' ? 'paused' : 'working';
           }
+          if (action === 'pause') await setTimeout(2);
           await settled();
           const working = inside.filter(({ state }) => state === 'working').length;
           if (waiting > 0) expect(working).toBeGreaterThanOrEqual(places);
