@@ -73,19 +73,25 @@ function isContainer({ headers }: IncomingMessage): boolean {
   );
 }
 
-const delayMs = 1_000;
+const [shortestMs, longestMs] = [500, 1_500];
 const mostDelayed = 5_000;
 
-/** A refusal that is sent at once would be followed at once by another request of its caller. */
+/**
+ * A refusal that is sent at once would be followed at once by another request of its caller, and
+ * refusals that are sent together by requests that come together.
+ */
 function createDelay(): (refuse: () => void) => void {
   let delayed = 0;
   return (refuse) => {
     if (delayed >= mostDelayed) return refuse();
     delayed += 1;
-    setTimeout(() => {
-      delayed -= 1;
-      refuse();
-    }, delayMs);
+    setTimeout(
+      () => {
+        delayed -= 1;
+        refuse();
+      },
+      shortestMs + Math.random() * (longestMs - shortestMs),
+    );
   };
 }
 

@@ -22,9 +22,13 @@ export interface GateOptions {
   places: number;
   /** Length of the queue in a burst. */
   burst: number;
-  /** Its length once it has not been empty for `standingMs`: a longer one would only add delay. */
+  /**
+   * Its length once it has not been empty for `standingMs`, and for `calmMs` after a refusal: a
+   * longer one would only add delay.
+   */
   standing: number;
   standingMs?: number;
+  calmMs?: number;
   longMs?: number;
   now?: () => number;
 }
@@ -42,16 +46,21 @@ export function overloaded(): ApiError {
 export const anywhere: Place = { pause() {}, resume() {}, leave() {} };
 
 export function createGate(options: GateOptions): Gate {
-  const { places, burst, standing, standingMs = 100, longMs = 50, now = () => performance.now() } = options;
+  const { places, burst, standing, standingMs = 100, calmMs = 5_000, longMs = 50 } = options;
+  const { now = () => performance.now() } = options;
   let working = 0;
   const queue: ((place: Place) => void)[] = [];
   /** Since when the queue has not been empty; null: it is. */
   let waitingSince: number | null = null;
+  let refusedAt = -Infinity;
 
   function isFull(): boolean {
     if (working < places && queue.length === 0) return false;
-    const isStanding = waitingSince !== null && now() - waitingSince > standingMs;
-    return queue.length >= (isStanding ? standing : burst);
+    const time = now();
+    const isStanding = time - refusedAt < calmMs || (waitingSince !== null && time - waitingSince > standingMs);
+    const isRefused = queue.length >= (isStanding ? standing : burst);
+    if (isRefused) refusedAt = time;
+    return isRefused;
   }
 
   function free(): void {

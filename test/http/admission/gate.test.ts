@@ -22,7 +22,7 @@ function enterAll(gate: ReturnType<typeof createGate>, count: number) {
 
 describe('a burst', () => {
   test('waits in order, and what the queue cannot take is 503', async () => {
-    const gate = createGate({ places: 2, burst: 3, standing: 0 });
+    const gate = createGate({ places: 2, burst: 3, standing: 0, calmMs: 0 });
     const entered = enterAll(gate, 6);
     await settled();
     expect([entered.length, entered[5], gate.isFull()]).toEqual([6, '503 over_capacity', true]);
@@ -34,9 +34,10 @@ describe('a burst', () => {
     expect(gate.isFull()).toBe(false);
   });
 
-  test('that lasts gets a short queue, until the queue has been empty', async () => {
+  test('that lasts gets a short queue, until none was refused for a while', async () => {
     let time = 0;
-    const gate = createGate({ places: 1, burst: 8, standing: 1, standingMs: 100, now: () => time });
+    const clock = { standingMs: 100, calmMs: 5_000, now: () => time };
+    const gate = createGate({ places: 1, burst: 8, standing: 1, ...clock });
     const entered = enterAll(gate, 4);
     time = 100;
     expect(gate.isFull()).toBe(false);
@@ -47,10 +48,18 @@ describe('a burst', () => {
       (entered[n] as Place).leave();
       await settled();
     }
-    expect(gate.isFull()).toBe(false);
-    const later = enterAll(gate, 5);
+    const refusals = async (count: number) => {
+      const outcomes = enterAll(gate, count);
+      await settled();
+      return outcomes.filter((outcome) => typeof outcome === 'string').length;
+    };
+    expect(await refusals(5)).toBe(4);
+    time += 4_999;
+    expect(gate.isFull()).toBe(true);
+    time += 5_000;
+    (entered[3] as Place).leave();
     await settled();
-    expect(later.filter((outcome) => typeof outcome === 'string')).toEqual([]);
+    expect(await refusals(5)).toBe(0);
   });
 });
 
