@@ -4,7 +4,7 @@ import { ExpiringMap } from './expiring-map.js';
 const perSecond = 100;
 const burst = 100;
 /** A request that would wait for longer is refused. */
-const longestMs = 1_000;
+export const longestWaitMs = 1_000;
 const remembered = 10_000;
 const intervalMs = 1_000 / perSecond;
 
@@ -14,12 +14,12 @@ const intervalMs = 1_000 / perSecond;
  */
 export function createPace(now: () => number = () => performance.now()): (network: string) => number | null {
   /** When the turn after the last one comes. */
-  const next = new ExpiringMap<string, number>(remembered, longestMs + intervalMs * burst);
+  const next = new ExpiringMap<string, number>(remembered, longestWaitMs + intervalMs * burst);
   return (network) => {
     const time = now();
     const turn = Math.max(next.get(network) ?? -Infinity, time - (burst - 1) * intervalMs);
     const waitMs = turn - time;
-    if (waitMs > longestMs) return null;
+    if (waitMs > longestWaitMs) return null;
     next.set(network, turn + intervalMs);
     return Math.max(0, waitMs);
   };

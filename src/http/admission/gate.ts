@@ -11,7 +11,7 @@ export interface Gate {
 
 /** The place of one piece of work. */
 export interface Place {
-  /** Frees the place while the work waits for something else, once that takes `longMs`. */
+  /** Frees the place while the work waits for something else, if that takes long. */
   pause(): void;
   /** Goes on, also where no place is free: the work is nearly done. */
   resume(): void;
@@ -22,13 +22,11 @@ export interface GateOptions {
   places: number;
   /** Length of the queue in a burst. */
   burst: number;
-  /**
-   * Its length once it has not been empty for `standingMs`, and for `calmMs` after a refusal: a
-   * longer one would only add delay.
-   */
-  standing: number;
-  standingMs?: number;
+  /** Once work has waited for so long, the queue is only as long as is worked off in this time. */
+  longestWaitMs: number;
+  /** How long that lasts after a refusal: callers who were refused come back. */
   calmMs?: number;
+  /** A pause for longer than this frees the place. */
   longMs?: number;
   now?: () => number;
 }
@@ -46,27 +44,26 @@ export function overloaded(): ApiError {
 export const anywhere: Place = { pause() {}, resume() {}, leave() {} };
 
 export function createGate(options: GateOptions): Gate {
-  const { places, burst, standing, standingMs = 100, calmMs = 5_000, longMs = 50 } = options;
-  const { now = () => performance.now() } = options;
+  const { places, burst, longestWaitMs, calmMs = 5_000, longMs = 50, now = () => performance.now() } = options;
   let working = 0;
-  const queue: ((place: Place) => void)[] = [];
-  /** Since when the queue has not been empty; null: it is. */
-  let waitingSince: number | null = null;
+  const queue: { enter: (place: Place) => void; since: number }[] = [];
   let refusedAt = -Infinity;
+  const left = createRate(now);
 
   function isFull(): boolean {
     if (working < places && queue.length === 0) return false;
     const time = now();
-    const isStanding = time - refusedAt < calmMs || (waitingSince !== null && time - waitingSince > standingMs);
-    const isRefused = queue.length >= (isStanding ? standing : burst);
+    const isSlow = time - refusedAt < calmMs || time - (queue[0]?.since ?? time) > longestWaitMs;
+    const longest = isSlow ? Math.min(burst, 1 + left.perMs() * longestWaitMs) : burst;
+    const isRefused = queue.length >= longest;
     if (isRefused) refusedAt = time;
     return isRefused;
   }
 
   function free(): void {
     working -= 1;
-    while (working < places && queue.length > 0) queue.shift()!(take());
-    if (queue.length === 0) waitingSince = null;
+    left.count();
+    while (working < places && queue.length > 0) queue.shift()!.enter(take());
   }
 
   function take(): Place {
@@ -103,9 +100,22 @@ export function createGate(options: GateOptions): Gate {
     async enter() {
       if (working < places && queue.length === 0) return take();
       if (isFull()) throw overloaded();
-      waitingSince ??= now();
-      return new Promise((resolve) => queue.push(resolve));
+      return new Promise((enter) => queue.push({ enter, since: now() }));
     },
+  };
+}
+
+/** How often something happens, over the last second or two. */
+function createRate(now: () => number) {
+  let [from, count, rate] = [now(), 0, 0];
+  return {
+    count() {
+      count += 1;
+      const elapsed = now() - from;
+      if (elapsed < 1_000) return;
+      [from, count, rate] = [now(), 0, count / elapsed];
+    },
+    perMs: () => rate,
   };
 }
 

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { App } from '../deps.js';
 import { isPublic } from './auth.js';
 import { ApiError } from './errors.js';
-import { createPace } from '../../util/pace.js';
+import { createPace, longestWaitMs } from '../../util/pace.js';
 import { presentedKey, type KeyHashOf } from './presented-key.js';
 
 const windowMs = 60_000;
@@ -13,9 +13,9 @@ const most = { remote: 100, loopback: 1_000 };
 const remembered = 10_000;
 
 /**
- * Slows down requests without a key, or with an unknown one, by their address, and refuses an
- * address with many failed authentications before any look-up (429). Keys that were accepted before
- * pass: others may share their address, behind a proxy or on one machine.
+ * Slows down requests without a key by their address, and refuses an address with many failed
+ * authentications before any look-up, slowly, too (429). Keys that were accepted before pass:
+ * others may share their address, behind a proxy or on one machine.
  */
 export function limitStrangers(app: App, hashOf: KeyHashOf): void {
   const failures = new LRUCache<string, number>({ max: remembered, ttl: windowMs, noUpdateTTL: true });
@@ -24,7 +24,7 @@ export function limitStrangers(app: App, hashOf: KeyHashOf): void {
   const wasAccepted = (request: FastifyRequest) => accepted.has(hashOf(request) ?? '');
 
   app.addHook('onRequest', (request, _reply, done) => {
-    if (isContainer(request) || wasAccepted(request)) return done();
+    if ('key' in presentedKey(request)) return done();
     const waitMs = pace(networkOf(request.ip));
     if (waitMs === null) done(tooMany());
     else if (waitMs < 1) done();
@@ -37,14 +37,13 @@ export function limitStrangers(app: App, hashOf: KeyHashOf): void {
     const limit = isLoopback(request.ip) ? most.loopback : most.remote;
     if ((failures.get(network) ?? 0) < limit || wasAccepted(request)) return done();
     const seconds = Math.max(1, Math.ceil(failures.getRemainingTTL(network) / 1_000));
-    done(
-      new ApiError(
-        429,
-        'too_many_failures',
-        `Too many failed authentications from this address; retry in ${seconds} s.`,
-        { headers: { 'retry-after': String(seconds) } },
-      ),
+    const error = new ApiError(
+      429,
+      'too_many_failures',
+      `Too many failed authentications from this address; retry in ${seconds} s.`,
+      { headers: { 'retry-after': String(seconds) } },
     );
+    setTimeout(() => done(error), pace(network) ?? longestWaitMs);
   });
 
   app.addHook('onResponse', (request, { statusCode }, done) => {
@@ -59,14 +58,8 @@ export function limitStrangers(app: App, hashOf: KeyHashOf): void {
 }
 
 function tooMany(): ApiError {
-  const detail = 'Too many requests without a valid key from this address; retry in 1 s.';
+  const detail = 'Too many requests without a key from this address; retry in 1 s.';
   return new ApiError(429, 'too_many_requests', detail);
-}
-
-/** Whether an inference key is presented, which is checked without a look-up. */
-function isContainer(request: FastifyRequest): boolean {
-  const presented = presentedKey(request);
-  return 'key' in presented && presented.key.startsWith('rip_');
 }
 
 /** Whether a failure counts: public routes need no key, and inference keys cost no look-up. */

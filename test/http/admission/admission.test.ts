@@ -29,7 +29,7 @@ const post = (path: string, body: object, headers = {}) =>
 const get = (path: string) => fetch(url + path, { headers: { authorization: `Bearer ${http.key}` } });
 
 test('what finds no place is 503 with retry-after, and reads and commands go on', async () => {
-  const answers = range(0, 200).map(() => post(jobs, evaluationRequest));
+  const answers = range(0, 300).map(() => post(jobs, evaluationRequest));
   let refused = 0;
   const all = Promise.all(
     answers.map(async (answer) => {

@@ -22,7 +22,7 @@ function enterAll(gate: ReturnType<typeof createGate>, count: number) {
 
 describe('a burst', () => {
   test('waits in order, and what the queue cannot take is 503', async () => {
-    const gate = createGate({ places: 2, burst: 3, standing: 0, calmMs: 0 });
+    const gate = createGate({ places: 2, burst: 3, longestWaitMs: 100, calmMs: 0 });
     const entered = enterAll(gate, 6);
     await settled();
     expect([entered.length, entered[5], gate.isFull()]).toEqual([6, '503 over_capacity', true]);
@@ -34,37 +34,44 @@ describe('a burst', () => {
     expect(gate.isFull()).toBe(false);
   });
 
-  test('that lasts gets a short queue, until none was refused for a while', async () => {
+  test('that lasts gets the queue that is worked off in time, until none was refused for a while', async () => {
     let time = 0;
-    const clock = { standingMs: 100, calmMs: 5_000, now: () => time };
-    const gate = createGate({ places: 1, burst: 8, standing: 1, ...clock });
-    const entered = enterAll(gate, 4);
-    time = 100;
-    expect(gate.isFull()).toBe(false);
-    time = 101;
-    expect(gate.isFull()).toBe(true);
-    await settled();
-    for (const n of range(0, 3)) {
-      (entered[n] as Place).leave();
-      await settled();
+    const gate = createGate({ places: 1, burst: 100, longestWaitMs: 100, calmMs: 5_000, now: () => time });
+    // 50 a second.
+    for (let n = 0; n < 60; n += 1) {
+      (await gate.enter()).leave();
+      time += 20;
     }
-    const refusals = async (count: number) => {
-      const outcomes = enterAll(gate, count);
-      await settled();
-      return outcomes.filter((outcome) => typeof outcome === 'string').length;
-    };
-    expect(await refusals(5)).toBe(4);
-    time += 4_999;
+    const waiting = enterAll(gate, 50);
+    time += 100;
+    expect(gate.isFull()).toBe(false);
+    time += 1;
     expect(gate.isFull()).toBe(true);
-    time += 5_000;
-    (entered[3] as Place).leave();
     await settled();
-    expect(await refusals(5)).toBe(0);
+    for (const n of range(0, 50)) {
+      (waiting[n] as Place).leave();
+      await settled();
+      time += 20;
+    }
+    // One works, and six wait.
+    const held = await gate.enter();
+    const outcomes = enterAll(gate, 20);
+    await settled();
+    expect(outcomes.filter((outcome) => outcome === '503 over_capacity')).toHaveLength(14);
+    held.leave();
+    for (const n of range(0, 6)) {
+      await settled();
+      (outcomes[n] as Place).leave();
+    }
+    time += 5_000;
+    const later = enterAll(gate, 20);
+    await settled();
+    expect(later.filter((outcome) => typeof outcome === 'string')).toEqual([]);
   });
 });
 
 test('work that waits for long frees its place, and gets it back where none is free', async () => {
-  const gate = createGate({ places: 1, burst: 4, standing: 4, longMs: 1 });
+  const gate = createGate({ places: 1, burst: 4, longestWaitMs: 1_000, longMs: 1 });
   const [first] = [await gate.enter()];
   const entered = enterAll(gate, 2);
   first.pause();
@@ -85,7 +92,7 @@ test('no place is lost, and none waits beside a free one, whatever the order of 
       fc.integer({ min: 1, max: 3 }),
       fc.array(fc.tuple(step, fc.nat(9)), { maxLength: 60 }),
       async (places, steps) => {
-        const gate = createGate({ places, burst: 100, standing: 100, longMs: 0 });
+        const gate = createGate({ places, burst: 100, longestWaitMs: 60_000, longMs: 0 });
         const inside: { place: Place; state: string }[] = [];
         let waiting = 0;
         for (const [action, pick] of steps) {
