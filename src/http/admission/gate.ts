@@ -54,7 +54,8 @@ export function createGate(options: GateOptions): Gate {
     if (working < places && queue.length === 0) return false;
     const time = now();
     const isSlow = time - refusedAt < calmMs || time - (queue[0]?.since ?? time) > longestWaitMs;
-    const longest = isSlow ? Math.min(burst, 1 + left.perMs() * longestWaitMs) : burst;
+    const worked = left.perMs();
+    const longest = isSlow && worked !== null ? Math.min(burst, 1 + worked * longestWaitMs) : burst;
     const isRefused = queue.length >= longest;
     if (isRefused) refusedAt = time;
     return isRefused;
@@ -105,17 +106,25 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** How often something happens, over the last second or two. */
+const windowMs = 1_000;
+
+/** How often something happens while it does, by the last full second; null: not known yet. */
 function createRate(now: () => number) {
-  let [from, count, rate] = [now(), 0, 0];
+  let from = -Infinity;
+  let count = 0;
+  let perMs: number | null = null;
   return {
     count() {
+      const time = now();
+      const elapsed = time - from;
       count += 1;
-      const elapsed = now() - from;
-      if (elapsed < 1_000) return;
-      [from, count, rate] = [now(), 0, count / elapsed];
+      if (elapsed < windowMs) return;
+      // Longer: nothing happened for a while.
+      if (elapsed < 2 * windowMs) perMs = count / elapsed;
+      from = time;
+      count = 0;
     },
-    perMs: () => rate,
+    perMs: () => perMs,
   };
 }
 
