@@ -22,9 +22,11 @@ export interface GateOptions {
   places: number;
   /** Length of the queue in a burst. */
   burst: number;
-  /** Once work has waited for so long, the queue is only as long as is worked off in this time. */
-  longestWaitMs: number;
-  /** How long that lasts after a refusal: callers who were refused come back. */
+  /** Once work has waited for so long, more comes than is done: the load lasts. */
+  burstWaitMs: number;
+  /** Then the queue is only as long as is worked off in this time. */
+  lastingWaitMs: number;
+  /** How long the load counts as lasting after a refusal: callers who were refused come back. */
   calmMs?: number;
   /** A pause for longer than this frees the place. */
   longMs?: number;
@@ -44,7 +46,8 @@ export function overloaded(): ApiError {
 export const anywhere: Place = { pause() {}, resume() {}, leave() {} };
 
 export function createGate(options: GateOptions): Gate {
-  const { places, burst, longestWaitMs, calmMs = 5_000, longMs = 50, now = () => performance.now() } = options;
+  const { places, burst, burstWaitMs, lastingWaitMs, calmMs = 5_000, longMs = 50 } = options;
+  const { now = () => performance.now() } = options;
   let working = 0;
   const queue: { enter: (place: Place) => void; since: number }[] = [];
   let refusedAt = -Infinity;
@@ -53,9 +56,9 @@ export function createGate(options: GateOptions): Gate {
   function isFull(): boolean {
     if (working < places && queue.length === 0) return false;
     const time = now();
-    const isSlow = time - refusedAt < calmMs || time - (queue[0]?.since ?? time) > longestWaitMs;
+    const lasts = time - refusedAt < calmMs || time - (queue[0]?.since ?? time) > burstWaitMs;
     const worked = left.perMs();
-    const longest = isSlow && worked !== null ? Math.min(burst, 1 + worked * longestWaitMs) : burst;
+    const longest = lasts && worked !== null ? Math.min(burst, 1 + worked * lastingWaitMs) : burst;
     const isRefused = queue.length >= longest;
     if (isRefused) refusedAt = time;
     return isRefused;

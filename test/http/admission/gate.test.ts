@@ -22,7 +22,7 @@ function enterAll(gate: ReturnType<typeof createGate>, count: number) {
 
 describe('a burst', () => {
   test('waits in order, and what the queue cannot take is 503', async () => {
-    const gate = createGate({ places: 2, burst: 3, longestWaitMs: 100, calmMs: 0 });
+    const gate = createGate({ places: 2, burst: 3, burstWaitMs: 100, lastingWaitMs: 1, calmMs: 0 });
     const entered = enterAll(gate, 6);
     await settled();
     expect([entered.length, entered[5], gate.isFull()]).toEqual([6, '503 over_capacity', true]);
@@ -36,7 +36,14 @@ describe('a burst', () => {
 
   test('that lasts gets the queue that is worked off in time, until none was refused for a while', async () => {
     let time = 0;
-    const gate = createGate({ places: 1, burst: 100, longestWaitMs: 100, calmMs: 5_000, now: () => time });
+    const gate = createGate({
+      places: 1,
+      burst: 100,
+      burstWaitMs: 100,
+      lastingWaitMs: 100,
+      calmMs: 5_000,
+      now: () => time,
+    });
     // 50 a second.
     for (let n = 0; n < 60; n += 1) {
       (await gate.enter()).leave();
@@ -71,7 +78,7 @@ describe('a burst', () => {
 });
 
 test('work that waits for long frees its place, and gets it back where none is free', async () => {
-  const gate = createGate({ places: 1, burst: 4, longestWaitMs: 1_000, longMs: 1 });
+  const gate = createGate({ places: 1, burst: 4, burstWaitMs: 1_000, lastingWaitMs: 1_000, longMs: 1 });
   const [first] = [await gate.enter()];
   const entered = enterAll(gate, 2);
   first.pause();
@@ -92,7 +99,7 @@ test('no place is lost, and none waits beside a free one, whatever the order of 
       fc.integer({ min: 1, max: 3 }),
       fc.array(fc.tuple(step, fc.nat(9)), { maxLength: 60 }),
       async (places, steps) => {
-        const gate = createGate({ places, burst: 100, longestWaitMs: 60_000, longMs: 0 });
+        const gate = createGate({ places, burst: 100, burstWaitMs: 60_000, lastingWaitMs: 1, longMs: 0 });
         const inside: { place: Place; state: string }[] = [];
         let waiting = 0;
         for (const [action, pick] of steps) {
