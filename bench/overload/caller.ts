@@ -4,7 +4,7 @@ import { openLoop } from '../open-loop.js';
 
 /** A kind of call under load; `body` differs by call where the service would share answers. */
 export interface Asked {
-  url: string;
+  url(index: number): string;
   headers: Record<string, string>;
   body(index: number): string;
 }
@@ -33,16 +33,17 @@ export function createLoadCaller() {
   async function call(asked: Asked, answers: Answers): Promise<void> {
     const sentAt = now();
     const { url, headers } = asked;
+    index += 1;
     try {
       const {
         statusCode,
         headers: given,
         body,
-      } = await request(url, {
+      } = await request(url(index), {
         dispatcher,
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
-        body: asked.body(index++),
+        body: asked.body(index),
         signal: AbortSignal.timeout(patienceMs),
       });
       const text = await body.text();

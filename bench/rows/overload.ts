@@ -37,16 +37,15 @@ async function kindsOf(world: World): Promise<[what: string, asked: Asked][]> {
       model: 'fake-1',
       messages: [system, { role: 'user', content: `Where is parcel ${index}?` }],
     });
-  const toModel = (url: string, key: string): Asked => ({
-    url: `${url}/chat/completions`,
+  const toModel = (urls: string[], key: string): Asked => ({
+    url: (index) => `${urls[index % urls.length]}/chat/completions`,
     headers: { authorization: `Bearer ${key}` },
     body: chat,
   });
   const deployed = await deploy(world);
   const { rollouts } = await holdRollouts(world);
-  const [rollout] = rollouts;
   const create: Asked = {
-    url: `${world.url}/api/v1/offline/jobs`,
+    url: () => `${world.url}/api/v1/offline/jobs`,
     headers: { authorization: `Bearer ${world.apiKey}` },
     body: () =>
       JSON.stringify({
@@ -56,9 +55,15 @@ async function kindsOf(world: World): Promise<[what: string, asked: Asked][]> {
       }),
   };
   return [
-    ['deployment calls', toModel(deployed.url, deployed.key)],
+    ['deployment calls', toModel([deployed.url], deployed.key)],
     // With an API key: the calls of containers are bounded by max_concurrent instead.
-    ['proxy calls', toModel(rollout!.url, world.apiKey)],
+    [
+      'proxy calls',
+      toModel(
+        rollouts.map(({ url }) => url),
+        world.apiKey,
+      ),
+    ],
     ['creates', create],
   ];
 }
