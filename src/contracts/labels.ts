@@ -9,11 +9,14 @@ const maxNotes = 4_000;
 
 const nameSchema = z
   .string()
-  .trim()
-  .min(1, 'must not be empty')
   .max(maxName)
   .refine((name) => !/\p{Cc}/u.test(name), 'must not contain control characters')
-  .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$' });
+  .trim()
+  .min(1, 'must not be empty')
+  .meta({
+    pattern:
+      '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  });
 
 // All tags of a job fit into one search attribute of Temporal (2 KiB).
 const tagSchema = z
@@ -78,6 +81,7 @@ export const metadataQuery = z
     }
   })
   .pipe(metadataSchema)
+  .meta({ contentMediaType: 'application/json', contentSchema: z.toJSONSchema(metadataSchema) })
   .optional()
   .describe('Only jobs whose metadata has all of these values: an object as JSON, as in {"team":"search"}.');
 

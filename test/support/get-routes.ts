@@ -10,7 +10,7 @@ interface Schema {
 }
 
 interface Operation {
-  parameters?: { name: string; in: string; required?: boolean; schema: Schema }[];
+  parameters?: { name: string; in: string; required?: boolean; schema?: Schema }[];
   responses: Record<string, unknown>;
 }
 
@@ -109,7 +109,7 @@ export async function walkGetRoutes(
 
   async function queried(path: string, { parameters = [] }: Operation): Promise<string[]> {
     const urls: string[] = [];
-    for (const { name, in: location, required, schema } of parameters) {
+    for (const { name, in: location, required, schema = {} } of parameters) {
       if (location !== 'query' || required) continue;
       const join = path.includes('?') ? '&' : '?';
       for (const value of await values(path, name, schema))

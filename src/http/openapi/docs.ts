@@ -7,6 +7,7 @@ import { jobKinds, kindNames } from '../../core/jobs/kinds.js';
 import type { App } from '../deps.js';
 import { limitHeaders } from '../server/limits.js';
 import { linkCreates, type LinkedDocument } from './links.js';
+import { acceptNulls } from './nulls.js';
 
 /** OpenAPI 3.1 at /openapi.json and a page at /docs; register before the routes. */
 export async function registerDocs(app: App, version: string): Promise<void> {
@@ -39,8 +40,14 @@ export async function registerDocs(app: App, version: string): Promise<void> {
         const { requestBody } = operation as { requestBody?: RequestBody };
         loosenBody(requestBody);
         describeText(requestBody);
+        for (const media of Object.values(requestBody?.content ?? {}))
+          media.schema = acceptNulls(media.schema) as Schema;
+        (operation as { parameters?: Parameter[] }).parameters?.forEach(describeJson);
         describeLimits((operation as { responses?: Responses }).responses ?? {});
       }
+      const { schemas = {} } = (written as LinkedDocument).components ?? {};
+      for (const name of Object.keys(schemas).filter((each) => each.endsWith('Input')))
+        schemas[name] = acceptNulls(schemas[name]) as object;
       showExamples(written.paths as Record<string, { post?: { requestBody?: RequestBody } }>);
       linkCreates(written as LinkedDocument);
       return written;
@@ -90,9 +97,25 @@ function describeLimits(responses: Responses): void {
   }
 }
 
+interface Schema {
+  type?: string;
+  anyOf?: { type?: string }[];
+}
 interface RequestBody {
   required?: boolean;
-  content?: Record<string, { schema?: { type?: string; anyOf?: { type?: string }[] }; example?: object }>;
+  content?: Record<string, { schema?: Schema; example?: object }>;
+}
+interface Parameter {
+  schema?: { contentMediaType?: string; contentSchema?: object };
+  content?: Record<string, { schema: object }>;
+}
+
+/** Describes a parameter that is JSON as text by the schema of its value. */
+function describeJson(parameter: Parameter): void {
+  const { contentMediaType: type, contentSchema: schema } = parameter.schema ?? {};
+  if (type === undefined || schema === undefined) return;
+  delete parameter.schema;
+  parameter.content = { [type]: { schema } };
 }
 
 /** Marks nullable bodies as optional, which the generator misses. */

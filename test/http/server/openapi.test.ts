@@ -39,7 +39,8 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
   );
 
-const bodyOf = (path: string) => document.paths[path]!['post']!.requestBody!.content['application/json']!.schema;
+const bodyOf = (path: string, method = 'post') =>
+  document.paths[path]![method]!.requestBody!.content['application/json']!.schema;
 
 describe('/openapi.json', () => {
   test('is OpenAPI 3.1 and has every route of the service', () => {
@@ -210,8 +211,36 @@ test('seeds are a list or a range', () => {
       { type: 'array', items: seed, minItems: 1, maxItems: 10_000 },
       { type: 'string', pattern: '^[0-9]+-[0-9]+$' },
       { type: 'object', properties: { from: seed, to: seed }, required: ['from', 'to'], additionalProperties: false },
+      { type: 'null' },
     ],
   });
+});
+
+test('null is a value of optional fields of bodies, and rules take it as no field', () => {
+  const nothing = { type: 'null' };
+  const { properties } = bodyOf('/api/v1/admin/keys/{key_id}/rotate') as { properties: { grace_seconds: object } };
+  expect(properties.grace_seconds).toMatchObject({ default: 0, anyOf: [{ type: 'integer' }, nothing] });
+  expect(document.components.schemas['JobRowsInput']).toMatchObject({
+    properties: { dataset_id: { anyOf: [{ type: 'string' }, nothing] } },
+    oneOf: ['dataset_id', 'rows'].map((name) => ({ required: [name], properties: { [name]: { not: nothing } } })),
+  });
+});
+
+test('null is a value of a label: PATCH with it removes the label and needs no state', () => {
+  const [state, label] = bodyOf('/api/v1/online/sessions/{session_id}', 'patch')['anyOf'] as { allOf: object[] }[];
+  const nothing = { type: 'null' };
+  const marks = ['name', 'tags', 'metadata', 'notes'].map((name) => ({ required: [name] }));
+  const archived = { required: ['archived'], properties: { archived: { not: nothing } } };
+  const stateRule = { required: ['state'], properties: { state: { not: nothing } } };
+  expect(state!.allOf).toEqual([stateRule, { not: { anyOf: [...marks, archived] } }]);
+  expect(label!.allOf).toEqual([{ anyOf: [...marks, archived] }, { not: { anyOf: [stateRule] } }]);
+});
+
+test('a parameter of JSON as text has the schema of its value', () => {
+  const { parameters } = document.paths['/api/v1/online/sessions']!['get']!;
+  const metadata = parameters!.find(({ name }) => name === 'metadata') as object;
+  expect(metadata).toMatchObject({ in: 'query', content: { 'application/json': { schema: { type: 'object' } } } });
+  expect(metadata).not.toHaveProperty('schema');
 });
 
 describe('events', () => {
