@@ -9,7 +9,7 @@ export const scopeSchema = z.enum(['read', 'write', 'infer', 'admin']).meta({
 export type Scope = z.output<typeof scopeSchema>;
 export const scopes = scopeSchema.options;
 
-const label = z.string().trim().regex(/\S/, 'must not be empty').max(100);
+const label = z.string().max(100).regex(/\S/, 'must not be empty').trim();
 const expiry = z.iso
   .datetime({ offset: true, error: 'must be a time in ISO 8601 with an offset' })
   .refine((time) => new Date(time).getTime() > Date.now(), 'must be in the future');

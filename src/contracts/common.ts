@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { closestName, unknownField } from './close-names.js';
 import { archivedQuery, envelopeLabelFields, labelViewFields, metadataQuery, nameQuery, tagQuery } from './labels.js';
 import { urlForm } from './rules.js';
-import { runAlways, wholeNumber } from './validation.js';
+import { runAlways, wholeNumber, wholeParameter } from './validation.js';
 import { webhookField, webhookViewSchema } from './webhook.js';
 import { componentName, componentNames, maxComponents } from '../core/prompts/components.js';
 
@@ -231,7 +231,7 @@ export const estimateSchema = z.object({
 });
 
 export const pageQuery = {
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  limit: wholeParameter(1, 1_000).default(100),
   cursor: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,500}$/, 'must be a next_cursor of this list')

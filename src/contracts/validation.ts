@@ -33,3 +33,12 @@ export function wholeNumber(minimum: number, maximum: number) {
     })
     .meta({ type: 'integer', minimum, maximum });
 }
+
+/** A whole number within limits in a query, in decimal digits. */
+export function wholeParameter(minimum: number, maximum: number) {
+  return z
+    .unknown()
+    .transform((text) => (typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : text))
+    .pipe(wholeNumber(minimum, maximum))
+    .meta({ type: 'integer', minimum, maximum });
+}

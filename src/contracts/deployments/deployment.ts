@@ -17,7 +17,7 @@ import { webhookField, webhookViewSchema } from '../webhook.js';
 import { all, either, forbidden, oneRequired, required } from '../rules.js';
 import { archivedQuery, labelFields, labelViewFields, metadataQuery, tagQuery } from '../labels.js';
 import { seedsSchema } from '../seeds.js';
-import { runAlways, unlessMissing, valueAt } from '../validation.js';
+import { runAlways, unlessMissing, valueAt, wholeParameter } from '../validation.js';
 import { provenanceSchema } from './snapshot.js';
 import { servedPolicySchema } from './served-policy.js';
 
@@ -137,8 +137,8 @@ export const deploymentQuerySchema = z.strictObject({
   metadata: metadataQuery,
   archived: archivedQuery,
   status: deploymentStatusSchema.optional(),
-  limit: z.coerce.number().int().min(1).max(1_000).default(50),
-  offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
+  limit: wholeParameter(1, 1_000).default(50),
+  offset: wholeParameter(0, 1_000_000_000).default(0),
 });
 
 const summary = {

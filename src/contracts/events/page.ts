@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from '../common.js';
+import { wholeParameter } from '../validation.js';
 import { eventSchemas } from './schema.js';
 
 /** The fields of every event on the wire, in their order. */
@@ -33,13 +34,13 @@ export const eventPageSchema = z.object({
   has_more: z.boolean(),
 });
 
-const seq = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const seq = wholeParameter(0, Number.MAX_SAFE_INTEGER);
 
 /** `since_seq` and `limit` select a JSON page; `after` and `since_seq` are exclusive. */
 export const eventQuerySchema = z.strictObject({
   after: seq.optional().describe('The stream begins after this seq, as with Last-Event-ID.'),
   since_seq: seq.optional(),
-  limit: z.coerce.number().int().min(1).max(1_000).optional(),
+  limit: wholeParameter(1, 1_000).optional(),
 });
 
 /** The fields of each server-sent event. */

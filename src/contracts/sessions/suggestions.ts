@@ -15,9 +15,9 @@ export const hintSchema = z.strictObject(
   {
     hint: z
       .string()
-      .trim()
       .regex(/\S/, 'must not be empty; null removes the hint')
       .max(4_000)
+      .trim()
       .nullable()
       .describe("Stands in the proposer's prompts from now on, in place of an earlier one; null removes it."),
   },

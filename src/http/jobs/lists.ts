@@ -20,10 +20,13 @@ export async function listPage<Head, Item>(
     tags: [query.tag ?? []].flat(),
     metadata: query.metadata,
     archived: query.archived,
-    createdAfter: query.created_after,
-    createdBefore: query.created_before,
+    createdAfter: dateOf(query.created_after),
+    createdBefore: dateOf(query.created_before),
     after: parseTimeCursor(query.cursor),
   };
   const rows = await deps.db.org(orgId, (tx) => listJobs<Head>(tx, filter, query.limit + 1));
   return timedPage(rows, query.limit, ({ jobId }) => jobId, view);
 }
+
+/** Postgres does not read every year and offset of ISO 8601. */
+const dateOf = (time: string | undefined): Date | undefined => (time === undefined ? undefined : new Date(time));

@@ -17,8 +17,8 @@ export interface JobFilter {
   metadata?: Labels['metadata'] | undefined;
   /** true: archived jobs, too. */
   archived?: boolean;
-  createdAfter?: string | undefined;
-  createdBefore?: string | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
   after?: Position | undefined;
 }
 

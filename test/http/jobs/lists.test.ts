@@ -63,6 +63,9 @@ describe('a list', () => {
     expect(idsOf(await list(`created_after=${hourAgo}`))).toEqual(ids.slice(0, -1));
     expect(idsOf(await list(`created_before=${hourAgo}`))).toEqual(ids.slice(-1));
     expect(idsOf(await list(`created_before=${hourAgo}&state=running`))).toEqual([]);
+    // Postgres reads neither this offset nor this year.
+    expect(idsOf(await list('created_after=0177-06-30T07:19:33-18:17'))).toEqual(ids);
+    expect(idsOf(await list('created_before=0000-01-01T00:00:00Z'))).toEqual([]);
   });
 
   test('excludes a row at its own time, in either direction', async () => {
@@ -88,10 +91,14 @@ describe('a list', () => {
     'limit=1001',
     'limit=x',
     'limit=1.5',
+    'limit=',
+    'limit=0x10',
+    'limit=1e2',
     'state=done',
     'cursor=nonsense',
     `cursor=${Buffer.from('2026-02-30T00:00:00.000000Z ses_1').toString('base64url')}`,
     'created_after=yesterday',
+    'created_before=2026-01-01T00:00:00%2B24:00',
     'created_before=2026-13-01T00:00:00Z',
     'offset=3',
     'state=paused&state=running',
