@@ -12,7 +12,7 @@ export const proxyParams = z.object({
 
 const completionRequest = z
   .looseObject({
-    messages: z.array(z.looseObject({ role: z.string() })),
+    messages: z.array(z.looseObject({ role: z.string() })).min(1),
     model: z.string().nullish().describe("Default: the policy's."),
     stream: z.boolean().nullish(),
   })
@@ -48,7 +48,7 @@ export function inferenceSchema(
         description: 'A chat completion, or its chunks as server-sent events.',
         content: {
           'application/json': { schema: z.looseObject({ choices: z.array(z.unknown()) }) },
-          'text/event-stream': { schema: z.object({ data: z.string() }) },
+          'text/event-stream': { schema: z.looseObject({ data: z.string() }) },
         },
       },
       ...Object.fromEntries(

@@ -1,0 +1,97 @@
+import type { Failure } from './schemathesis.js';
+
+/** What a check of schemathesis cannot know; everything else that it reports is a fault. */
+interface Exception {
+  check: string;
+  /** Operations as `METHOD path`; absent: all. */
+  operation?: RegExp;
+  /** Codes of the answer's problem; absent: any. */
+  code?: RegExp;
+  /** Pointers of the problem's errors; absent: any. */
+  pointer?: RegExp;
+  reason: string;
+}
+
+const accepted = 'positive_data_acceptance';
+
+const exceptions: readonly Exception[] = [
+  {
+    check: accepted,
+    pointer: /^\/cursor$/,
+    reason: 'A cursor is from an answer: its form alone does not make it valid.',
+  },
+  {
+    check: accepted,
+    code: /^idempotency_key_reused$/,
+    reason: 'Whether a key was used before is no matter of a schema.',
+  },
+  { check: accepted, pointer: /\/(\w+_)?seeds$/, reason: 'JSON Schema does not compare the ends of a range.' },
+  { check: accepted, pointer: /^\/expires_at$/, reason: 'JSON Schema has no clock.' },
+  {
+    check: accepted,
+    pointer: /\/(dataset_id|session_id|graph_job_id|candidate_id)$/,
+    reason: 'A schema does not know what exists.',
+  },
+  {
+    check: accepted,
+    pointer: /\/__proto__$/,
+    reason: 'No name of a field; a schema of every object would have to say it.',
+  },
+  {
+    check: accepted,
+    operation: /\/(clone|extend)$/,
+    reason: 'What may be changed depends on the request that made the job.',
+  },
+  {
+    check: accepted,
+    operation: /^POST .*\/candidates$/,
+    pointer: /^\/messages\/\d+\/(name|content)$/,
+    reason: 'The components and placeholders of a prompt are those of its session.',
+  },
+  {
+    check: accepted,
+    operation: /^POST \/api\/harbor\/deployments$/,
+    code: /^prompt_not_servable$/,
+    reason: 'Whether a prompt can be served depends on the job that found it.',
+  },
+  {
+    check: accepted,
+    operation: /^POST \/api\/graphgen\/jobs$/,
+    pointer: /^\/dataset\/(tasks|gold_outputs|verifier_config)(\/|$)/,
+    reason: 'JSON Schema does not compare tasks with gold outputs, rubrics and mode.',
+  },
+  {
+    check: accepted,
+    pointer: /\/((messages|criteria)\/\d+\/name|policy_models\/\d+)$/,
+    reason: 'JSON Schema does not compare names in a list.',
+  },
+  {
+    check: accepted,
+    operation: /^POST \/api\/v1\/datasets$/,
+    code: /^invalid_rows$/,
+    reason: 'JSON lines and CSV are text to a schema.',
+  },
+  {
+    check: accepted,
+    operation: /^GET \/api\/v1\/compare$/,
+    code: /^(no_rollouts|not_comparable|no_common_seeds)$/,
+    reason: 'What can be compared depends on the rollouts.',
+  },
+  {
+    check: 'use_after_free',
+    operation: /^GET \/api\/v1\/admin\/keys\/\{key_id\}\/limits$/,
+    reason: 'DELETE revokes a key, which stays in the list of keys with its limits.',
+  },
+];
+
+/** Whether exceptions cover each error that the answer names. */
+export function isExpected(failure: Failure): boolean {
+  const pointers = failure.pointers.length > 0 ? failure.pointers : [null];
+  return pointers.every((pointer) => exceptions.some((exception) => covers(exception, failure, pointer)));
+}
+
+function covers(exception: Exception, { check, operation, code }: Failure, pointer: string | null): boolean {
+  if (check !== exception.check || exception.operation?.test(operation) === false) return false;
+  if (exception.code && !exception.code.test(code ?? '')) return false;
+  return !exception.pointer || (pointer !== null && exception.pointer.test(pointer));
+}

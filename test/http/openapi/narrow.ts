@@ -1,0 +1,22 @@
+import { urlForm } from '../../../src/contracts/rules.js';
+import { isObject } from '../../../src/util/json.js';
+
+interface Here {
+  url: string;
+  provider: string;
+  /** Names of parameters that are left out. */
+  without: readonly string[];
+}
+
+/** The OpenAPI document with URLs and providers that exist here: a run calls nothing else. */
+export function narrow(document: unknown, { url, provider, without }: Here): object {
+  const isLeftOut = (item: unknown) => isObject(item) && 'in' in item && without.includes(String(item['name']));
+  const walk = (value: unknown, name = ''): unknown => {
+    if (Array.isArray(value)) return value.filter((item) => !isLeftOut(item)).map((item) => walk(item));
+    if (!isObject(value)) return value;
+    if (value['pattern'] === urlForm['pattern']) return { type: 'string', enum: [url] };
+    if (name === 'provider' && value['type'] === 'string') return { type: 'string', enum: [provider] };
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, walk(inner, key)]));
+  };
+  return walk(document) as object;
+}
