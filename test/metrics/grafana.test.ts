@@ -24,6 +24,7 @@ async function scrape(): Promise<string> {
   });
   metrics.sample(() => Promise.resolve({ openJobs: [], taskQueues: [] }));
   metrics.worker(() => []);
+  metrics.storedBytes(new Map([['default', 1]]));
   return mergeMetrics([metrics.values]);
 }
 
