@@ -144,7 +144,9 @@ function note(job: Job, rollout: string | null, reward: number): void {
   const closed = isTerminal(job.state.status);
   const due = dueOf(job, rollout, reward);
   const kept = rollout !== null && job.inbox.some((entry) => entry.rollout === rollout);
-  if ((due === 'new' || closed) && !kept) job.inbox.push({ rollout, reward, counted: !closed });
+  // A closed job keeps a reward only for a rollout that it has.
+  const isKept = closed ? rollout !== null && !rollout.startsWith('unknown-') : due === 'new';
+  if (isKept && !kept) job.inbox.push({ rollout, reward, counted: !closed });
   if (due === 'new' && rollout !== null && job.awaited.has(rollout)) end(job, rollout, reward);
 }
 
