@@ -73,7 +73,7 @@ export function registerOrgs(app: App, { db }: HttpDeps): void {
       const marked = await db.org(id, (tx) => markOrg(tx, id, request.query.name));
       if (marked === 'unknown') throw refuse.notFound(`organization ${id.slice(0, 100)}`);
       if (marked === 'mismatch')
-        throw refuse.invalid([{ pointer: '/name', message: 'must be the name of the organization' }]);
+        throw new ApiError(409, 'name_mismatch', `The organization ${id} has another name than "name" says.`);
       return reply.code(204).send();
     },
   );

@@ -135,7 +135,7 @@ async function deliver(deps: HttpDeps, job: JobRow, kind: CommandKind, commandId
 }
 
 /** 503 with a hint to repeat the request. */
-export function unavailable(code: string, detail: string, cause: Error): ApiError {
+function unavailable(code: string, detail: string, cause: Error): ApiError {
   return new ApiError(503, code, detail, { cause, headers: { 'retry-after': '2' } });
 }
 

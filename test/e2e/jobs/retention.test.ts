@@ -109,7 +109,7 @@ test('an organization ends with its running jobs, in Postgres and Temporal', asy
 
   const remove = (api: Api, name: string) => api.remove(`${base}/orgs/${org}?name=${name}`);
   await expect(remove(theirs.api, 'Acme')).rejects.toMatchObject({ status: 403 });
-  await expect(remove(service.api, 'Acne')).rejects.toMatchObject({ status: 422 });
+  await expect(remove(service.api, 'Acne')).rejects.toMatchObject({ status: 409 });
   await remove(service.api, 'Acme');
   await until('its key is refused', () =>
     theirs.api.call('GET', pathOf(running)).then(
