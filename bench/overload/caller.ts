@@ -68,17 +68,20 @@ export function createLoadCaller() {
       return answers;
     },
 
-    /** Calls at a constant rate, whatever the answers. */
-    async open(asked: Asked, perSecond: number, seconds: number): Promise<Answers> {
+    /** Calls at a constant rate, whatever the answers; `early`: those of the first seconds. */
+    async open(asked: Asked, perSecond: number, seconds: number, earlySeconds = 0) {
+      const early = { ...none(), offered: perSecond };
       const answers = { ...none(), offered: perSecond };
+      const from = now() + earlySeconds * 1_000;
       let inFlight = 0;
-      await openLoop(perSecond, seconds, async () => {
-        if (inFlight >= connections) return void (answers.unsent += 1);
+      await openLoop(perSecond, earlySeconds + seconds, async () => {
+        const own = now() < from ? early : answers;
+        if (inFlight >= connections) return void (own.unsent += 1);
         inFlight += 1;
-        await call(asked, answers);
+        await call(asked, own);
         inFlight -= 1;
       });
-      return answers;
+      return { ...answers, early };
     },
     close: () => dispatcher.destroy(),
   };
