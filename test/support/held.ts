@@ -1,12 +1,30 @@
 /**
- * Longest time in milliseconds that `work` keeps the event loop from anything else. Time in which
- * the machine runs other processes does not count, as far as it can be told: `tries` repeats work
- * that takes `boundMs`, and the shortest counts.
+ * Longest time in milliseconds that `work` keeps the event loop from anything else, of a machine of
+ * usual speed. Time in which the machine runs other processes does not count, as far as it can be
+ * told: `tries` repeats work that takes `boundMs`, and the shortest counts.
  */
 export async function heldMs(work: () => unknown, boundMs = 200, tries = 5): Promise<number> {
   let shortest = Infinity;
-  for (let n = 0; n < tries && shortest >= boundMs; n += 1) shortest = Math.min(shortest, await longestGap(work));
+  for (let n = 0; n < tries && shortest >= boundMs; n += 1) {
+    const slowness = howSlow();
+    shortest = Math.min(shortest, (await longestGap(work)) / slowness);
+  }
   return shortest;
+}
+
+/** CPU time of the loop below on a machine of usual speed. */
+const usualMs = 3;
+
+/** How many times slower than usual the machine is now; 1: not slower. */
+function howSlow(): number {
+  const times = Array.from({ length: 5 }, () => {
+    const from = now().cpu;
+    let sum = 0;
+    for (let n = 0; n < 5_000_000; n += 1) sum = (sum * 31 + n) | 0;
+    // The sum keeps the loop from being optimized away.
+    return now().cpu - from + (sum & 0);
+  });
+  return Math.max(1, Math.min(...times) / usualMs);
 }
 
 async function longestGap(work: () => unknown): Promise<number> {
