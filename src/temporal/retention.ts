@@ -2,14 +2,13 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Db } from '../storage/db/db.js';
 import type { JobRef } from '../storage/jobs/events.js';
-import { deleteEvents, deleteRows, deleteTraces } from '../storage/retention/delete.js';
+import { deleteEvents, deleteJob, deleteTraces } from '../storage/retention/delete.js';
 import {
   hide,
   markExpired,
   markJob,
   readExpired,
   readMarked,
-  readRuns,
   type Deletable,
   type Deletion,
 } from '../storage/retention/marks.js';
@@ -33,14 +32,14 @@ export interface RetentionOptions {
 }
 
 export interface Retention {
-  /** Runs one pass now, and looks for what has expired. */
+  /** Runs a pass now that also searches for expired jobs. */
   sweep(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Deletes what was marked: deleted jobs, what the age limits end, deleted organizations. Each step
- * is idempotent: several processes may run it.
+ * Applies the age limits, and deletes marked jobs, marked parts of jobs, and organizations. Each
+ * step is idempotent: several processes may run it.
  */
 export function startRetention(
   client: Client,
@@ -58,17 +57,17 @@ export function startRetention(
     },
   };
   let running: Promise<void> | null = null;
-  let nextLookAt = performance.now();
+  let nextSearchAt = performance.now();
   const pass = () =>
     (running ??= sweepOnce()
       .catch((err: Error) => log.warn({ err }, 'retention pass failed; retrying at the next'))
       .finally(() => (running = null)));
 
   async function sweepOnce(): Promise<void> {
-    if (performance.now() >= nextLookAt) {
+    if (performance.now() >= nextSearchAt) {
       await markAllExpired(stoppable, log, keep);
       onSizes?.(await tidyAll(stoppable, log));
-      nextLookAt = performance.now() + hourMs;
+      nextSearchAt = performance.now() + hourMs;
     }
     for (const deletion of await db.worker((tx) => readMarked(tx, batch))) {
       if (stopping.signal.aborted) return;
@@ -90,7 +89,7 @@ export function startRetention(
   return {
     async sweep() {
       await running;
-      nextLookAt = performance.now();
+      nextSearchAt = performance.now();
       await pass();
     },
     async stop() {
@@ -102,12 +101,14 @@ export function startRetention(
 }
 
 async function deleteMarked(client: Client, db: Db, { what, ...job }: Deletion): Promise<void> {
-  if (what === 'traces') return deleteTraces(db, job);
-  if (what === 'events') return deleteEvents(db, job);
-  const runs = await db.org(job.orgId, (tx) => readRuns(tx, job.jobId));
-  if (!runs) return;
-  await deleteHistories(client, { jobId: job.jobId, ...runs });
-  await deleteRows(db, job);
+  switch (what) {
+    case 'traces':
+      return deleteTraces(db, job);
+    case 'events':
+      return deleteEvents(db, job);
+    case 'job':
+      return deleteJob(db, job, (runs) => deleteHistories(client, runs));
+  }
 }
 
 async function markAllExpired(db: Db, log: Logger, keep: KeepDays): Promise<void> {
@@ -148,15 +149,8 @@ async function tidyAll(db: Db, log: Logger): Promise<Map<string, number>> {
 
 /** Ends the jobs of a deleted organization; the next pass deletes them, and the organization. */
 async function eraseOrg(client: Client, db: Db, orgId: string): Promise<'begun' | 'done'> {
-  for (let ended = 0; ;) {
-    const jobs = await db.org(orgId, (tx) => endJobs(tx, batch));
-    for (const { workflowId } of jobs) await terminate(client, workflowId);
-    ended += jobs.length;
-    if (jobs.length > 0) continue;
-    // Rollouts in flight still write to their jobs.
-    if (ended > 0) return 'begun';
-    break;
-  }
+  // Rollouts in flight still write to the jobs that end now.
+  if (await endAllJobs(client, db, orgId)) return 'begun';
   for (;;) {
     const jobs = await db.org(orgId, (tx) => readAnyJobs(tx, batch));
     if (jobs.length === 0) break;
@@ -167,6 +161,15 @@ async function eraseOrg(client: Client, db: Db, orgId: string): Promise<'begun' 
   }
   await deleteOrg(db, orgId);
   return 'done';
+}
+
+/** Whether there were open jobs. */
+async function endAllJobs(client: Client, db: Db, orgId: string): Promise<boolean> {
+  for (let isFirst = true; ; isFirst = false) {
+    const workflowIds = await db.org(orgId, (tx) => endJobs(tx, batch));
+    if (workflowIds.length === 0) return !isFirst;
+    for (const workflowId of workflowIds) await terminate(client, workflowId);
+  }
 }
 
 async function terminate(client: Client, workflowId: string): Promise<void> {

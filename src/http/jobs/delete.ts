@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { JobGoneError } from '../../storage/jobs/events.js';
-import { deleteRows } from '../../storage/retention/delete.js';
-import { markJob, readRuns, type Obstacle } from '../../storage/retention/marks.js';
+import { deleteJob } from '../../storage/retention/delete.js';
+import { markJob, type Obstacle } from '../../storage/retention/marks.js';
 import type { HttpDeps } from '../deps.js';
 import { ApiError } from '../server/errors.js';
 
@@ -10,8 +10,8 @@ import { ApiError } from '../server/errors.js';
 const waitMs = 5_000;
 
 /** Hides an ended job and deletes it. What this process leaves undone, a worker does. */
-export async function deleteJob(deps: HttpDeps, job: JobRow<unknown>): Promise<void> {
-  const obstacle = await deps.db
+export async function deleteEndedJob({ db, commander, log }: HttpDeps, job: JobRow<unknown>): Promise<void> {
+  const obstacle = await db
     .org(job.orgId, (tx) => markJob(tx, job))
     .catch((error: unknown) => {
       // Another request deleted it meanwhile.
@@ -19,18 +19,10 @@ export async function deleteJob(deps: HttpDeps, job: JobRow<unknown>): Promise<v
       throw error;
     });
   if (obstacle) throw refusal(obstacle);
-  const deletion = deleteMarked(deps, job).catch((err: Error) =>
-    deps.log.warn({ err, job_id: job.jobId }, 'job not deleted yet; a worker will'),
+  const deletion = deleteJob(db, job, (runs) => commander.deleteHistories(runs)).catch((err: Error) =>
+    log.warn({ err, job_id: job.jobId }, 'job not deleted yet; a worker will'),
   );
   await Promise.race([deletion, sleep(waitMs, undefined, { ref: false })]);
-}
-
-/** Its histories first: the rows lead to them. */
-async function deleteMarked({ db, commander }: HttpDeps, { orgId, jobId }: JobRow<unknown>): Promise<void> {
-  const job = await db.org(orgId, (tx) => readRuns(tx, jobId));
-  if (!job) return;
-  await commander.deleteHistories({ jobId, ...job });
-  await deleteRows(db, { orgId, jobId });
 }
 
 function refusal(obstacle: Obstacle): ApiError {

@@ -13,7 +13,7 @@ import type { JobRow } from '../../storage/jobs/jobs.js';
 import { registerClone, type CloneRoute } from './clone.js';
 import { patchCommands, control, findJob } from './control.js';
 import type { App, HttpDeps } from '../deps.js';
-import { deleteJob } from './delete.js';
+import { deleteEndedJob } from './delete.js';
 import { createEventReader } from './event-reader.js';
 import { events, eventsRoute } from './events.js';
 import { mark } from './labels.js';
@@ -82,7 +82,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
       },
     },
     async (request, reply) => {
-      await deleteJob(deps, await find(request));
+      await deleteEndedJob(deps, await find(request));
       return reply.code(204).send();
     },
   );

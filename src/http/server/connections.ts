@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { App } from '../deps.js';
-import { ApiError, problem } from './errors.js';
+import { ApiError, renderError } from './errors.js';
 
 const causes: Record<string, [status: number, code: string, detail: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'The request headers are too large.'],
@@ -17,11 +17,11 @@ export function refuseBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): 
   }
   const refusal = new ApiError(...(causes[error.code ?? ''] ?? [400, 'bad_request', 'Not a valid HTTP request.']));
   const id = randomUUID();
-  const body = JSON.stringify(problem(refusal, { url: '', id }));
+  const { type, body } = renderError(refusal, false, { url: '', id });
   socket.end(
     [
       `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
-      'content-type: application/problem+json; charset=utf-8',
+      `content-type: ${type}`,
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${id}`,
       'connection: close',

@@ -103,16 +103,22 @@ export function pointerOf(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
+/** A failure as media type and body: OpenAI's shape, or a problem. */
+export function renderError(error: ApiError, openAi: boolean, request: { url: string; id: string }) {
+  return {
+    type: openAi ? 'application/json; charset=utf-8' : 'application/problem+json; charset=utf-8',
+    body: JSON.stringify(openAi ? openAiError(error) : problem(error, request)),
+  };
+}
+
 /** Sends a failure in the shape of its path. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
   const openAi = speaksOpenAi(request);
   if (error.status === 429 || error.status === 503) void reply.header('retry-after', '1');
   if (openAi && error.status === 409) void reply.header('x-should-retry', 'false');
   for (const [name, value] of Object.entries(error.headers)) void reply.header(name, value);
-  return reply
-    .code(error.status)
-    .type(openAi ? 'application/json; charset=utf-8' : 'application/problem+json; charset=utf-8')
-    .send(JSON.stringify(openAi ? openAiError(error) : problem(error, request)));
+  const { type, body } = renderError(error, openAi, request);
+  return reply.code(error.status).type(type).send(body);
 }
 
 const inferencePath = /^\/api\/(?:gepa\/|harbor\/deployments\/[^/?]*(?:\/v1)?\/chat\/completions(?:\?|$))/;

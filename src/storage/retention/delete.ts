@@ -3,6 +3,8 @@ import { keepSpend } from '../access/spend-quota.js';
 import { forgetBytes } from '../access/stored-bytes.js';
 import type { Db, Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
+import { deleteBatches } from './batches.js';
+import { readRuns, type MarkedRuns } from './marks.js';
 
 const batch = 2_000;
 /** Tables of a job without a bound on their rows; model calls are the largest. */
@@ -38,7 +40,22 @@ export async function deleteEvents(db: Db, job: JobRef): Promise<void> {
   await db.org(job.orgId, (tx) => unmark(tx, job, 'events'));
 }
 
-/** Deletes all rows of a job. Its histories in Temporal must be gone: its row leads to them. */
+/**
+ * Deletes a marked job, unless another process has: its histories in Temporal first, since its row
+ * leads to them.
+ */
+export async function deleteJob(
+  db: Db,
+  { orgId, jobId }: JobRef,
+  deleteHistories: (job: MarkedRuns) => Promise<void>,
+): Promise<void> {
+  const job = await db.org(orgId, (tx) => readRuns(tx, jobId));
+  if (!job) return;
+  await deleteHistories(job);
+  await deleteRows(db, { orgId, jobId });
+}
+
+/** Deletes all rows of a job. Its histories in Temporal must be gone. */
 export async function deleteRows(db: Db, job: JobRef): Promise<void> {
   const { orgId, jobId } = job;
   for (const table of unbounded) await deleteAll(db, job, table);
@@ -62,11 +79,9 @@ async function forgetDeployment(tx: Tx, id: string): Promise<void> {
   await tx.query('delete from deployment_counters where deployment_id = $1', [id]);
 }
 
-/** Several processes may delete the rows of a job: each takes those that no other has locked. */
-async function deleteAll(db: Db, { orgId, jobId }: JobRef, table: string): Promise<void> {
-  const statement = `delete from ${table} where ctid = any(array(
-    select ctid from ${table} where job_id = $1 limit ${batch} for update skip locked)) returning 1`;
-  while ((await db.org(orgId, (tx) => tx.query(statement, [jobId]))).length > 0);
+/** Several processes may delete the rows of a job. */
+function deleteAll(db: Db, { orgId, jobId }: JobRef, table: string): Promise<void> {
+  return deleteBatches(db, orgId, { table, column: 'job_id', value: jobId, limit: batch, skipLocked: true });
 }
 
 async function unmark(tx: Tx, { jobId }: JobRef, what: 'traces' | 'events'): Promise<void> {

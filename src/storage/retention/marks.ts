@@ -32,8 +32,8 @@ export async function markJob(tx: Tx, job: JobRef): Promise<Obstacle | null> {
 }
 
 /**
- * Hides a job of an organization that is deleted, whatever its state. The answer stored for its
- * create goes, too: a repeated create must not name a job that is gone.
+ * Marks a job without a check of its state. Deletes the stored answer to its create, too: a
+ * repeated create must not return a deleted job.
  */
 export async function hide(tx: Tx, job: JobRef): Promise<void> {
   await tx.query('update jobs set deleted = true where id = $1', [job.jobId]);
@@ -77,10 +77,18 @@ export async function readMarked(tx: Tx, most: number): Promise<Deletion[]> {
   );
 }
 
-/** The runs of a job that is marked, for its histories; null: another process has deleted it. */
-export async function readRuns(tx: Tx, jobId: string): Promise<{ kind: JobKind; runs: number } | null> {
-  const [row] = await tx.query<{ kind: JobKind; runs: number }>('select kind, run as runs from jobs where id = $1', [
-    jobId,
-  ]);
+/** The runs of a marked job, each with its histories in Temporal. */
+export interface MarkedRuns {
+  jobId: string;
+  kind: JobKind;
+  runs: number;
+}
+
+/** Null: another process has deleted the job. */
+export async function readRuns(tx: Tx, jobId: string): Promise<MarkedRuns | null> {
+  const [row] = await tx.query<MarkedRuns & Record<string, unknown>>(
+    'select id as "jobId", kind, run as runs from jobs where id = $1',
+    [jobId],
+  );
   return row ?? null;
 }

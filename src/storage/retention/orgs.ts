@@ -3,6 +3,7 @@ import { deleteOldAnswers } from '../access/idempotency.js';
 import { readStoredBytes } from '../access/stored-bytes.js';
 import type { Db, Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
+import { deleteBatches } from './batches.js';
 
 /** Marks an organization and revokes its keys. `mismatch`: it has another name. */
 export async function markOrg(tx: Tx, id: string, name: string): Promise<'marked' | 'mismatch' | 'unknown'> {
@@ -20,22 +21,17 @@ export async function readOrgs(tx: Tx, which: 'live' | 'deleted'): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-/** A job of an organization that is deleted. */
-export interface DoomedJob extends JobRef {
-  workflowId: string;
-}
-
-/** Ends some open jobs in their rows; runners abort their rollouts. Returns these jobs. */
-export async function endJobs(tx: Tx, most: number): Promise<DoomedJob[]> {
-  const jobs = await tx.query<DoomedJob & Record<string, unknown>>(
+/** Ends some open jobs in their rows; runners abort their rollouts. Returns their workflows. */
+export async function endJobs(tx: Tx, limit: number): Promise<string[]> {
+  const jobs = await tx.query<{ id: string; workflowId: string }>(
     `update jobs set status = 'cancelled', completed_at = now() where id = any(array(
        select id from jobs
         where org_id = current_setting('app.org') and status in ('pending', 'running', 'paused') limit $1))
-     returning id as "jobId", org_id as "orgId", workflow_id as "workflowId"`,
-    [most],
+     returning id, workflow_id as "workflowId"`,
+    [limit],
   );
-  await tx.query(`update job_controls set control = 'stop' where job_id = any($1)`, [jobs.map(({ jobId }) => jobId)]);
-  return jobs;
+  await tx.query(`update job_controls set control = 'stop' where job_id = any($1)`, [jobs.map(({ id }) => id)]);
+  return jobs.map(({ workflowId }) => workflowId);
 }
 
 /** Some jobs, hidden ones included. */
@@ -48,6 +44,8 @@ export async function readAnyJobs(tx: Tx, most: number): Promise<JobRef[]> {
 
 /** What an organization has besides jobs, in the order of its foreign keys. */
 const tables = [
+  'dataset_rows',
+  'datasets',
   'snapshots',
   'idempotency_keys',
   'request_windows',
@@ -64,22 +62,14 @@ const rowsPerBatch = 5_000;
 
 /** Deletes an organization without jobs. A job that came meanwhile refuses the last statement. */
 export async function deleteOrg(db: Db, id: string): Promise<void> {
-  await deleteBatches(db, id, 'dataset_rows');
-  await db.org(id, (tx) => tx.query('delete from datasets where org_id = $1', [id]));
-  for (const table of tables) await deleteBatches(db, id, table);
+  for (const table of tables) await deleteBatches(db, id, { table, column: 'org_id', value: id, limit: rowsPerBatch });
   await db.org(id, (tx) => tx.query('delete from orgs where id = $1', [id]));
-}
-
-async function deleteBatches(db: Db, orgId: string, table: string): Promise<void> {
-  const statement = `delete from ${table} where ctid = any(array(
-    select ctid from ${table} where org_id = $1 limit ${rowsPerBatch})) returning 1`;
-  while ((await db.org(orgId, (tx) => tx.query(statement, [orgId]))).length > 0);
 }
 
 /** Days for which the spend of deleted jobs and of deployments' calls is kept. */
 const spendDays = 7;
 
-/** Deletes what has served its time, and returns the bytes that the organization stores. */
+/** Deletes expired rows of an organization, and returns the bytes that it stores. */
 export async function tidyOrg(tx: Tx, orgId: string): Promise<number> {
   await tx.query(`delete from daily_spend where org_id = $1 and day < (now() at time zone 'utc')::date - $2::int`, [
     orgId,

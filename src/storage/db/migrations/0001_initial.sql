@@ -922,18 +922,14 @@ create policy operator on orgs for select using (current_setting('app.scope', tr
 
 -- The reconciler and the retention work for all organizations. They see these columns only, through
 -- functions that run as the owner of the tables.
-create policy worker on jobs for select
-  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
-create policy worker on webhooks for select
-  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
-create policy worker on job_traces for select
-  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
-create policy worker on deployments for select
-  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
-create policy worker on deletions for select
-  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
-create policy worker on orgs for select
-  using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app');
+do $$
+declare t text;
+begin
+  foreach t in array array['jobs', 'webhooks', 'job_traces', 'deployments', 'deletions', 'orgs'] loop
+    execute format($p$create policy worker on %I for select
+      using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app')$p$, t);
+  end loop;
+end $$;
 
 create function open_jobs(created_before timestamptz, most int)
   returns table (id text, org_id text, kind text, workflow_id text, workflow_started boolean)
