@@ -68,7 +68,7 @@ export function createLoadCaller() {
       return answers;
     },
 
-    /** Calls at a constant rate, whatever the answers; `early`: those of the first seconds. */
+    /** Calls at a constant rate. `early` has the answers to the calls of the first seconds. */
     async open(asked: Asked, perSecond: number, seconds: number, earlySeconds = 0) {
       const early = { ...none(), offered: perSecond };
       const answers = { ...none(), offered: perSecond };

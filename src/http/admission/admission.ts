@@ -1,25 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, HttpDeps } from '../deps.js';
-import { openAiError, problem } from '../server/errors.js';
-import { anywhere, createGate, leaveAtEnd, overloaded, type Gate, type Place } from './gate.js';
+import { jobKinds } from '../../core/jobs/kinds.js';
+import { renderError } from '../server/errors.js';
+import { ungated, createGate, releaseAtEnd, overloaded, type Gate, type Permit } from './gate.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The place of a model call or of a create, once the body is there. */
-    place: Place;
+    /** The permit of a model call or of a create, once the body is there. */
+    permit: Permit;
   }
 }
 
-/** More places would not make any of them faster: calls share one event loop, creates Temporal. */
+/** More permits would not add throughput: calls share one event loop, creates share Temporal. */
 const bounds = {
-  calls: { places: 8, burst: 256, burstWaitMs: 100, lastingWaitMs: 25 },
-  creates: { places: 16, burst: 256, burstWaitMs: 5_000, lastingWaitMs: 250 },
+  calls: { permits: 8, burst: 256, burstWaitMs: 100, lastingWaitMs: 25 },
+  creates: { permits: 16, burst: 256, burstWaitMs: 5_000, lastingWaitMs: 250 },
 };
 
 const callPath = /\/chat\/completions(?:\?|$)/;
-const createPath =
-  /^\/api\/(?:v1\/online\/sessions|v1\/offline\/jobs|graphgen\/jobs|harbor\/deployments)(?:\/[^/]+\/(?:extend|clone))?(?:\?|$)/;
+const jobPaths = Object.values(jobKinds).map(({ path }) => path);
+const createPath = new RegExp(`^(?:${jobPaths.join('|')})(?:/[^/]+/(?:extend|clone))?(?:\\?|$)`);
 
 /** Bounds the model calls with an API key, and the creates, that a process works on at a time. */
 export function registerAdmission(app: App, { observe }: Pick<HttpDeps, 'observe'>): void {
@@ -32,12 +33,12 @@ export function registerAdmission(app: App, { observe }: Pick<HttpDeps, 'observe
   };
 
   const refuseLater = createDelay();
-  // Refuse what would only wait to be refused before any other work: there may be much of it.
+  // Before any other work: under overload most requests are refused.
   const handlers = app.server.listeners('request') as ((...args: [IncomingMessage, ServerResponse]) => void)[];
   app.server.removeAllListeners('request');
   app.server.on('request', (request, response) => {
     const gate = gateOf(request);
-    if (!gate?.isFull()) {
+    if (!gate?.refuses()) {
       for (const handle of handlers) handle.call(app.server, request, response);
       return;
     }
@@ -45,23 +46,23 @@ export function registerAdmission(app: App, { observe }: Pick<HttpDeps, 'observe
     refuseLater(() => refuse(request, response, gate === calls));
   });
 
-  app.decorateRequest('place', null as unknown as Place);
-  // The body is there: a slow sender holds no place.
+  app.decorateRequest('permit', null as unknown as Permit);
+  // The body is there: a slow sender holds no permit.
   app.addHook('preHandler', (request, reply, done) => {
     const gate = gateOf(request.raw);
     if (!gate) {
-      request.place = anywhere;
+      request.permit = ungated;
       return done();
     }
-    gate.enter().then((place) => {
-      request.place = place;
-      leaveAtEnd(place, reply);
+    gate.acquire().then((permit) => {
+      request.permit = permit;
+      releaseAtEnd(permit, reply);
       done();
     }, done);
   });
   // Nor does a slow reader.
   app.addHook('onSend', (request, _reply, _payload, done) => {
-    (request.place as Place | null)?.leave();
+    (request.permit as Permit | null)?.release();
     done();
   });
 }
@@ -96,20 +97,20 @@ function createDelay(): (refuse: () => void) => void {
 }
 
 /** A larger body is not read. */
-const dropped = 64 * 1024;
+const maxDrainedBytes = 64 * 1024;
 
-function refuse({ url = '', headers }: IncomingMessage, response: ServerResponse, speaksOpenAi: boolean): void {
+function refuse({ url = '', headers }: IncomingMessage, response: ServerResponse, openAi: boolean): void {
   const error = overloaded();
   const id = randomUUID();
-  const body = JSON.stringify(speaksOpenAi ? openAiError(error) : problem(error, { url, id }));
-  const isDropped = Number(headers['content-length']) <= dropped;
+  const { type, body } = renderError(error, openAi, { url, id });
+  const isDrained = Number(headers['content-length']) <= maxDrainedBytes;
   response
     .writeHead(error.status, {
-      'content-type': speaksOpenAi ? 'application/json; charset=utf-8' : 'application/problem+json; charset=utf-8',
+      'content-type': type,
       'content-length': Buffer.byteLength(body),
       'retry-after': '1',
       'x-request-id': id,
-      ...(!isDropped && { connection: 'close' }),
+      ...(!isDrained && { connection: 'close' }),
     })
     .end(body);
 }

@@ -1,39 +1,39 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../server/errors.js';
 
-/** Work that a process does at a time; what comes beyond waits in a queue, or is refused. */
+/** A concurrency limit with a queue; refuses what the queue cannot take. */
 export interface Gate {
-  /** Resolves with a place once one is free. Rejects where the queue is full (503). */
-  enter(): Promise<Place>;
-  /** Whether `enter` would refuse now. */
-  isFull(): boolean;
+  /** Resolves with a permit once one is free. Rejects where the queue is full (503). */
+  acquire(): Promise<Permit>;
+  /** Whether `acquire` refuses now; true counts as a refusal. */
+  refuses(): boolean;
 }
 
-/** The place of one piece of work. */
-export interface Place {
-  /** Frees the place while the work waits for something else, if that takes long. */
+/** The permit of one piece of work. */
+export interface Permit {
+  /** Releases the permit during a long wait for something else. */
   pause(): void;
-  /** Goes on, also where no place is free: the work is nearly done. */
+  /** Ends the wait. The work counts again, even beyond the limit: it is nearly done. */
   resume(): void;
-  leave(): void;
+  release(): void;
 }
 
 export interface GateOptions {
-  places: number;
+  permits: number;
   /** Length of the queue in a burst. */
   burst: number;
-  /** Once work has waited for so long, more comes than is done: the load lasts. */
+  /** A longer wait means that the load lasts. */
   burstWaitMs: number;
-  /** Then the queue is only as long as is worked off in this time. */
+  /** Under lasting load the queue holds what completes in this time. */
   lastingWaitMs: number;
-  /** How long the load counts as lasting after a refusal: callers who were refused come back. */
+  /** How long the load counts as lasting after a refusal: refused callers retry. */
   calmMs?: number;
-  /** A pause for longer than this frees the place. */
+  /** A longer pause releases the permit. */
   longMs?: number;
   now?: () => number;
 }
 
-/** Code of a refusal for want of memory or of places. */
+/** Code of a refusal for want of memory or of permits. */
 export const overCapacity = 'over_capacity';
 
 /** More work than the process can do. */
@@ -42,23 +42,23 @@ export function overloaded(): ApiError {
   return new ApiError(503, overCapacity, detail);
 }
 
-/** The place of work that no gate admits. */
-export const anywhere: Place = { pause() {}, resume() {}, leave() {} };
+/** The permit of work that no gate admits. */
+export const ungated: Permit = { pause() {}, resume() {}, release() {} };
 
 export function createGate(options: GateOptions): Gate {
-  const { places, burst, burstWaitMs, lastingWaitMs, calmMs = 5_000, longMs = 50 } = options;
+  const { permits, burst, burstWaitMs, lastingWaitMs, calmMs = 5_000, longMs = 50 } = options;
   const { now = () => performance.now() } = options;
   let working = 0;
-  const queue: { enter: (place: Place) => void; since: number }[] = [];
+  const queue: { grant: (permit: Permit) => void; since: number }[] = [];
   let refusedAt = -Infinity;
-  const left = createRate(now);
+  const completed = createRate(now);
 
-  function isFull(): boolean {
-    if (working < places && queue.length === 0) return false;
+  function refuses(): boolean {
+    if (working < permits && queue.length === 0) return false;
     const time = now();
     const lasts = time - refusedAt < calmMs || time - (queue[0]?.since ?? time) > burstWaitMs;
-    const worked = left.perMs();
-    const longest = lasts && worked !== null ? Math.min(burst, 1 + worked * lastingWaitMs) : burst;
+    const rate = completed.perMs();
+    const longest = lasts && rate !== null ? Math.min(burst, 1 + rate * lastingWaitMs) : burst;
     const isRefused = queue.length >= longest;
     if (isRefused) refusedAt = time;
     return isRefused;
@@ -66,14 +66,14 @@ export function createGate(options: GateOptions): Gate {
 
   function free(): void {
     working -= 1;
-    left.count();
-    while (working < places && queue.length > 0) queue.shift()!.enter(take());
+    completed.count();
+    while (working < permits && queue.length > 0) queue.shift()!.grant(take());
   }
 
-  function take(): Place {
+  function take(): Permit {
     working += 1;
     let holds = true;
-    let hasLeft = false;
+    let isReleased = false;
     let timer: NodeJS.Timeout | undefined;
     const giveUp = () => {
       if (!holds) return;
@@ -82,17 +82,17 @@ export function createGate(options: GateOptions): Gate {
     };
     return {
       pause() {
-        if (!hasLeft) timer ??= setTimeout(giveUp, longMs);
+        if (!isReleased) timer ??= setTimeout(giveUp, longMs);
       },
       resume() {
         clearTimeout(timer);
         timer = undefined;
-        if (holds || hasLeft) return;
+        if (holds || isReleased) return;
         holds = true;
         working += 1;
       },
-      leave() {
-        hasLeft = true;
+      release() {
+        isReleased = true;
         clearTimeout(timer);
         giveUp();
       },
@@ -100,11 +100,11 @@ export function createGate(options: GateOptions): Gate {
   }
 
   return {
-    isFull,
-    async enter() {
-      if (working < places && queue.length === 0) return take();
-      if (isFull()) throw overloaded();
-      return new Promise((enter) => queue.push({ enter, since: now() }));
+    refuses,
+    async acquire() {
+      if (working < permits && queue.length === 0) return take();
+      if (refuses()) throw overloaded();
+      return new Promise((grant) => queue.push({ grant, since: now() }));
     },
   };
 }
@@ -131,8 +131,8 @@ function createRate(now: () => number) {
   };
 }
 
-/** Leaves a place at the latest when the reply is closed. */
-export function leaveAtEnd(place: Place, { raw }: FastifyReply): void {
-  if (raw.destroyed) place.leave();
-  else raw.once('close', () => place.leave());
+/** Releases a permit at the latest when the reply is closed. */
+export function releaseAtEnd(permit: Permit, { raw }: FastifyReply): void {
+  if (raw.destroyed) permit.release();
+  else raw.once('close', () => permit.release());
 }

@@ -6,7 +6,7 @@ import type { CallRollout } from '../../storage/rollouts/calls.js';
 import type { Db } from '../../storage/db/db.js';
 import type { Notifications } from '../../storage/db/notifications.js';
 import type { Tracing } from '../../tracing/tracing.js';
-import type { Place } from '../admission/gate.js';
+import type { Permit } from '../admission/gate.js';
 import type { BytesInFlight, HeldBytes } from './bytes-in-flight.js';
 import type { MarkedSpan } from './lever-marks.js';
 import type { UpstreamRequest } from './upstream-request.js';
@@ -35,7 +35,7 @@ export interface ForwardedCall {
   client: ModelClient;
   upstream: UpstreamRequest;
   bytes: HeldBytes;
-  place: Place;
+  permit: Permit;
   /** Answers instead of the provider. */
   answeredBy?: (signal: AbortSignal) => Promise<ModelAnswer>;
   /** Fields for log lines. */

@@ -68,7 +68,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
         ...{ client, ...callOf(client, served, body) },
         ...{ orgId, keyId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
         bytes: bytes.of(request),
-        place: request.place,
+        permit: request.permit,
       },
       reply,
     );

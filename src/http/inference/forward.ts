@@ -30,7 +30,7 @@ export function createForward<Call extends ForwardedCall>(
   const recorder: Recorder<Call> = {
     ...given,
     record: (call, result) => {
-      call.place.resume();
+      call.permit.resume();
       // The steps of a graph are calls of their own.
       if (!call.answeredBy) observe(call, result, purpose);
       return given.record(call, result);
@@ -48,7 +48,7 @@ export function createForward<Call extends ForwardedCall>(
     try {
       await withTimeout(callTimeoutMs, watch.signal, async (signal) => {
         const { client, provider, answeredBy } = call;
-        call.place.pause();
+        call.permit.pause();
         const answer = await upstream(
           call,
           answeredBy ? answeredBy(signal) : client.send(provider, call.upstream.body, signal, call.upstream),
@@ -126,7 +126,7 @@ export function createForward<Call extends ForwardedCall>(
     const release = call.bytes.keep();
     const work = forward(call, reply).finally(() => {
       release();
-      call.place.leave();
+      call.permit.release();
     });
     const done: Promise<unknown> = work.then(forget, forget);
     inFlight.add(done);

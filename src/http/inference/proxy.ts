@@ -128,7 +128,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
           logged,
         },
         bytes: deps.bytes.of(request),
-        place: request.place,
+        permit: request.permit,
         // A graph makes several calls, and the caller's own traffic is not the job's.
         cacheScope:
           rollout.source === 'service' && graph === null ? cacheScope(found.answerCache, upstream.body) : null,

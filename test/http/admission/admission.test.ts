@@ -4,7 +4,7 @@ import { range } from '../../support/range.js';
 import { until } from '../../support/until.js';
 import { evaluationRequest, httpOfFile } from '../support.js';
 
-// A full gate: creates whose workflow does not start hold all places, and the queue.
+// A full gate: creates whose workflow does not start hold all permits, and the queue.
 
 const http = httpOfFile({ timing: { commandWaitMs: 300, startWaitMs: 60_000, pollMs: 50 } });
 const jobs = '/api/v1/offline/jobs';
@@ -28,7 +28,7 @@ const post = (path: string, body: object, headers = {}) =>
   });
 const get = (path: string) => fetch(url + path, { headers: { authorization: `Bearer ${http.key}` } });
 
-test('what finds no place is 503 with retry-after, and reads and commands go on', async () => {
+test('what finds no permit is 503 with retry-after, and reads and commands go on', async () => {
   const answers = range(0, 300).map(() => post(jobs, evaluationRequest));
   let refused = 0;
   const all = Promise.all(
@@ -52,7 +52,7 @@ test('what finds no place is 503 with retry-after, and reads and commands go on'
   expect((await post(jobs, evaluationRequest)).status).toBe(201);
 }, 60_000);
 
-test('callers who send slowly, read slowly or go away hold no place', async () => {
+test('callers who send slowly, read slowly or go away hold no permit', async () => {
   start();
   const { port } = new URL(url);
   const body = JSON.stringify(evaluationRequest);

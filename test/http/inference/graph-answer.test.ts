@@ -1,5 +1,5 @@
 /** Graphs answer chat completion requests; their steps call real providers with fake models. */
-import { anywhere } from '../../../src/http/admission/gate.js';
+import { ungated } from '../../../src/http/admission/gate.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
 import { text } from 'node:stream/consumers';
@@ -573,7 +573,7 @@ describe('through the proxy', () => {
         demos: [],
       });
       const answeredBy = (signal: AbortSignal) => answerByGraph(providers, served, upstream.body, signal);
-      await forward({ provider: 'graph', upstream, answeredBy, bytes, place: anywhere, logged: {} } as never, reply);
+      await forward({ provider: 'graph', upstream, answeredBy, bytes, permit: ungated, logged: {} } as never, reply);
       return reply;
     });
   });
