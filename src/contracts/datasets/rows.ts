@@ -7,7 +7,11 @@ import { valueAt } from '../validation.js';
 /** Rows of a create; larger sets are uploaded. */
 const maxInlineRows = 1_000;
 
-const column = z.string().min(1).max(200);
+const column = z.string().regex(/\S/, 'must not be blank').max(200);
+const row = z
+  .record(column, z.unknown())
+  .refine((values) => Object.keys(values).length > 0, 'must have a value for at least one column')
+  .meta({ minProperties: 1 });
 
 export const rowsSchema = z
   .strictObject({
@@ -17,7 +21,7 @@ export const rowsSchema = z
       .optional()
       .describe('An uploaded data set. A row is an instance; its number is its seed.'),
     rows: z
-      .array(z.record(column, z.unknown()))
+      .array(row)
       .min(1, 'must hold at least one row')
       .max(maxInlineRows, `must hold at most ${maxInlineRows} rows; upload larger sets with POST /api/v1/datasets`)
       .optional()

@@ -35,7 +35,7 @@ export async function rowSource(
   wanted: RowsRequest,
   path: readonly string[],
 ): Promise<RowSource> {
-  if (wanted.rows) return inlineRows(orgId, wanted.rows);
+  if (wanted.rows) return inlineRows(orgId, wanted.rows, pointerOf([...path, 'rows']));
   const id = wanted.dataset_id!;
   const message = 'must be a data set of this organization';
   const unknown = () => refuse.invalid([{ pointer: pointerOf([...path, 'dataset_id']), message }]);
@@ -54,9 +54,13 @@ export async function rowSource(
   };
 }
 
-async function inlineRows(orgId: string, rows: readonly Record<string, unknown>[]): Promise<RowSource> {
+async function inlineRows(
+  orgId: string,
+  rows: readonly Record<string, unknown>[],
+  pointer: string,
+): Promise<RowSource> {
   const lines = rows.map((row) => JSON.stringify(row));
-  const dataset = await withUpload('jsonl', bytesOf(lines), (upload) => Promise.resolve(upload.dataset));
+  const dataset = await withUpload('jsonl', bytesOf(lines), (upload) => Promise.resolve(upload.dataset), pointer);
   const valueIn = (name: string, row: number) => ({ row, value: valueAt(rows[row], name) });
   return {
     dataset,

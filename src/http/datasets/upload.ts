@@ -19,18 +19,22 @@ export interface Upload {
   batches(): AsyncGenerator<string[]>;
 }
 
-/** Refuses a file with faulty rows, and names at most twenty. The rows exist while `use` runs. */
+/**
+ * Refuses a file with faulty rows, and names at most twenty. The rows exist while `use` runs.
+ * `pointer`: the field that holds the rows, if they are no file.
+ */
 export async function withUpload<T>(
   format: Format,
   body: AsyncIterable<Uint8Array>,
   use: (upload: Upload) => Promise<T>,
+  pointer = '',
 ): Promise<T> {
   const path = join(tmpdir(), `ratchet-upload-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
   try {
     // Without a name the file ends with its handle, also in a crash.
     await rm(path);
-    const dataset = await spool(file, readRows(format, limited(body)));
+    const dataset = await spool(file, readRows(format, limited(body)), pointer);
     return await use({ dataset, batches: () => batchesOf(file) });
   } finally {
     await file.close();
@@ -51,7 +55,7 @@ export function tooLarge(): ApiError {
   return new ApiError(413, 'body_too_large', `The file is larger than ${most} MiB; upload it in parts.`);
 }
 
-async function spool(file: FileHandle, rows: AsyncIterable<FileRow>): Promise<NewDataset> {
+async function spool(file: FileHandle, rows: AsyncIterable<FileRow>, pointer: string): Promise<NewDataset> {
   const hash = createHash('sha256');
   const columns = new Columns();
   const errors: FieldError[] = [];
@@ -68,7 +72,7 @@ async function spool(file: FileHandle, rows: AsyncIterable<FileRow>): Promise<Ne
   };
   for await (const row of rows) {
     // Before anything is done for each column.
-    if ('value' in row) refuseWide(Object.keys(asObject(row.value) ?? {}));
+    if ('value' in row) refuseWide(Object.keys(asObject(row.value) ?? {}), pointer);
     const fault = 'fault' in row ? row.fault : rowFault(row.value);
     if (fault !== null) {
       errors.push({ pointer: row.line === 0 ? '' : `/line ${row.line}`, message: fault });
@@ -76,7 +80,7 @@ async function spool(file: FileHandle, rows: AsyncIterable<FileRow>): Promise<Ne
       continue;
     }
     if (numRows === uploadLimits.rows) {
-      throw invalidFile(`has more than ${uploadLimits.rows.toLocaleString('en')} rows; upload it in parts`);
+      throw invalidFile(`has more than ${uploadLimits.rows.toLocaleString('en')} rows; upload it in parts`, pointer);
     }
     const { value } = row as { value: Record<string, unknown> };
     columns.add(value);
@@ -87,21 +91,21 @@ async function spool(file: FileHandle, rows: AsyncIterable<FileRow>): Promise<Ne
     if (chars >= batchChars) await flush();
   }
   if (errors.length > 0) throw refuse.invalid(errors, 'invalid_rows');
-  if (numRows === 0) throw invalidFile('has no rows');
+  if (numRows === 0) throw invalidFile('has no rows', pointer);
   const { named } = columns;
-  refuseWide(named);
+  refuseWide(named, pointer);
   await flush();
   return { id: `ds_${hash.digest('hex')}`, numRows, columns: named, bytes };
 }
 
 /** The refusal of a file as a whole. */
-function invalidFile(message: string): ApiError {
-  return refuse.invalid([{ pointer: '', message }], 'invalid_rows');
+function invalidFile(message: string, pointer: string): ApiError {
+  return refuse.invalid([{ pointer, message }], 'invalid_rows');
 }
 
-function refuseWide({ length }: readonly unknown[]): void {
+function refuseWide({ length }: readonly unknown[], pointer: string): void {
   if (length > uploadLimits.columns)
-    throw invalidFile(`has ${length} columns; at most ${uploadLimits.columns} are allowed`);
+    throw invalidFile(`has ${length} columns; at most ${uploadLimits.columns} are allowed`, pointer);
 }
 
 function rowFault(value: unknown): string | null {

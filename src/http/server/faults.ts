@@ -10,6 +10,8 @@ interface ValidationIssue {
   path: PropertyKey[];
   message: string;
   keys?: string[];
+  /** Of an invalid name in an object: what is wrong with it. */
+  issues?: readonly { message: string }[];
   params?: { code?: string } | undefined;
 }
 
@@ -20,10 +22,10 @@ interface Fault {
 
 /** The first faults: one per field; unknown fields by name, with the field that was meant. */
 export function faultsIn(issues: readonly ValidationIssue[], schema: z.ZodType): Fault[] {
-  const faults = issues.flatMap(({ code, path, message, keys }): (() => Fault)[] =>
+  const faults = issues.flatMap(({ code, path, message, keys, issues: ofName }): (() => Fault)[] =>
     code === 'unrecognized_keys' && keys
       ? keys.map((key) => () => ({ path: [...path, key], message: unknownField(key, fieldsAt(schema, path)) }))
-      : [() => ({ path, message })],
+      : [() => ({ path, message: code === 'invalid_key' && ofName?.[0] ? `the name ${ofName[0].message}` : message })],
   );
   // Suggest for listed faults only: a body can have many unknown fields.
   return faults.slice(0, listed).map((fault) => fault());

@@ -26,6 +26,7 @@ const createEvaluation = (more: object = {}) =>
     ...{ app_id: 'test', dataset, scorer: 'exact', policy },
     ...{ candidate: prompt('Answer {{text}}.'), ...more },
   });
+const wide = (from: number) => Object.fromEntries(Array.from({ length: 501 }, (_, n) => [`c${from + n}`, n]));
 const unstored = [{ text: 'never stored', label: 'no number' }];
 const upload = async (data: object[]) => (await http.call('POST', '/api/v1/datasets', data)).body.dataset_id as string;
 
@@ -71,6 +72,9 @@ describe('a session on a data set', () => {
     ['live traffic', { rollouts: 'caller' }, '/rollouts', /must not be caller/],
     ['a scorer without a data set', { dataset: undefined }, '/scorer', /requires dataset/],
     ['neither rows nor id', { dataset: {} }, '/dataset', /exactly one/],
+    ['a row without columns', { dataset: { ...dataset, rows: [...rows, {}] } }, '/dataset/rows/40', /one column/],
+    ['a blank column', { dataset: { ...dataset, rows: [{ ' ': 1 }] } }, '/dataset/rows/0/ ', /blank/],
+    ['too many columns', { dataset: { ...dataset, rows: [wide(0), wide(500)] } }, '/dataset/rows', /1001 columns/],
     ['an unknown data set', { dataset: { dataset_id: 'ds_1' } }, '/dataset/dataset_id', /this organization/],
     ['an unknown placeholder', { initial_prompt: prompt('Say {{txt}}') }, '/initial_prompt/messages', /`text`/],
     ['no input column', { dataset: { rows, expected: 'label' } }, '/dataset/input', /"text", "label"/],

@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { createDeploymentSchema } from '../../../src/contracts/deployments/deployment.js';
 import { graphSchema } from '../../../src/contracts/graphs/graph.js';
 import { createSessionSchema } from '../../../src/contracts/sessions/create.js';
-import { fieldsAt } from '../../../src/http/server/faults.js';
+import { faultsIn, fieldsAt } from '../../../src/http/server/faults.js';
 
 test('the fields of an object are found through optional fields, lists and unions', () => {
   expect(fieldsAt(createSessionSchema, ['config', 'policy_optimization', 'gepa'])).toContain('generations');
@@ -10,4 +11,10 @@ test('the fields of an object are found through optional fields, lists and union
   expect(fieldsAt(createDeploymentSchema, ['source', 'messages', 0])).toEqual(['role', 'content', 'name']);
   expect(fieldsAt(graphSchema, ['steps', 3])).toEqual(expect.arrayContaining(['messages', 'by']));
   expect(fieldsAt(createSessionSchema, ['constructor', 'prototype'])).toEqual([]);
+});
+
+test('a name that an object must not have is told as the rule that it breaks', () => {
+  const schema = z.object({ row: z.record(z.string().min(1, 'must not be empty'), z.unknown()) });
+  const { issues } = schema.safeParse({ row: { '': 1 } }).error!;
+  expect(faultsIn(issues, schema)).toEqual([{ path: ['row', ''], message: 'the name must not be empty' }]);
 });
