@@ -7,6 +7,7 @@ import { isDeleted } from '../storage/deployments/deployments.js';
 import { finishJob, type ClosedState } from '../storage/decisions/record.js';
 import { markSending, readDueWebhooks } from '../storage/jobs/webhooks.js';
 import { takeLostWake } from '../storage/rollouts/slots.js';
+import { startRepeating } from '../util/repeating.js';
 import { cancelWorkflow, signalRewards } from './commands.js';
 import { startWebhook, startWorkflow } from './starter.js';
 
@@ -47,21 +48,12 @@ export function startReconciler(
   everyMs = 5_000,
   onClosed: OnClosed = () => undefined,
 ): Reconciler {
-  let running: Promise<void> | null = null;
-  const stopping = new AbortController();
-  const sweep = () =>
-    (running ??= sweepOnce(client, db, log, onClosed, stopping.signal)
-      .catch((err: Error) => log.warn({ err }, 'reconciler sweep failed; retrying at the next'))
-      .finally(() => (running = null)));
-  const timer = setInterval(() => void sweep(), everyMs);
-  return {
-    sweep,
-    async stop() {
-      clearInterval(timer);
-      stopping.abort();
-      await running;
-    },
-  };
+  const { run, stop } = startRepeating(
+    (stopping) => sweepOnce(client, db, log, onClosed, stopping),
+    everyMs,
+    (err) => log.warn({ err }, 'reconciler sweep failed; retrying at the next'),
+  );
+  return { sweep: run, stop };
 }
 
 async function sweepOnce(

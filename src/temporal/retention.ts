@@ -13,10 +13,10 @@ import {
   type Deletion,
 } from '../storage/retention/marks.js';
 import { deleteOrg, endJobs, readOrgs, readAnyJobs, tidyOrg } from '../storage/retention/orgs.js';
+import { startRepeating } from '../util/repeating.js';
 import { deleteHistories } from './delete-history.js';
 
 const batch = 200;
-const hourMs = 3_600_000;
 
 /** Days that a closed job and parts of it are kept; null: for ever. */
 export type KeepDays = Record<Deletable, number | null>;
@@ -26,13 +26,16 @@ const keepAll: KeepDays = { traces: null, events: null, job: null };
 export interface RetentionOptions {
   /** Default: everything is kept. */
   keep?: KeepDays;
+  /** Pause between two searches for expired jobs. */
+  searchEveryMs?: number;
+  /** Pause between two passes of deletions. */
   everyMs?: number;
   /** Called with the bytes that each organization stores. */
   onSizes?: (bytes: ReadonlyMap<string, number>) => void;
 }
 
 export interface Retention {
-  /** Runs a pass now that also searches for expired jobs. */
+  /** Searches for expired jobs now, then deletes what is marked. */
   sweep(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -45,59 +48,60 @@ export function startRetention(
   client: Client,
   db: Db,
   log: Logger,
-  { keep = keepAll, everyMs = 5_000, onSizes }: RetentionOptions = {},
+  { keep = keepAll, searchEveryMs = 3_600_000, everyMs = 5_000, onSizes }: RetentionOptions = {},
 ): Retention {
-  const stopping = new AbortController();
-  // A deletion of many rows stops between two batches.
-  const stoppable: Db = {
+  const searching = startRepeating(
+    async (stopping) => {
+      const stoppable = untilStopped(db, stopping);
+      await markAllExpired(stoppable, log, keep);
+      onSizes?.(await tidyAll(stoppable, log));
+    },
+    searchEveryMs,
+    (err) => log.warn({ err }, 'search for expired jobs failed; retrying in an hour'),
+  );
+  const deleting = startRepeating(
+    (stopping) => deleteAllMarked(client, untilStopped(db, stopping), log, stopping),
+    everyMs,
+    (err) => log.warn({ err }, 'pass of deletions failed; retrying at the next'),
+  );
+  void searching.run();
+  return {
+    async sweep() {
+      await searching.run();
+      await deleting.run();
+    },
+    async stop() {
+      await Promise.all([searching.stop(), deleting.stop()]);
+    },
+  };
+}
+
+/** A deletion of many rows stops between two batches. */
+function untilStopped(db: Db, stopping: AbortSignal): Db {
+  return {
     ...db,
     org: async (orgId, work) => {
-      stopping.signal.throwIfAborted();
+      stopping.throwIfAborted();
       return db.org(orgId, work);
     },
   };
-  let running: Promise<void> | null = null;
-  let nextSearchAt = performance.now();
-  const pass = () =>
-    (running ??= sweepOnce()
-      .catch((err: Error) => log.warn({ err }, 'retention pass failed; retrying at the next'))
-      .finally(() => (running = null)));
+}
 
-  async function sweepOnce(): Promise<void> {
-    if (performance.now() >= nextSearchAt) {
-      await markAllExpired(stoppable, log, keep);
-      onSizes?.(await tidyAll(stoppable, log));
-      nextSearchAt = performance.now() + hourMs;
-    }
-    for (const deletion of await db.worker((tx) => readMarked(tx, batch))) {
-      if (stopping.signal.aborted) return;
-      await deleteMarked(client, stoppable, deletion).catch((err: Error) =>
-        log.warn({ err, job_id: deletion.jobId, what: deletion.what }, 'not deleted yet; retrying at the next pass'),
-      );
-    }
-    for (const orgId of await db.worker((tx) => readOrgs(tx, 'deleted'))) {
-      if (stopping.signal.aborted) return;
-      await eraseOrg(client, stoppable, orgId).then(
-        (progress) => log.info({ organization: orgId, progress }, 'deletion of an organization'),
-        (err: Error) =>
-          log.warn({ err, organization: orgId }, 'organization not deleted yet; retrying at the next pass'),
-      );
-    }
+async function deleteAllMarked(client: Client, db: Db, log: Logger, stopping: AbortSignal): Promise<void> {
+  for (const deletion of await db.worker((tx) => readMarked(tx, batch))) {
+    if (stopping.aborted) return;
+    await deleteMarked(client, db, deletion).catch((err: Error) =>
+      log.warn({ err, job_id: deletion.jobId, what: deletion.what }, 'not deleted yet; retrying at the next pass'),
+    );
   }
-
-  const timer = setInterval(() => void pass(), everyMs);
-  return {
-    async sweep() {
-      await running;
-      nextSearchAt = performance.now();
-      await pass();
-    },
-    async stop() {
-      clearInterval(timer);
-      stopping.abort();
-      await running;
-    },
-  };
+  for (const orgId of await db.worker((tx) => readOrgs(tx, 'deleted'))) {
+    if (stopping.aborted) return;
+    await eraseOrg(client, db, orgId).then(
+      (progress) => log.info({ organization: orgId, progress }, 'deletion of an organization'),
+      (err: Error) =>
+        log.warn({ err, organization: orgId }, 'organization not deleted yet; retrying at the next pass'),
+    );
+  }
 }
 
 async function deleteMarked(client: Client, db: Db, { what, ...job }: Deletion): Promise<void> {

@@ -9,6 +9,7 @@ import {
   takeDueTrace,
   type EndedJob,
 } from '../storage/jobs/traces.js';
+import { startRepeating } from '../util/repeating.js';
 import { JobSpans } from './job-spans.js';
 import type { Tracing } from './tracing.js';
 
@@ -22,23 +23,12 @@ const page = 500;
  * its worker was killed, or the collector did not take it. `stop` does not wait for the collector.
  */
 export function startSendingJobs(db: Db, tracing: Tracing, log: Logger): { stop(): void } {
-  const stopping = new AbortController();
-  let isSending = false;
-  const timer = setInterval(() => {
-    if (isSending) return;
-    isSending = true;
-    sendDue(db, tracing, stopping.signal)
-      .catch((err: unknown) => {
-        if (!stopping.signal.aborted) log.warn({ err }, 'spans of ended jobs not sent; retrying');
-      })
-      .finally(() => (isSending = false));
-  }, everyMs);
-  return {
-    stop() {
-      clearInterval(timer);
-      stopping.abort();
-    },
-  };
+  const sending = startRepeating(
+    (stopping) => sendDue(db, tracing, stopping),
+    everyMs,
+    (err) => log.warn({ err }, 'spans of ended jobs not sent; retrying'),
+  );
+  return { stop: () => void sending.stop() };
 }
 
 async function sendDue(db: Db, tracing: Tracing, stopping: AbortSignal): Promise<void> {
