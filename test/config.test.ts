@@ -65,3 +65,11 @@ test('an endpoint of traces is an http or https URL', () => {
   for (const endpoint of ['c:4318', 'grpc://c:4317'])
     expect(() => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })).toThrow(/^OTEL_EXPORTER_OTLP_ENDPOINT must be/);
 });
+
+test('age limits are whole days, each of its own', () => {
+  expect(readConfig({}).keepDays).toEqual({ traces: null, events: null, job: null });
+  const [traces, events, jobs] = ['TRACES', 'EVENTS', 'JOBS'].map((what) => `RATCHET_KEEP_${what}_DAYS`);
+  expect(readConfig({ [traces!]: '1' }).keepDays).toEqual({ traces: 1, events: null, job: null });
+  expect(readConfig({ [events!]: '20', [jobs!]: '300' }).keepDays).toEqual({ traces: null, events: 20, job: 300 });
+  for (const value of ['0', '1.5', 'x', '36501']) expect(() => readConfig({ [jobs!]: value })).toThrow(jobs);
+});

@@ -431,6 +431,17 @@ describe('orgs and keys', () => {
     expect([denied.code, denied.err]).toEqual([1, expect.stringContaining('403')]);
   }, 60_000);
 
+  test('an organization is deleted only under its name', async () => {
+    const org = (await ratchet('orgs', 'create', 'Gone')).out.trim();
+    const remove = (...args: string[]) => ratchet('orgs', 'delete', org, ...args);
+    expect((await remove()).code).toBe(2);
+    const misnamed = await remove('--confirm', 'Acme');
+    expect([misnamed.code, misnamed.err]).toEqual([1, expect.stringContaining('409')]);
+    expect((await ratchet('orgs', 'list')).out).toMatch(new RegExp(`^${org} .* Gone$`, 'm'));
+    expect(await remove('--confirm', 'Gone')).toMatchObject({ code: 0 });
+    expect((await ratchet('orgs', 'list')).out).not.toMatch(new RegExp(`^${org} .* Gone$`, 'm'));
+  }, 60_000);
+
   test('limits are set one by one, shown and removed', async () => {
     const id = /^key_\w+/m.exec((await ratchet('keys', 'create', 'limited', '--scope', 'read')).err)![0];
     const limits = (...args: string[]) => ratchet('limits', ...args, '--key', id);

@@ -95,7 +95,7 @@ export async function resolveCall(
       cross join lateral (select coalesce(r.candidate_id, ${projection.text('bestCandidateId')}, $4) as id,
                                  ${projection.text('leversMarked')}::boolean as marked) w
        left join candidates c on c.id = w.id and c.job_id = j.id
-      where j.id = $1 and j.kind in ('session', 'evaluation')`,
+      where j.id = $1 and not j.deleted and j.kind in ('session', 'evaluation')`,
     [jobId, correlationId, callerRolloutId(jobId, correlationId), candidateId(jobId, 0), presence],
     'resolve_call',
   );

@@ -11,6 +11,7 @@ import {
   readJob,
   type Evaluation,
 } from '../../support/jobs-over-http.js';
+import { startReceiver } from '../../support/fakes/receiver.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 import { startRowsWorld } from '../../support/worlds/rows.js';
@@ -18,7 +19,7 @@ import { startRowsWorld } from '../../support/worlds/rows.js';
 const on = serviceOfFile(() => startRowsWorld());
 
 const never = { traces: null, events: null, job: null };
-/** What the worker does once an hour. */
+/** What a worker does at its start and once an hour. */
 async function sweep(keep: Partial<KeepDays>): Promise<ReadonlyMap<string, number>> {
   let sizes: ReadonlyMap<string, number> = new Map();
   const retention = startRetention(on.service.temporal, on.service.db, pino({ level: 'silent' }), {
@@ -36,10 +37,12 @@ async function get(path: string): Promise<[status: number, code: string | undefi
   return [answer.status, isJson ? ((await answer.json()) as { code?: string }).code : undefined];
 }
 
-const evaluation = () => {
+const local = { provider: 'local', model: 'local' };
+const evaluation = ({ api }: { api: Api } = on.service, more: object = {}) => {
   const { dataset, scorer, policy } = on.world.job(4) as Record<string, object>;
   const candidate = { messages: [{ role: 'user', content: '{{question}}' }] };
-  return createEvaluation(on.service, { env_name: undefined, dataset, scorer, policy, candidate, preflight: false });
+  const fields = { env_name: undefined, dataset, scorer, policy, candidate, preflight: false };
+  return createEvaluation({ api }, { ...fields, ...more });
 };
 const age = (jobId: string, days: number) =>
   on.service.query('update jobs set completed_at = completed_at - make_interval(days => $2) where id = $1', [
@@ -82,6 +85,15 @@ test('age takes the traces of closed jobs, then their events, then the jobs', as
   expect((await readJob<Evaluation>(on.service, young)).status).toBe('completed');
 });
 
+test('a worker applies the age limits of its settings when it starts', async () => {
+  const id = await evaluation();
+  await ended(on.service, id);
+  await age(id, 10);
+  await on.service.another({ serve: false, work: true }, { keepDays: { ...never, traces: 9 } });
+  await until('its traces are expired', async () => (await get(`${pathOf(id)}/traces`))[0] === 410);
+  expect((await get(`${pathOf(id)}/events?limit=1`))[0]).toBe(200);
+});
+
 test('a session whose traces are gone is not extended', async () => {
   const gepa = { population_size: 2, generations: 1, minibatch_size: 3 };
   const id = await createSession(on.service, { ...on.world.job(12), gepa, budget: { max_rollouts: 30 } });
@@ -106,6 +118,10 @@ test('an organization ends with its running jobs, in Postgres and Temporal', asy
   const calls = world.model.requests.length;
   await until('it calls its model', () => Promise.resolve(world.model.requests.length > calls));
   await theirs.api.call('POST', '/api/v1/datasets', [{ question: 'a' }]);
+  const receiver = await startReceiver();
+  receiver.answer(...Array.from({ length: 9 }, () => 500));
+  const announced = await evaluation(theirs, { webhook_url: receiver.url, policy: local });
+  await until('its webhook waits for another attempt', () => Promise.resolve(receiver.requests.length > 0));
 
   const remove = (api: Api, name: string) => api.remove(`${base}/orgs/${org}?name=${name}`);
   await expect(remove(theirs.api, 'Acme')).rejects.toMatchObject({ status: 403 });
@@ -129,12 +145,15 @@ test('an organization ends with its running jobs, in Postgres and Temporal', asy
   }
   answer();
   world.reset();
-  const status = await service
-    .workflow(running)
-    .describe()
-    .then(
-      ({ status: { name } }) => name,
-      (error: Error) => error.name,
-    );
-  expect(['TERMINATED', 'WorkflowNotFoundError']).toContain(status);
+  await receiver.close();
+  for (const workflowId of [`session-${running}`, `webhook-${announced}`]) {
+    const status = await service.temporal.workflow
+      .getHandle(workflowId)
+      .describe()
+      .then(
+        (run) => run.status.name,
+        (error: Error) => error.name,
+      );
+    expect(['TERMINATED', 'WorkflowNotFoundError']).toContain(status);
+  }
 });

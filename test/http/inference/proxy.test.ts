@@ -2,6 +2,7 @@ import { putSecret } from '../../../src/storage/access/secrets.js';
 import { secretKey } from '../support.js';
 import { describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
+import { hide } from '../../../src/storage/retention/marks.js';
 import { readUsage } from '../../../src/storage/jobs/usage.js';
 import { policy, proxyOfFile, question, system, systemOf, type TestProxy } from './support.js';
 
@@ -241,6 +242,15 @@ describe('authorization', () => {
     expect((await proxy.post({ orgId: 'default', jobId: `ses_${'0'.repeat(32)}` }, '/c')).status).toBe(404);
     expect((await proxy.post({ orgId: 'default', jobId: 'ses_%00' }, '/c')).status).toBe(404);
     expect(await proxy.calls(job)).toEqual([]);
+  });
+
+  test('a job that is marked for deletion is not found', async () => {
+    const job = await proxy.newSession();
+    await proxy.setStatus(job, 'completed');
+    expect((await proxy.post(job, '/c')).status).toBe(200);
+    await proxy.http.db.org(job.orgId, (tx) => hide(tx, job));
+    const answer = await proxy.post(job, '/c');
+    expect([answer.status, (await json(answer)).error['code']]).toEqual([404, 'not_found']);
   });
 
   test('an inference key opens only its rollout, and expires with the job', async () => {
