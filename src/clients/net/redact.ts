@@ -151,8 +151,52 @@ function hasEscape(text: string): boolean {
   return (text.includes('%') || text.includes('\\')) && anyEscape.test(text);
 }
 
+const percent = 0x25;
+const backslash = 0x5c;
+const slash = 0x2f;
+
+/** Replaces what `escapes` matches. Not by a function for each: a long text can have a million. */
 function unescaped(text: string): string {
-  return text.replace(escapes, (_, code: string | undefined, slash: string | undefined) =>
-    code === undefined ? slash! : String.fromCharCode(parseInt(code, 16)),
-  );
+  const bytes = Buffer.from(text, 'utf16le');
+  const chars = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length);
+  let length = 0;
+  for (let at = 0; at < chars.length;) {
+    const char = chars[at]!;
+    let end = at + 1;
+    let value = -1;
+    if (char === percent) {
+      while (chars[end] === 0x32 && chars[end + 1] === 0x35) end += 2;
+      // The last 25 may be the code itself.
+      if (end > at + 1 && asciiAt(chars, end) < 0) end -= 2;
+      value = asciiAt(chars, end);
+      end = value < 0 ? at + 1 : end + 2;
+    } else if (char === backslash) {
+      while (chars[end] === backslash) end += 1;
+      if (chars[end] === slash) {
+        value = slash;
+        end += 1;
+      } else if ((chars[end]! | 0x20) === 0x75 && chars[end + 1] === 0x30 && chars[end + 2] === 0x30) {
+        value = asciiAt(chars, end + 3);
+        if (value >= 0) end += 5;
+      }
+    }
+    if (value >= 0) chars[length++] = value;
+    else while (at < end) chars[length++] = chars[at++]!;
+    at = end;
+  }
+  return bytes.toString('utf16le', 0, 2 * length);
+}
+
+/** The printable ASCII character of two hexadecimal digits; -1: there are none. */
+function asciiAt(chars: Uint16Array, at: number): number {
+  const high = hexAt(chars, at);
+  const low = hexAt(chars, at + 1);
+  return high >= 2 && high <= 7 && low >= 0 ? high * 16 + low : -1;
+}
+
+function hexAt(chars: Uint16Array, at: number): number {
+  const char = chars[at] ?? 0;
+  if (char >= 0x30 && char <= 0x39) return char - 0x30;
+  const letter = char | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { runs } from '../../support/runs.js';
 import { Redactor } from '../../../src/clients/net/redact.js';
 
 const secret = 'k+/"ey\\ 0123%?';
@@ -47,6 +49,22 @@ describe('texts without a secret', () => {
     expect(new Redactor(['ollama', '', null]).text('ask ollama')).toBe('ask ollama');
     expect(new Redactor(['ollama']).isIdle).toBe(true);
   });
+});
+
+test('escapes of any kind around a secret are read as their pattern says', () => {
+  const pattern = /(?:%(?:25)*|(?<!\\)\\+u00)([2-7][0-9a-f])|(?<!\\)\\+(\/)/gi;
+  const read = (text: string) =>
+    text.replace(pattern, (_, code?: string, slash?: string) => slash ?? String.fromCharCode(parseInt(code!, 16)));
+  const pieces = ['%', '25', '\\', '\\\\', 'u00', 'U00', '2', '4', '7', 'f', 'F', 'g', '/', 'a', '語'];
+  const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((chosen) => chosen.join(''));
+  const hidden = encodeURIComponent(encodeURIComponent(secret));
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      const whole = `${before} ${hidden} ${after}`;
+      expect(redactor.text(whole)).toBe(read(whole).replace(secret, '***'));
+    }),
+    { numRuns: runs(500, 20_000) },
+  );
 });
 
 describe('the time to search', () => {

@@ -73,6 +73,26 @@ const exceptions: readonly Exception[] = [
   },
   {
     check: accepted,
+    pointer: /\/dataset\/(input|expected)$/,
+    reason: 'JSON Schema does not compare a name with the columns of rows.',
+  },
+  {
+    check: accepted,
+    pointer: /\/(gepa\/(generations|population_size|minibatch_size)|mipro\/(num_trials|\w*size))$/,
+    reason: 'JSON Schema does not calculate: the product of two fields, or a batch of the seeds, is too large.',
+  },
+  {
+    check: accepted,
+    pointer: /\/budget\/max_cost_usd$/,
+    reason: 'Whether the price of a model is known is no matter of a schema.',
+  },
+  {
+    check: accepted,
+    pointer: /\/scorer\/code$/,
+    reason: 'Whether scorers in JavaScript are allowed is a setting.',
+  },
+  {
+    check: accepted,
     operation: /^GET \/api\/v1\/compare$/,
     code: /^(no_rollouts|not_comparable|no_common_seeds)$/,
     reason: 'What can be compared depends on the rollouts.',

@@ -29,7 +29,7 @@ export interface Failure {
   /** Method and path template. */
   operation: string;
   check: string;
-  /** The code of the answer's problem and the pointers of its errors; absent: it is none. */
+  /** The code of the answer's problem or error, and the pointers of its errors; absent: it is none. */
   code?: string | undefined;
   pointers: string[];
   /** What schemathesis says, with the request and the answer. */
@@ -138,8 +138,14 @@ async function readReport(file: string): Promise<FuzzReport> {
 const textOf = (bytes: Bytes | undefined): string => Buffer.from(bytes?.$base64 ?? '', 'base64').toString();
 
 function problemIn(answer: string): Pick<Failure, 'code' | 'pointers'> {
-  const { code, errors = [] } = (asObject(parsed(answer)) ?? {}) as { code?: string; errors?: { pointer: string }[] };
-  return { code, pointers: errors.map(({ pointer }) => pointer) };
+  const { code, errors, error } = (asObject(parsed(answer)) ?? {}) as {
+    code?: string;
+    errors?: { pointer: string }[];
+    error?: { code?: string; param?: string | null };
+  };
+  if (errors) return { code, pointers: errors.map(({ pointer }) => pointer) };
+  // The shape of OpenAI's errors.
+  return { code: code ?? error?.code, pointers: error?.param ? [`/${error.param.replaceAll('.', '/')}`] : [] };
 }
 
 function parsed(text: string): unknown {
