@@ -316,6 +316,17 @@ test('accepts a refused gate and a deployment that ends before its gate', () => 
   }
 });
 
+test('accepts a gate that compares with an incumbent of the same prompt, and runs that once', () => {
+  const evidence = sound();
+  const { deployment } = evidence.jobs[3]!;
+  deployment!.gate!.incumbent = { jobId: 'evl_3', reward: 0.9 };
+  deployment!.evaluations.push({ id: 'evl_3', runs: 'new' });
+  const rule = rules.find(({ name }) => name === 'a gate has each of what it compares run once')!;
+  expect(rule.broken(evidence)).toEqual([]);
+  deployment!.evaluations.push({ id: 'evl_4', runs: 'new' });
+  expect(rule.broken(evidence)).toHaveLength(1);
+});
+
 test('accepts operator actions', () => {
   const evidence = sound();
   const ended = first(evidence);

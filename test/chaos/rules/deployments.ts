@@ -30,7 +30,9 @@ export const deploymentRules: Rule[] = [
   }),
   perJob('a gate has each of what it compares run once', (job, { jobs }) => {
     if (!job.deployment) return [];
-    const { evaluations, sent } = job.deployment;
+    const { evaluations, sent, gate } = job.deployment;
+    // The incumbent may have the candidate's prompt.
+    const isIncumbent = (id: string) => id === gate?.incumbent?.jobId;
     const known = new Set(
       jobs
         .filter(({ id }) => evaluations.some((evaluation) => evaluation.id === id))
@@ -38,7 +40,9 @@ export const deploymentRules: Rule[] = [
     );
     return [
       ...[...grouped(evaluations, ({ runs }) => runs).values()].flatMap(([first, ...again]) =>
-        again.map(({ id }) => `${id} runs what ${first!.id} runs`),
+        again
+          .filter(({ id }) => !(first!.id === gate?.candidate.jobId && isIncumbent(id)))
+          .map(({ id }) => `${id} runs what ${first!.id} runs`),
       ),
       ...sent.filter((id) => !known.has(id)).map((id) => `${id} is of none of its evaluations`),
     ];
