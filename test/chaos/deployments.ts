@@ -46,9 +46,9 @@ export async function gateJobs(world: World, { id, name, container, maxConcurren
       trapped: () => container.trapped(),
       lines: () => container.lines().filter(({ rolloutId }) => rolloutId.startsWith(`rol_${evaluation.slice(4)}_`)),
     };
-    // Of a terminated deployment nobody awaits the gate.
+    // The gate of a terminated deployment ends with it.
     const plan = { maxConcurrent, mayEnd: outside ? ['completed', 'cancelled', 'failed'] : ['completed'] };
     const created = { id: evaluation, answered: [evaluation] };
-    return { ...started(`gate-${name} ${n}`, created, 'evaluation', plan, own), seeds, readers: [] };
+    return { ...started(`gate-${name} ${n}`, created, 'evaluation', plan, own), outside, seeds, readers: [] };
   });
 }
