@@ -1,4 +1,4 @@
-import type { JobEvidence, Kill } from '../evidence/evidence.js';
+import type { Evidence, JobEvidence } from '../evidence/evidence.js';
 import type { ModelLine } from '../ledger.js';
 import { defaultRules } from '../../support/worlds/graph.js';
 import { grouped, perJob, type Rule } from './rule.js';
@@ -29,9 +29,15 @@ function callsOf(lines: ModelLine[]): Call[] {
   });
 }
 
-/** Calls that may lack a record: their worker was killed, or their job failed. */
-function isLost({ at, outAt }: Call, { status, completedAt }: JobEvidence, kills: Kill[]): boolean {
+/** Calls that may lack a record: their worker was killed, or their job failed or was terminated. */
+function isLost(
+  { at, outAt }: Call,
+  { status, completedAt, outside }: JobEvidence,
+  { kills, strikes }: Evidence,
+): boolean {
   const ends = kills.filter(({ worker }) => worker).map(({ at: from, goneAt }) => [from, goneAt] as const);
+  // The row of a terminated job is closed later than its workflow.
+  if (outside === 'terminate') ends.push(...strikes.map(({ at: from, until }) => [from, until] as const));
   if (status !== 'completed' && completedAt !== null) ends.push([completedAt, completedAt]);
   return ends.some(([from, until]) => at <= until && (outAt === null || outAt + recordedWithinMs >= from));
 }
@@ -42,11 +48,11 @@ const ofGraphs = (name: string, look: Parameters<typeof perJob>[1]): Rule =>
 export const graphRules: Rule[] = [
   perJob(
     'a model call of the service itself is bought once, but for what was in flight when its worker was killed',
-    (job, { kills }) => {
+    (job, evidence) => {
       if (job.hasContainer || job.kind === 'deployment') return [];
       const recorded = grouped(job.calls, ({ key }) => key);
       return [...grouped(callsOf(job.bought), ({ key }) => key)].flatMap(([key, calls]) => {
-        const kept = calls.filter((call) => !isLost(call, job, kills)).sort((left, right) => right.at - left.at);
+        const kept = calls.filter((call) => !isLost(call, job, evidence)).sort((left, right) => right.at - left.at);
         const records = (recorded.get(key) ?? []).map(({ createdAt }) => createdAt).sort((left, right) => right - left);
         // Match each call with a later record, the last with the last.
         const again = kept.find(({ at }, index) => !(records[index]! >= at));
