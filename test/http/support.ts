@@ -17,6 +17,11 @@ import { decideCommands } from '../../workflows/jobs/commands.js';
 import { logLevel } from '../support/environment.js';
 import { createDatabase } from '../support/servers/embedded.js';
 
+/** Shows the cause of a 500: the answer does not tell it. */
+function showUnexpected(line: string): void {
+  if (process.env['TEST_LOG'] || line.includes('"msg":"Internal error;')) process.stderr.write(line);
+}
+
 /** Stands in for Temporal and the worker. */
 class FakeCommander implements Commander {
   started: string[] = [];
@@ -131,7 +136,7 @@ export const secretKey = Buffer.alloc(32, 7);
 /** The real HTTP server on its own database, without Temporal; `overrides` replaces parts. */
 export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<TestHttp> {
   const url = await createDatabase();
-  const log = pino({ level: logLevel('silent') });
+  const log = pino({ level: logLevel('error') }, { write: showUnexpected });
   const db = connect(url, log, 8);
   const notifications = listen(url, log);
   const commander = new FakeCommander(db);
