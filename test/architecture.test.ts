@@ -31,7 +31,7 @@ const rules: Record<string, Rule> = {
   'src/storage': { values: ['src/contracts', 'src/core', 'src/util'] },
   'src/local-model': { values: [] },
   'src/clients': { values: ['src/contracts', 'src/core/prompts', 'src/local-model', 'src/util'], types: ['src/core'] },
-  'src/temporal': { values: ['src/contracts', 'src/core', 'src/storage', 'workflows/messages'] },
+  'src/temporal': { values: ['src/contracts', 'src/core', 'src/storage', 'src/util', 'workflows/messages'] },
   'src/http': {
     values: [
       ...['src/contracts', 'src/core', 'src/storage', 'src/clients', 'src/temporal', 'src/tracing', 'src/util'],
