@@ -12,22 +12,35 @@ export interface Heard {
 /** Time limit of a call. */
 const waitMs = 10_000;
 
-/** Calls the model through the rollout's `inference_url`, streaming or not. */
-export async function askModel(call: ReceivedRollout, user: string, stream: boolean, through?: string): Promise<Heard> {
+/**
+ * Calls the model through the rollout's `inference_url`, streaming or not; `retry` counts the calls
+ * before it whose answers did not arrive.
+ */
+export async function askModel(
+  call: ReceivedRollout,
+  user: string,
+  { stream, retry, through }: { stream: boolean; retry: number; through?: string | undefined },
+): Promise<Heard> {
   const { inference_url: base, inference_api_key: key, model } = call.body.policy.config;
   const url = through ? through + new URL(base).pathname : base;
-  const { status, text } = await ask(url, key, { model, messages: [{ role: 'user', content: user }], stream });
+  const body = { model, messages: [{ role: 'user', content: user }], stream };
+  const { status, text } = await ask(url, key, body, { 'x-stainless-retry-count': String(retry) });
   return { status, text };
 }
 
 /** Requests a completion at a base URL; `headers` null: no answer arrived. */
-export async function ask(base: string, key: string, body: object): Promise<Heard & { headers: Headers | null }> {
+export async function ask(
+  base: string,
+  key: string,
+  body: object,
+  more: Record<string, string> = {},
+): Promise<Heard & { headers: Headers | null }> {
   let status = 0;
   let headers: Headers | null = null;
   try {
     const answer = await fetch(`${base}/chat/completions`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...more },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(waitMs),
     });

@@ -135,8 +135,10 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
         // Not here: a caller that holds a connection must not wait for a second one.
         ...(graph !== null && graphCall(client, graph, body, () => snapshots.get(orgId, graph))),
       };
-      const wanted = { rolloutId: rollout.id, requestHash: call.upstream.hash, attempt: rollout.attempt, presence };
-      return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };
+      const isRetry = rollout.source === 'service' && isRepeated(request.headers);
+      const { id: rolloutId, attempt, hasRecorded } = rollout;
+      const wanted = { rolloutId, requestHash: call.upstream.hash, attempt, presence, isRetry };
+      return { call, recorded: hasRecorded || isRetry ? await takeRecorded(tx, wanted) : null };
     });
   }
 
@@ -178,6 +180,11 @@ function leversOf({ spans, components }: UpstreamRequest, isPromptKnown: boolean
 }
 
 /** The seed in `x-ratchet-seed` of live traffic, for paired comparisons. */
+/** Whether the caller sends a call again; OpenAI's clients say so by this header. */
+function isRepeated({ 'x-stainless-retry-count': count }: IncomingHttpHeaders): boolean {
+  return typeof count === 'string' && /^0*[1-9]/.test(count);
+}
+
 function seedOf({ 'x-ratchet-seed': given }: IncomingHttpHeaders): number | null {
   if (given === undefined) return null;
   const seed = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : NaN;

@@ -48,24 +48,27 @@ export interface RecordedAnswer {
 
 /**
  * Takes the next recorded answer to an identical request that this attempt has not received; null:
- * call the model. An answer delivered by a dead process may be lost and is taken again.
+ * call the model. An answer delivered by a dead process may be lost and is taken again. `isRetry`:
+ * the caller missed its answer, so one that did not arrive, else the last one given, is taken.
  */
 export async function takeRecorded(
   tx: Tx,
-  call: Pick<CallRecord, 'rolloutId' | 'requestHash' | 'attempt' | 'presence'>,
+  call: Pick<CallRecord, 'rolloutId' | 'requestHash' | 'attempt' | 'presence'> & { isRetry: boolean },
 ): Promise<RecordedAnswer | null> {
   const [row] = await tx.query<{ id: string; response: Record<string, unknown>; cost_usd: number | null }>(
     `update model_calls set served_attempt = $3, served_by = $4
       where id = (
         select id from model_calls
          where rollout_id = $1 and request_hash = $2 and purpose <> 'caller' and http_status < 300
-           and (served_attempt < $3
+           and (served_attempt < $3 or $6::boolean
                 or (served_attempt = $3 and served_by <> $4
                     and not exists (select 1 from pg_locks
                                      where locktype = 'advisory' and classid = $5 and objid = served_by::oid and objsubid = 2)))
-         order by occurrence limit 1 for update skip locked)
+         order by case when not $6::boolean or served_attempt = 0 then 0 when served_attempt = $3 then 1 else 2 end,
+                  case when $6::boolean and served_attempt = $3 then -occurrence else occurrence end
+         limit 1 for update skip locked)
       returning id, response, cost_usd`,
-    [call.rolloutId, call.requestHash, call.attempt, call.presence, presenceLock],
+    [call.rolloutId, call.requestHash, call.attempt, call.presence, presenceLock, call.isRetry],
   );
   return row ? { id: row.id, response: row.response, costUsd: row.cost_usd } : null;
 }

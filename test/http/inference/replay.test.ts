@@ -18,8 +18,8 @@ beforeEach(async () => {
   rollout = await proxy.newRollout(job, 0, 0);
 });
 
-async function ask(body: object = question, path = `/${rollout}`): Promise<string> {
-  const answer = await proxy.post(job, path, body);
+async function ask(body: object = question, path = `/${rollout}`, headers = {}): Promise<string> {
+  const answer = await proxy.post(job, path, body, headers);
   expect(answer.status).toBe(200);
   const text = await answer.text();
   if (!text.startsWith('data:')) {
@@ -134,6 +134,22 @@ describe('a repeated rollout', () => {
     expect(await ask()).toBe(first);
     expect(bought()).toBe(1);
     expect(await ask()).not.toBe(first);
+  });
+
+  test('gives a call that says it is sent again the last answer given, or one that did not arrive', async () => {
+    const again = (count = '1') => ask(question, `/${rollout}`, { 'x-stainless-retry-count': count });
+    expect([await again(), await again(), await ask(), await again('2')]).toEqual([
+      ...['answer 1', 'answer 1', 'answer 2', 'answer 2'],
+    ]);
+    await proxy.http.db.org('default', (tx) =>
+      tx.query('update model_calls set served_attempt = 0 where job_id = $1 and occurrence = 0', [job.jobId]),
+    );
+    expect([await again(), await again()]).toEqual(['answer 1', 'answer 2']);
+    await proxy.nextAttempt(job, rollout);
+    expect([await again(), await ask(), await again(), await again('x'), await again('0')]).toEqual([
+      ...['answer 1', 'answer 2', 'answer 2', 'answer 3', 'answer 4'],
+    ]);
+    expect(bought()).toBe(4);
   });
 
   test('counts an answer of a live process as received, and gives the next one', async () => {
