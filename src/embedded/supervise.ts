@@ -23,12 +23,18 @@ export interface SupervisedServer {
 }
 
 const firstPauseMs = 100;
-/** Delays double from 0.1 s: about 25 s in total. */
-const maxRestarts = 8;
-/** Uptime after which the restart count is reset. */
+const longestPauseMs = 3_200;
+/** Starts without a settled server: about 25 s in total. */
+const maxStarts = 12;
+/** Uptime of a settled server: what ends it later is not its start. */
+const settledAfterMs = 1_000;
+/** Uptime after which the delay is the first one again. */
 const forgivenAfterMs = 60_000;
 
-/** Restarts a server when it dies, after a delay that doubles each time. */
+/**
+ * Restarts a server when it dies, after a delay that doubles each time. Gives up one that does not
+ * settle, never one that does and is killed.
+ */
 export function supervise(how: Supervision): SupervisedServer {
   const { name, first, start, stopSignals, stopWithinMs, log, onExit } = how;
   const stopping = new AbortController();
@@ -36,17 +42,22 @@ export function supervise(how: Supervision): SupervisedServer {
   let running = first;
 
   async function watch(): Promise<void> {
-    let restarts = 0;
+    let pauseMs = firstPauseMs;
+    let starts = 0;
     for (;;) {
       const since = Date.now();
       if (signal.aborted) await end(running.mark, stopSignals, stopWithinMs);
       await running.gone;
       if (signal.aborted) return;
       log.warn({ server: running.mark.pid }, `${name} has exited unexpectedly; restarting it`);
-      if (Date.now() - since > forgivenAfterMs) restarts = 0;
+      const uptimeMs = Date.now() - since;
+      if (uptimeMs > settledAfterMs) starts = 0;
+      if (uptimeMs > forgivenAfterMs) pauseMs = firstPauseMs;
       for (let next: ServerProcess | undefined; !next;) {
-        if (restarts === maxRestarts) throw new Error(`${name} exited ${maxRestarts + 1} times in a row; see its log.`);
-        await sleep(firstPauseMs * 2 ** restarts++, undefined, { signal });
+        if (starts === maxStarts) throw new Error(`${name} exited ${maxStarts + 1} times in a row; see its log.`);
+        starts += 1;
+        await sleep(pauseMs, undefined, { signal });
+        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
         try {
           running = next = await start(signal);
           log.info({ server: running.mark.pid }, `${name} is back`);

@@ -35,9 +35,28 @@ test('gives up a server that keeps dying, with one message to its owner', async 
       onExit: resolve,
     });
   });
-  expect(starts).toBe(8);
-  expect(pauses).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 12_800]);
-  expect(error.message).toMatch(/^It exited 9 times in a row; see its log\.$/);
+  expect(starts).toBe(12);
+  expect(pauses).toEqual([100, 200, 400, 800, 1600, ...Array<number>(7).fill(3200)]);
+  expect(error.message).toMatch(/^It exited 13 times in a row; see its log\.$/);
+});
+
+test('restarts a server that settles as often as it is killed', async () => {
+  jest.spyOn(timers, 'setTimeout').mockImplementation(async () => undefined);
+  let time = 0;
+  jest.spyOn(Date, 'now').mockImplementation(() => (time += 1_001));
+  const onExit = jest.fn();
+  await new Promise<void>((resolve) => {
+    let starts = 0;
+    const supervised = supervise({
+      ...{ name: 'It', first: shortLived(), stopSignals: ['SIGTERM'] as const, log: pino({ level: 'silent' }), onExit },
+      start: async () => {
+        starts += 1;
+        if (starts === 40) void supervised.stop().then(resolve);
+        return shortLived();
+      },
+    });
+  });
+  expect(onExit).not.toHaveBeenCalled();
 });
 
 test('does not restart a stopped server', async () => {
