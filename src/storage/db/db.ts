@@ -112,6 +112,9 @@ export function connect(url: string, log: Logger, max = 10): Db {
     if (!closing) log.warn({ err }, 'an idle database connection broke');
   });
 
+  // A connection can break before the one who waited for it can listen; its next query rejects.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+
   async function withClient<T>(work: (client: pg.PoolClient, spoil: (error: Error) => void) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;

@@ -18,6 +18,8 @@ export async function ensureLoginRole(url: string, secretKey: Buffer): Promise<s
     application_name: 'ratchet-migrate',
     connectionTimeoutMillis: 10_000,
   });
+  // The next query rejects.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     const { rowCount } = await client.query('select from pg_roles where rolname = $1', [name]);

@@ -25,6 +25,8 @@ export async function migrate(url: string, log: Logger): Promise<void> {
     application_name: 'ratchet-migrate',
     connectionTimeoutMillis: 10_000,
   });
+  // The next query rejects.
+  client.on('error', () => undefined);
   const { host } = new URL(url);
   await client.connect().catch((cause: Error) => {
     throw new MigrationError(`Postgres at ${host} cannot be used (${cause.message}): check DATABASE_URL.`, { cause });
