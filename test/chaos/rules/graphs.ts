@@ -5,6 +5,8 @@ import { grouped, perJob, type Rule } from './rule.js';
 
 /** Limit between a model's last byte and its record, on a busy machine. */
 const recordedWithinMs = 2_000;
+/** Limit between the end of a workflow from outside and the end of its calls. */
+const noticedWithinMs = 3_000;
 
 interface Call {
   key: string;
@@ -36,8 +38,9 @@ function isLost(
   { kills, strikes }: Evidence,
 ): boolean {
   const ends = kills.filter(({ worker }) => worker).map(({ at: from, goneAt }) => [from, goneAt] as const);
-  // The row of a terminated job is closed later than its workflow.
-  if (outside === 'terminate') ends.push(...strikes.map(({ at: from, until }) => [from, until] as const));
+  // The row of a terminated job is closed later than its workflow, and its activities learn it late.
+  if (outside === 'terminate')
+    ends.push(...strikes.map(({ at: from, until }) => [from, until + noticedWithinMs] as const));
   if (status !== 'completed' && completedAt !== null) ends.push([completedAt, completedAt]);
   return ends.some(([from, until]) => at <= until && (outAt === null || outAt + recordedWithinMs >= from));
 }
