@@ -1,5 +1,6 @@
 /** Organizations and API keys. */
 import { z } from 'zod';
+import { largestWhole } from './validation.js';
 
 export const scopeSchema = z.enum(['read', 'write', 'infer', 'admin']).meta({
   id: 'Scope',
@@ -88,7 +89,7 @@ export const setOrgLimitsSchema = setKeyLimitsSchema.extend({
   stored_bytes: z
     .int()
     .min(0)
-    .max(Number.MAX_SAFE_INTEGER)
+    .max(largestWhole)
     .nullish()
     .describe('Bytes of data sets, of the requests that made jobs, and of recorded model calls.'),
 });

@@ -188,7 +188,9 @@ export const usageSchema = z
   })
   .meta({ id: 'Usage' });
 
-export const errorDetailsSchema = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() });
+export const errorDetailsSchema = z
+  .object({ code: z.string(), message: z.string(), retryable: z.boolean() })
+  .meta({ id: 'ErrorDetails' });
 
 export const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC.' });
 
@@ -226,6 +228,7 @@ export const estimateSchema = z.object({
   rollouts: z.int().describe('Maximum rollouts of the job.'),
   cost_usd: z
     .object({ low: z.number(), likely: z.number(), high: z.number() })
+    .meta({ id: 'CostRange' })
     .nullable()
     .describe('Based on assumed lengths of prompts and answers; null if a price is unknown.'),
 });

@@ -52,7 +52,10 @@ export const jobChangeSchema = z
   .meta(either(all(required('state'), forbidden(...markNames)), all(anyRequired(...markNames), forbidden('state'))));
 
 /** Body of pause, resume and cancel; optional. */
-export const commandBodySchema = z.strictObject({ reason }, 'must be a JSON object, or absent').nullish();
+export const commandBodySchema = z
+  .strictObject({ reason }, 'must be a JSON object, or absent')
+  .meta({ id: 'Command' })
+  .nullish();
 
 const commandKindSchema = z.enum(['pause', 'resume', 'cancel', 'stop', 'candidate', 'hint']);
 /** Commands to a job's workflow; `stop` is a reward that also ends the job. */
@@ -80,6 +83,7 @@ export const rewardSchema = z
     {
       reward_info: z
         .looseObject({ score: rewardNumber.nullish(), outcome_reward: rewardNumber.nullish() })
+        .meta({ id: 'RewardInfo' })
         .optional()
         .describe('outcome_reward is used, else score. All other fields are stored; reflection uses details.feedback.'),
       reward: rewardNumber.nullish().describe('The reward as a plain number.'),

@@ -1,6 +1,6 @@
 /** What users write on their jobs: a name, tags, metadata, notes, and whether it is archived. */
 import { z } from 'zod';
-import { unlessMissing } from './validation.js';
+import { describedAs, unlessMissing } from './validation.js';
 
 const maxName = 200;
 const maxTags = 20;
@@ -33,7 +33,8 @@ export const metadataSchema = z
   .refine(
     (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= maxMetadataBytes,
     `must be at most ${maxMetadataBytes} bytes of JSON`,
-  );
+  )
+  .meta({ id: 'Metadata' });
 
 const name = nameSchema.nullish().describe('Yours, for lists and the Temporal UI. Need not be unique.');
 const tags = z.array(tagSchema).max(maxTags).nullish().describe('Yours, for lists and the Temporal UI.');
@@ -81,7 +82,7 @@ export const metadataQuery = z
     }
   })
   .pipe(metadataSchema)
-  .meta({ contentMediaType: 'application/json', contentSchema: z.toJSONSchema(metadataSchema) })
+  .meta({ contentMediaType: 'application/json', contentSchema: describedAs(metadataSchema) })
   .optional()
   .describe('Only jobs whose metadata has all of these values: an object as JSON, as in {"team":"search"}.');
 

@@ -5,7 +5,7 @@ export const approachSchema = z
   .enum(['revise', 'restart', 'compress'])
   .describe('How a stalled search asked the proposer: to revise the text, to write it anew, or to shorten it.');
 
-export const intervalSchema = z.object({ low: z.number(), high: z.number() });
+export const intervalSchema = z.object({ low: z.number(), high: z.number() }).meta({ id: 'Interval' });
 export const estimate = {
   estimated_reward: z
     .number()
@@ -32,6 +32,7 @@ export const outcome = {
       difference: z.number(),
       interval: intervalSchema,
     })
+    .meta({ id: 'BaselineComparison' })
     .nullable()
     .describe(
       'Paired comparison of winner and baseline on the same seeds; two independent samples for live traffic without seeds.',
@@ -42,6 +43,7 @@ export const outcome = {
       comparisons: z.int().describe('Number of comparisons of repeated rollouts.'),
       reward_se: z.number().describe('Standard error of a mean on the evaluation seeds due to noise alone.'),
     })
+    .meta({ id: 'NoiseFloor' })
     .nullable()
     .describe('null if no rollout was repeated.'),
 };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isObject } from '../util/json.js';
-import { missing, unlessMissing, wholeNumber } from './validation.js';
+import { describedAs, largestWhole, missing, unlessMissing, wholeNumber } from './validation.js';
 
-const seedSchema = wholeNumber(0, Number.MAX_SAFE_INTEGER);
-const rangeSchema = z.strictObject({ from: seedSchema, to: seedSchema });
+const seedSchema = wholeNumber(0, largestWhole);
+const rangeSchema = z.strictObject({ from: seedSchema, to: seedSchema }).meta({ id: 'SeedRange' });
 const textSchema = z.string().regex(/^[0-9]+-[0-9]+$/);
 const forms = 'must be a list of whole numbers, a range such as "0-99", or {"from": 0, "to": 99}';
 
@@ -13,7 +13,7 @@ export function seedsSchema(max: number) {
     .array(seedSchema, unlessMissing(forms))
     .min(1, 'must hold at least one seed')
     .max(max, `must hold at most ${max} seeds`);
-  const { $schema: _, ...described } = z.toJSONSchema(z.union([listSchema, textSchema, rangeSchema]), { io: 'input' });
+  const described = describedAs(z.union([listSchema, textSchema, rangeSchema]));
   return z
     .unknown()
     .transform((given, ctx) => {

@@ -23,6 +23,16 @@ export function valueAt(body: unknown, ...path: string[]): unknown {
   );
 }
 
+/** What a schema reads as JSON Schema, for a field that reads it by code of its own. */
+export function describedAs(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, $defs: _shared, id: _id, ...described } = z.toJSONSchema(schema, { io: 'input' });
+  const text = JSON.stringify(described).replaceAll(/"#\/\$defs\/(\w+)"/g, '"#/components/schemas/$1Input"');
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+/** The largest whole number of a request: exact as a double, and in every language. */
+export const largestWhole = 1_000_000_000_000_000;
+
 /** A whole number within limits. Not z.int(): its failures prevent cross-field checks. */
 export function wholeNumber(minimum: number, maximum: number) {
   return z

@@ -28,7 +28,7 @@ export const decisionSchema = z
 
 export const candidateItemSchema = z
   .object({ ...candidateSchema.shape, decision: decisionSchema })
-  .meta({ id: 'CandidateSummary', description: 'A candidate and its decision.' });
+  .meta({ id: 'CandidateListItem', description: 'A candidate and its decision.' });
 
 const seed = z.int().nullable().describe('null: live traffic without a seed.');
 const feedback = z.string().describe('As shown to the reflection. Long feedback is cut; the trace has all of it.');

@@ -155,7 +155,7 @@ const summary = {
 };
 
 export const deploymentListSchema = z.object({
-  deployments: z.array(z.object(summary).meta({ id: 'DeploymentSummary' })),
+  deployments: z.array(z.object(summary).meta({ id: 'DeploymentListItem' })),
 });
 
 const measured = z.object({

@@ -79,17 +79,22 @@ const bodyRule = 'must be a JSON object with container_url, app_id, env_name, se
 export const flatEvaluationSchema = z
   .strictObject({ ...shape, app_id: appId.optional(), ...labelFields, ...webhookField }, bodyRule)
   .superRefine(checkFields, runAlways)
-  .meta(sourceRule(needed));
+  .meta({ id: 'CreateEvaluation', ...sourceRule(needed) });
 
 /** Create request in the existing client's wrapper. */
-export const wrappedEvaluationSchema = z.strictObject({
-  config: z
-    .strictObject({ ...shape, app_id: appId.default('default') }, bodyRule)
-    .superRefine(checkFields, runAlways)
-    .meta(sourceRule({ ...needed, container: needed.container.filter((name) => name !== 'app_id') })),
-  ...envelope,
-  correlation_id: correlationIdSchema.nullish().describe('Ignored.'),
-});
+export const wrappedEvaluationSchema = z
+  .strictObject({
+    config: z
+      .strictObject({ ...shape, app_id: appId.default('default') }, bodyRule)
+      .superRefine(checkFields, runAlways)
+      .meta({
+        id: 'EvaluationConfig',
+        ...sourceRule({ ...needed, container: needed.container.filter((name) => name !== 'app_id') }),
+      }),
+    ...envelope,
+    correlation_id: correlationIdSchema.nullish().describe('Ignored.'),
+  })
+  .meta({ id: 'WrappedEvaluation' });
 
 export const createEvaluationSchema = z.union([flatEvaluationSchema, wrappedEvaluationSchema]);
 export type EvaluationRequest = z.infer<typeof flatEvaluationSchema>;
@@ -130,7 +135,7 @@ const listed = {
   num_seeds: z.int(),
 };
 
-export const evaluationListItemSchema = z.object(listed).meta({ id: 'EvaluationSummary' });
+export const evaluationListItemSchema = z.object(listed).meta({ id: 'EvaluationListItem' });
 
 export const evaluationSchema = z
   .object({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from '../common.js';
-import { wholeParameter } from '../validation.js';
+import { largestWhole, wholeParameter } from '../validation.js';
 import { eventSchemas } from './schema.js';
 
 /** The fields of every event on the wire, in their order. */
@@ -34,7 +34,7 @@ export const eventPageSchema = z.object({
   has_more: z.boolean(),
 });
 
-const seq = wholeParameter(0, Number.MAX_SAFE_INTEGER);
+const seq = wholeParameter(0, largestWhole);
 
 /** `since_seq` and `limit` select a JSON page; `after` and `since_seq` are exclusive. */
 export const eventQuerySchema = z.strictObject({

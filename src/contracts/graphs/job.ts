@@ -145,7 +145,7 @@ const summary = {
   ...searchFields,
 };
 
-export const graphJobSummarySchema = z.object(summary).meta({ id: 'GraphJobSummary' });
+export const graphJobSummarySchema = z.object(summary).meta({ id: 'GraphJobListItem' });
 
 /** A candidate's reward and the cost of a run. */
 export const weighedSchema = z

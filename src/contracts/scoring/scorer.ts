@@ -4,7 +4,7 @@ import { unknownField } from '../close-names.js';
 import { policySchema } from '../common.js';
 import { fieldWeights, rubricSchema, verifierSchema, type Rubric, type ScoredVerifier } from '../scoring/verifier.js';
 import { withoutNulls } from '../nulls.js';
-import { missing, unlessMissing, wholeNumber } from '../validation.js';
+import { describedAs, missing, unlessMissing, wholeNumber } from '../validation.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { asObject } from '../../util/json.js';
 import { schemaProblem } from '../../util/json-schema.js';
@@ -19,8 +19,8 @@ const { case_sensitive, tolerance, relative, fields } = verifierSchema.shape;
 
 /** The scorers that can be parts of a weighted one. */
 const partForms = [
-  z.strictObject({ type: z.literal('exact'), case_sensitive }),
-  z.strictObject({ type: z.literal('contains'), case_sensitive }),
+  z.strictObject({ type: z.literal('exact'), case_sensitive }).meta({ id: 'ExactScorer' }),
+  z.strictObject({ type: z.literal('contains'), case_sensitive }).meta({ id: 'ContainsScorer' }),
   z
     .strictObject({
       type: z.literal('regex'),
@@ -38,73 +38,87 @@ const partForms = [
       const compiled = pattern === undefined ? null : compilePattern(pattern, flags);
       if (compiled && 'problem' in compiled)
         ctx.addIssue({ code: 'custom', path: ['pattern'], message: compiled.problem });
-    }),
-  z.strictObject({ type: z.literal('numeric'), tolerance, relative }),
-  z.strictObject({
-    type: z.literal('json'),
-    case_sensitive,
-    fields,
-    schema: z
-      .record(z.string(), z.unknown())
-      .superRefine((schema, ctx) => {
-        const problem = schemaProblem(schema);
-        if (problem !== null) ctx.addIssue(problem);
-      })
-      .optional()
-      .describe('A JSON schema (2020-12) of the output; patterns in RE2 syntax, references within the schema.'),
-  }),
-  z.strictObject({
-    type: z.literal('similarity'),
-    metric: z.enum(similarityMetrics).optional().describe('Default token_f1.'),
-  }),
-  z.strictObject({
-    type: z.literal('rubric'),
-    criteria: rubricSchema,
-    model: policySchema.shape.model.describe('The judge model.'),
-    provider: policySchema.shape.provider.optional().describe("Provider of the judge. Default: the policy's."),
-  }),
-  z.strictObject({
-    type: z.literal('javascript'),
-    code: z
-      .string()
-      .regex(/\S/, 'must not be blank')
-      .max(limits.codeChars)
-      .describe(
-        'A function (output, row, expected) => reward or {reward, feedback}, alone or after "export default". Only where the operator sets RATCHET_ALLOW_JAVASCRIPT_SCORERS=1.',
-      ),
-  }),
-  z.strictObject({
-    type: z.literal('http'),
-    url: z
-      .string()
-      .min(1)
-      .max(2_048)
-      .meta(urlForm)
-      .describe('Gets POST {output, row, expected}; answers {reward, feedback?, details?}.'),
-    timeout: wholeNumber(1, 600).optional().describe('Seconds per try. Default 30.'),
-  }),
+    })
+    .meta({ id: 'RegexScorer' }),
+  z.strictObject({ type: z.literal('numeric'), tolerance, relative }).meta({ id: 'NumericScorer' }),
+  z
+    .strictObject({
+      type: z.literal('json'),
+      case_sensitive,
+      fields,
+      schema: z
+        .record(z.string(), z.unknown())
+        .superRefine((schema, ctx) => {
+          const problem = schemaProblem(schema);
+          if (problem !== null) ctx.addIssue(problem);
+        })
+        .optional()
+        .describe('A JSON schema (2020-12) of the output; patterns in RE2 syntax, references within the schema.'),
+    })
+    .meta({ id: 'JsonScorer' }),
+  z
+    .strictObject({
+      type: z.literal('similarity'),
+      metric: z.enum(similarityMetrics).optional().describe('Default token_f1.'),
+    })
+    .meta({ id: 'SimilarityScorer' }),
+  z
+    .strictObject({
+      type: z.literal('rubric'),
+      criteria: rubricSchema,
+      model: policySchema.shape.model.describe('The judge model.'),
+      provider: policySchema.shape.provider.optional().describe("Provider of the judge. Default: the policy's."),
+    })
+    .meta({ id: 'RubricScorer' }),
+  z
+    .strictObject({
+      type: z.literal('javascript'),
+      code: z
+        .string()
+        .regex(/\S/, 'must not be blank')
+        .max(limits.codeChars)
+        .describe(
+          'A function (output, row, expected) => reward or {reward, feedback}, alone or after "export default". Only where the operator sets RATCHET_ALLOW_JAVASCRIPT_SCORERS=1.',
+        ),
+    })
+    .meta({ id: 'JavascriptScorer' }),
+  z
+    .strictObject({
+      type: z.literal('http'),
+      url: z
+        .string()
+        .min(1)
+        .max(2_048)
+        .meta(urlForm)
+        .describe('Gets POST {output, row, expected}; answers {reward, feedback?, details?}.'),
+      timeout: wholeNumber(1, 600).optional().describe('Seconds per try. Default 30.'),
+    })
+    .meta({ id: 'HttpScorer' }),
 ] as const;
 
 const forms = 'exact, contains, regex, numeric, json, similarity, rubric, javascript, http';
-const partSchema = withShortForm(z.discriminatedUnion('type', partForms, unknownType(forms)), forms);
+const partSchema = withShortForm(z.discriminatedUnion('type', partForms, unknownType(forms)), forms, 'PartScorer');
 
-const weightedForm = z.strictObject({
-  type: z.literal('weighted'),
-  parts: z
-    .array(
-      z.strictObject({
-        weight: z.number().gt(0).max(1_000_000).default(1).describe('Relative to the sum of all weights.'),
-        scorer: partSchema,
-      }),
-    )
-    .min(1, 'must hold at least one part')
-    .max(limits.parts, `must hold at most ${limits.parts} parts`),
-});
+const weightedForm = z
+  .strictObject({
+    type: z.literal('weighted'),
+    parts: z
+      .array(
+        z.strictObject({
+          weight: z.number().gt(0).max(1_000_000).default(1).describe('Relative to the sum of all weights.'),
+          scorer: partSchema,
+        }),
+      )
+      .min(1, 'must hold at least one part')
+      .max(limits.parts, `must hold at most ${limits.parts} parts`),
+  })
+  .meta({ id: 'WeightedScorer' });
 
 const allForms = `${forms}, weighted`;
 export const scorerSchema = withShortForm(
   z.discriminatedUnion('type', [...partForms, weightedForm], unknownType(allForms)),
   allForms,
+  'Scorer',
 );
 
 export type ScorerRequest = z.output<typeof scorerSchema>;
@@ -118,11 +132,11 @@ function unknownType(names: string) {
  * Also reads the text `"exact"` as `{"type": "exact"}`. Not a union: its errors would not say which
  * field is wrong.
  */
-function withShortForm<Form extends z.ZodDiscriminatedUnion>(schema: Form, names: string) {
+function withShortForm<Form extends z.ZodDiscriminatedUnion>(schema: Form, names: string, id: string) {
   const shapes = schema.options as unknown as { shape: Record<string, z.ZodType> & { type: z.ZodLiteral<string> } }[];
   const types = shapes.map(({ shape }) => shape.type.value);
   const short = types.filter((type) => schema.safeParse({ type }).success);
-  const { $schema: _, ...described } = z.toJSONSchema(z.union([z.enum(short), schema]), { io: 'input' });
+  const described = describedAs(z.union([z.enum(short), schema]));
   return z
     .unknown()
     .transform((given, ctx): z.output<Form> => {
@@ -144,7 +158,7 @@ function withShortForm<Form extends z.ZodDiscriminatedUnion>(schema: Form, names
       }
       return z.NEVER;
     })
-    .meta({ ...described, description: 'How outputs are scored; "exact" is short for {"type": "exact"}.' });
+    .meta({ ...described, id, description: 'How outputs are scored; "exact" is short for {"type": "exact"}.' });
 }
 
 /** A scorer that compares texts and values. */

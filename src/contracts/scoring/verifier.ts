@@ -38,9 +38,11 @@ const criteriaOf = <Item extends typeof criterionSchema>(item: Item) =>
         ctx.addIssue({ code: 'custom', path: [index, 'name'], message });
       }
     });
-const rubricObjectSchema = z.strictObject({
-  criteria: criteriaOf(criterionSchema).min(1, 'must hold at least one criterion'),
-});
+const rubricObjectSchema = z
+  .strictObject({
+    criteria: criteriaOf(criterionSchema).min(1, 'must hold at least one criterion'),
+  })
+  .meta({ id: 'Rubric' });
 
 /** Of the existing client: accepted, kept with the job, and named in a warning. */
 export const unusedSchema = z.unknown().optional().describe('Of the existing client; not used.');

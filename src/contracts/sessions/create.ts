@@ -13,7 +13,7 @@ import { scorerSchema } from '../scoring/scorer.js';
 import { asObject, isObject } from '../../util/json.js';
 import { algorithmFields, algorithmNames } from './algorithms.js';
 import { all, either, forbidden, oneOf, oneRequired, required, where, type Rule } from '../rules.js';
-import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
+import { largestWhole, runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 
 const count = (max: number) => wholeNumber(1, max);
 
@@ -65,7 +65,7 @@ const shape = z.strictObject({
     ),
   budget: budgetSchema.optional(),
   env_name: envNameSchema.optional(),
-  rng_seed: wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+  rng_seed: wholeNumber(-largestWhole, largestWhole)
     .default(0)
     .describe('The same seed and model answers give the same result.'),
   patience: count(500)

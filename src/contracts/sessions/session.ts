@@ -46,7 +46,7 @@ const summary = {
   ...searchFields,
 };
 
-export const sessionSummarySchema = z.object(summary).meta({ id: 'SessionSummary' });
+export const sessionSummarySchema = z.object(summary).meta({ id: 'SessionListItem' });
 
 export const sessionSchema = z
   .object({

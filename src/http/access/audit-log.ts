@@ -15,7 +15,8 @@ export function registerAuditLog(app: App, deps: HttpDeps): void {
     `${adminBase}/audit-log`,
     {
       schema: {
-        tags: ['access'],
+        tags: ['Access'],
+        operationId: 'listAuditEntries',
         summary: 'Changes by keys of the organization and to the organization, newest first',
         querystring: orgQuerySchema.extend(pageQuery),
         response: { 200: pageSchema(auditEntrySchema), ...problems(404, 422) },

@@ -18,7 +18,7 @@ import { bodyProblems, problems } from '../server/schema.js';
 import { adminBase } from '../server/scopes.js';
 import { managedOrg } from './orgs.js';
 
-const tags = ['access'];
+const tags = ['Access'];
 const base = `${adminBase}/keys`;
 const params = z.object({ key_id: z.string() });
 const shownOnce = 'The response shows the key, this once; Idempotency-Key has no effect, since no response is kept.';
@@ -34,6 +34,7 @@ export function registerKeys(app: App, deps: HttpDeps): void {
       config: { idempotency: 'none' },
       schema: {
         tags,
+        operationId: 'createApiKey',
         summary: 'Create an API key',
         description: shownOnce,
         querystring: orgQuerySchema,
@@ -54,6 +55,7 @@ export function registerKeys(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listApiKeys',
         summary: 'List API keys, newest first',
         querystring: orgQuerySchema.extend(pageQuery),
         response: { 200: pageSchema(keySchema), ...problems(404, 422) },
@@ -73,6 +75,7 @@ export function registerKeys(app: App, deps: HttpDeps): void {
       config: { idempotency: 'none' },
       schema: {
         tags,
+        operationId: 'rotateApiKey',
         summary: 'Replace an API key',
         description: `The new key has the name, the scopes, the lifetime and the limits of the replaced one. ${shownOnce}`,
         params,
@@ -94,6 +97,7 @@ export function registerKeys(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'revokeApiKey',
         summary: 'Revoke an API key',
         description: 'Every process refuses it after at most 5 seconds. It stays in the list.',
         params,

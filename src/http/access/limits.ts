@@ -12,7 +12,7 @@ import { adminBase } from '../server/scopes.js';
 import { unknownKey } from './keys.js';
 import { managedOrg, requireOperator } from './orgs.js';
 
-const tags = ['access'];
+const tags = ['Access'];
 const ofOrg = `${adminBase}/limits`;
 const ofKey = `${adminBase}/keys/:key_id/limits`;
 const keyParams = z.object({ key_id: z.string() });
@@ -27,6 +27,7 @@ export function registerLimits(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getOrganizationLimits',
         summary: 'Read the limits of the organization',
         querystring: orgQuerySchema,
         response: { 200: limitsSchema, ...problems(404, 422) },
@@ -43,6 +44,7 @@ export function registerLimits(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'setOrganizationLimits',
         summary: 'Set the limits of an organization (operators)',
         description: replaced,
         querystring: orgQuerySchema,
@@ -65,6 +67,7 @@ export function registerLimits(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getApiKeyLimits',
         summary: 'Read the limits of a key',
         params: keyParams,
         querystring: orgQuerySchema,
@@ -85,6 +88,7 @@ export function registerLimits(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'setApiKeyLimits',
         summary: 'Set the limits of a key',
         description: `The limits of its organization hold as well. ${replaced}`,
         params: keyParams,

@@ -10,7 +10,7 @@ import { parseTimeCursor, timedPage } from '../server/pages.js';
 import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { adminBase } from '../server/scopes.js';
 
-const tags = ['access'];
+const tags = ['Access'];
 
 /** Organizations: an operator creates and lists all, others see their own. */
 export function registerOrgs(app: App, { db }: HttpDeps): void {
@@ -19,6 +19,7 @@ export function registerOrgs(app: App, { db }: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'createOrganization',
         summary: 'Create an organization (operators)',
         headers: idempotencyHeader,
         body: createOrgSchema,
@@ -38,6 +39,7 @@ export function registerOrgs(app: App, { db }: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listOrganizations',
         summary: 'List organizations, newest first: all for an operator, otherwise your own',
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(orgSchema), ...problems(422) },
@@ -57,6 +59,7 @@ export function registerOrgs(app: App, { db }: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'deleteOrganization',
         summary: 'Delete an organization with all its data (operators)',
         description:
           'Revokes its keys, ends its jobs, and deletes everything that it has in Postgres and Temporal. A worker does so in the next minutes.',

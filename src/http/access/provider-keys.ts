@@ -15,7 +15,7 @@ import { bodyProblems, problems } from '../server/schema.js';
 import { adminBase } from '../server/scopes.js';
 import { managedOrg } from './orgs.js';
 
-const tags = ['access'];
+const tags = ['Access'];
 const base = `${adminBase}/provider-keys`;
 const params = z.object({ provider: z.string() });
 
@@ -28,6 +28,7 @@ export function registerProviderKeys(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'setProviderKey',
         summary: "Set the organization's key of a provider",
         description: "Its model calls use it in place of the service's key, after at most 5 seconds.",
         params,
@@ -51,6 +52,7 @@ export function registerProviderKeys(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listProviderKeys',
         summary: 'List the providers for which the organization has its own key',
         querystring: orgQuerySchema,
         response: { 200: z.object({ data: z.array(providerKeySchema) }), ...problems(404, 422) },
@@ -67,6 +69,7 @@ export function registerProviderKeys(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'deleteProviderKey',
         summary: "Delete the organization's key of a provider",
         params,
         querystring: orgQuerySchema,

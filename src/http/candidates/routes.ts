@@ -24,6 +24,8 @@ export interface LineageRoutes<Head> {
   base: string;
   param: 'session_id' | 'job_id';
   kind: JobKind;
+  /** In operation ids. */
+  name: string;
   tags: string[];
   /** null: the job has no such candidate. */
   detail: RouteDocs & { read(tx: Tx, job: JobRow<Head>, candidateId: string): Promise<object | null> };
@@ -39,7 +41,7 @@ interface RouteDocs {
 
 /** Registers a job kind's candidate routes: list, detail, rollouts and Pareto front. */
 export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageRoutes<Head>): void {
-  const { param, kind, tags, detail, seedEval, pareto } = routes;
+  const { param, kind, name, tags, detail, seedEval, pareto } = routes;
   const jobPath = `${routes.base}/:${param}`;
   const params = z.object({ [param]: z.string() });
   const candidateParams = params.extend({ candidate_id: z.string() });
@@ -51,6 +53,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
     {
       schema: {
         tags,
+        operationId: `list${name}Candidates`,
         summary: 'Candidates, and why each was accepted or rejected',
         description: 'In the order in which they were proposed, the baseline first.',
         params,
@@ -79,6 +82,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
     {
       schema: {
         tags,
+        operationId: `get${name}Candidate`,
         summary: detail.summary,
         description: detail.description,
         params: candidateParams,
@@ -99,6 +103,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
     {
       schema: {
         tags,
+        operationId: `list${name}SeedEvals`,
         summary: "A candidate's rollouts",
         description: 'In the order in which they were asked for, also those that have not ended.',
         params: candidateParams,
@@ -124,6 +129,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
     {
       schema: {
         tags,
+        operationId: `get${name}Pareto`,
         summary: pareto.summary,
         description: pareto.description,
         params,

@@ -20,7 +20,7 @@ import type { Format } from './rows.js';
 import { tooLarge, withUpload } from './upload.js';
 
 const datasetsBase = '/api/v1/datasets';
-const tags = ['datasets'];
+const tags = ['Data sets'];
 const params = z.object({ dataset_id: z.string() });
 const query = z.strictObject(pageQuery);
 
@@ -59,6 +59,7 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
       {
         schema: {
           tags,
+          operationId: 'uploadDataset',
           summary: 'Upload a data set',
           description:
             'A list of rows as JSON, a row a line (JSONL), or CSV with a header. Each row is an object with a value for each column. A file that exists already is answered with 200.',
@@ -104,6 +105,7 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
     {
       schema: {
         tags,
+        operationId: 'listDatasets',
         summary: 'List data sets, newest first',
         querystring: query,
         response: { 200: pageSchema(datasetSchema), ...problems(422) },
@@ -119,7 +121,15 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
 
   app.get(
     `${datasetsBase}/:dataset_id`,
-    { schema: { tags, summary: 'A data set', params, response: { 200: datasetSchema, ...problems(404) } } },
+    {
+      schema: {
+        tags,
+        operationId: 'getDataset',
+        summary: 'A data set',
+        params,
+        response: { 200: datasetSchema, ...problems(404) },
+      },
+    },
     async (request) => viewOf(await find(request.caller.orgId, request.params.dataset_id)),
   );
 
@@ -128,6 +138,7 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
     {
       schema: {
         tags,
+        operationId: 'listDatasetRows',
         summary: 'Rows of a data set',
         params,
         querystring: query,
@@ -154,6 +165,7 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
     {
       schema: {
         tags,
+        operationId: 'deleteDataset',
         summary: 'Delete a data set',
         params,
         response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 409) },

@@ -36,7 +36,7 @@ import { labelsOf, mark } from '../jobs/labels.js';
 import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { registerSnapshots } from './snapshots.js';
 
-const tags = ['deployments'];
+const tags = ['Deployments'];
 const params = z.object({
   deployment_id: z.string().describe('Its id, or its name: the deployment that serves it, else the newest of it.'),
 });
@@ -79,6 +79,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       config: { idempotency: 'create' },
       schema: {
         tags,
+        operationId: 'createDeployment',
         summary: 'Create a deployment',
         description:
           "Freezes a session's best prompt, a graph job's best graph or the given messages; evaluates it by the gate, if any; then serves its name with it.",
@@ -120,6 +121,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listDeployments',
         summary: 'List deployments, newest first',
         querystring: deploymentQuerySchema,
         response: { 200: deploymentListSchema, ...problems(422) },
@@ -136,6 +138,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'updateDeployment',
         summary: 'Label or archive a deployment',
         params: liveParams,
         body: deploymentChangeSchema,
@@ -149,13 +152,13 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     },
   );
 
-  for (const [url, summary] of [
-    [path, 'A deployment'],
-    [`${path}/status`, 'The same: its status'],
+  for (const [url, operationId, summary] of [
+    [path, 'getDeployment', 'A deployment'],
+    [`${path}/status`, 'getDeploymentStatus', 'The same: its status'],
   ] as const) {
     app.get(
       url,
-      { schema: { tags, summary, params, response: { 200: deploymentSchema, ...problems(404) } } },
+      { schema: { tags, operationId, summary, params, response: { 200: deploymentSchema, ...problems(404) } } },
       async (request) => {
         const row = await find(request.caller.orgId, request.params.deployment_id);
         const isJudged = row.status === 'building' && row.spec.gate !== null;
@@ -170,6 +173,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getDeploymentStats',
         summary: 'Request statistics since it went live',
         params,
         response: { 200: deploymentStatsSchema, ...problems(404) },
@@ -187,6 +191,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       exposeHeadRoute: false,
       schema: {
         tags,
+        operationId: 'listDeploymentEvents',
         summary: 'Events of its build, as a stream or as JSON',
         params,
         ...eventsRoute,
@@ -203,6 +208,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'rollBackDeployment',
         summary: 'Roll the name back to the previous deployment',
         params: liveParams,
         headers: idempotencyHeader,
@@ -224,6 +230,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'deleteDeployment',
         summary: 'Delete a deployment',
         description: 'Its snapshot stays. If it is live, its name serves nothing until another deployment takes it.',
         params: liveParams,

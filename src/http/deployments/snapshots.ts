@@ -8,7 +8,7 @@ import { iso } from '../jobs/view.js';
 import { problems } from '../server/schema.js';
 import { snapshotDiff } from './snapshot-diff.js';
 
-const tags = ['deployments'];
+const tags = ['Deployments'];
 const params = z.object({ snapshot_id: z.string() });
 
 /** Snapshots that deployments serve; they outlive their deployments. */
@@ -23,7 +23,13 @@ export function registerSnapshots(app: App, { db }: HttpDeps): void {
   app.get(
     `${deploymentsBase}/snapshots/:snapshot_id`,
     {
-      schema: { tags, summary: 'A snapshot', params, response: { 200: snapshotSchema, ...problems(404) } },
+      schema: {
+        tags,
+        operationId: 'getSnapshot',
+        summary: 'A snapshot',
+        params,
+        response: { 200: snapshotSchema, ...problems(404) },
+      },
     },
     async (request) => {
       const { id, content, createdAt } = await find(request.caller.orgId, request.params.snapshot_id);
@@ -36,6 +42,7 @@ export function registerSnapshots(app: App, { db }: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'compareSnapshots',
         summary: 'Differences of two snapshots',
         params: params.extend({ other: z.string() }),
         response: { 200: snapshotDiffSchema, ...problems(404) },

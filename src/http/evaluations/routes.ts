@@ -32,7 +32,7 @@ import { bodyProblems, idempotencyHeader, jobParams, problems, validateForm } fr
 import { checkEvaluation, evaluationSpec } from '../jobs/specs.js';
 
 const base = jobKinds.evaluation.path;
-const tags = ['offline evaluation'];
+const tags = ['Evaluations'];
 
 type Body = z.output<typeof createEvaluationSchema>;
 
@@ -78,6 +78,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
       validatorCompiler: validateForm(evaluationSchemaFor),
       schema: {
         tags,
+        operationId: 'createEvaluation',
         summary: 'Create an evaluation',
         headers: idempotencyHeader,
         body: createEvaluationSchema,
@@ -92,6 +93,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listEvaluations',
         summary: 'List evaluations',
         querystring: listQuerySchema,
         response: { 200: pageSchema(evaluationListItemSchema), ...problems(422) },
@@ -109,7 +111,15 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
 
   app.get(
     `${base}/:job_id`,
-    { schema: { tags, summary: 'Status', params: jobParams, response: { 200: evaluationSchema, ...problems(404) } } },
+    {
+      schema: {
+        tags,
+        operationId: 'getEvaluation',
+        summary: 'Status',
+        params: jobParams,
+        response: { 200: evaluationSchema, ...problems(404) },
+      },
+    },
     async (request) => {
       const job = await findJob<EvaluationHead>(deps, request, request.params.job_id, 'evaluation');
       const read = await deps.db.org(job.orgId, async (tx) => ({
@@ -127,6 +137,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getEvaluationResults',
         summary: 'Results, seed by seed',
         params: jobParams,
         response: { 200: evaluationResultsSchema, ...problems(404) },
@@ -148,6 +159,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
     param: 'job_id',
     kind: 'evaluation',
     noun: 'an evaluation',
+    name: 'Evaluation',
     tags,
     eventPaths: ['/events/stream', '/events'],
     patchesAnyKind: true,

@@ -15,6 +15,7 @@ export function registerGraphDownload(app: App, deps: HttpDeps, path: `${string}
     {
       schema: {
         tags,
+        operationId: 'downloadGraph',
         summary: 'The winner as a ZIP: the graph, its scores, and a program that runs it',
         description:
           'For completed jobs. The bytes of a job never change; `ETag` identifies them, and a matching `If-None-Match` gives 304.',

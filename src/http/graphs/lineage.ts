@@ -22,7 +22,8 @@ export const graphLineage: LineageRoutes<GraphHead> = {
   base: jobKinds.graph.path,
   param: 'job_id',
   kind: 'graph',
-  tags: ['graph evolve'],
+  name: 'GraphJob',
+  tags: ['Graph jobs'],
   detail: {
     schema: graphCandidateSchema,
     summary: 'A candidate: its graph, its origin, and the author of each sentence',

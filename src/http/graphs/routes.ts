@@ -45,7 +45,7 @@ import { bodyProblems, idempotencyHeader, jobParams, problems } from '../server/
 
 const base = jobKinds.graph.path;
 const path = `${base}/:job_id` as const;
-const tags = ['graph evolve'];
+const tags = ['Graph jobs'];
 
 async function createGraphJob(
   deps: HttpDeps,
@@ -90,6 +90,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
       config: { idempotency: 'create' },
       schema: {
         tags,
+        operationId: 'createGraphJob',
         summary: 'Create a graph job',
         headers: idempotencyHeader,
         body: createGraphJobSchema,
@@ -104,6 +105,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'startGraphJob',
         summary: 'Start a graph job that was created with auto_start false',
         params: jobParams,
         headers: idempotencyHeader,
@@ -129,6 +131,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listGraphJobs',
         summary: 'List graph jobs, newest first',
         querystring: listQuerySchema,
         response: { 200: pageSchema(graphJobSummarySchema), ...problems(422) },
@@ -140,7 +143,15 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
 
   app.get(
     path,
-    { schema: { tags, summary: 'Status', params: jobParams, response: { 200: graphJobSchema, ...problems(404) } } },
+    {
+      schema: {
+        tags,
+        operationId: 'getGraphJob',
+        summary: 'Status',
+        params: jobParams,
+        response: { 200: graphJobSchema, ...problems(404) },
+      },
+    },
     async (request) => {
       const job = await findJob<GraphHead>(deps, request, request.params.job_id, 'graph');
       const read = await deps.db.org(job.orgId, async (tx) => {
@@ -164,6 +175,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getGraphText',
         summary: 'The best graph so far, as readable text',
         params: jobParams,
         response: {
@@ -193,6 +205,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
     param: 'job_id',
     kind: 'graph',
     noun: 'a graph job',
+    name: 'GraphJob',
     tags,
     eventPaths: ['/events/stream', '/events'],
     patchesAnyKind: false,

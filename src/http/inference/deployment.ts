@@ -31,7 +31,7 @@ interface DeploymentCall extends ForwardedCall {
 
 const schema: FastifySchema = inferenceSchema(
   {
-    tags: ['deployments'],
+    tags: ['Inference'],
     summary: 'Ask a deployment, in the form of OpenAI chat completions',
     description:
       'By a deployment\'s id, or by a name: whatever that is served by when the request comes. The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers, whatever `model` says; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as its only field, else as {"input": text}, and answers with its output; parameters of model calls are 400. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known.',
@@ -81,7 +81,10 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     return { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
   }
 
-  for (const path of ['', '/v1']) {
+  for (const [path, operationId] of [
+    ['', 'callDeployment'],
+    ['/v1', 'callDeploymentV1'],
+  ] as const) {
     app.post(
       `${jobKinds.deployment.path}/:deployment_id${path}/chat/completions`,
       {
@@ -90,7 +93,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
         helmet: false,
         config: { access: 'inference' },
         validatorCompiler: unjudged,
-        schema: { ...schema, params },
+        schema: { ...schema, operationId, params },
       },
       answer,
     );

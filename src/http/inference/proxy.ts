@@ -143,7 +143,11 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
   }
 
   const base = '/api/gepa/v1/:session_id';
-  for (const path of ['', '/:correlation_id', '/:correlation_id/v1']) {
+  for (const [path, operationId] of [
+    ['', 'callCandidate'],
+    ['/:correlation_id', 'callCandidateForRollout'],
+    ['/:correlation_id/v1', 'callCandidateForRolloutV1'],
+  ] as const) {
     app.post(
       `${base}${path}/chat/completions`,
       {
@@ -152,7 +156,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
         helmet: false,
         config: { access: 'inference' },
         validatorCompiler: unjudged,
-        schema: proxySchema(path !== ''),
+        schema: proxySchema(operationId, path !== ''),
       },
       answer,
     );

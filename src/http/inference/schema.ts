@@ -75,7 +75,7 @@ const failures = {
 
 const schema = inferenceSchema(
   {
-    tags: ['inference'],
+    tags: ['Inference'],
     summary: 'Proxy inference',
     description:
       "An OpenAI chat completion, streamed or not. The serving candidate's text replaces the system message, and its " +
@@ -99,8 +99,13 @@ const headers = z.looseObject({
 });
 
 /** Documentation of a job's inference path. */
-export function proxySchema(withCorrelation: boolean): FastifySchema {
-  return { ...schema, headers, params: withCorrelation ? proxyParams : proxyParams.omit({ correlation_id: true }) };
+export function proxySchema(operationId: string, withCorrelation: boolean): FastifySchema {
+  return {
+    ...schema,
+    operationId,
+    headers,
+    params: withCorrelation ? proxyParams : proxyParams.omit({ correlation_id: true }),
+  };
 }
 
 /** Skips validation: the schema is documentation, the provider validates. */

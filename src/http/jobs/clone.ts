@@ -51,6 +51,7 @@ export function registerClone(
     jobPath: string;
     params: z.ZodObject;
     noun: string;
+    name: string;
     tags: string[];
     clone: CloneRoute;
     find(request: FastifyRequest): Promise<JobRow>;
@@ -64,6 +65,7 @@ export function registerClone(
       config: { idempotency: 'create' },
       schema: {
         tags,
+        operationId: `clone${route.name}`,
         summary: `Create ${route.noun} from the request of another`,
         params,
         headers: idempotencyHeader,

@@ -13,7 +13,8 @@ export function registerCompare(app: App, { db }: HttpDeps): void {
     '/api/v1/compare',
     {
       schema: {
-        tags: ['comparison'],
+        tags: ['Comparison'],
+        operationId: 'compareCandidates',
         summary: 'Compare two candidates on common seeds',
         description:
           'b minus a, paired by seed, over succeeded rollouts. Seeds on which a search selected either candidate are left out if at least two others are common. Both sides must run the same instances: the same data set and scorer, the same container_url, env_name and env_config, or the same tasks of graph jobs.',

@@ -28,7 +28,10 @@ export interface JobRoutes {
   base: string;
   param: 'session_id' | 'job_id';
   kind: JobKind;
+  /** With an article, for summaries. */
   noun: string;
+  /** In operation ids. */
+  name: string;
   tags: string[];
   eventPaths: string[];
   /** PATCH accepts the id of any kind of job. */
@@ -38,7 +41,7 @@ export interface JobRoutes {
 
 /** Routes of every kind of job: PATCH, DELETE, pause, resume, cancel, reward, events and traces. */
 export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): void {
-  const { param, kind, noun, tags } = routes;
+  const { param, kind, noun, name, tags } = routes;
   const jobPath = `${routes.base}/:${param}`;
   const params = z.object({ [param]: z.string() });
   const jobId = (request: FastifyRequest) => (request.params as Record<string, string>)[param]!;
@@ -52,6 +55,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
     {
       schema: {
         tags,
+        operationId: `update${name}`,
         summary: routes.patchesAnyKind
           ? 'Pause, resume, cancel, label or archive a job of any kind'
           : `Pause, resume, cancel, label or archive ${noun}`,
@@ -74,6 +78,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
     {
       schema: {
         tags,
+        operationId: `delete${name}`,
         summary: `Delete ${noun} that has ended, with all its data`,
         description:
           'It is gone for all readers at once. Its rows, events, traces, texts and history in Temporal are deleted, which takes longer than the answer where there are many.',
@@ -93,6 +98,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
       {
         schema: {
           tags,
+          operationId: `${command}${name}`,
           summary: `${command[0]!.toUpperCase()}${command.slice(1)} ${noun}`,
           params,
           headers: idempotencyHeader,
@@ -112,6 +118,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
       config: { audit: 'none' },
       schema: {
         tags,
+        operationId: `report${name}Reward`,
         summary: 'Report a reward',
         params,
         headers: idempotencyHeader,
@@ -129,6 +136,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
         exposeHeadRoute: false,
         schema: {
           tags,
+          operationId: path.endsWith('/stream') ? `stream${name}Events` : `list${name}Events`,
           summary: 'Events as a stream or as JSON',
           description: 'Server-sent events; JSON with `Accept: application/json`, `since_seq` or `limit`.',
           params,
@@ -145,6 +153,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
       exposeHeadRoute: false,
       schema: {
         tags,
+        operationId: `download${name}Traces`,
         summary: 'All traces as a ZIP',
         params,
         response: { 200: archiveResponse, ...problems(404, 410) },
@@ -158,6 +167,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
     {
       schema: {
         tags,
+        operationId: `get${name}Trace`,
         summary: 'One trace',
         params: params.extend({ trace_id: z.string() }),
         response: { 200: traceSchema, ...problems(404, 410) },

@@ -12,7 +12,8 @@ export function registerWebhooks(app: App, { secretKey }: HttpDeps): void {
       // Whoever has it can forge webhooks.
       config: { scope: 'admin' },
       schema: {
-        tags: ['webhooks'],
+        tags: ['Webhooks'],
+        operationId: 'getWebhookSecret',
         summary: 'The secret that verifies the signatures of webhooks',
         response: { 200: webhookSecretSchema, ...problems() },
       },

@@ -8,6 +8,8 @@ import type { App } from '../deps.js';
 import { limitHeaders } from '../server/limits.js';
 import { linkCreates, type LinkedDocument } from './links.js';
 import { acceptNulls } from './nulls.js';
+import { dropSafeBounds, joinTwins, nameUnions, type SchemaDocument } from './schemas.js';
+import { tags } from './tags.js';
 
 /** OpenAPI 3.1 at /openapi.json and a page at /docs; register before the routes. */
 export async function registerDocs(app: App, version: string): Promise<void> {
@@ -19,6 +21,8 @@ export async function registerDocs(app: App, version: string): Promise<void> {
         version,
         description: 'Durable prompt optimization and evaluation: rewards only move one way.',
       },
+      servers: [{ url: '/', description: 'This service.' }],
+      tags,
       components: {
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer' },
@@ -30,9 +34,9 @@ export async function registerDocs(app: App, version: string): Promise<void> {
     transform(route) {
       const { schema, url } = jsonSchemaTransform(route);
       const { method, config } = route.route;
-      const operation = { ...schema, operationId: operationId(String(method), route.url) };
-      if (!config?.scope) return { schema: operation, url };
-      return { schema: { ...operation, security: [{ bearer: [config.scope] }, { apiKey: [config.scope] }] }, url };
+      if (!schema.hide && !schema.operationId) throw new Error(`${String(method)} ${url} has no operationId.`);
+      if (!config?.scope) return { schema, url };
+      return { schema: { ...schema, security: [{ bearer: [config.scope] }, { apiKey: [config.scope] }] }, url };
     },
     transformObject(document) {
       const written = jsonSchemaTransformObject(document);
@@ -48,6 +52,9 @@ export async function registerDocs(app: App, version: string): Promise<void> {
       const { schemas = {} } = (written as LinkedDocument).components ?? {};
       for (const name of Object.keys(schemas).filter((each) => each.endsWith('Input')))
         schemas[name] = acceptNulls(schemas[name]) as object;
+      dropSafeBounds(written);
+      joinTwins(written as SchemaDocument);
+      nameUnions(written as SchemaDocument);
       showExamples(written.paths as Record<string, { post?: { requestBody?: RequestBody } }>);
       linkCreates(written as LinkedDocument);
       return written;
@@ -76,12 +83,6 @@ export async function registerDocs(app: App, version: string): Promise<void> {
 function render(document: object): { body: Buffer; etag: string } {
   const body = Buffer.from(JSON.stringify(document));
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
-}
-
-/** Stable operation id: `post_api_v1_online_sessions_session_id_pause`. */
-function operationId(method: string, path: string): string {
-  const words = path.split(/\W+/).filter((word) => word !== '');
-  return [method, ...(words.length > 0 ? words : ['root'])].join('_').toLowerCase();
 }
 
 type Responses = Record<string, { headers?: Record<string, object> }>;

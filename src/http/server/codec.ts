@@ -36,7 +36,8 @@ export function registerCodec(app: App, { codec, namespace, uiOrigin }: CodecSer
         // It changes nothing, and its answers must not be stored.
         config: { scope: 'admin', audit: 'none', idempotency: 'none', ...(uiOrigin !== null && { origin: uiOrigin }) },
         schema: {
-          tags: ['service'],
+          tags: ['Service'],
+          operationId: `${name}Payloads`,
           summary: `${name === 'decode' ? 'Decrypt' : 'Encrypt'} payloads of Temporal (operators)`,
           description: "Temporal's remote codec protocol. Absent without RATCHET_CODEC_KEY.",
           headers: z.looseObject({ 'x-namespace': z.string().optional().describe('Default: the namespace in use.') }),

@@ -33,8 +33,9 @@ export function registerHealth(app: App, deps: HttpDeps): void {
     '/',
     {
       schema: {
-        tags: ['service'],
+        tags: ['Service'],
         security: [],
+        operationId: 'getService',
         summary: 'Name and version',
         response: { 200: z.record(z.string(), z.string()) },
       },
@@ -52,8 +53,9 @@ export function registerHealth(app: App, deps: HttpDeps): void {
     '/livez',
     {
       schema: {
-        tags: ['service'],
+        tags: ['Service'],
         security: [],
+        operationId: 'getLiveness',
         summary: 'Liveness',
         response: { 200: z.object({ status: z.literal('live') }) },
       },
@@ -65,8 +67,9 @@ export function registerHealth(app: App, deps: HttpDeps): void {
     '/readyz',
     {
       schema: {
-        tags: ['service'],
+        tags: ['Service'],
         security: [],
+        operationId: 'getReadiness',
         summary: 'Readiness: database, migrations, Temporal, worker',
         description: 'Details of what is missing are shown to a valid key.',
         response: { 200: readinessSchema, 401: problems()[401], 429: problems()[429], 503: readinessSchema },

@@ -17,7 +17,14 @@ const providersSchema = z.object({
 export function registerProviders(app: App, deps: HttpDeps): void {
   app.get(
     '/api/v1/providers',
-    { schema: { tags: ['service'], summary: 'Model providers', response: { 200: providersSchema, ...problems() } } },
+    {
+      schema: {
+        tags: ['Service'],
+        operationId: 'listProviders',
+        summary: 'Model providers',
+        response: { 200: providersSchema, ...problems() },
+      },
+    },
     async ({ caller }) => ({ providers: deps.listProviders(await ownProviders(deps.db, caller.orgId)) }),
   );
 }

@@ -19,7 +19,7 @@ import { numberedPage, parseCursor } from '../server/pages.js';
 import { problems, sessionParams } from '../server/schema.js';
 
 const levers = `${jobKinds.session.path}/:session_id/levers` as const;
-const tags = ['policy optimization'];
+const tags = ['Sessions'];
 const leverParams = sessionParams.extend({ prompt_lever_id: z.string() });
 
 /** Routes of a session's levers and their versions. */
@@ -32,6 +32,7 @@ export function registerLevers(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listSessionLevers',
         summary: 'Levers: the whole prompt and, if there are several, its components',
         params: sessionParams,
         response: { 200: leverListSchema, ...problems(404) },
@@ -55,6 +56,7 @@ export function registerLevers(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listSessionLeverVersions',
         summary: "A lever's versions",
         description: 'Ascending; 0 is the baseline. Failed proposals leave gaps.',
         params: leverParams,
@@ -82,6 +84,7 @@ export function registerLevers(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getSessionLeverVersion',
         summary: 'The content of one version of a lever',
         params: leverParams.extend({ version: z.string() }),
         response: { 200: leverVersionSchema, ...problems(404) },

@@ -19,7 +19,8 @@ export const sessionLineage: LineageRoutes<SessionHead> = {
   base: jobKinds.session.path,
   param: 'session_id',
   kind: 'session',
-  tags: ['policy optimization'],
+  name: 'Session',
+  tags: ['Sessions'],
   detail: {
     schema: candidateDetailSchema,
     summary: 'A candidate: its text, its origin, and the author of each sentence',

@@ -47,7 +47,7 @@ import { sessionRows } from './rows.js';
 
 const base = jobKinds.session.path;
 const sessionPath = `${base}/:session_id`;
-const tags = ['policy optimization'];
+const tags = ['Sessions'];
 
 async function createSession(
   deps: HttpDeps,
@@ -95,6 +95,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       validatorCompiler: validateForm(sessionSchemaFor),
       schema: {
         tags,
+        operationId: 'createSession',
         summary: 'Create a session',
         headers: idempotencyHeader,
         body: createSessionSchema,
@@ -109,6 +110,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listSessions',
         summary: 'List sessions, newest first',
         querystring: listQuerySchema,
         response: { 200: pageSchema(sessionSummarySchema), ...problems(422) },
@@ -125,6 +127,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getSession',
         summary: 'Live state',
         params: sessionParams,
         response: { 200: sessionSchema, ...problems(404) },
@@ -153,6 +156,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getSessionResults',
         summary: 'Best prompt and history',
         params: sessionParams,
         querystring: resultsQuerySchema,
@@ -179,6 +183,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getSessionHistory',
         summary: 'Best reward by generation',
         params: sessionParams,
         response: { 200: sessionHistorySchema, ...problems(404) },
@@ -192,6 +197,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getSessionPrompt',
         summary: 'Proxy URLs and their prompt',
         params: sessionParams,
         querystring: promptQuerySchema,
@@ -214,6 +220,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       config: { idempotency: 'create' },
       schema: {
         tags,
+        operationId: 'extendSession',
         summary: 'Go on after the end with larger limits',
         params: sessionParams,
         headers: idempotencyHeader,
@@ -234,6 +241,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     param: 'session_id',
     kind: 'session',
     noun: 'a session',
+    name: 'Session',
     tags,
     eventPaths: ['/events'],
     patchesAnyKind: false,

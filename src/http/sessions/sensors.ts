@@ -15,7 +15,8 @@ export function registerSensors(app: App, deps: HttpDeps): void {
     `${jobKinds.session.path}/:session_id/sensor-frames`,
     {
       schema: {
-        tags: ['policy optimization'],
+        tags: ['Sessions'],
+        operationId: 'listSessionSensorFrames',
         summary: "Sensor frames: readings over each candidate's rollouts in each batch",
         description: 'Oldest first.',
         params: sessionParams,

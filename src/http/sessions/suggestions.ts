@@ -15,7 +15,7 @@ import { ApiError, pointerOf, refuse, type FieldError } from '../server/errors.j
 import { bodyProblems, idempotencyHeader, sessionParams } from '../server/schema.js';
 
 const sessionPath = `${jobKinds.session.path}/:session_id`;
-const tags = ['policy optimization'];
+const tags = ['Sessions'];
 const response = { 200: controlAnswerSchema, 202: controlAnswerSchema, ...bodyProblems(404, 409) };
 
 export function registerSuggestions(app: App, deps: HttpDeps): void {
@@ -24,6 +24,7 @@ export function registerSuggestions(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'suggestSessionCandidate',
         summary: 'Try a prompt of your own in the running search',
         params: sessionParams,
         headers: idempotencyHeader,
@@ -49,6 +50,7 @@ export function registerSuggestions(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
+        operationId: 'hintSession',
         summary: 'Give the proposer a hint',
         params: sessionParams,
         headers: idempotencyHeader,

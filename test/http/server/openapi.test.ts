@@ -5,6 +5,7 @@ import { httpOfFile } from '../support.js';
 interface Operation {
   summary?: string;
   operationId?: string;
+  tags?: string[];
   security?: unknown[];
   requestBody?: { required?: boolean; content: Record<string, { schema: Record<string, unknown>; example?: object }> };
   responses: Record<
@@ -16,7 +17,6 @@ interface Operation {
 
 const http = httpOfFile();
 interface EventSchema {
-  title: string;
   description: string;
   properties: { type: { const: string }; data: DataSchema };
 }
@@ -27,8 +27,9 @@ interface DataSchema {
 
 let document: {
   openapi: string;
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Record<string, unknown>> & { Event: { anyOf: EventSchema[] } } };
+  components: { schemas: Record<string, Record<string, unknown>> & { Event: { anyOf: { $ref: string }[] } } };
 };
 beforeAll(async () => {
   document = (await http.call('GET', '/openapi.json')).body;
@@ -96,13 +97,24 @@ describe('/openapi.json', () => {
     }
   });
 
-  test('every operation has a unique id from its method and path', () => {
+  test('every operation has a unique id, which begins with a verb, and a described tag', () => {
     const ids = operations().map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(ids).toEqual(
-      expect.arrayContaining(['get_root', 'get_livez', 'post_api_v1_online_sessions_session_id_pause']),
-    );
-    for (const id of ids) expect(id).toMatch(/^[a-z][a-z0-9_]*$/);
+    expect(ids).toEqual(expect.arrayContaining(['createSession', 'getSessionResults', 'pauseEvaluation']));
+    for (const id of ids) expect(id).toMatch(/^[a-z]+[A-Z][a-zA-Z0-9]*$/);
+    const described = new Set(document.tags.map(({ name }) => name));
+    for (const { name, operation } of operations())
+      expect([name, operation.tags?.map((tag) => described.has(tag))]).toEqual([name, [true]]);
+    expect(document.tags.every(({ description }) => description !== '')).toBe(true);
+  });
+
+  test('has one schema for each resource, and no bounds of safe integers', () => {
+    const names = Object.keys(document.components.schemas);
+    expect(names.filter((name) => names.includes(`${name}Input`))).toEqual([]);
+    const text = JSON.stringify(document);
+    expect(text).not.toContain(String(Number.MAX_SAFE_INTEGER));
+    const references = new Set([...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!));
+    expect([...references].sort()).toEqual(names.sort());
   });
 
   test('only public routes need no key', () => {
@@ -177,17 +189,17 @@ describe('links', () => {
   });
 
   test('keys and organizations link to what their organization has', () => {
-    const operationId = 'delete_api_v1_admin_keys_key_id';
+    const operationId = 'revokeApiKey';
     const parameters = { key_id: '$response.body#/key_id', org_id: '$response.body#/org_id' };
     expect(linksOf(keys)).toMatchObject({ [operationId]: { operationId, parameters } });
     expect(Object.keys(linksOf('/api/v1/admin/orgs')).sort()).toEqual([
-      'delete_api_v1_admin_orgs_org_id',
-      'get_api_v1_admin_audit_log',
-      'get_api_v1_admin_keys',
-      'get_api_v1_admin_limits',
-      'get_api_v1_admin_provider_keys',
-      'post_api_v1_admin_keys',
-      'put_api_v1_admin_limits',
+      'createApiKey',
+      'deleteOrganization',
+      'getOrganizationLimits',
+      'listApiKeys',
+      'listAuditEntries',
+      'listProviderKeys',
+      'setOrganizationLimits',
     ]);
   });
 });
@@ -201,33 +213,38 @@ test.each(['/api/v1/online/sessions', '/api/v1/offline/jobs', '/api/graphgen/job
 );
 
 test('seeds are a list or a range', () => {
-  const forms = bodyOf('/api/v1/offline/jobs');
-  const [flat] = forms['anyOf'] as { properties: { seeds: object }; required: string[] }[];
-  expect(flat!.required).toEqual(['policy']);
-  const seed = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-  expect(flat!.properties.seeds).toEqual({
+  const { CreateEvaluation: flat, SeedRange: range } = document.components.schemas;
+  expect(flat!['required']).toEqual(['policy']);
+  const seed = { type: 'integer', minimum: 0, maximum: 1e15 };
+  expect((flat as { properties: { seeds: object } }).properties.seeds).toEqual({
     description: expect.any(String) as unknown,
     anyOf: [
       { type: 'array', items: seed, minItems: 1, maxItems: 10_000 },
       { type: 'string', pattern: '^[0-9]+-[0-9]+$' },
-      { type: 'object', properties: { from: seed, to: seed }, required: ['from', 'to'], additionalProperties: false },
+      { $ref: '#/components/schemas/SeedRange' },
       { type: 'null' },
     ],
   });
+  expect(range).toMatchObject({ properties: { from: seed, to: seed }, required: ['from', 'to'] });
 });
 
 test('null is a value of optional fields of bodies, and rules take it as no field', () => {
   const nothing = { type: 'null' };
   const { properties } = bodyOf('/api/v1/admin/keys/{key_id}/rotate') as { properties: { grace_seconds: object } };
   expect(properties.grace_seconds).toMatchObject({ default: 0, anyOf: [{ type: 'integer' }, nothing] });
-  expect(document.components.schemas['JobRowsInput']).toMatchObject({
+  expect(document.components.schemas['JobRows']).toMatchObject({
     properties: { dataset_id: { anyOf: [{ type: 'string' }, nothing] } },
-    oneOf: ['dataset_id', 'rows'].map((name) => ({ required: [name], properties: { [name]: { not: nothing } } })),
+    allOf: [
+      { oneOf: ['dataset_id', 'rows'].map((name) => ({ required: [name], properties: { [name]: { not: nothing } } })) },
+    ],
   });
 });
 
 test('null is a value of a label: PATCH with it removes the label and needs no state', () => {
-  const [state, label] = bodyOf('/api/v1/online/sessions/{session_id}', 'patch')['anyOf'] as { allOf: object[] }[];
+  const [rules] = bodyOf('/api/v1/online/sessions/{session_id}', 'patch')['allOf'] as {
+    anyOf: { allOf: object[] }[];
+  }[];
+  const [state, label] = rules!.anyOf;
   const nothing = { type: 'null' };
   const marks = ['name', 'tags', 'metadata', 'notes'].map((name) => ({ required: [name] }));
   const archived = { required: ['archived'], properties: { archived: { not: nothing } } };
@@ -239,17 +256,23 @@ test('null is a value of a label: PATCH with it removes the label and needs no s
 test('a parameter of JSON as text has the schema of its value', () => {
   const { parameters } = document.paths['/api/v1/online/sessions']!['get']!;
   const metadata = parameters!.find(({ name }) => name === 'metadata') as object;
-  expect(metadata).toMatchObject({ in: 'query', content: { 'application/json': { schema: { type: 'object' } } } });
+  expect(metadata).toMatchObject({
+    in: 'query',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Metadata' } } },
+  });
   expect(metadata).not.toHaveProperty('schema');
 });
 
 describe('events', () => {
   test('each type has its schema, and each field of its data a description', () => {
-    const { anyOf } = document.components.schemas.Event;
-    expect(anyOf.map(({ properties }) => properties.type.const)).toEqual(
+    const types = document.components.schemas.Event.anyOf.map(({ $ref }) => {
+      const name = $ref.slice('#/components/schemas/'.length);
+      return { title: name, ...(document.components.schemas[name] as unknown as EventSchema) };
+    });
+    expect(types.map(({ properties }) => properties.type.const)).toEqual(
       eventSchemas.map(({ shape }) => shape.type.value),
     );
-    for (const { title, description, properties } of anyOf) {
+    for (const { title, description, properties } of types) {
       expect([title, description]).toEqual([title, expect.any(String)]);
       for (const { properties: fields = {} } of properties.data.anyOf ?? [properties.data]) {
         for (const [name, field] of Object.entries(fields)) {

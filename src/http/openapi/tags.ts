@@ -1,0 +1,16 @@
+/** The groups of operations, in the order in which the document shows them. */
+export const tags = [
+  {
+    name: 'Sessions',
+    description: 'Searches for better prompts: GEPA and MIPRO on a container, a data set or live traffic.',
+  },
+  { name: 'Evaluations', description: 'One prompt on given seeds or rows, with a reward for each.' },
+  { name: 'Graph jobs', description: 'Searches for better graphs of model calls.' },
+  { name: 'Deployments', description: 'Frozen prompts and graphs under a name, with gates, rollback and statistics.' },
+  { name: 'Inference', description: "OpenAI chat completions from a session's candidate or from a deployment." },
+  { name: 'Data sets', description: 'Uploaded rows that jobs run on. They are immutable.' },
+  { name: 'Comparison', description: 'Two candidates on common seeds, with intervals.' },
+  { name: 'Webhooks', description: 'Signed notices of jobs that have ended.' },
+  { name: 'Access', description: 'Organizations, API keys, limits, provider keys and the audit log.' },
+  { name: 'Service', description: 'Name, health and providers.' },
+];
