@@ -66,7 +66,8 @@ export const idempotencyHeader = z.looseObject({
 export function streamResponse<Stream extends z.ZodType, Page extends z.ZodType>(stream: Stream, page: Page) {
   return {
     description: 'The events.',
-    content: { 'text/event-stream': { schema: stream }, 'application/json': { schema: page } },
+    // Generators take the first.
+    content: { 'application/json': { schema: page }, 'text/event-stream': { schema: stream } },
   };
 }
 
