@@ -8,8 +8,9 @@ import type { App } from '../deps.js';
 import { limitHeaders } from '../server/limits.js';
 import { linkCreates, type LinkedDocument } from './links.js';
 import { acceptNulls } from './nulls.js';
-import { dropSafeBounds, joinTwins, nameUnions, type SchemaDocument } from './schemas.js';
+import { dropSafeBounds, joinTwins, type SchemaDocument } from './schemas.js';
 import { tags } from './tags.js';
+import { nameUnions } from './unions.js';
 
 /** OpenAPI 3.1 at /openapi.json and a page at /docs; register before the routes. */
 export async function registerDocs(app: App, version: string): Promise<void> {

@@ -29,7 +29,7 @@ export interface Failure {
   /** Method and path template. */
   operation: string;
   check: string;
-  /** The code of the answer's problem or error, and the pointers of its errors; absent: it is none. */
+  /** The code of the answer's problem or error, and the pointers of its errors. */
   code?: string | undefined;
   pointers: string[];
   /** What schemathesis says, with the request and the answer. */
