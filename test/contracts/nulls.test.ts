@@ -79,11 +79,13 @@ interface Described {
 /** The optional fields that a body leaves out, by their paths, as the OpenAPI document has them. */
 function absentFields(schema: z.ZodType, body: unknown): string[][] {
   const root = z.toJSONSchema(schema, { io: 'input' });
+  const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'input', uri: (id) => `${id}Input` });
   const found: string[][] = [];
   const walk = (described: Described, value: unknown, path: string[]): void => {
     if (described.$ref) {
       const name = described.$ref.split('/').at(-1)!;
-      return walk(name === '#' ? (root as Described) : (root.$defs![name] as Described), value, path);
+      const named = name === '#' ? root : (root.$defs?.[name] ?? schemas[name.replace(/Input$/, '')]);
+      return walk(named as Described, value, path);
     }
     const forms = described.anyOf ?? described.oneOf;
     // Beside properties they are rules across fields.

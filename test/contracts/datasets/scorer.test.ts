@@ -133,5 +133,6 @@ describe('schemas that are refused', () => {
 
 test('the schema of the OpenAPI document has all forms', () => {
   const described = JSON.stringify(z.toJSONSchema(scorerSchema, { io: 'input' }));
-  for (const type of ['exact', 'weighted', 'javascript']) expect(described).toContain(`"const":"${type}"`);
+  for (const form of ['Exact', 'Weighted', 'Javascript'])
+    expect(described).toContain(`"#/components/schemas/${form}ScorerInput"`);
 });

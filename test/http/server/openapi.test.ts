@@ -155,7 +155,7 @@ describe('/openapi.json', () => {
     expect(traces.parameters).toContainEqual(expect.objectContaining({ name: 'job_id', in: 'path', required: true }));
     expect(Object.keys(traces.responses['200']!.content!)).toEqual(['application/zip']);
     const events = document.paths['/api/v1/online/sessions/{session_id}/events']!['get']!;
-    expect(Object.keys(events.responses['200']!.content!)).toEqual(['text/event-stream', 'application/json']);
+    expect(Object.keys(events.responses['200']!.content!)).toEqual(['application/json', 'text/event-stream']);
   });
 });
 
