@@ -81,13 +81,14 @@ function absentFields(schema: z.ZodType, body: unknown): string[][] {
   const root = z.toJSONSchema(schema, { io: 'input' });
   const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'input', uri: (id) => `${id}Input` });
   const found: string[][] = [];
-  const walk = (described: Described, value: unknown, path: string[]): void => {
-    if (described.$ref) {
-      const name = described.$ref.split('/').at(-1)!;
-      const named = name === '#' ? root : (root.$defs?.[name] ?? schemas[name.replace(/Input$/, '')]);
-      return walk(named as Described, value, path);
-    }
-    const forms = described.anyOf ?? described.oneOf;
+  const resolved = (described: Described): Described => {
+    if (!described.$ref) return described;
+    const name = described.$ref.split('/').at(-1)!;
+    return (name === '#' ? root : (root.$defs?.[name] ?? schemas[name.replace(/Input$/, '')])) as Described;
+  };
+  const walk = (reference: Described, value: unknown, path: string[]): void => {
+    const described = resolved(reference);
+    const forms = (described.anyOf ?? described.oneOf)?.map(resolved);
     // Beside properties they are rules across fields.
     if (forms && !described.properties) {
       const type = isObject(value) ? value['type'] : undefined;
