@@ -38,7 +38,7 @@ function isLost(
   { kills, strikes }: Evidence,
 ): boolean {
   const ends = kills.filter(({ worker }) => worker).map(({ at: from, goneAt }) => [from, goneAt] as const);
-  // The row of a terminated job is closed later than its workflow, and its activities learn it late.
+  // The row of a terminated job closes later than its workflow; its activities learn it late.
   if (outside === 'terminate')
     ends.push(...strikes.map(({ at: from, until }) => [from, until + noticedWithinMs] as const));
   if (status !== 'completed' && completedAt !== null) ends.push([completedAt, completedAt]);
