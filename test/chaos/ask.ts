@@ -13,18 +13,18 @@ export interface Heard {
 const waitMs = 10_000;
 
 /**
- * Calls the model through the rollout's `inference_url`, streaming or not; `retry` counts the calls
- * before it whose answers did not arrive.
+ * Calls the model through the rollout's `inference_url`, streaming or not. `isRetry`: the
+ * answer to the same call did not arrive.
  */
 export async function askModel(
   call: ReceivedRollout,
   user: string,
-  { stream, retry, through }: { stream: boolean; retry: number; through?: string | undefined },
+  { stream, isRetry, through }: { stream: boolean; isRetry: boolean; through?: string | undefined },
 ): Promise<Heard> {
   const { inference_url: base, inference_api_key: key, model } = call.body.policy.config;
   const url = through ? through + new URL(base).pathname : base;
   const body = { model, messages: [{ role: 'user', content: user }], stream };
-  const { status, text } = await ask(url, key, body, { 'x-stainless-retry-count': String(retry) });
+  const { status, text } = await ask(url, key, body, { 'x-ratchet-retry': String(isRetry) });
   return { status, text };
 }
 

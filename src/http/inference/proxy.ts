@@ -135,7 +135,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
         // Not here: a caller that holds a connection must not wait for a second one.
         ...(graph !== null && graphCall(client, graph, body, () => snapshots.get(orgId, graph))),
       };
-      const isRetry = rollout.source === 'service' && isRepeated(request.headers);
+      const isRetry = rollout.source === 'service' && hasMissedAnswer(request.headers);
       const { id: rolloutId, attempt, hasRecorded } = rollout;
       const wanted = { rolloutId, requestHash: call.upstream.hash, attempt, presence, isRetry };
       return { call, recorded: hasRecorded || isRetry ? await takeRecorded(tx, wanted) : null };
@@ -184,9 +184,12 @@ function leversOf({ spans, components }: UpstreamRequest, isPromptKnown: boolean
 }
 
 /** The seed in `x-ratchet-seed` of live traffic, for paired comparisons. */
-/** Whether the caller sends a call again; OpenAI's clients say so by this header. */
-function isRepeated({ 'x-stainless-retry-count': count }: IncomingHttpHeaders): boolean {
-  return typeof count === 'string' && /^0*[1-9]/.test(count);
+/**
+ * Whether the caller missed the answer to this call. Not by the retry count of OpenAI's clients: it
+ * also counts refused calls, which another sample of the same request does not answer.
+ */
+function hasMissedAnswer({ 'x-ratchet-retry': retry }: IncomingHttpHeaders): boolean {
+  return retry === 'true';
 }
 
 function seedOf({ 'x-ratchet-seed': given }: IncomingHttpHeaders): number | null {

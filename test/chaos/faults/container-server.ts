@@ -98,9 +98,9 @@ function work(
     for (let n = 0; n < asks && !response.destroyed; n += 1) {
       const stream = choice.chance(40);
       const givenUpAt = Date.now() + nature.patienceMs;
-      for (let retry = 0; ; retry += 1) {
+      for (let isRetry = false; ; isRetry = true) {
         const question = questionOfRollout(job, call.seed, rolloutId, n);
-        const heard = await askModel(call, question, { stream, retry, through: nature.modelThrough });
+        const heard = await askModel(call, question, { stream, isRetry, through: nature.modelThrough });
         ledger.note({ event: 'asked', at: Date.now(), rolloutId, attempt, ...heard });
         answered &&= heard.text !== null || nature.patienceMs > 0;
         // Nobody awaits the answer: its worker was killed.

@@ -136,9 +136,9 @@ describe('a repeated rollout', () => {
     expect(await ask()).not.toBe(first);
   });
 
-  test('gives a call that says it is sent again the last answer given, or one that did not arrive', async () => {
-    const again = (count = '1') => ask(question, `/${rollout}`, { 'x-stainless-retry-count': count });
-    expect([await again(), await again(), await ask(), await again('2')]).toEqual([
+  test('gives a call that missed its answer the last one given, or one that did not arrive', async () => {
+    const again = (retry = 'true') => ask(question, `/${rollout}`, { 'x-ratchet-retry': retry });
+    expect([await again(), await again(), await ask(), await again()]).toEqual([
       ...['answer 1', 'answer 1', 'answer 2', 'answer 2'],
     ]);
     await proxy.http.db.org('default', (tx) =>
@@ -146,7 +146,7 @@ describe('a repeated rollout', () => {
     );
     expect([await again(), await again()]).toEqual(['answer 1', 'answer 2']);
     await proxy.nextAttempt(job, rollout);
-    expect([await again(), await ask(), await again(), await again('x'), await again('0')]).toEqual([
+    expect([await again(), await ask(), await again(), await again('x'), await again('false')]).toEqual([
       ...['answer 1', 'answer 2', 'answer 2', 'answer 3', 'answer 4'],
     ]);
     expect(bought()).toBe(4);
