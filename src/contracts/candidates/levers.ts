@@ -64,13 +64,15 @@ const whole = { lever_id: z.string(), ...leverVersionItemSchema.shape };
 
 export const leverVersionSchema = z
   .union([
-    z.object({
-      ...whole,
-      component: z.null(),
-      messages: z.array(messageSchema).nullable().describe('null until the baseline is known.'),
-    }),
-    z.object({ ...whole, component: z.literal('_demos'), messages: z.array(messageSchema) }),
-    z.object({ ...whole, component: z.string(), text: z.string() }),
+    z
+      .object({
+        ...whole,
+        component: z.null(),
+        messages: z.array(messageSchema).nullable().describe('null until the baseline is known.'),
+      })
+      .meta({ id: 'PromptText' }),
+    z.object({ ...whole, component: z.literal('_demos'), messages: z.array(messageSchema) }).meta({ id: 'DemosText' }),
+    z.object({ ...whole, component: z.string(), text: z.string() }).meta({ id: 'ComponentText' }),
   ])
   .meta({
     id: 'LeverText',
