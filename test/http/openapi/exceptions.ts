@@ -83,8 +83,8 @@ const exceptions: readonly Exception[] = [
   },
   {
     check: accepted,
-    pointer: /\/budget\/max_cost_usd$/,
-    reason: 'Whether the price of a model is known is no matter of a schema.',
+    pointer: /\/budget\/max_(cost_usd|rollouts)$/,
+    reason: 'Known prices, and the least number of rollouts of a search, are no matter of a schema.',
   },
   {
     check: accepted,
