@@ -17,6 +17,7 @@ import { startRepeating } from '../util/repeating.js';
 import { deleteHistories } from './delete-history.js';
 
 const batch = 200;
+const hourMs = 3_600_000;
 
 /** Days that a closed job and parts of it are kept; null: for ever. */
 export type KeepDays = Record<Deletable, number | null>;
@@ -26,16 +27,14 @@ const keepAll: KeepDays = { traces: null, events: null, job: null };
 export interface RetentionOptions {
   /** Default: everything is kept. */
   keep?: KeepDays;
-  /** Pause between two searches for expired jobs. */
-  searchEveryMs?: number;
-  /** Pause between two passes of deletions. */
+  /** Time between two passes. */
   everyMs?: number;
   /** Called with the bytes that each organization stores. */
   onSizes?: (bytes: ReadonlyMap<string, number>) => void;
 }
 
 export interface Retention {
-  /** Searches for expired jobs now, then deletes what is marked. */
+  /** Runs a pass now that marks expired jobs and deletes all marked data. */
   sweep(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -48,31 +47,28 @@ export function startRetention(
   client: Client,
   db: Db,
   log: Logger,
-  { keep = keepAll, searchEveryMs = 3_600_000, everyMs = 5_000, onSizes }: RetentionOptions = {},
+  { keep = keepAll, everyMs = 5_000, onSizes }: RetentionOptions = {},
 ): Retention {
-  const searching = startRepeating(
+  let nextSearchAt = performance.now();
+  const { run, stop } = startRepeating(
     async (stopping) => {
       const stoppable = untilStopped(db, stopping);
-      await markAllExpired(stoppable, log, keep);
-      onSizes?.(await tidyAll(stoppable, log));
+      if (performance.now() >= nextSearchAt) {
+        await markAllExpired(stoppable, log, keep);
+        onSizes?.(await tidyAll(stoppable, log));
+        nextSearchAt = performance.now() + hourMs;
+      }
+      await deleteAllMarked(client, stoppable, log, stopping);
     },
-    searchEveryMs,
-    (err) => log.warn({ err }, 'search for expired jobs failed; retrying in an hour'),
-  );
-  const deleting = startRepeating(
-    (stopping) => deleteAllMarked(client, untilStopped(db, stopping), log, stopping),
     everyMs,
-    (err) => log.warn({ err }, 'pass of deletions failed; retrying at the next'),
+    (err) => log.warn({ err }, 'retention pass failed; retrying at the next'),
   );
-  void searching.run();
   return {
     async sweep() {
-      await searching.run();
-      await deleting.run();
+      nextSearchAt = performance.now();
+      await run();
     },
-    async stop() {
-      await Promise.all([searching.stop(), deleting.stop()]);
-    },
+    stop,
   };
 }
 
@@ -98,8 +94,7 @@ async function deleteAllMarked(client: Client, db: Db, log: Logger, stopping: Ab
     if (stopping.aborted) return;
     await eraseOrg(client, db, orgId).then(
       (progress) => log.info({ organization: orgId, progress }, 'deletion of an organization'),
-      (err: Error) =>
-        log.warn({ err, organization: orgId }, 'organization not deleted yet; retrying at the next pass'),
+      (err: Error) => log.warn({ err, organization: orgId }, 'organization not deleted yet; retrying at the next pass'),
     );
   }
 }

@@ -13,8 +13,7 @@ const maxDepth = 64;
  * A printable ASCII character as percent-encoding, URLs in URLs included, or as JSON escape. The
  * lookbehind keeps the search linear in a run of backslashes.
  */
-const escapes = /(?:%(?:25)*|(?<!\\)\\+u00)([2-7][0-9a-f])|(?<!\\)\\+(\/)/gi;
-const anyEscape = new RegExp(escapes.source, 'i');
+const escape = /(?:%(?:25)*|(?<!\\)\\+u00)[2-7][0-9a-f]|(?<!\\)\\+\//i;
 
 /** The place of a secret in a text. */
 export interface Occurrence {
@@ -148,14 +147,14 @@ function asPattern(text: string): string {
 
 function hasEscape(text: string): boolean {
   // Most texts have neither character, and this search is ten times faster.
-  return (text.includes('%') || text.includes('\\')) && anyEscape.test(text);
+  return (text.includes('%') || text.includes('\\')) && escape.test(text);
 }
 
 const percent = 0x25;
 const backslash = 0x5c;
 const slash = 0x2f;
 
-/** Replaces what `escapes` matches. Not by a function for each: a long text can have a million. */
+/** Decodes every `escape`. No replacer function: a long text can have a million escapes. */
 function unescaped(text: string): string {
   const bytes = Buffer.from(text, 'utf16le');
   const chars = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length);

@@ -96,6 +96,10 @@ const headers = z.looseObject({
     .regex(/^[0-9]{1,16}$/)
     .optional()
     .describe('Seed of the task instance of a live call, a whole number (sessions with rollouts: caller).'),
+  'x-ratchet-retry': z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: returns the recorded answer to a request of the same rollout whose answer was lost.'),
 });
 
 /** Documentation of a job's inference path. */

@@ -1,4 +1,5 @@
 /** Names for the objects in unions, and rules where generators do not take them for unions. */
+import { isObject } from '../../util/json.js';
 import { prefix, type Json, type SchemaDocument } from './schemas.js';
 
 /**
@@ -43,8 +44,8 @@ function nameWithin(schema: Json, name: string, schemas: Record<string, Json>): 
   }
   for (const [property, part] of Object.entries((schema['properties'] ?? {}) as Record<string, Json>))
     nameWithin(part, name + pascal(property), schemas);
-  if (isSchema(schema['items'])) nameWithin(schema['items'], `${name}Item`, schemas);
-  if (isSchema(schema['additionalProperties'])) nameWithin(schema['additionalProperties'], `${name}Value`, schemas);
+  if (isObject(schema['items'])) nameWithin(schema['items'], `${name}Item`, schemas);
+  if (isObject(schema['additionalProperties'])) nameWithin(schema['additionalProperties'], `${name}Value`, schemas);
 }
 
 /** Moves rules across fields into `allOf`: generators take them for a union of types otherwise. */
@@ -63,7 +64,6 @@ function membersOf(schema: Json, union: string): Json[] {
   );
 }
 
-const isSchema = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 const isObjectType = ({ type }: Json): boolean => type === 'object';
 
 /** What tells an object of a union from the others: a constant, or a field of its own. */
@@ -87,7 +87,7 @@ function moveTo(schemas: Record<string, Json>, name: string, { title: _, ...sche
   return { $ref: prefix + name };
 }
 
-/** `eval.policy.seed_done` as `EvalPolicySeedDone`. */
+/** Converts `eval.policy.seed_done` to `EvalPolicySeedDone`. */
 function pascal(text: string): string {
   const words = text.split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
   return words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');

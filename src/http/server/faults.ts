@@ -10,7 +10,7 @@ interface ValidationIssue {
   path: PropertyKey[];
   message: string;
   keys?: string[];
-  /** Of an invalid name in an object: what is wrong with it. */
+  /** The causes of an `invalid_key` issue. */
   issues?: readonly { message: string }[];
   params?: { code?: string } | undefined;
 }
