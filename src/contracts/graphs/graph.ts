@@ -121,7 +121,9 @@ const transformSchema = z.discriminatedUnion('op', [
   z.strictObject({ ...transform, op: z.literal('template'), text }).meta({ id: 'GraphStepTransformTemplate' }),
   z.strictObject({ ...transform, op: z.enum(['split', 'join']), by: text }).meta({ id: 'GraphStepTransformSplitJoin' }),
   z.strictObject({ ...transform, op: z.literal('item'), index: z.number() }).meta({ id: 'GraphStepTransformItem' }),
-  z.strictObject({ ...transform, op: z.literal('between'), start: text, end: text }).meta({ id: 'GraphStepTransformBetween' }),
+  z
+    .strictObject({ ...transform, op: z.literal('between'), start: text, end: text })
+    .meta({ id: 'GraphStepTransformBetween' }),
   z.strictObject({ ...transform, op: z.literal('pluck'), path: text }).meta({ id: 'GraphStepTransformPluck' }),
   z.strictObject({ ...transform, op: z.enum(plainOps) }).meta({ id: 'GraphStepTransformPlain' }),
 ]);
