@@ -18,12 +18,13 @@ export interface DeployOptions {
 
 type Deployment = z.output<typeof deploymentSchema>;
 
+const { path } = jobKinds.deployment;
+
 /** Serves a job's best prompt, or that of a file, under a name; waits for its gate. */
 export async function deploy(from: string, { name, model, gate: given, json = false }: DeployOptions): Promise<void> {
   const source = await sourceOf(from, model);
   const gate = given === undefined ? null : (await readJsonOption(given, '--gate')).value;
   await withService(async (api) => {
-    const { path } = jobKinds.deployment;
     const { id } = await api.call<{ id: string }>('POST', path, { name, source, ...(gate !== null && { gate }) });
     note(`Deployment ${id}`);
     for await (const { message } of api.follow(`${path}/${id}/events`)) note(`  ${message}`);
@@ -69,9 +70,12 @@ function printGate({ gate }: Deployment): void {
 }
 
 function printAddress({ id, name, live, name_chat_completions_url: url }: Deployment): void {
+  const base = `${url.split(path)[0]}/v1`;
   say(`${name} ${live ? 'serves' : 'no longer serves'} ${id} at`);
-  say(`  ${url}`);
-  say('Call it as OpenAI is called:');
-  say(`  curl ${url} -H "Authorization: Bearer $RATCHET_API_KEY" \\`);
-  say(`    -H 'Content-Type: application/json' -d '{"messages": [{"role": "user", "content": "…"}]}'`);
+  say(`  ${base}`);
+  say('Call it with any OpenAI client, or with curl:');
+  say(`  curl ${base}/chat/completions -H "Authorization: Bearer $RATCHET_API_KEY" \\`);
+  say(
+    `    -H 'Content-Type: application/json' -d '{"model": "${name}", "messages": [{"role": "user", "content": "…"}]}'`,
+  );
 }

@@ -10,12 +10,13 @@ import { graphCall } from './graph-call.js';
 import type { ForwardedCall, ProxyDeps } from './call.js';
 import { createForward } from './forward.js';
 import type { Recorder } from './record.js';
+import { registerModels, requestedModel, unknownModel } from './models.js';
 import { refusal } from './not-ready.js';
 import { traceRequest } from '../server/request-span.js';
-import { readChatBody } from './request.js';
-import { inferenceSchema, unjudged } from './schema.js';
+import { readChatBody, type ChatBody } from './request.js';
+import { inferenceSchema, namedCompletionRequest, unjudged } from './schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from './served-snapshots.js';
-import { ApiError } from '../server/errors.js';
+import { ApiError, refuse } from '../server/errors.js';
 import { createSharedReads } from '../../util/shared-reads.js';
 
 const bodyLimit = 10 * 1024 * 1024;
@@ -29,15 +30,33 @@ interface DeploymentCall extends ForwardedCall {
   reply: FastifyReply;
 }
 
+const answers =
+  'The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as its only field, else as {"input": text}, and answers with its output; parameters of model calls are 400. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known.';
+const notReady =
+  'The deployment is being built: repeat the call after `retry-after`. Without that header it waits for a paused evaluation or has failed, and x-should-retry is false.';
+
 const schema: FastifySchema = inferenceSchema(
   {
     tags: ['Inference'],
     summary: 'Ask a deployment, in the form of OpenAI chat completions',
-    description:
-      'By a deployment\'s id, or by a name: whatever that is served by when the request comes. The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers, whatever `model` says; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as its only field, else as {"input": text}, and answers with its output; parameters of model calls are 400. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known.',
+    description: `By a deployment's id, or by a name: the deployment that serves it when the request comes. \`model\` is ignored. ${answers}`,
   },
-  'The deployment is being built: repeat the call after `retry-after`. Without that header it waits for a paused evaluation or has failed, and x-should-retry is false.',
+  notReady,
 );
+
+const rootSchema: FastifySchema = {
+  ...inferenceSchema(
+    {
+      tags: ['Inference'],
+      summary: 'Ask the deployment that `model` names',
+      description: `For OpenAI clients: the base URL is /v1, and \`model\` is a name of a deployment, or its id. ${answers}`,
+    },
+    notReady,
+    { 404: 'No deployment of the organization serves this model (code model_not_found).' },
+  ),
+  body: namedCompletionRequest,
+  operationId: 'createChatCompletion',
+};
 
 /** Registers the inference paths of deployments. */
 export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
@@ -48,13 +67,18 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
   const meter = createMeter({ db, log });
   const forward = createForward<DeploymentCall>(deps, counting(meter), 'deployment');
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const { deployment_id: ref } = request.params as z.infer<typeof params>;
+  /** Answers for the deployment with this id or name. */
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    ref: string,
+    body: ChatBody,
+    unknown: (ref: string) => ApiError = unknownDeployment,
+  ) => {
     const { orgId, keyId } = request.caller;
-    const body = readChatBody(request.body);
     const found = await resolved(`${orgId} ${ref}`, () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref)));
     if (found) void reply.header('x-ratchet-deployment-id', found.id);
-    if (!found || found.snapshotId === null) throw await refusal(db, orgId, ref);
+    if (!found || found.snapshotId === null) throw (await refusal(db, orgId, ref)) ?? unknown(ref);
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
     if (body.messages.length === 0) throw noMessages();
     const served = await snapshots.get(orgId, found.snapshotId);
@@ -75,34 +99,44 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     return reply;
   };
 
-  function callOf(client: ModelClient, served: PreparedSnapshot, body: ReturnType<typeof readChatBody>) {
+  function callOf(client: ModelClient, served: PreparedSnapshot, body: ChatBody) {
     if (served.kind === 'graph') return graphCall(client, served.id, body, () => Promise.resolve(served));
     const { policy, content } = served;
     return { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
   }
 
+  const options = {
+    bodyLimit,
+    ...bytes.hooks,
+    helmet: false,
+    config: { access: 'inference' },
+    validatorCompiler: unjudged,
+  } as const;
   for (const [path, operationId] of [
     ['', 'callDeployment'],
     ['/v1', 'callDeploymentV1'],
   ] as const) {
     app.post(
       `${jobKinds.deployment.path}/:deployment_id${path}/chat/completions`,
-      {
-        bodyLimit,
-        ...bytes.hooks,
-        helmet: false,
-        config: { access: 'inference' },
-        validatorCompiler: unjudged,
-        schema: { ...schema, operationId, params },
+      { ...options, schema: { ...schema, operationId, params } },
+      (request, reply) => {
+        const { deployment_id: ref } = request.params as z.infer<typeof params>;
+        return answer(request, reply, ref, readChatBody(request.body));
       },
-      answer,
     );
   }
+  app.post('/v1/chat/completions', { ...options, schema: rootSchema }, (request, reply) => {
+    const body = readChatBody(request.body);
+    return answer(request, reply, requestedModel(body), body, unknownModel);
+  });
+  registerModels(app, deps);
   app.addHook('onClose', async () => {
     await forward.settled();
     await meter.close();
   });
 }
+
+const unknownDeployment = (ref: string) => refuse.notFound(`deployment ${ref.slice(0, 100)}`);
 
 function noMessages(): ApiError {
   const message = 'messages must hold at least one message.';

@@ -2,20 +2,20 @@ import { jobKinds } from '../../core/jobs/kinds.js';
 import { readDeployment, readUpcoming, type DeploymentRow } from '../../storage/deployments/deployments.js';
 import { readOpenEvaluation, type OpenEvaluation } from '../../storage/deployments/gate.js';
 import type { Db } from '../../storage/db/db.js';
-import { ApiError, refuse } from '../server/errors.js';
+import { ApiError } from '../server/errors.js';
 
 /** Seconds until another try: a build takes about one, a gate runs its container. */
 const retryAfter = { build: '1', gate: '5' };
 
-/** Why no deployment answers for an id or a name: it is unknown, has failed, or is being built. */
-export async function refusal(db: Db, orgId: string, ref: string): Promise<ApiError> {
+/** Why a deployment does not answer: it has failed, or is being built. null: it is unknown. */
+export async function refusal(db: Db, orgId: string, ref: string): Promise<ApiError | null> {
   const found = await db.org(orgId, async (tx) => {
     const known = await readDeployment(tx, ref);
     // A name does not answer for a failed deployment.
     const row = known?.id === ref ? known : await readUpcoming(tx, ref);
     return row && { row, evaluation: row.spec.gate && (await readOpenEvaluation(tx, row.id)) };
   });
-  if (!found) return refuse.notFound(`deployment ${ref.slice(0, 100)}`);
+  if (!found) return null;
   const { row, evaluation } = found;
   return row.status === 'failed' ? failed(row) : notReady(row, evaluation);
 }

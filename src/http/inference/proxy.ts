@@ -25,7 +25,7 @@ import { createRecorder } from './record.js';
 import { replay } from './replay.js';
 import { type proxyParams, proxySchema, unjudged } from './schema.js';
 import { createServedSnapshots } from './served-snapshots.js';
-import { readChatBody, substitute } from './request.js';
+import { readChatBody, substitute, type ChatBody } from './request.js';
 import { traceRequest } from '../server/request-span.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -77,7 +77,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
   async function resolve(
     request: FastifyRequest,
     reply: FastifyReply,
-    { jobId, correlationId, sent }: { jobId: string; correlationId: string; sent: ReturnType<typeof readChatBody> },
+    { jobId, correlationId, sent }: { jobId: string; correlationId: string; sent: ChatBody },
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
     const { orgId, keyId } = request.caller;
     const seed = seedOf(request.headers);

@@ -27,8 +27,11 @@ const callsOwn = new Set(['messages', 'model', 'provider', 'stream', 'stream_opt
 /** Two names of one limit, which OpenAI refuses together. */
 const limits = ['max_tokens', 'max_completion_tokens'];
 
-/** Checks the body of a proxy call; the provider judges all other fields. */
-export function readChatBody(body: unknown): Json & { messages: unknown[] } {
+/** A chat completion request. */
+export type ChatBody = Json & { messages: unknown[] };
+
+/** Checks the body of a call; the provider judges all other fields. */
+export function readChatBody(body: unknown): ChatBody {
   const json = asObject(body);
   if (!json) throw invalid('', 'The body must be a JSON object: a chat completion request.');
   for (const name of forbidden) {
@@ -49,11 +52,7 @@ export function readChatBody(body: unknown): Json & { messages: unknown[] } {
  * caller's or first, its demonstrations, the policy's model and parameters as defaults. Other
  * fields are unchanged.
  */
-export function substitute(
-  body: Json & { messages: unknown[] },
-  policy: PolicySpec,
-  served: CandidatePrompt,
-): UpstreamRequest {
+export function substitute(body: ChatBody, policy: PolicySpec, served: CandidatePrompt): UpstreamRequest {
   const texts = new Map(Object.entries(componentTexts(served.messages)));
   const { request, spans, found } = fillLevers({ ...defaults(body, policy.params), ...body }, texts);
   const system = wholeSystem(served, found);

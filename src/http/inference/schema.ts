@@ -21,6 +21,11 @@ const completionRequest = z
     description: "OpenAI's chat completion request. All fields are passed to the provider.",
   });
 
+/** A request whose `model` names a deployment. */
+export const namedCompletionRequest = completionRequest
+  .extend({ model: z.string().describe('The name of a deployment, or its id.') })
+  .meta({ id: 'NamedChatCompletionRequest', description: 'A chat completion request to the deployment `model`.' });
+
 const openAiError = z
   .object({
     error: z.looseObject({
@@ -32,7 +37,10 @@ const openAiError = z
   })
   .meta({ id: 'OpenAiError' });
 
-const failure = (description: string) => ({ description, content: { 'application/json': { schema: openAiError } } });
+export const openAiFailure = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: openAiError } },
+});
 
 /** Documentation of an inference path: `conflict` describes the 409, `more` adds failures. */
 export function inferenceSchema(
@@ -52,7 +60,10 @@ export function inferenceSchema(
         },
       },
       ...Object.fromEntries(
-        Object.entries({ ...failures, 409: conflict, ...more }).map(([status, cause]) => [status, failure(cause)]),
+        Object.entries({ ...failures, 409: conflict, ...more }).map(([status, cause]) => [
+          status,
+          openAiFailure(cause),
+        ]),
       ),
     },
   };

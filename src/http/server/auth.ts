@@ -18,7 +18,7 @@ declare module 'fastify' {
     caller: Caller;
   }
   interface FastifyContextConfig {
-    /** `inference`: also accepts a job's inference key; errors have OpenAI's shape. */
+    /** `inference`: OpenAI's API, errors included; a job's paths also accept its inference keys. */
     access?: 'inference';
   }
 }

@@ -121,7 +121,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: A
   return reply.code(error.status).type(type).send(body);
 }
 
-const inferencePath = /^\/api\/(?:gepa\/|harbor\/deployments\/[^/?]*(?:\/v1)?\/chat\/completions(?:\?|$))/;
+const inferencePath = /^\/(?:v1|api\/gepa)\/|^\/api\/harbor\/deployments\/[^/?]*(?:\/v1)?\/chat\/completions(?:\?|$)/;
 
 /** Whether a path has OpenAI's error shape: inference routes and everything below their prefix. */
 function speaksOpenAi(request: FastifyRequest): boolean {

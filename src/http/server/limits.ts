@@ -31,7 +31,7 @@ export function createLimiter({ db, log }: Pick<HttpDeps, 'db' | 'log'>): Limite
         void reply.headers(fieldsOf(limits, []));
         throw tooManyRequests(exceeded);
       }
-      const isCall = request.routeOptions.config.access === 'inference';
+      const isCall = request.method === 'POST' && request.routeOptions.config.access === 'inference';
       const calls = isCall ? await slots.take(key) : { limits: [], exceeded: null, release: () => undefined };
       if (limits.length + calls.limits.length > 0) void reply.headers(fieldsOf(limits, calls.limits));
       if (calls.exceeded) throw tooManyCalls(calls.exceeded);

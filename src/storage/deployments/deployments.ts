@@ -132,18 +132,34 @@ export async function listDeployments(
 export interface ServedDeployment extends Record<string, unknown> {
   id: string;
   snapshotId: string | null;
+  liveAt: Date | null;
 }
 
 /** The deployment with this id or serving this name; null: none. */
 export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDeployment | null> {
   const [row] = await tx.query<ServedDeployment>(
-    `select d.id, case when d.live_at is not null then d.snapshot_id end as "snapshotId" from deployments d
+    `select d.id, case when d.live_at is not null then d.snapshot_id end as "snapshotId", d.live_at as "liveAt" from deployments d
       where d.deleted_at is null and d.id = coalesce(
         (select deployment_id from deployment_names where org_id = current_setting('app.org') and name = $1), $1)`,
     [ref],
     'resolve_deployment',
   );
   return row ?? null;
+}
+
+/** A name that a deployment serves. */
+export interface ServedName extends Record<string, unknown> {
+  name: string;
+  liveAt: Date;
+}
+
+/** The names that deployments serve, in order. */
+export async function listServedNames(tx: Tx, limit: number): Promise<ServedName[]> {
+  return tx.query<ServedName>(
+    `select n.name, d.live_at as "liveAt" from deployment_names n join deployments d on d.id = n.deployment_id
+      where n.org_id = current_setting('app.org') and d.deleted_at is null order by n.name limit $1`,
+    [limit],
+  );
 }
 
 /** The deployment and snapshot that serve a name; null: none. */

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { modelListSchema, modelSchema } from '../../contracts/deployments/models.js';
+import type { Db } from '../../storage/db/db.js';
+import { listServedNames, resolveDeployment } from '../../storage/deployments/deployments.js';
+import type { App } from '../deps.js';
+import { ApiError } from '../server/errors.js';
+import { openAiFailure } from './schema.js';
+import type { ChatBody } from './request.js';
+
+const longestList = 1_000;
+const tags = ['Inference'];
+const config = { access: 'inference' } as const;
+const params = z.object({ model: z.string().describe('The name of a deployment, or its id.') });
+const failures = {
+  401: openAiFailure('Missing or unknown key.'),
+  403: openAiFailure('The key lacks the scope infer.'),
+};
+
+/** Registers OpenAI's list of models: the names that deployments serve. */
+export function registerModels(app: App, { db }: { db: Db }): void {
+  app.get(
+    '/v1/models',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'listModels',
+        summary: 'The deployments that answer, as OpenAI models',
+        response: { 200: modelListSchema, ...failures },
+      },
+    },
+    async ({ caller: { orgId } }) => {
+      const names = await db.org(orgId, (tx) => listServedNames(tx, longestList));
+      return { object: 'list' as const, data: names.map(({ name, liveAt }) => modelView(name, liveAt)) };
+    },
+  );
+
+  app.get(
+    '/v1/models/:model',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'getModel',
+        summary: 'A deployment that answers, as an OpenAI model',
+        params,
+        response: { 200: modelSchema, ...failures, 404: openAiFailure('No deployment serves this model.') },
+      },
+    },
+    async ({ caller: { orgId }, params: { model } }) => {
+      const served = await db.org(orgId, (tx) => resolveDeployment(tx, model));
+      if (!served?.liveAt) throw unknownModel(model);
+      return modelView(model, served.liveAt);
+    },
+  );
+}
+
+function modelView(id: string, liveAt: Date): z.output<typeof modelSchema> {
+  return { id, object: 'model', created: Math.floor(liveAt.getTime() / 1_000), owned_by: 'ratchet' };
+}
+
+/** The model that a request names. */
+export function requestedModel({ model }: ChatBody): string {
+  if (typeof model === 'string' && model !== '') return model;
+  const message = 'model must name a deployment; GET /v1/models lists those that answer.';
+  throw new ApiError(400, 'invalid_request', message, { errors: [{ pointer: '/model', message }] });
+}
+
+/** The refusal of a model that no deployment serves. */
+export function unknownModel(model: string): ApiError {
+  const message = `No deployment serves the model "${model.slice(0, 100)}"; GET /v1/models lists those that answer.`;
+  return new ApiError(404, 'model_not_found', message, { errors: [{ pointer: '/model', message }] });
+}
