@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import OpenAI from 'openai';
 import { answers } from '../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../support/fakes/containers-of-each-test.js';
 import { gate } from '../support/gate.js';
@@ -369,13 +370,11 @@ describe('deploy', () => {
   test('serves the prompt of a file, and prints an address that answers', async () => {
     const { code, out, err } = await serve('prompt.txt', '--name', 'cli');
     expect({ code, err }).toMatchObject({ code: 0 });
-    const url = /^ {2}(http\S+)$/m.exec(out)![1]!;
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${on.service.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ messages: [{ role: 'user', content: 'Row 1: rule 1' }] }),
-    });
-    expect(answer.status).toBe(200);
+    const baseURL = /^ {2}(http\S+)$/m.exec(out)![1]!;
+    const openai = new OpenAI({ baseURL, apiKey: on.service.apiKey });
+    const messages = [{ role: 'user' as const, content: 'Row 1: rule 1' }];
+    const { choices } = await openai.chat.completions.create({ model: 'cli', messages });
+    expect(choices[0]!.message.content).toBe('No rule.');
   }, 60_000);
 
   test('ends with 1 if the gate refuses, with what it measured', async () => {

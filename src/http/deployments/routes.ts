@@ -34,6 +34,7 @@ import { events, eventsRoute } from '../jobs/events.js';
 import { findJob } from '../jobs/control.js';
 import { labelsOf, mark } from '../jobs/labels.js';
 import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
+import { registerModels } from './models.js';
 import { registerSnapshots } from './snapshots.js';
 
 const tags = ['Deployments'];
@@ -246,6 +247,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   );
 
   registerSnapshots(app, deps);
+  registerModels(app, deps);
 }
 
 /** If Temporal is unreachable, the reconciler cancels it. */

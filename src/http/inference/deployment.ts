@@ -10,10 +10,9 @@ import { graphCall } from './graph-call.js';
 import type { ForwardedCall, ProxyDeps } from './call.js';
 import { createForward } from './forward.js';
 import type { Recorder } from './record.js';
-import { registerModels, requestedModel, unknownModel } from './models.js';
-import { refusal } from './not-ready.js';
+import { refusal, unknownModel } from './not-ready.js';
 import { traceRequest } from '../server/request-span.js';
-import { readChatBody, type ChatBody } from './request.js';
+import { readChatBody, requestedModel, type ChatBody } from './request.js';
 import { inferenceSchema, namedCompletionRequest, unjudged } from './schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from './served-snapshots.js';
 import { ApiError, refuse } from '../server/errors.js';
@@ -129,7 +128,6 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     const body = readChatBody(request.body);
     return answer(request, reply, requestedModel(body), body, unknownModel);
   });
-  registerModels(app, deps);
   app.addHook('onClose', async () => {
     await forward.settled();
     await meter.close();

@@ -20,6 +20,12 @@ export async function refusal(db: Db, orgId: string, ref: string): Promise<ApiEr
   return row.status === 'failed' ? failed(row) : notReady(row, evaluation);
 }
 
+/** The refusal of a model that no deployment serves. */
+export function unknownModel(model: string): ApiError {
+  const message = `No deployment serves the model "${model.slice(0, 100)}"; GET /v1/models lists those that answer.`;
+  return new ApiError(404, 'model_not_found', message, { errors: [{ pointer: '/model', message }] });
+}
+
 function failed({ id, name, errorDetails }: DeploymentRow): ApiError {
   const reason = errorDetails?.message ?? 'see its status.';
   return new ApiError(409, 'deployment_failed', `Deployment ${id} of ${name} failed: ${reason}`);

@@ -47,6 +47,12 @@ export function readChatBody(body: unknown): ChatBody {
   return { ...json, messages };
 }
 
+/** The model that a request names. */
+export function requestedModel({ model }: ChatBody): string {
+  if (typeof model === 'string' && model !== '') return model;
+  throw invalid('model', 'model must name a deployment; GET /v1/models lists those that answer.');
+}
+
 /**
  * The upstream request: the candidate's texts in marked spans, its system message in place of the
  * caller's or first, its demonstrations, the policy's model and parameters as defaults. Other

@@ -103,6 +103,7 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
   const known: Record<string, string[] | null> = {
     session_id: [of.session],
     deployment_id: [of.deployment, of.deploymentName],
+    model: [of.deployment, of.deploymentName],
     snapshot_id: [of.snapshot],
     other: [of.snapshot],
     dataset_id: [of.dataset],

@@ -89,6 +89,13 @@ test('a key needs the scope infer, and no other', async () => {
     expect(await failure(call)).toEqual([403, 'missing_scope', null]);
 });
 
+test('another organization has none of them', async () => {
+  const other = client(it.http.otherKey);
+  expect((await other.models.list()).data).toEqual([]);
+  for (const model of ['queues', served])
+    expect(await failure(ask(model, other))).toEqual([404, 'model_not_found', 'model']);
+});
+
 test('what else OpenAI has below /v1 is 404 in its shape', async () => {
   expect(await failure(client().embeddings.create({ model: 'queues', input: 'a' }))).toEqual([404, 'not_found', null]);
 });

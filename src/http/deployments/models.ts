@@ -3,9 +3,8 @@ import { modelListSchema, modelSchema } from '../../contracts/deployments/models
 import type { Db } from '../../storage/db/db.js';
 import { listServedNames, resolveDeployment } from '../../storage/deployments/deployments.js';
 import type { App } from '../deps.js';
-import { ApiError } from '../server/errors.js';
-import { openAiFailure } from './schema.js';
-import type { ChatBody } from './request.js';
+import { unknownModel } from '../inference/not-ready.js';
+import { openAiFailure } from '../inference/schema.js';
 
 const longestList = 1_000;
 const tags = ['Inference'];
@@ -57,17 +56,4 @@ export function registerModels(app: App, { db }: { db: Db }): void {
 
 function modelView(id: string, liveAt: Date): z.output<typeof modelSchema> {
   return { id, object: 'model', created: Math.floor(liveAt.getTime() / 1_000), owned_by: 'ratchet' };
-}
-
-/** The model that a request names. */
-export function requestedModel({ model }: ChatBody): string {
-  if (typeof model === 'string' && model !== '') return model;
-  const message = 'model must name a deployment; GET /v1/models lists those that answer.';
-  throw new ApiError(400, 'invalid_request', message, { errors: [{ pointer: '/model', message }] });
-}
-
-/** The refusal of a model that no deployment serves. */
-export function unknownModel(model: string): ApiError {
-  const message = `No deployment serves the model "${model.slice(0, 100)}"; GET /v1/models lists those that answer.`;
-  return new ApiError(404, 'model_not_found', message, { errors: [{ pointer: '/model', message }] });
 }
