@@ -54,6 +54,7 @@ const rules: Record<string, Rule> = {
   },
   'src/embedded': { values: [] },
   'src/container': { values: ['src/util/loopback'] },
+  'src/client': { values: [], packages: ['eventsource-parser'] },
   'src/config': { values: ['src/util'] },
   'src/keys': { values: ['src/embedded', 'src/storage'], types: ['src/config'] },
   'src/version': { values: [] },
@@ -70,8 +71,11 @@ const rules: Record<string, Rule> = {
   bench: { values: anyPart },
 };
 
-/** The one reader of process.env. */
-const environmentReaders = ['src/config.ts'];
+/** The readers of process.env: the service's, and that of the client in a user's process. */
+const environmentReaders = ['src/config.ts', 'src/client/environment.ts'];
+
+/** Written by `npm run client`. */
+const generated = ['src/client/api.ts'];
 
 /** An import, export from, import() or require() of a module. */
 interface Arrow {
@@ -322,7 +326,7 @@ describe('every file', () => {
 
   test('has at most 300 lines', () => {
     const lines = (file: string) => readFileSync(resolve(root, file), 'utf8').split('\n').length - 1;
-    expect(files.filter((file) => lines(file) > 300)).toEqual([]);
+    expect(files.filter((file) => !generated.includes(file) && lines(file) > 300)).toEqual([]);
   });
 
   test('imports no folder that imports its own', () => {

@@ -1,0 +1,62 @@
+import { errorOf, RatchetError } from './errors.js';
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** A request as it goes out. */
+export interface Outgoing {
+  url: string;
+  method: string;
+  headers: Headers;
+  body: RequestInit['body'];
+  signal: AbortSignal | undefined;
+  timeoutMs: number;
+}
+
+/**
+ * Sends a request once and reads its success. The time limit ends with `read`; the caller's signal
+ * reaches the body of a response that `read` returns.
+ */
+export async function attempt<T>(fetch: Fetch, outgoing: Outgoing, read: (response: Response) => T | Promise<T>) {
+  const { url, method, headers, body, signal: parent, timeoutMs } = outgoing;
+  const call = `${method} ${new URL(url).pathname}`;
+  const controller = new AbortController();
+  const follow = () => controller.abort(parent?.reason);
+  const timer = setTimeout(() => controller.abort(), timeoutMs);
+  if (parent?.aborted) follow();
+  parent?.addEventListener('abort', follow, { once: true });
+  let isOpen = false;
+  try {
+    const { signal } = controller;
+    const init = { method, headers, signal, ...(body !== undefined && { body }) };
+    // Streams as bodies need it, in Node and in browsers.
+    const response = await fetch(url, body instanceof ReadableStream ? { ...init, duplex: 'half' } : init);
+    if (!response.ok) throw await errorOf(call, response);
+    const result = await read(response);
+    isOpen = result instanceof Response;
+    return result;
+  } catch (error) {
+    if (parent?.aborted) throw parent.reason;
+    if (error instanceof RatchetError) throw error;
+    throw failure(call, error, controller.signal.aborted ? timeoutMs : null);
+  } finally {
+    clearTimeout(timer);
+    if (!isOpen) parent?.removeEventListener('abort', follow);
+  }
+}
+
+function failure(call: string, cause: unknown, timeoutMs: number | null): RatchetError {
+  if (timeoutMs !== null)
+    return new RatchetError(`${call}: no answer within ${timeoutMs} ms; raise timeoutMs.`, { code: 'timeout', cause });
+  if ((cause as Error).name === 'SyntaxError')
+    return new RatchetError(`${call}: the answer is not JSON; check that url names Ratchet itself.`, {
+      ...{ code: 'invalid_answer', cause },
+    });
+  const message = `${call}: the service does not answer (${reasonOf(cause)}); check url and whether it runs.`;
+  return new RatchetError(message, { code: 'unreachable', cause });
+}
+
+/** The innermost reason: that of fetch is only "fetch failed". */
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  return cause ? reasonOf(cause) : message || String(error);
+}

@@ -1,0 +1,55 @@
+import { Keys, Organizations, ProviderKeys } from './access.js';
+import { Datasets } from './datasets.js';
+import { Deployments, type DeploymentHandle } from './deployments.js';
+import { Evaluations, type EvaluationHandle } from './evaluations.js';
+import { Graphs, type GraphHandle } from './graphs.js';
+import type { Creation } from './handle.js';
+import { Operations } from './operations.js';
+import { Sessions, type SessionHandle } from './sessions.js';
+import type { Answer, Body, CallOptions } from './types.js';
+
+/**
+ * A client of the service. Resources have methods for daily use; `request`, `download`, `list` and
+ * `events` call every operation of the OpenAPI document by its id.
+ */
+export class Ratchet extends Operations {
+  readonly sessions = new Sessions(this);
+  readonly evaluations = new Evaluations(this);
+  readonly graphs = new Graphs(this);
+  readonly deployments = new Deployments(this);
+  readonly datasets = new Datasets(this);
+  readonly orgs = new Organizations(this);
+  readonly keys = new Keys(this);
+  readonly providerKeys = new ProviderKeys(this);
+
+  createSession(body: Body<'createSession'>, options?: CallOptions): Creation<SessionHandle> {
+    return this.sessions.create(body, options);
+  }
+
+  createEvaluation(body: Body<'createEvaluation'>, options?: CallOptions): Creation<EvaluationHandle> {
+    return this.evaluations.create(body, options);
+  }
+
+  createGraph(body: Body<'createGraphJob'>, options?: CallOptions): Creation<GraphHandle> {
+    return this.graphs.create(body, options);
+  }
+
+  createDeployment(body: Body<'createDeployment'>, options?: CallOptions): Creation<DeploymentHandle> {
+    return this.deployments.create(body, options);
+  }
+
+  /** The difference of two jobs, candidates or deployments on common seeds. */
+  compare(a: string, b: string, options?: CallOptions): Promise<Answer<'compareCandidates'>> {
+    return this.request('compareCandidates', { ...options, query: { a, b } });
+  }
+
+  /** The secret that signs webhooks. */
+  webhookSecret(options?: CallOptions): Promise<Answer<'getWebhookSecret'>> {
+    return this.request('getWebhookSecret', options);
+  }
+
+  /** The model providers, and what is missing if one is not usable. */
+  providers(options?: CallOptions): Promise<Answer<'listProviders'>> {
+    return this.request('listProviders', options);
+  }
+}

@@ -1,0 +1,86 @@
+import type { Event } from './api.js';
+import { creation, Handle, type Creation } from './handle.js';
+import type { Operations } from './operations.js';
+import { Resource } from './resource.js';
+import type { Answer, Body, CallOptions, EventOptions, Query } from './types.js';
+
+/** Models may think for long. */
+const chatTimeoutMs = 600_000;
+
+/** A deployment, by its id or by the name that it serves; `wait` ends with its gate. */
+export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'createDeployment'>> {
+  private get path() {
+    return { deployment_id: this.id };
+  }
+
+  get(options?: CallOptions): Promise<Answer<'getDeployment'>> {
+    return this.client.request('getDeployment', { ...options, path: this.path });
+  }
+
+  events(options?: EventOptions): AsyncGenerator<Event, void> {
+    return this.client.events('listDeploymentEvents', { ...options, path: this.path });
+  }
+
+  /** OpenAI's chat completion. The `openai` package streams it: see the reference. */
+  chat(body: Body<'callDeployment'>, options?: CallOptions): Promise<Answer<'callDeployment'>> {
+    const args = { timeoutMs: chatTimeoutMs, ...options, path: this.path, body };
+    return this.client.request('callDeployment', args);
+  }
+
+  /** Counts and latencies of its requests. */
+  stats(options?: CallOptions): Promise<Answer<'getDeploymentStats'>> {
+    return this.client.request('getDeploymentStats', { ...options, path: this.path });
+  }
+
+  /** Gives the name back to the deployment that had it before. */
+  rollback(options?: CallOptions): Promise<Answer<'rollBackDeployment'>> {
+    return this.client.request('rollBackDeployment', { ...options, path: this.path });
+  }
+
+  /** Changes labels, or archives. */
+  update(body: Body<'updateDeployment'>, options?: CallOptions): Promise<Answer<'updateDeployment'>> {
+    return this.client.request('updateDeployment', { ...options, path: this.path, body });
+  }
+
+  /** Stops serving it; its snapshot stays. */
+  delete(options?: CallOptions): Promise<undefined> {
+    return this.client.request('deleteDeployment', { ...options, path: this.path });
+  }
+}
+
+const pageSize = 50;
+
+/** `client.deployments` */
+export class Deployments extends Resource {
+  create(body: Body<'createDeployment'>, options?: CallOptions): Creation<DeploymentHandle> {
+    return creation(this.client.request('createDeployment', { ...options, body }), open(this.client));
+  }
+
+  /** A deployment by its id or its name, without asking the service. */
+  handle(idOrName: string): DeploymentHandle {
+    return new DeploymentHandle(this.client, idOrName);
+  }
+
+  /** The service numbers this list: one that is created meanwhile shifts it. */
+  async *list(
+    query: Query<'listDeployments'> = {},
+    options?: CallOptions,
+  ): AsyncGenerator<Answer<'listDeployments'>['deployments'][number], void> {
+    const { limit = pageSize, offset: start = 0 } = query;
+    for (let offset = start; ; offset += limit) {
+      const page = await this.client.request('listDeployments', { ...options, query: { ...query, limit, offset } });
+      yield* page.deployments;
+      if (page.deployments.length < limit) return;
+    }
+  }
+
+  /** Frozen content, which outlives its deployments. */
+  snapshot(snapshotId: string, options?: CallOptions): Promise<Answer<'getSnapshot'>> {
+    return this.client.request('getSnapshot', { ...options, path: { snapshot_id: snapshotId } });
+  }
+}
+
+const open =
+  (client: Operations) =>
+  (created: Answer<'createDeployment'>): DeploymentHandle =>
+    new DeploymentHandle(client, created.id, created);

@@ -1,0 +1,63 @@
+import { Handle } from './handle.js';
+import type { Answer, Body, CallOptions, JsonOperation } from './types.js';
+
+/** The kinds of job that share their commands, as their operations name them. */
+export type Kind = 'Session' | 'Evaluation' | 'GraphJob';
+
+/** A session, an evaluation or a graph job. */
+export abstract class Job<K extends Kind> extends Handle<Answer<`get${K}`>, Answer<`create${K}`>> {
+  protected abstract readonly kind: K;
+
+  protected get path() {
+    return { session_id: this.id, job_id: this.id };
+  }
+
+  /** Calls an operation on this job. */
+  protected call<Id extends JsonOperation>(id: Id, args: object = {}): Promise<Answer<Id>> {
+    return this.client.request(id, ...([{ ...args, path: { ...this.path } }] as never));
+  }
+
+  get(options?: CallOptions): Promise<Answer<`get${K}`>> {
+    return this.call(`get${this.kind}`, options);
+  }
+
+  /** Starts nothing more; what is in flight may end. */
+  pause(options?: CallOptions): Promise<Answer<`pause${K}`>> {
+    return this.call(`pause${this.kind}`, options);
+  }
+
+  resume(options?: CallOptions): Promise<Answer<`resume${K}`>> {
+    return this.call(`resume${this.kind}`, options);
+  }
+
+  cancel(options?: CallOptions): Promise<Answer<`cancel${K}`>> {
+    return this.call(`cancel${this.kind}`, options);
+  }
+
+  /** Reports the reward of a rollout or of a call. */
+  reward(body: Body<`report${K}Reward`>, options?: CallOptions): Promise<Answer<`report${K}Reward`>> {
+    return this.call(`report${this.kind}Reward`, { ...options, body });
+  }
+
+  /** Changes labels, archives, or sets the state. */
+  update(body: Body<`update${K}`>, options?: CallOptions): Promise<Answer<`update${K}`>> {
+    return this.call(`update${this.kind}`, { ...options, body });
+  }
+
+  /** Deletes the job, which must have ended, with all its data. */
+  delete(options?: CallOptions): Promise<Answer<`delete${K}`>> {
+    return this.call(`delete${this.kind}`, options);
+  }
+
+  /** All traces as a ZIP, streamed. */
+  traces(options?: CallOptions): Promise<Response> {
+    return this.client.download(`download${this.kind}Traces`, ...([{ ...options, path: this.path }] as never));
+  }
+
+  trace(traceId: string, options?: CallOptions): Promise<Answer<`get${K}Trace`>> {
+    return this.client.request(
+      `get${this.kind}Trace`,
+      ...([{ ...options, path: { ...this.path, trace_id: traceId } }] as never),
+    );
+  }
+}

@@ -1,0 +1,62 @@
+import type { Event } from './api.js';
+import { Connection, type Call, type RatchetOptions } from './connection.js';
+import { followEvents } from './events.js';
+import type { Answer, CallOptions, EventOptions, EventsOperation, Item, JsonOperation } from './types.js';
+import type { LastArgs, ListOperation, OperationId, Path } from './types.js';
+
+const json = { accept: 'application/json' };
+
+/** The operations of the service, called by their ids. */
+export class Operations {
+  private readonly connection: Connection;
+
+  constructor(options: RatchetOptions = {}) {
+    this.connection = new Connection(options);
+  }
+
+  /** Calls an operation and returns its JSON. */
+  request<Id extends JsonOperation>(id: Id, ...[args]: LastArgs<Id>): Promise<Answer<Id>> {
+    return this.connection.send(id, args ?? {}, jsonOf<Answer<Id>>, json);
+  }
+
+  /** Calls an operation and returns its response; the body is not read yet. */
+  download<Id extends OperationId>(id: Id, ...[args]: LastArgs<Id>): Promise<Response> {
+    return this.connection.send(id, args ?? {}, (response) => response);
+  }
+
+  /** The items of a list, page by page. */
+  async *list<Id extends ListOperation>(id: Id, ...[args]: LastArgs<Id>): AsyncGenerator<Item<Id>, void> {
+    const { query, ...others }: Call = args ?? {};
+    let cursor: string | null = null;
+    do {
+      const paged = { ...others, query: cursor === null ? query : { ...query, cursor } };
+      const page: Page<Item<Id>> = await this.connection.send(id, paged, jsonOf<Page<Item<Id>>>, json);
+      yield* page.data;
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+  }
+
+  /** The events of a job after `since`, up to its end, across broken connections. */
+  events<Id extends EventsOperation>(id: Id, args: EventOptions & { path: Path<Id> }): AsyncGenerator<Event, void> {
+    const { since = 0, ...call } = args;
+    const open = (after: number) => {
+      const headers = { accept: 'text/event-stream', 'last-event-id': String(after) };
+      return this.connection.send(id, call, (response) => response, headers);
+    };
+    return followEvents(open, since, call.timeoutMs ?? this.connection.timeoutMs, call.signal);
+  }
+
+  /** Uploads a file. The same content twice is one data set, so it needs no Idempotency-Key. */
+  upload(content: NonNullable<Call['content']>, options: CallOptions): Promise<Answer<'uploadDataset'>> {
+    return this.connection.send('uploadDataset', { ...options, content }, jsonOf<Answer<'uploadDataset'>>, json);
+  }
+}
+
+interface Page<Element> {
+  data: Element[];
+  next_cursor: string | null;
+}
+
+async function jsonOf<T>(response: Response): Promise<T> {
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
