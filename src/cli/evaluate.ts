@@ -1,30 +1,30 @@
 import type { z } from 'zod';
 import type { evaluationResultsSchema, evaluationSchema } from '../contracts/evaluations/evaluation.js';
 import { jobKinds } from '../core/jobs/kinds.js';
+import type { Api } from './api.js';
 import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
 import { agreementText, decimal, dollars, note, say, sayJson } from './output.js';
+import type { Prompt } from './prompt-file.js';
 import { labelsOf, promptOf, readTask, taskFields, type LabelOptions, type TaskOptions } from './task.js';
 
 export interface EvaluateOptions extends Omit<TaskOptions, 'budget' | 'proposer'>, LabelOptions {
   json?: boolean;
 }
 
+const { path } = jobKinds.evaluation;
+
+type Evaluation = z.output<typeof evaluationSchema>;
+
 /** Scores a prompt on all rows. */
 export async function evaluate({ json = false, name, tag, ...options }: EvaluateOptions): Promise<void> {
   const task = await readTask(options);
-  const { messages } = await promptOf(task);
+  const prompt = await promptOf(task);
   await withService(async (api) => {
-    const { proposer: _, ...fields } = await taskFields(api, task);
-    const { job_id: id } = await api.call<{ job_id: string }>('POST', jobKinds.evaluation.path, {
-      ...fields,
-      candidate: { messages },
-      ...labelsOf({ name, tag }),
-    });
-    const path = `${jobKinds.evaluation.path}/${id}`;
+    const id = await startEvaluation(api, await taskFields(api, task), prompt, { name, tag });
     note(`Evaluation ${id}`);
-    const job = await api.ended<z.output<typeof evaluationSchema>>(path);
-    if (json) sayJson(await api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/results`));
+    const job = await evaluationEnd(api, id);
+    if (json) sayJson(await evaluationResults(api, id));
     else {
       const { mean_reward: mean, num_successful: succeeded, num_failed: failed } = job.summary;
       say(`Mean reward ${decimal(mean)} on ${succeeded} rows${failed > 0 ? `; ${failed} failed` : ''}`);
@@ -33,7 +33,32 @@ export async function evaluate({ json = false, name, tag, ...options }: Evaluate
       say(dollars(job.usage.total_cost_usd));
     }
     for (const warning of job.warnings) note(`Note: ${warning}`);
-    if (job.status !== 'completed')
-      throw new FailedJob(`The evaluation ${id} ${job.status}${job.error === null ? '.' : `: ${job.error}`}`);
+    requireCompleted(id, job);
   });
+}
+
+/** Starts an evaluation of a prompt; returns its id. */
+export async function startEvaluation(
+  api: Api,
+  { proposer: _, ...fields }: Awaited<ReturnType<typeof taskFields>>,
+  { messages }: Prompt,
+  labels: LabelOptions,
+): Promise<string> {
+  const body = { ...fields, candidate: { messages }, ...labelsOf(labels) };
+  return (await api.call<{ job_id: string }>('POST', path, body)).job_id;
+}
+
+/** The evaluation when it has ended. */
+export function evaluationEnd(api: Api, id: string): Promise<Evaluation> {
+  return api.ended<Evaluation>(`${path}/${id}`);
+}
+
+export function evaluationResults(api: Api, id: string) {
+  return api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results`);
+}
+
+/** Fails with the error of an evaluation that did not complete. */
+export function requireCompleted(id: string, { status, error }: Evaluation): void {
+  if (status !== 'completed')
+    throw new FailedJob(`The evaluation ${id} ${status}${error === null ? '.' : `: ${error}`}`);
 }

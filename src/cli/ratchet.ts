@@ -4,6 +4,7 @@ import type { Roles } from '../config.js';
 import { version } from '../version.js';
 import type { DemoOptions } from './demo.js';
 import { accessCommands } from './access-commands.js';
+import { check } from './check.js';
 import { compare } from './compare.js';
 import { deploy } from './deploy.js';
 import { doctor } from './doctor.js';
@@ -76,6 +77,15 @@ taskOptions(program.command('optimize').description('a better prompt for rows, w
 taskOptions(program.command('eval').description('the score of a prompt on all rows'))
   .addHelpText('after', examplesOf('eval --data rows.jsonl --prompt best-prompt.txt --scorer numeric --json'))
   .action(evaluate);
+taskOptions(
+  program.command('check').description('a prompt beside its version at a commit; exit code 1 if the gate refuses'),
+)
+  .requiredOption('--against <ref>', 'the commit, branch or tag to compare with')
+  .option('--min-reward <reward>', 'the least mean reward', number)
+  .option('--min-improvement <difference>', 'the least improvement, at the low end of its 95 % interval', number)
+  .option('--report <file.md>', 'write the comparison as Markdown')
+  .addHelpText('after', examplesOf('check --against origin/main', 'check --against v1 --min-improvement -0.05'))
+  .action(check);
 program
   .command('list')
   .description('the newest jobs')
@@ -162,6 +172,12 @@ function positive(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError('must be a whole number above 0.');
   return number;
+}
+
+function number(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('must be a number.');
+  return value;
 }
 
 /** Loads the service only for the commands that run it. */

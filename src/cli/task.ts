@@ -50,14 +50,18 @@ export async function readProject(): Promise<Project> {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
-  if (text === null) return {};
-  const parsed = projectSchema.safeParse(parseJson(text, projectFile));
+  return text === null ? {} : parseProject(text, projectFile);
+}
+
+/** The project of a file's text; `file` names it in errors. */
+export function parseProject(text: string, file: string): Project {
+  const parsed = projectSchema.safeParse(parseJson(text, file));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const { path, message } = issue!;
-  if (issue!.code !== 'unrecognized_keys') throw new ConfigError(`${projectFile}: ${path.join('.')} ${message}`);
+  if (issue!.code !== 'unrecognized_keys') throw new ConfigError(`${file}: ${path.join('.')} ${message}`);
   const name = issue!.keys[0]!;
-  throw new ConfigError(`${projectFile}: ${name}: ${unknownField(name, Object.keys(projectSchema.shape))}`);
+  throw new ConfigError(`${file}: ${name}: ${unknownField(name, Object.keys(projectSchema.shape))}`);
 }
 
 export async function readTask({ scorer, ...options }: TaskOptions): Promise<ReadTask> {
@@ -126,10 +130,15 @@ export async function taskFields(api: Api, task: ReadTask) {
   };
 }
 
-/** A prompt as JSON messages or as text; a text without placeholders is the system message. */
+/** The prompt of a file. */
 export async function readPrompt(path: string | undefined, option = '--prompt'): Promise<Prompt> {
   if (path === undefined) throw missing('--prompt FILE', 'the prompt as text, or as JSON with messages');
-  const text = (await readText(path, option)).trim();
+  return parsePrompt(await readText(path, option), path);
+}
+
+/** The prompt of a file's text; `path` tells its form and names it in errors. */
+export function parsePrompt(file: string, path: string): Prompt {
+  const text = file.trim();
   if (extname(path) === '.json') {
     const prompt = promptOfJson(parseJson(text, path));
     if (prompt) return prompt;

@@ -1,0 +1,79 @@
+/** A prompt beside its version at another commit: the check of a pull request. */
+import { writeFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { ConfigError } from '../config.js';
+import { refusalsOf, type Gate } from './check/gate.js';
+import { commitOf } from './check/git.js';
+import { measure, type Measured, type Measurement } from './check/measure.js';
+import { checkReport } from './check/report.js';
+import { versionAt } from './check/versions.js';
+import { withService } from './connect.js';
+import { FailedJob } from './errors.js';
+import type { EvaluateOptions } from './evaluate.js';
+import { decimal, say, sayJson } from './output.js';
+import { promptDiff } from './prompt-file.js';
+import { promptOf, readTask } from './task.js';
+
+export interface CheckOptions extends EvaluateOptions, Gate {
+  against: string;
+  report?: string;
+}
+
+export interface Check {
+  prompt: string;
+  commit: string;
+  /** null: the prompts are equal, or the commit has none. */
+  diff: string | null;
+  /** null: prompt and model are as before. */
+  measured: Measurement | null;
+  /** Why the gate refuses; empty: it does not. */
+  refusals: string[];
+}
+
+/** Compares the prompt with its version at a commit, on the rows of now; fails by the gate. */
+export async function check(given: CheckOptions): Promise<void> {
+  const { against, report, json = false, name, tag, minReward, minImprovement, ...options } = given;
+  const task = await readTask(options);
+  if (task.prompt === undefined) throw new ConfigError('--prompt FILE is needed: check compares two versions of it');
+  const commit = await commitOf(against);
+  const head = { prompt: await promptOf(task), model: task.model };
+  const base = await versionAt(commit, task, options);
+  const diff = base && promptDiff(base.prompt, head.prompt, [`${task.prompt} at ${commit.slice(0, 8)}`, task.prompt]);
+  const result: Check = { prompt: task.prompt, commit, diff, measured: null, refusals: [] };
+  const isSame = base !== null && base.model === head.model && isDeepStrictEqual(base.prompt, head.prompt);
+  if (!isSame) {
+    await withService(async (api) => {
+      const measured = await measure(api, task, { head, base }, { name, tag });
+      Object.assign(result, { measured, refusals: refusalsOf({ minReward, minImprovement }, measured) });
+    });
+  }
+  if (report !== undefined) await writeFile(report, checkReport(result));
+  if (json) sayJson(summaryOf(result));
+  else printCheck(result);
+  if (result.refusals.length > 0) throw new FailedJob(result.refusals.join('; '));
+}
+
+/** The check as JSON; the results of the evaluations have the rewards of the rows. */
+function summaryOf({ prompt, commit, diff, measured, refusals }: Check) {
+  const side = ({ rewards: _, ...version }: Measured) => version;
+  return {
+    passed: refusals.length === 0,
+    refusals,
+    ...{ prompt, commit, diff },
+    base: measured?.base ? side(measured.base) : null,
+    head: measured ? side(measured.head) : null,
+    comparison: measured?.comparison ?? null,
+  };
+}
+
+function printCheck({ prompt, commit, diff, measured }: Check): void {
+  if (measured === null) return say(`${prompt} is as at ${commit.slice(0, 8)}; nothing was evaluated.`);
+  const { head, comparison } = measured;
+  if (diff !== null) say(diff);
+  if (comparison === null)
+    return say(`${prompt} is new: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows.`);
+  const { difference, verdict, won, lost, tied } = comparison;
+  const interval = `95 %: ${decimal(difference.low)} to ${decimal(difference.high)}`;
+  say(`Mean reward ${decimal(comparison.a.mean_reward)} -> ${decimal(comparison.b.mean_reward)} (${interval})`);
+  say(`${verdict.replaceAll('_', ' ')}: won ${won}, lost ${lost}, tied ${tied}`);
+}

@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import type { comparisonSchema } from '../../contracts/comparison.js';
+import type { Api } from '../api.js';
+import { evaluationEnd, evaluationResults, requireCompleted, startEvaluation } from '../evaluate.js';
+import { modelOf } from '../model-name.js';
+import { note } from '../output.js';
+import { taskFields, type LabelOptions, type ReadTask } from '../task.js';
+import type { Version } from './versions.js';
+
+/** What a version of the prompt reached. */
+export interface Measured {
+  job_id: string;
+  mean_reward: number | null;
+  rows: number;
+  rows_failed: number;
+  rewards: ReadonlyMap<number, number | null>;
+}
+
+export interface Measurement {
+  head: Measured;
+  /** null: the prompt is new. */
+  base: Measured | null;
+  comparison: z.output<typeof comparisonSchema> | null;
+}
+
+/** Evaluates both versions on the rows and with the scorer of the task. */
+export async function measure(
+  api: Api,
+  task: ReadTask,
+  { head, base }: { head: Version; base: Version | null },
+  labels: LabelOptions,
+): Promise<Measurement> {
+  const fields = await taskFields(api, task);
+  const evaluate = async ({ prompt, model }: Version): Promise<Measured> => {
+    const id = await startEvaluation(api, { ...fields, policy: modelOf(model ?? 'local') }, prompt, labels);
+    note(`Evaluation ${id}`);
+    requireCompleted(id, await evaluationEnd(api, id));
+    const { summary, results } = await evaluationResults(api, id);
+    return {
+      job_id: id,
+      mean_reward: summary.mean_reward,
+      rows: summary.num_seeds,
+      rows_failed: summary.num_failed,
+      rewards: new Map(results.map(({ seed, reward }) => [seed, reward])),
+    };
+  };
+  const [after, before] = await Promise.all([evaluate(head), base && evaluate(base)]);
+  if (before === null) return { head: after, base: null, comparison: null };
+  const query = new URLSearchParams({ a: before.job_id, b: after.job_id }).toString();
+  return { head: after, base: before, comparison: await api.call('GET', `/api/v1/compare?${query}`) };
+}
