@@ -3,18 +3,30 @@
 best = ratchet.optimize(rows, "Classify: {{text}}", metric=score, model="openai/gpt-4o-mini")
 """
 
+from ._container.model import AsyncModel, Model, ModelError
+from ._container.runner import RolloutContext
+from ._container.score import Score
 from ._version import __version__
 from .async_client import AsyncClient
 from .client import Client
+from .containers import Container, RunningContainer, container
 from .errors import ConfigurationError, JobFailed, RatchetError, ServiceUnreachable, WaitTimeout
 
 __all__ = [
     "AsyncClient",
+    "AsyncModel",
     "Client",
     "ConfigurationError",
+    "Container",
     "JobFailed",
+    "Model",
+    "ModelError",
     "RatchetError",
+    "RolloutContext",
+    "RunningContainer",
+    "Score",
     "ServiceUnreachable",
     "WaitTimeout",
     "__version__",
+    "container",
 ]
