@@ -190,7 +190,8 @@ def test_the_async_client_does_the_same(evaluation, tmp_path):
                 await job.wait(timeout=0.001)
             assert (await job.wait(timeout=60))["status"] == "completed"
             await job.download_traces(tmp_path / "traces.zip")
-            assert [each["job_id"] async for each in client.evaluations.list(limit=1)][0] == job.id
+            newest = [each["job_id"] async for each in client.evaluations.list(limit=1)]
+            assert newest[0] == job.id
             with pytest.raises(ratchet.RatchetError):
                 await client.sessions.get("ses_1")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -92,10 +93,8 @@ class FaultyProxy:
                 self.wfile.write(body)
 
             def handle(self) -> None:
-                try:
+                with contextlib.suppress(ConnectionError, httpx.HTTPError):
                     self.handle_one_request()
-                except (ConnectionError, httpx.HTTPError):
-                    pass
 
             def log_message(self, *_: Any) -> None:
                 pass
