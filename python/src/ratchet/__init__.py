@@ -11,6 +11,8 @@ from .async_client import AsyncClient
 from .client import Client
 from .containers import Container, RunningContainer, container
 from .errors import ConfigurationError, JobFailed, RatchetError, ServiceUnreachable, WaitTimeout
+from .optimization import evaluate, optimize
+from .results import EvaluationResult, Optimization
 
 __all__ = [
     "AsyncClient",
@@ -18,9 +20,11 @@ __all__ = [
     "Client",
     "ConfigurationError",
     "Container",
+    "EvaluationResult",
     "JobFailed",
     "Model",
     "ModelError",
+    "Optimization",
     "RatchetError",
     "RolloutContext",
     "RunningContainer",
@@ -29,4 +33,6 @@ __all__ = [
     "WaitTimeout",
     "__version__",
     "container",
+    "evaluate",
+    "optimize",
 ]

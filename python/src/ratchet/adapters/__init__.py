@@ -1,0 +1,1 @@
+"""Ratchet in place of other optimizers: `ratchet.adapters.gepa` and `ratchet.adapters.dspy`."""
