@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'dist.new/', 'node_modules/', '.ratchet/', 'coverage/'] },
+  { ignores: ['dist/', 'dist.new/', 'node_modules/', '.ratchet/', 'coverage/', '**/.venv/'] },
   ...tseslint.configs.recommended,
   {
     files: ['**/*.ts'],

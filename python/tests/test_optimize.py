@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import threading
+import uuid
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
@@ -13,6 +14,7 @@ import pytest
 
 import ratchet
 from ratchet._metric import metric_server
+from ratchet._progress import Progress
 from ratchet._prompts import messages_of, model_of, text_of
 
 SAMPLE = Path(os.environ.get("RATCHET_SAMPLE") or Path(__file__).parents[2] / "examples/intents/data.jsonl")
@@ -143,30 +145,28 @@ def test_a_metric_that_raises_fails_the_job_and_is_its_cause(rows):
     with pytest.raises(ratchet.JobFailed) as failed:
         ratchet.evaluate(rows[:20], PROMPT, input="text", metric=lambda row, answer: 7, progress=False)
     assert isinstance(failed.value.__cause__, ValueError)
-    some = (
-        ratchet.evaluate(
-            rows[:20], PROMPT, input="text", metric=lambda row, answer: 1 / len(row["text"][80:]), max_failure_rate=1
-        )
-        if all(len(row["text"]) > 80 for row in rows[:20])
-        else None
-    )
-    assert some is None or some.failed == 0
 
 
-def test_an_interrupted_search_with_a_metric_is_cancelled(rows, client):
-    def interrupted(event: Any) -> None:
+def test_rows_on_which_a_metric_raises_are_failed_rows(rows):
+    def picky(row: Dict[str, Any], answer: str) -> float:
+        if row is not rows[0] and row["text"] == rows[0]["text"]:
+            raise LookupError("the first")
+        return 1
+
+    found = ratchet.evaluate(rows[:20], PROMPT, input="text", metric=picky, progress=False)
+    assert (found.succeeded, found.failed) == (19, 1)
+    assert found.warnings == ["the metric raised 1 times, first LookupError: the first"]
+
+
+def test_an_interrupted_search_with_a_metric_is_cancelled(rows, client, monkeypatch):
+    def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    ratchet.optimization.Progress.event, kept = (
-        lambda self, event: interrupted(event),
-        ratchet.optimization.Progress.event,
-    )
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            ratchet.optimize(rows, PROMPT, input="text", metric=score, name="interrupted", progress=False)
-    finally:
-        ratchet.optimization.Progress.event = kept
-    (job,) = client.sessions.list(name="interrupted")
+    monkeypatch.setattr(Progress, "event", interrupted)
+    name = f"interrupted {uuid.uuid4()}"
+    with pytest.raises(KeyboardInterrupt):
+        ratchet.optimize(rows, PROMPT, input="text", metric=score, name=name, progress=False)
+    (job,) = client.sessions.list(name=name)
     assert client.sessions.handle(job["job_id"]).wait(timeout=60)["status"] == "cancelled"
 
 

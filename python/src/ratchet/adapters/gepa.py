@@ -135,9 +135,7 @@ class _Batches:
         finally:
             self._running = None
 
-    async def _evaluate(
-        self, candidate: Candidate, batch: List[Tuple[Any, Candidate, asyncio.Future[Score]]]
-    ) -> None:
+    async def _evaluate(self, candidate: Candidate, batch: List[Tuple[Any, Candidate, asyncio.Future[Score]]]) -> None:
         if not batch:
             return
         try:
