@@ -118,6 +118,19 @@ class AsyncRunningJob(AsyncJob):
     async def cancel(self) -> t.CommandAnswer:
         return cast(t.CommandAnswer, await self._command("cancel"))
 
+    async def reward(
+        self,
+        value: Optional[float] = None,
+        *,
+        feedback: Optional[str] = None,
+        correlation_id: Optional[str] = None,
+        rollout_id: Optional[str] = None,
+        stop: bool = False,
+    ) -> t.RewardAnswer:
+        """Reports a reward; with `stop` the job completes."""
+        request = requests.reward(self._collection, self.id, value, feedback, correlation_id, rollout_id, stop)
+        return cast(t.RewardAnswer, await self._http.json(request))
+
     async def update(self, **labels: Any) -> Any:
         """Replaces name, tags, metadata, notes or `archived`; None removes one."""
         return await self._http.json(requests.patch(self._collection, self.id, labels))
@@ -155,19 +168,6 @@ class AsyncSession(AsyncRunningJob):
     async def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.SessionState:
         """Waits for the end; raises JobFailed, or WaitTimeout after `timeout` seconds."""
         return cast(t.SessionState, await self._wait(on_event, timeout))
-
-    async def reward(
-        self,
-        value: Optional[float] = None,
-        *,
-        feedback: Optional[str] = None,
-        correlation_id: Optional[str] = None,
-        rollout_id: Optional[str] = None,
-        stop: bool = False,
-    ) -> t.RewardAnswer:
-        """Reports a reward; with `stop` the session completes."""
-        request = requests.reward(self._collection, self.id, value, feedback, correlation_id, rollout_id, stop)
-        return cast(t.RewardAnswer, await self._http.json(request))
 
     async def extend(self, **limits: Any) -> t.CommandAnswer:
         """Lets an ended session go on with larger limits."""

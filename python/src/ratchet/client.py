@@ -118,6 +118,19 @@ class RunningJob(Job):
     def cancel(self) -> t.CommandAnswer:
         return cast(t.CommandAnswer, self._command("cancel"))
 
+    def reward(
+        self,
+        value: Optional[float] = None,
+        *,
+        feedback: Optional[str] = None,
+        correlation_id: Optional[str] = None,
+        rollout_id: Optional[str] = None,
+        stop: bool = False,
+    ) -> t.RewardAnswer:
+        """Reports a reward; with `stop` the job completes."""
+        request = requests.reward(self._collection, self.id, value, feedback, correlation_id, rollout_id, stop)
+        return cast(t.RewardAnswer, self._http.json(request))
+
     def update(self, **labels: Any) -> Any:
         """Replaces name, tags, metadata, notes or `archived`; None removes one."""
         return self._http.json(requests.patch(self._collection, self.id, labels))
@@ -155,19 +168,6 @@ class Session(RunningJob):
     def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.SessionState:
         """Waits for the end; raises JobFailed, or WaitTimeout after `timeout` seconds."""
         return cast(t.SessionState, self._wait(on_event, timeout))
-
-    def reward(
-        self,
-        value: Optional[float] = None,
-        *,
-        feedback: Optional[str] = None,
-        correlation_id: Optional[str] = None,
-        rollout_id: Optional[str] = None,
-        stop: bool = False,
-    ) -> t.RewardAnswer:
-        """Reports a reward; with `stop` the session completes."""
-        request = requests.reward(self._collection, self.id, value, feedback, correlation_id, rollout_id, stop)
-        return cast(t.RewardAnswer, self._http.json(request))
 
     def extend(self, **limits: Any) -> t.CommandAnswer:
         """Lets an ended session go on with larger limits."""

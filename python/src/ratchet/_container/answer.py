@@ -29,7 +29,12 @@ def problem(status: int, detail: str, retry_after: Optional[str] = None) -> Answ
     return Answer(status, json_answer(status, {"detail": detail, "error": {"message": detail}}).body, retry_after)
 
 
-def outcome(rollout: Rollout, status: str, reward: float, details: Mapping[str, Any]) -> Answer:
+def failed(rollout: Rollout, status: str, reason: str) -> Answer:
+    """A rollout that failed for good, with the reason."""
+    return outcome(rollout, status, 0, {"feedback": reason}, status_detail=reason)
+
+
+def outcome(rollout: Rollout, status: str, reward: float, details: Mapping[str, Any], **more: str) -> Answer:
     return json_answer(
         200,
         {
@@ -38,5 +43,6 @@ def outcome(rollout: Rollout, status: str, reward: float, details: Mapping[str, 
             "reward_info": {"outcome_reward": reward, "details": details},
             "success_status": status,
             "inference_url": rollout.inference_url,
+            **more,
         },
     )

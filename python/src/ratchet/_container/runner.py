@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 import httpx
 
-from .answer import Answer, json_answer, outcome, problem
+from .answer import Answer, failed, json_answer, outcome, problem
 from .model import AsyncModel, Model, ModelError
 from .once import Once
 from .request import BadRequest, Rollout, check_access, read_json, read_rollout
@@ -104,15 +104,14 @@ class Runner:
         try:
             await asyncio.wait({work}, timeout=rollout.max_time_s)
             if not work.done():
-                feedback = f"the rollout took longer than {rollout.max_time_s:g} s"
-                return outcome(rollout, "timeout", 0, {"feedback": feedback})
+                return failed(rollout, "timeout", f"the rollout took longer than {rollout.max_time_s:g} s")
             score = work.result()
         except ModelError as error:
             if error.retry_status is not None:
                 return problem(error.retry_status, str(error), error.retry_after_header)
-            return outcome(rollout, "error", 0, {"feedback": str(error)})
+            return failed(rollout, "error", str(error))
         except Exception as error:
-            return outcome(rollout, "error", 0, {"feedback": f"{type(error).__name__}: {error}"})
+            return failed(rollout, "error", f"{type(error).__name__}: {error}")
         finally:
             stopped.set()
             work.cancel()
