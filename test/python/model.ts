@@ -2,8 +2,8 @@ import type { ModelReply, ModelRequest } from '../support/fakes/model.js';
 import { propose } from '../support/worlds/rules.js';
 
 /**
- * The models of the adapters' tests. Question "rule k" is answered by a prompt that has `rule-k.`, in
- * the form of DSPy if it asks for it; `proposer` adds the first missing rule of the feedback.
+ * The models of the adapters' tests. A prompt that has `rule-k.` answers the question "rule k", in
+ * DSPy's form if asked for; `proposer` adds the first missing rule of the feedback.
  */
 export function answerAsked(request: ModelRequest): ModelReply {
   const { model, messages } = request.body;
