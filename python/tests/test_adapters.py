@@ -7,6 +7,7 @@ import threading
 from typing import Any, Dict, List
 
 import pytest
+from support.model import FakeModel
 
 import ratchet
 from ratchet.adapters import dspy as ratchet_dspy
@@ -104,6 +105,16 @@ def test_what_is_no_gepa_candidate_is_named(client):
         ratchet_gepa.optimize({"a": "b"}, [1], client=client)
 
 
+@pytest.mark.parametrize("status, retried", [(429, 503), (503, 503), (500, 502), (400, None), (None, 502)])
+def test_a_failed_model_call_of_dspy_is_retried_by_the_service(status, retried):
+    with FakeModel(lambda _: status) as model:
+        lm = dspy.LM("openai/m", api_base=model.url, api_key="k", cache=False, num_retries=0)
+        with dspy.context(lm=lm), pytest.raises(Exception) as raised:
+            dspy.Predict("question -> answer")(question="?")
+    error = ratchet_dspy._model_error(raised.value)
+    assert isinstance(error, ratchet.ModelError) and error.retry_status == retried
+
+
 class Failing:
     def evaluate(self, batch, candidate, capture_traces=False):
         raise LookupError("no model")
@@ -133,15 +144,17 @@ def test_a_dspy_program_runs_as_a_session(client):
     examples = [
         dspy.Example(question=each["input"], answer=each["answer"]).with_inputs("question") for each in questions(20)
     ]
+    garbled = dspy.Example(question="garbled", answer="?").with_inputs("question")
     program = Program()
     better = ratchet_dspy.optimize(
         program,
-        examples[:12],
+        [*examples[:12], garbled],
         metric,
         valset=examples[12:],
         model={"provider": "fake", "model": "policy", "temperature": 0.5},
         proposer=PROPOSER,
         budget=150,
+        max_failure_rate=0,
         progress=False,
         preflight=False,
     )

@@ -14,6 +14,7 @@ from support.proxy import Fault
 import ratchet
 from ratchet import async_client
 from ratchet import client as sync_client
+from ratchet._events import EventCursor
 
 
 def test_an_evaluation_from_create_to_download(client, evaluation, tmp_path):
@@ -129,7 +130,8 @@ def test_events_come_once_and_in_order_over_cuts(faulty, proxy, client, evaluati
     whole = list(job.events())
     proxy.faults += [Fault(cut_after=cut) for cut in cuts] + [Fault(status=503), Fault(status=502)]
     assert list(faulty.evaluations.handle(job.id).events()) == whole
-    assert len(proxy.requests) > len(cuts)
+    resumed = [int(request["headers"]["last-event-id"]) for request in proxy.requests]
+    assert len(resumed) > len(cuts) and resumed == sorted(resumed) and resumed[-1] > 0
 
     async def read() -> Any:
         proxy.faults += [Fault(cut_after=cut) for cut in cuts]
@@ -137,6 +139,12 @@ def test_events_come_once_and_in_order_over_cuts(faulty, proxy, client, evaluati
             return [event async for event in other.evaluations.handle(job.id).events()]
 
     assert asyncio.run(read()) == whole
+
+
+def test_an_event_that_comes_again_is_left_out():
+    cursor = EventCursor("/events", "http://127.0.0.1", after=1)
+    frames = [f'id: {n}\nevent: paused\ndata: {{"seq": {n}, "type": "paused"}}\n\n'.encode() for n in (1, 2, 2, 3, 1)]
+    assert [event["seq"] for frame in frames for event in cursor.feed(frame)] == [2, 3]
 
 
 def test_lists_go_on_over_pages(client, evaluation):

@@ -10,6 +10,7 @@ export function answerAsked(request: ModelRequest): ModelReply {
   if (model === 'proposer') return { text: propose(request) };
   const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content);
   const rule = /rule (\d+)/.exec(messages.at(-1)!.content)?.[1];
+  if (/garbled/.test(messages.at(-1)!.content)) return { text: 'In no form at all.' };
   const text = system.join('\n').includes(`rule-${rule}.`) ? `needs rule-${rule}.` : 'No rule.';
   const inForm = system.join('\n').includes('[[ ## answer ## ]]');
   return { text: inForm ? `[[ ## answer ## ]]\n${text}\n\n[[ ## completed ## ]]` : text };

@@ -3,6 +3,7 @@
 best = ratchet.optimize(rows, "Classify: {{text}}", metric=score, model="openai/gpt-4o-mini")
 """
 
+from . import adapters
 from ._container.model import AsyncModel, Model, ModelError
 from ._container.runner import RolloutContext
 from ._container.score import Score
@@ -32,6 +33,7 @@ __all__ = [
     "ServiceUnreachable",
     "WaitTimeout",
     "__version__",
+    "adapters",
     "container",
     "evaluate",
     "optimize",

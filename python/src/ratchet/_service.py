@@ -74,7 +74,11 @@ class _Started:
                 start_new_session=True,
             )
             atexit.register(self.stop)
-            self._wait_until_ready(url)
+            try:
+                self._wait_until_ready(url)
+            except BaseException:
+                self.stop()
+                raise
             note(f"Ratchet at {url}; it ends with this process.")
 
     def _wait_until_ready(self, url: str) -> None:
@@ -84,7 +88,6 @@ class _Started:
             if self._process.poll() is not None:
                 raise RatchetError(f"The service did not start: {self._tail()}")
             if time.monotonic() > deadline:
-                self.stop()
                 raise RatchetError(f"The service is not ready after {START_S:g} s: {self._tail()}")
             time.sleep(0.2)
 

@@ -50,6 +50,7 @@ def optimize(
     """
     try:
         import dspy
+        from dspy.utils.exceptions import AdapterParseError
     except ImportError:
         raise ImportError("this adapter needs dspy: pip install 'ratchet-client[dspy]'") from None
 
@@ -69,6 +70,9 @@ def optimize(
         with dspy.context(lm=lm, adapter=used_adapter, trace=trace):
             try:
                 prediction = candidate(**task.inputs())
+            except AdapterParseError as error:
+                # The answer's fault, which better instructions may mend.
+                return Score(0.0, f"The answer has not the demanded form. {error}")
             except Exception as error:
                 raise _model_error(error) from error
             return scored(task, prediction, trace)
@@ -137,5 +141,8 @@ def _model_error(error: Exception) -> Exception:
             if status in (429, 503):
                 return ModelError(str(error), 503)
             return ModelError(str(error), 502 if status >= 500 else None)
+        # DSPy's error of a call without an answer; older versions have litellm's, with a status.
+        if type(cause).__name__ == "LMTransportError":
+            return ModelError(str(error), 502)
         cause = cause.__cause__ or cause.__context__
     return error
