@@ -83,7 +83,7 @@ def test_the_example_of_the_readme_starts_a_service_that_ends_with_it(own):
     del own["RATCHET_HOME"]
     done = subprocess.run([sys.executable, "-c", program], cwd=CLONE, env=own, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "starting one" in done.stderr and "generation 1:" in done.stderr
+    assert "starting one" in done.stderr and "it ends with this process" in done.stderr and "generation 1:" in done.stderr
     assert re.search(r"Better on held-out rows: 0\.\d+ -> 0\.\d+", done.stdout)
     assert has_ended(own)
 

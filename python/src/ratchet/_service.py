@@ -75,26 +75,36 @@ class _Started:
             )
             atexit.register(self.stop)
             try:
-                self._wait_until_ready(url)
+                self._wait_until_ready(url, note)
             except BaseException:
                 self.stop()
                 raise
             note(f"Ratchet at {url}; it ends with this process.")
 
-    def _wait_until_ready(self, url: str) -> None:
+    def _wait_until_ready(self, url: str, note: Note) -> None:
         assert self._process is not None
         deadline = time.monotonic() + START_S
+        told = 0
         while not _is_ready(url):
+            # The steps of a first start, which takes minutes.
+            steps = [line for line in self._written().splitlines() if line.endswith("…")]
+            for step in steps[told:]:
+                note(f"  {step}")
+            told = len(steps)
             if self._process.poll() is not None:
                 raise RatchetError(f"The service did not start: {self._tail()}")
             if time.monotonic() > deadline:
                 raise RatchetError(f"The service is not ready after {START_S:g} s: {self._tail()}")
             time.sleep(0.2)
 
-    def _tail(self) -> str:
+    def _written(self) -> str:
+        """What the service printed; a seek would move its own place in the file."""
         assert self._output is not None
-        self._output.seek(0)
-        return self._output.read().decode(errors="replace").strip()[-2_000:]
+        file = self._output.fileno()
+        return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
+
+    def _tail(self) -> str:
+        return self._written().strip()[-2_000:]
 
     def stop(self) -> None:
         """Ends the service and waits for its end; running jobs go on at the next start."""
