@@ -26,6 +26,17 @@ found = ratchet.evaluate(rows, "Answer with a label.", progress=False)
 print(found.succeeded, found.client.url, flush=True)
 """
 
+# Is not ready, and gives up when it is asked for the third time.
+SLOW_START = """
+import { createServer } from 'node:http';
+console.log('Building …');
+let asked = 0;
+createServer((request, response) => {
+  response.end('{}');
+  if (++asked === 3) process.exit(3);
+}).listen(process.env.PORT, '127.0.0.1');
+"""
+
 
 def free_ports(count: int) -> Iterator[int]:
     sockets = [socket.socket() for _ in range(count)]
@@ -83,7 +94,8 @@ def test_the_example_of_the_readme_starts_a_service_that_ends_with_it(own):
     del own["RATCHET_HOME"]
     done = subprocess.run([sys.executable, "-c", program], cwd=CLONE, env=own, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "starting one" in done.stderr and "it ends with this process" in done.stderr and "generation 1:" in done.stderr
+    for line in ("starting one", "it ends with this process", "generation 1:"):
+        assert line in done.stderr
     assert re.search(r"Better on held-out rows: 0\.\d+ -> 0\.\d+", done.stdout)
     assert has_ended(own)
 
@@ -117,6 +129,16 @@ def test_a_service_that_does_not_start_says_why(own, folder):
         done = subprocess.run([sys.executable, "-c", RUN], cwd=folder, env=own, capture_output=True, text=True)
     assert done.returncode == 1 and "The service did not start" in done.stderr
     assert own["PORT"] in done.stderr
+
+
+def test_a_start_shows_its_steps(own, folder):
+    (folder / "scripts").mkdir()
+    (folder / "package.json").write_text('{"name": "ratchet"}')
+    (folder / "scripts" / "run.mjs").write_text(SLOW_START)
+    program = RUN.replace(", progress=False", "")
+    given = {**own, "RATCHET_HOME": str(folder)}
+    done = subprocess.run([sys.executable, "-c", program], cwd=folder, env=given, capture_output=True, text=True)
+    assert done.returncode == 1 and "\n  Building …\n" in done.stderr and "did not start: Building" in done.stderr
 
 
 def test_without_a_service_and_a_clone_it_says_what_to_do(own, folder):
