@@ -261,6 +261,30 @@ def test_a_caller_that_goes_away_stops_the_rollout(model):
         assert stopped.wait(10)
 
 
+def test_a_proxy_of_the_environment_is_not_for_this_machine(model, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    sent = body(model)
+    for form in ("sync", "async"):
+        with Shouting(form).start() as running, httpx.Client(trust_env=False) as caller:
+            answer = caller.post(f"{running.url}/rollout", json=sent)
+        assert answer.json()["success_status"] == "success"
+    with ratchet.Client(max_retries=0) as client:
+        list(client.sessions.list(limit=1))
+
+
+def test_a_connection_that_outlives_its_server_gets_503(model, capfd):
+    running = ratchet.container(tasks=[1], prompt="p")(lambda task: 1).start()
+    with httpx.Client() as caller:
+        assert caller.get(f"{running.url}/health").status_code == 200
+        running.close()
+        running.close()
+        assert caller.get(f"{running.url}/health").status_code == 503
+        with pytest.raises(httpx.ConnectError):
+            caller.get(f"{running.url}/health")
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     "changes, status",
     [

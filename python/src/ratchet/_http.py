@@ -53,7 +53,7 @@ def _response(response: httpx.Response, body: bytes = b"") -> Response:
 class SyncHttp(Http):
     def __init__(self, url: Optional[str], api_key: Optional[str], timeout: float, max_retries: int) -> None:
         super().__init__(url, api_key, timeout, max_retries)
-        self._client = httpx.Client(follow_redirects=False)
+        self._client = httpx.Client(follow_redirects=False, mounts=_settings.DIRECT)
 
     def close(self) -> None:
         self._client.close()
@@ -122,7 +122,7 @@ class SyncHttp(Http):
 class AsyncHttp(Http):
     def __init__(self, url: Optional[str], api_key: Optional[str], timeout: float, max_retries: int) -> None:
         super().__init__(url, api_key, timeout, max_retries)
-        self._client = httpx.AsyncClient(follow_redirects=False)
+        self._client = httpx.AsyncClient(follow_redirects=False, mounts=_settings.DIRECT)
 
     async def close(self) -> None:
         await self._client.aclose()

@@ -42,10 +42,15 @@ def connect(note: Note) -> Client:
     return Client(url)
 
 
+def _get(url: str) -> httpx.Response:
+    with httpx.Client(mounts=_settings.DIRECT, timeout=PATIENCE_S) as http:
+        return http.get(url)
+
+
 def answers(url: str) -> bool:
     """Whether a Ratchet service answers at a URL."""
     with contextlib.suppress(httpx.HTTPError, ValueError):
-        found = httpx.get(url, timeout=PATIENCE_S).json()
+        found = _get(url).json()
         return isinstance(found, dict) and found.get("name") == "ratchet"
     return False
 
@@ -121,7 +126,7 @@ _started = _Started()
 
 def _is_ready(url: str) -> bool:
     with contextlib.suppress(httpx.HTTPError):
-        return answers(url) and httpx.get(f"{url}/readyz", timeout=PATIENCE_S).status_code == 200
+        return answers(url) and _get(f"{url}/readyz").status_code == 200
     return False
 
 

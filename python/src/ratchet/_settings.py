@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Optional
+from typing import Mapping, Optional
 from urllib.parse import urlsplit
 
 from .errors import ConfigurationError
 
 KEY_FILE = "api-key"
+DIRECT: Mapping[str, None] = {f"all://{host}": None for host in ("127.0.0.1", "localhost", "[::1]")}
+"""Mounts of httpx: no proxy of the environment for this machine."""
 
 
 def service_url(url: Optional[str] = None) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 
 import httpx
 
+from .._settings import DIRECT
 from .answer import Answer, failed, json_answer, outcome, problem
 from .model import AsyncModel, Model, ModelError
 from .once import Once
@@ -67,8 +68,8 @@ class Runner:
         self._name = name
         self._key = key
         self._once = Once()
-        self._client = httpx.Client(limits=NO_LIMITS)
-        self._async_client = httpx.AsyncClient(limits=NO_LIMITS)
+        self._client = httpx.Client(limits=NO_LIMITS, mounts=DIRECT)
+        self._async_client = httpx.AsyncClient(limits=NO_LIMITS, mounts=DIRECT)
         messages = [{"role": "system", "name": name, "content": text} for name, text in self._prompts.items()]
         if list(self._prompts) == ["system"]:
             del messages[0]["name"]

@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import select
 import socket
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Awaitable, Callable, Coroutine, Mapping, Optional
@@ -73,6 +74,11 @@ class _Server(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, handler)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A caller that breaks off is no error of this program."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
 
 def _handler(answering: Answering, loop: asyncio.AbstractEventLoop) -> Any:
     class Handler(BaseHTTPRequestHandler):
@@ -91,6 +97,9 @@ def _handler(answering: Answering, loop: asyncio.AbstractEventLoop) -> Any:
             if "transfer-encoding" in headers:
                 return self._send(problem(411, "send the body with a Content-Length"), close=True)
             body = self.rfile.read(int(length))
+            # A connection may outlive its server.
+            if loop.is_closed():
+                return self._send(problem(503, "the container has ended"), close=True)
             work = answering(self.command, self.path, headers, body)
             running = asyncio.run_coroutine_threadsafe(work, loop)
             answer = self._result(running)
