@@ -128,7 +128,7 @@ def test_events_come_once_and_in_order_over_cuts(faulty, proxy, client, evaluati
     job = client.evaluations.create(**evaluation)
     job.wait(timeout=60)
     whole = list(job.events())
-    proxy.faults += [Fault(cut_after=cut) for cut in cuts] + [Fault(status=503), Fault(status=502)]
+    proxy.faults += [*(Fault(cut_after=cut) for cut in (*cuts, 1500)), Fault(status=503), Fault(status=502)]
     assert list(faulty.evaluations.handle(job.id).events()) == whole
     resumed = [int(request["headers"]["last-event-id"]) for request in proxy.requests]
     assert len(resumed) > len(cuts) and resumed == sorted(resumed) and resumed[-1] > 0
