@@ -12,7 +12,7 @@ from conftest import LOCAL, PROMPT
 from support.proxy import Fault
 
 import ratchet
-from ratchet import async_client
+from ratchet import async_client, async_jobs, jobs
 from ratchet import client as sync_client
 from ratchet._events import EventCursor
 
@@ -219,3 +219,4 @@ def test_both_clients_have_the_same_methods():
         }
 
     assert surface(sync_client, "") == surface(async_client, "Async")
+    assert surface(jobs, "") == surface(async_jobs, "Async")

@@ -11,8 +11,9 @@ from ._progress import Progress
 from ._prompts import PromptLike, messages_of, model_of
 from ._service import connect
 from ._settings import is_loopback
-from .client import Client, Evaluation, Session
+from .client import Client
 from .errors import ConfigurationError, JobFailed
+from .jobs import Evaluation, Session
 from .results import EvaluationResult, Optimization
 
 ModelLike = Union[str, Mapping[str, Any]]

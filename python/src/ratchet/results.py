@@ -9,7 +9,8 @@ from . import types as t
 from ._prompts import text_of
 from ._report import curve_svg, diff_html, diff_lines, dollars, number, table_html
 from ._rows import frame_of
-from .client import Client, Deployment, Session
+from .client import Client
+from .jobs import Deployment, Session
 
 if TYPE_CHECKING:
     import pandas

@@ -7,9 +7,10 @@ from typing import Any, List, Mapping, Optional, Sequence
 
 from .._progress import Progress
 from .._settings import is_loopback
-from ..client import Client, Session
+from ..client import Client
 from ..containers import Container
 from ..errors import ConfigurationError
+from ..jobs import Session
 from ._components import Components
 
 
