@@ -46,7 +46,12 @@ def test_a_gepa_adapter_runs_as_a_session(client):
             finally:
                 at_once.release()
 
-    adapter = Adapter(lambda messages: answer(messages[0]["content"], messages[1]["content"]))
+    def ask(messages):
+        # Long enough for other rollouts to arrive.
+        threading.Event().wait(0.01)
+        return answer(messages[0]["content"], messages[1]["content"])
+
+    adapter = Adapter(ask)
     result = ratchet_gepa.optimize(
         {"system prompt": "Answer well."},
         questions(12),
@@ -54,6 +59,7 @@ def test_a_gepa_adapter_runs_as_a_session(client):
         adapter,
         reflection_lm=PROPOSER,
         max_metric_calls=150,
+        max_failure_rate=0,
         progress=False,
         preflight=False,
     )
