@@ -22,7 +22,7 @@ const isAll = process.env.TEST_SUITE === 'all';
 const common = {
   // As Jest's 'node', but global names are as fast as anywhere.
   testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.ratchet/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.ratchet/', '<rootDir>/.venv/'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
     '^.+\\.[mc]?[tj]s$': [

@@ -15,6 +15,9 @@ export const workerId = process.env['JEST_WORKER_ID'] ?? '0';
 /** One state sequence to repeat: seed, path and replay path. */
 export const statesOnly = process.env['STATES_ONLY']?.split(' ') ?? [];
 
+/** Options of pytest, to run a part of the Python package's tests: "-k adapters". */
+export const pytestOptions = process.env['TEST_PYTEST']?.split(' ') ?? [];
+
 /** Address of the run's Temporal server, as host:port. */
 export const temporalAddress = (): string => fromSetup('TEST_TEMPORAL_ADDRESS');
 

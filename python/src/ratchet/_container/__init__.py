@@ -1,0 +1,1 @@
+"""The parts of a container; ratchet/container.py puts them together."""

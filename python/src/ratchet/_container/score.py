@@ -1,0 +1,41 @@
+"""What a rollout or a metric returns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Dict, Mapping, Optional, Tuple, Union
+
+ScoreLike = Union[float, Tuple[float, Optional[str]], Mapping[str, Any], "Score"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """A reward (best: 1 by convention) and feedback, from which the next prompt is written.
+
+    `details["expected"]` is the right answer, which a session may show as an example.
+    """
+
+    reward: float
+    feedback: Optional[str] = None
+    details: Dict[str, Any] = field(default_factory=dict)
+
+
+def score_of(value: Any, what: str) -> Score:
+    """Reads a number, a pair with feedback, a mapping, or a Score; raises TypeError or ValueError."""
+    if isinstance(value, Score):
+        reward, feedback, details = value.reward, value.feedback, value.details
+    elif isinstance(value, tuple) and len(value) == 2:
+        (reward, feedback), details = value, {}
+    elif isinstance(value, Mapping) and "reward" in value:
+        reward, feedback = value["reward"], value.get("feedback")
+        details = dict(value.get("details") or {})
+    else:
+        reward, feedback, details = value, None, {}
+    try:
+        number = float(reward)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} returned {value!r:.200}; it must return a number, or (number, feedback)") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{what} returned the reward {number}, which is not a finite number")
+    return Score(number, None if feedback is None else str(feedback), details)

@@ -1,0 +1,126 @@
+"""The requests of the API, for both clients."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Mapping, Optional, Sequence
+
+from ._rows import rows_of
+from ._wire import Pager, Request, creating, path_of
+from .errors import ConfigurationError
+from .types import Message
+
+SESSIONS = "/api/v1/online/sessions"
+EVALUATIONS = "/api/v1/offline/jobs"
+GRAPHS = "/api/graphgen/jobs"
+DEPLOYMENTS = "/api/harbor/deployments"
+DATASETS = "/api/v1/datasets"
+
+_ENVELOPE = ("name", "tags", "metadata", "notes", "webhook_url", "correlation_id")
+_TYPES = {
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".ndjson": "application/jsonl",
+    ".csv": "text/csv",
+}
+
+
+def call(
+    method: str,
+    path: str,
+    json: Any = None,
+    query: Optional[Mapping[str, Any]] = None,
+    idempotency_key: Optional[str] = None,
+) -> Request:
+    """A request of any route."""
+    if not path.startswith("/"):
+        raise ConfigurationError(f'path: "{path}" must begin with /')
+    method = method.upper()
+    request = Request(method, path, query or {}, json, repeatable=method != "POST")
+    # Inference and new keys take no idempotency key, and a second copy of them is a second one.
+    if method != "POST" or path.endswith("/chat/completions") or path.startswith("/api/v1/admin/keys"):
+        return request
+    return creating(request, idempotency_key)
+
+
+def create_session(request: Mapping[str, Any], key: Optional[str]) -> Request:
+    body = {name: value for name, value in request.items() if name in _ENVELOPE}
+    search = {name: value for name, value in request.items() if name not in _ENVELOPE}
+    return call("POST", SESSIONS, {"policy_optimization": search, **body}, idempotency_key=key)
+
+
+def create(collection: str, request: Mapping[str, Any], key: Optional[str]) -> Request:
+    return call("POST", collection, dict(request), idempotency_key=key)
+
+
+def read(collection: str, job_id: str, *below: str, **query: Any) -> Request:
+    known = {name: value for name, value in query.items() if value is not None}
+    return Request("GET", path_of(collection, job_id, *below), known)
+
+
+def download(collection: str, job_id: str, below: str, to: str | os.PathLike[str]) -> Request:
+    return Request("GET", path_of(collection, job_id, below), save_to=os.fspath(to))
+
+
+def command(collection: str, job_id: str, name: str, body: Any = None, key: Optional[str] = None) -> Request:
+    return call("POST", path_of(collection, job_id, name), body, idempotency_key=key)
+
+
+def patch(collection: str, job_id: str, body: Mapping[str, Any]) -> Request:
+    return Request("PATCH", path_of(collection, job_id), json=dict(body))
+
+
+def delete(collection: str, job_id: str) -> Request:
+    return Request("DELETE", path_of(collection, job_id))
+
+
+def reward(
+    collection: str,
+    job_id: str,
+    value: Optional[float],
+    feedback: Optional[str],
+    correlation_id: Optional[str],
+    rollout_id: Optional[str],
+    stop: bool,
+) -> Request:
+    body: dict[str, Any] = {"correlation_id": correlation_id, "rollout_id": rollout_id, "stop": stop or None}
+    if value is not None:
+        details = {} if feedback is None else {"details": {"feedback": feedback}}
+        body["reward_info"] = {"outcome_reward": value, **details}
+    given = {name: field for name, field in body.items() if field is not None}
+    return command(collection, job_id, "reward", given)
+
+
+def pages(collection: str, query: Mapping[str, Any]) -> Pager:
+    field = "deployments" if collection == DEPLOYMENTS else "data"
+    as_json = {
+        name: json.dumps(value) if name == "metadata" and value is not None else value for name, value in query.items()
+    }
+    return Pager(collection, as_json, field)
+
+
+def pages_below(collection: str, job_id: str, *below: str) -> Pager:
+    return Pager(path_of(collection, job_id, *below), {"limit": 1000})
+
+
+def upload(data: Any) -> Request:
+    """A data set of a path, a list of dicts or a DataFrame. The same rows are the same data set."""
+    if isinstance(data, (str, os.PathLike)):
+        path = os.fspath(data)
+        kind = _TYPES.get(os.path.splitext(path)[1].lower())
+        if kind is None:
+            raise ConfigurationError(f"data: {path} must end in {', '.join(_TYPES)}")
+        if not os.path.isfile(path):
+            raise ConfigurationError(f"data: there is no file {path}")
+        return Request("POST", DATASETS, file=path, headers={"content-type": kind})
+    return Request("POST", DATASETS, json=rows_of(data))
+
+
+def chat(deployment: str, messages: Sequence[Message], options: Mapping[str, Any]) -> Request:
+    path = path_of(DEPLOYMENTS, deployment, "v1", "chat", "completions")
+    return call("POST", path, {**options, "messages": list(messages)})
+
+
+def compare(a: str, b: str) -> Request:
+    return Request("GET", "/api/v1/compare", {"a": a, "b": b})

@@ -1,0 +1,178 @@
+"""The client for asyncio: the methods of client.py with `await`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, AsyncIterator, Mapping, Optional, Sequence, cast
+
+from . import _requests as requests
+from . import types as t
+from ._http import DEFAULT_TIMEOUT_S, AsyncHttp
+from .async_jobs import AsyncDeployment, AsyncEvaluation, AsyncGraphJob, AsyncSession
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class AsyncClient:
+    """A client of a Ratchet service.
+
+    `url` is by default RATCHET_URL, else http://127.0.0.1:8787; `api_key` is by default
+    RATCHET_API_KEY, else the key in `.ratchet/api-key`.
+    """
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        api_key: Optional[str] = None,
+        *,
+        timeout: float = DEFAULT_TIMEOUT_S,
+        max_retries: int = 5,
+    ) -> None:
+        self._http = AsyncHttp(url, api_key, timeout, max_retries)
+        self.url = self._http.url
+        self.sessions = AsyncSessions(self._http)
+        self.evaluations = AsyncEvaluations(self._http)
+        self.graphs = AsyncGraphs(self._http)
+        self.deployments = AsyncDeployments(self._http)
+        self.datasets = AsyncDatasets(self._http)
+
+    async def compare(self, a: str, b: str) -> t.Comparison:
+        """Whether `b` is better than `a`: evaluations, sessions, candidates or deployments."""
+        return cast(t.Comparison, await self._http.json(requests.compare(a, b)))
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        query: Optional[Mapping[str, Any]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Any:
+        """Calls any route with the retries of the client; returns the JSON of the answer."""
+        return await self._http.json(requests.call(method, path, json, query, idempotency_key))
+
+    async def close(self) -> None:
+        await self._http.close()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+class _Collection:
+    _collection: str
+
+    def __init__(self, http: AsyncHttp) -> None:
+        self._http = http
+
+    async def _create(self, request: Mapping[str, Any], key: Optional[str]) -> Any:
+        return await self._http.json(requests.create(self._collection, request, key))
+
+    def _list(self, query: Mapping[str, Any]) -> AsyncIterator[Any]:
+        return self._http.rows(requests.pages(self._collection, query))
+
+
+class AsyncSessions(_Collection):
+    _collection = requests.SESSIONS
+
+    async def create(
+        self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.SessionRequest]
+    ) -> AsyncSession:
+        created = await self._http.json(requests.create_session(request, idempotency_key))
+        return AsyncSession(self._http, created["session_id"], created)
+
+    def handle(self, session_id: str) -> AsyncSession:
+        """An existing session; asks nothing."""
+        return AsyncSession(self._http, session_id)
+
+    async def get(self, session_id: str) -> t.SessionState:
+        return await self.handle(session_id).get()
+
+    def list(
+        self,
+        *,
+        state: Optional[str] = None,
+        name: Optional[str] = None,
+        tag: Optional[Sequence[str]] = None,
+        metadata: Optional[t.Metadata] = None,
+        **query: Any,
+    ) -> AsyncIterator[t.SessionState]:
+        """All sessions, newest first, page by page."""
+        return self._list({"state": state, "name": name, "tag": tag, "metadata": metadata, **query})
+
+
+class AsyncEvaluations(_Collection):
+    _collection = requests.EVALUATIONS
+
+    async def create(
+        self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.EvaluationRequest]
+    ) -> AsyncEvaluation:
+        return AsyncEvaluation(self._http, (await self._create(request, idempotency_key))["job_id"])
+
+    def handle(self, job_id: str) -> AsyncEvaluation:
+        return AsyncEvaluation(self._http, job_id)
+
+    async def get(self, job_id: str) -> t.EvaluationState:
+        return await self.handle(job_id).get()
+
+    def list(self, **query: Any) -> AsyncIterator[t.EvaluationState]:
+        return self._list(query)
+
+
+class AsyncGraphs(_Collection):
+    _collection = requests.GRAPHS
+
+    async def create(
+        self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.GraphRequest]
+    ) -> AsyncGraphJob:
+        return AsyncGraphJob(self._http, (await self._create(request, idempotency_key))["job_id"])
+
+    def handle(self, job_id: str) -> AsyncGraphJob:
+        return AsyncGraphJob(self._http, job_id)
+
+    async def get(self, job_id: str) -> t.GraphState:
+        return await self.handle(job_id).get()
+
+    def list(self, **query: Any) -> AsyncIterator[t.GraphState]:
+        return self._list(query)
+
+
+class AsyncDeployments(_Collection):
+    _collection = requests.DEPLOYMENTS
+
+    async def create(
+        self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.DeploymentRequest]
+    ) -> AsyncDeployment:
+        return AsyncDeployment(self._http, (await self._create(request, idempotency_key))["id"])
+
+    def handle(self, id_or_name: str) -> AsyncDeployment:
+        return AsyncDeployment(self._http, id_or_name)
+
+    async def get(self, id_or_name: str) -> t.DeploymentState:
+        return await self.handle(id_or_name).get()
+
+    def list(self, **query: Any) -> AsyncIterator[t.DeploymentState]:
+        return self._list(query)
+
+
+class AsyncDatasets(_Collection):
+    _collection = requests.DATASETS
+
+    async def upload(self, data: Any) -> t.Dataset:
+        """Uploads a list of dicts, a DataFrame, or a file by its path."""
+        return cast(t.Dataset, await self._http.json(requests.upload(data)))
+
+    async def get(self, dataset_id: str) -> t.Dataset:
+        return cast(t.Dataset, await self._http.json(requests.read(self._collection, dataset_id)))
+
+    def rows(self, dataset_id: str) -> AsyncIterator[t.DatasetRow]:
+        return self._http.rows(requests.pages_below(self._collection, dataset_id, "rows"))
+
+    async def delete(self, dataset_id: str) -> None:
+        await self._http.json(requests.delete(self._collection, dataset_id))
+
+    def list(self, **query: Any) -> AsyncIterator[t.Dataset]:
+        return self._list(query)

@@ -1,0 +1,202 @@
+"""Handles of jobs for asyncio: those of jobs.py with `await`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, AsyncIterator, Callable, Mapping, Optional, Sequence, Union, cast
+
+from . import _requests as requests
+from . import types as t
+from ._events import EventCursor
+from ._http import AsyncHttp
+from ._wire import exchange
+from .errors import JobFailed
+
+OnEvent = Callable[[t.Event], None]
+Path = Union[str, "os.PathLike[str]"]
+
+
+class AsyncJob:
+    """A job by its id."""
+
+    _collection: str
+
+    def __init__(self, http: AsyncHttp, job_id: str) -> None:
+        self._http = http
+        self.id = job_id
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r})"
+
+    async def _read(self, *below: str, **query: Any) -> Any:
+        return await self._http.json(requests.read(self._collection, self.id, *below, **query))
+
+    async def _command(self, name: str, body: Any = None) -> Any:
+        return await self._http.json(requests.command(self._collection, self.id, name, body))
+
+    def events(self, after: int = 0, *, timeout: Optional[float] = None) -> AsyncIterator[t.Event]:
+        """The events from `after` to the end of the job, in order and each once."""
+        path = requests.read(self._collection, self.id, "events").path
+        return self._http.events(EventCursor(path, self._http.url, after, timeout))
+
+    async def _wait(self, on_event: Optional[OnEvent], timeout: Optional[float]) -> Any:
+        async for event in self.events(timeout=timeout):
+            if on_event is not None:
+                on_event(event)
+        state = await self._read()
+        if state["status"] == "failed":
+            raise JobFailed(self.id, state)
+        return state
+
+    async def delete(self) -> None:
+        """Deletes it; a job must have ended."""
+        await self._http.json(requests.delete(self._collection, self.id))
+
+
+class AsyncRunningJob(AsyncJob):
+    """A job with rollouts."""
+
+    async def pause(self) -> t.CommandAnswer:
+        return cast(t.CommandAnswer, await self._command("pause"))
+
+    async def resume(self) -> t.CommandAnswer:
+        return cast(t.CommandAnswer, await self._command("resume"))
+
+    async def cancel(self) -> t.CommandAnswer:
+        return cast(t.CommandAnswer, await self._command("cancel"))
+
+    async def reward(
+        self,
+        value: Optional[float] = None,
+        *,
+        feedback: Optional[str] = None,
+        correlation_id: Optional[str] = None,
+        rollout_id: Optional[str] = None,
+        stop: bool = False,
+    ) -> t.RewardAnswer:
+        """Reports a reward; with `stop` the job completes."""
+        request = requests.reward(self._collection, self.id, value, feedback, correlation_id, rollout_id, stop)
+        return cast(t.RewardAnswer, await self._http.json(request))
+
+    async def update(self, **labels: Any) -> Any:
+        """Replaces name, tags, metadata, notes or `archived`; None removes one."""
+        return await self._http.json(requests.patch(self._collection, self.id, labels))
+
+    async def download_traces(self, to: Path) -> None:
+        """Saves all traces as a ZIP."""
+        request = requests.download(self._collection, self.id, "traces", to)
+        await self._http.run(exchange(request, self._http.url, self._http.retries))
+
+    async def trace(self, trace_id: str) -> Any:
+        return await self._read("traces", trace_id)
+
+
+class AsyncSession(AsyncRunningJob):
+    """A search for a better prompt."""
+
+    _collection = requests.SESSIONS
+
+    def __init__(self, http: AsyncHttp, job_id: str, created: Optional[Mapping[str, Any]] = None) -> None:
+        super().__init__(http, job_id)
+        self.created = created
+        """The answer to the create: estimate, split, warnings; None for a session that was looked up."""
+
+    async def get(self) -> t.SessionState:
+        return cast(t.SessionState, await self._read())
+
+    async def results(self) -> t.SessionResults:
+        """The best prompt, the history and the verdict, also while it runs."""
+        return cast(t.SessionResults, await self._read("results"))
+
+    async def prompt(self, correlation_id: Optional[str] = None) -> t.SessionPrompt:
+        """The served prompt and the URLs of the proxy."""
+        return cast(t.SessionPrompt, await self._read("prompt", correlation_id=correlation_id))
+
+    async def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.SessionState:
+        """Waits for the end; raises JobFailed, or WaitTimeout after `timeout` seconds."""
+        return cast(t.SessionState, await self._wait(on_event, timeout))
+
+    async def extend(self, **limits: Any) -> t.CommandAnswer:
+        """Lets an ended session go on with larger limits."""
+        return cast(t.CommandAnswer, await self._command("extend", limits))
+
+    async def hint(self, text: Optional[str]) -> t.CommandAnswer:
+        """Gives the proposer a hint; None removes it."""
+        return cast(t.CommandAnswer, await self._command("hint", {"hint": text}))
+
+    def candidates(self) -> AsyncIterator[t.Candidate]:
+        return self._http.rows(requests.pages_below(self._collection, self.id, "candidates"))
+
+    async def candidate(self, candidate_id: str) -> Any:
+        """A candidate with its messages and its origin."""
+        return await self._read("candidates", candidate_id)
+
+    def seed_evals(self, candidate_id: str) -> AsyncIterator[t.SeedEval]:
+        """The rollouts of a candidate."""
+        path = ("candidates", candidate_id, "seed-evals")
+        return self._http.rows(requests.pages_below(self._collection, self.id, *path))
+
+
+class AsyncEvaluation(AsyncRunningJob):
+    """Scores of a prompt or a container on many seeds."""
+
+    _collection = requests.EVALUATIONS
+
+    async def get(self) -> t.EvaluationState:
+        return cast(t.EvaluationState, await self._read())
+
+    async def results(self) -> t.EvaluationResults:
+        """The result of each seed, also while it runs."""
+        return cast(t.EvaluationResults, await self._read("results"))
+
+    async def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.EvaluationState:
+        return cast(t.EvaluationState, await self._wait(on_event, timeout))
+
+
+class AsyncGraphJob(AsyncRunningJob):
+    """A search for a better graph of model calls."""
+
+    _collection = requests.GRAPHS
+
+    async def start(self) -> Any:
+        return await self._command("start")
+
+    async def get(self) -> t.GraphState:
+        return cast(t.GraphState, await self._read())
+
+    async def graph_text(self) -> str:
+        """The best graph so far as text."""
+        request = requests.read(self._collection, self.id, "graph.txt")
+        return (await self._http.run(exchange(request, self._http.url, self._http.retries))).body.decode()
+
+    async def download(self, to: Path) -> None:
+        """Saves the winner as a ZIP with a program that runs it."""
+        request = requests.download(self._collection, self.id, "download", to)
+        await self._http.run(exchange(request, self._http.url, self._http.retries))
+
+    async def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.GraphState:
+        return cast(t.GraphState, await self._wait(on_event, timeout))
+
+
+class AsyncDeployment(AsyncJob):
+    """A prompt under a name, by the id of the deployment or the name."""
+
+    _collection = requests.DEPLOYMENTS
+
+    async def get(self) -> t.DeploymentState:
+        return cast(t.DeploymentState, await self._read())
+
+    async def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.DeploymentState:
+        """Waits until it is ready; raises JobFailed if its gate refuses."""
+        return cast(t.DeploymentState, await self._wait(on_event, timeout))
+
+    async def stats(self) -> Any:
+        return await self._read("stats")
+
+    async def rollback(self) -> Any:
+        """Gives the name back to the deployment that had it before."""
+        return await self._command("rollback")
+
+    async def chat(self, messages: Sequence[t.Message], **options: Any) -> Any:
+        """A chat completion, not streamed; for streams use a client of OpenAI."""
+        return await self._http.json(requests.chat(self.id, messages, options))

@@ -1,0 +1,170 @@
+"""The blocking client. async_client.py has the same methods with `await`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, cast
+
+from . import _requests as requests
+from . import types as t
+from ._http import DEFAULT_TIMEOUT_S, SyncHttp
+from .jobs import Deployment, Evaluation, GraphJob, Session
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Client:
+    """A client of a Ratchet service.
+
+    `url` is by default RATCHET_URL, else http://127.0.0.1:8787; `api_key` is by default
+    RATCHET_API_KEY, else the key in `.ratchet/api-key`.
+    """
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        api_key: Optional[str] = None,
+        *,
+        timeout: float = DEFAULT_TIMEOUT_S,
+        max_retries: int = 5,
+    ) -> None:
+        self._http = SyncHttp(url, api_key, timeout, max_retries)
+        self.url = self._http.url
+        self.sessions = Sessions(self._http)
+        self.evaluations = Evaluations(self._http)
+        self.graphs = Graphs(self._http)
+        self.deployments = Deployments(self._http)
+        self.datasets = Datasets(self._http)
+
+    def compare(self, a: str, b: str) -> t.Comparison:
+        """Whether `b` is better than `a`: evaluations, sessions, candidates or deployments."""
+        return cast(t.Comparison, self._http.json(requests.compare(a, b)))
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        query: Optional[Mapping[str, Any]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Any:
+        """Calls any route with the retries of the client; returns the JSON of the answer."""
+        return self._http.json(requests.call(method, path, json, query, idempotency_key))
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Collection:
+    _collection: str
+
+    def __init__(self, http: SyncHttp) -> None:
+        self._http = http
+
+    def _create(self, request: Mapping[str, Any], key: Optional[str]) -> Any:
+        return self._http.json(requests.create(self._collection, request, key))
+
+    def _list(self, query: Mapping[str, Any]) -> Iterator[Any]:
+        return self._http.rows(requests.pages(self._collection, query))
+
+
+class Sessions(_Collection):
+    _collection = requests.SESSIONS
+
+    def create(self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.SessionRequest]) -> Session:
+        created = self._http.json(requests.create_session(request, idempotency_key))
+        return Session(self._http, created["session_id"], created)
+
+    def handle(self, session_id: str) -> Session:
+        """An existing session; asks nothing."""
+        return Session(self._http, session_id)
+
+    def get(self, session_id: str) -> t.SessionState:
+        return self.handle(session_id).get()
+
+    def list(
+        self,
+        *,
+        state: Optional[str] = None,
+        name: Optional[str] = None,
+        tag: Optional[Sequence[str]] = None,
+        metadata: Optional[t.Metadata] = None,
+        **query: Any,
+    ) -> Iterator[t.SessionState]:
+        """All sessions, newest first, page by page."""
+        return self._list({"state": state, "name": name, "tag": tag, "metadata": metadata, **query})
+
+
+class Evaluations(_Collection):
+    _collection = requests.EVALUATIONS
+
+    def create(self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.EvaluationRequest]) -> Evaluation:
+        return Evaluation(self._http, self._create(request, idempotency_key)["job_id"])
+
+    def handle(self, job_id: str) -> Evaluation:
+        return Evaluation(self._http, job_id)
+
+    def get(self, job_id: str) -> t.EvaluationState:
+        return self.handle(job_id).get()
+
+    def list(self, **query: Any) -> Iterator[t.EvaluationState]:
+        return self._list(query)
+
+
+class Graphs(_Collection):
+    _collection = requests.GRAPHS
+
+    def create(self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.GraphRequest]) -> GraphJob:
+        return GraphJob(self._http, self._create(request, idempotency_key)["job_id"])
+
+    def handle(self, job_id: str) -> GraphJob:
+        return GraphJob(self._http, job_id)
+
+    def get(self, job_id: str) -> t.GraphState:
+        return self.handle(job_id).get()
+
+    def list(self, **query: Any) -> Iterator[t.GraphState]:
+        return self._list(query)
+
+
+class Deployments(_Collection):
+    _collection = requests.DEPLOYMENTS
+
+    def create(self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.DeploymentRequest]) -> Deployment:
+        return Deployment(self._http, self._create(request, idempotency_key)["id"])
+
+    def handle(self, id_or_name: str) -> Deployment:
+        return Deployment(self._http, id_or_name)
+
+    def get(self, id_or_name: str) -> t.DeploymentState:
+        return self.handle(id_or_name).get()
+
+    def list(self, **query: Any) -> Iterator[t.DeploymentState]:
+        return self._list(query)
+
+
+class Datasets(_Collection):
+    _collection = requests.DATASETS
+
+    def upload(self, data: Any) -> t.Dataset:
+        """Uploads a list of dicts, a DataFrame, or a file by its path."""
+        return cast(t.Dataset, self._http.json(requests.upload(data)))
+
+    def get(self, dataset_id: str) -> t.Dataset:
+        return cast(t.Dataset, self._http.json(requests.read(self._collection, dataset_id)))
+
+    def rows(self, dataset_id: str) -> Iterator[t.DatasetRow]:
+        return self._http.rows(requests.pages_below(self._collection, dataset_id, "rows"))
+
+    def delete(self, dataset_id: str) -> None:
+        self._http.json(requests.delete(self._collection, dataset_id))
+
+    def list(self, **query: Any) -> Iterator[t.Dataset]:
+        return self._list(query)

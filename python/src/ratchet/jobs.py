@@ -1,0 +1,202 @@
+"""Handles of jobs, blocking."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union, cast
+
+from . import _requests as requests
+from . import types as t
+from ._events import EventCursor
+from ._http import SyncHttp
+from ._wire import exchange
+from .errors import JobFailed
+
+OnEvent = Callable[[t.Event], None]
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Job:
+    """A job by its id."""
+
+    _collection: str
+
+    def __init__(self, http: SyncHttp, job_id: str) -> None:
+        self._http = http
+        self.id = job_id
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r})"
+
+    def _read(self, *below: str, **query: Any) -> Any:
+        return self._http.json(requests.read(self._collection, self.id, *below, **query))
+
+    def _command(self, name: str, body: Any = None) -> Any:
+        return self._http.json(requests.command(self._collection, self.id, name, body))
+
+    def events(self, after: int = 0, *, timeout: Optional[float] = None) -> Iterator[t.Event]:
+        """The events from `after` to the end of the job, in order and each once."""
+        path = requests.read(self._collection, self.id, "events").path
+        return self._http.events(EventCursor(path, self._http.url, after, timeout))
+
+    def _wait(self, on_event: Optional[OnEvent], timeout: Optional[float]) -> Any:
+        for event in self.events(timeout=timeout):
+            if on_event is not None:
+                on_event(event)
+        state = self._read()
+        if state["status"] == "failed":
+            raise JobFailed(self.id, state)
+        return state
+
+    def delete(self) -> None:
+        """Deletes it; a job must have ended."""
+        self._http.json(requests.delete(self._collection, self.id))
+
+
+class RunningJob(Job):
+    """A job with rollouts."""
+
+    def pause(self) -> t.CommandAnswer:
+        return cast(t.CommandAnswer, self._command("pause"))
+
+    def resume(self) -> t.CommandAnswer:
+        return cast(t.CommandAnswer, self._command("resume"))
+
+    def cancel(self) -> t.CommandAnswer:
+        return cast(t.CommandAnswer, self._command("cancel"))
+
+    def reward(
+        self,
+        value: Optional[float] = None,
+        *,
+        feedback: Optional[str] = None,
+        correlation_id: Optional[str] = None,
+        rollout_id: Optional[str] = None,
+        stop: bool = False,
+    ) -> t.RewardAnswer:
+        """Reports a reward; with `stop` the job completes."""
+        request = requests.reward(self._collection, self.id, value, feedback, correlation_id, rollout_id, stop)
+        return cast(t.RewardAnswer, self._http.json(request))
+
+    def update(self, **labels: Any) -> Any:
+        """Replaces name, tags, metadata, notes or `archived`; None removes one."""
+        return self._http.json(requests.patch(self._collection, self.id, labels))
+
+    def download_traces(self, to: Path) -> None:
+        """Saves all traces as a ZIP."""
+        request = requests.download(self._collection, self.id, "traces", to)
+        self._http.run(exchange(request, self._http.url, self._http.retries))
+
+    def trace(self, trace_id: str) -> Any:
+        return self._read("traces", trace_id)
+
+
+class Session(RunningJob):
+    """A search for a better prompt."""
+
+    _collection = requests.SESSIONS
+
+    def __init__(self, http: SyncHttp, job_id: str, created: Optional[Mapping[str, Any]] = None) -> None:
+        super().__init__(http, job_id)
+        self.created = created
+        """The answer to the create: estimate, split, warnings; None for a session that was looked up."""
+
+    def get(self) -> t.SessionState:
+        return cast(t.SessionState, self._read())
+
+    def results(self) -> t.SessionResults:
+        """The best prompt, the history and the verdict, also while it runs."""
+        return cast(t.SessionResults, self._read("results"))
+
+    def prompt(self, correlation_id: Optional[str] = None) -> t.SessionPrompt:
+        """The served prompt and the URLs of the proxy."""
+        return cast(t.SessionPrompt, self._read("prompt", correlation_id=correlation_id))
+
+    def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.SessionState:
+        """Waits for the end; raises JobFailed, or WaitTimeout after `timeout` seconds."""
+        return cast(t.SessionState, self._wait(on_event, timeout))
+
+    def extend(self, **limits: Any) -> t.CommandAnswer:
+        """Lets an ended session go on with larger limits."""
+        return cast(t.CommandAnswer, self._command("extend", limits))
+
+    def hint(self, text: Optional[str]) -> t.CommandAnswer:
+        """Gives the proposer a hint; None removes it."""
+        return cast(t.CommandAnswer, self._command("hint", {"hint": text}))
+
+    def candidates(self) -> Iterator[t.Candidate]:
+        return self._http.rows(requests.pages_below(self._collection, self.id, "candidates"))
+
+    def candidate(self, candidate_id: str) -> Any:
+        """A candidate with its messages and its origin."""
+        return self._read("candidates", candidate_id)
+
+    def seed_evals(self, candidate_id: str) -> Iterator[t.SeedEval]:
+        """The rollouts of a candidate."""
+        path = ("candidates", candidate_id, "seed-evals")
+        return self._http.rows(requests.pages_below(self._collection, self.id, *path))
+
+
+class Evaluation(RunningJob):
+    """Scores of a prompt or a container on many seeds."""
+
+    _collection = requests.EVALUATIONS
+
+    def get(self) -> t.EvaluationState:
+        return cast(t.EvaluationState, self._read())
+
+    def results(self) -> t.EvaluationResults:
+        """The result of each seed, also while it runs."""
+        return cast(t.EvaluationResults, self._read("results"))
+
+    def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.EvaluationState:
+        return cast(t.EvaluationState, self._wait(on_event, timeout))
+
+
+class GraphJob(RunningJob):
+    """A search for a better graph of model calls."""
+
+    _collection = requests.GRAPHS
+
+    def start(self) -> Any:
+        return self._command("start")
+
+    def get(self) -> t.GraphState:
+        return cast(t.GraphState, self._read())
+
+    def graph_text(self) -> str:
+        """The best graph so far as text."""
+        request = requests.read(self._collection, self.id, "graph.txt")
+        return self._http.run(exchange(request, self._http.url, self._http.retries)).body.decode()
+
+    def download(self, to: Path) -> None:
+        """Saves the winner as a ZIP with a program that runs it."""
+        request = requests.download(self._collection, self.id, "download", to)
+        self._http.run(exchange(request, self._http.url, self._http.retries))
+
+    def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.GraphState:
+        return cast(t.GraphState, self._wait(on_event, timeout))
+
+
+class Deployment(Job):
+    """A prompt under a name, by the id of the deployment or the name."""
+
+    _collection = requests.DEPLOYMENTS
+
+    def get(self) -> t.DeploymentState:
+        return cast(t.DeploymentState, self._read())
+
+    def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.DeploymentState:
+        """Waits until it is ready; raises JobFailed if its gate refuses."""
+        return cast(t.DeploymentState, self._wait(on_event, timeout))
+
+    def stats(self) -> Any:
+        return self._read("stats")
+
+    def rollback(self) -> Any:
+        """Gives the name back to the deployment that had it before."""
+        return self._command("rollback")
+
+    def chat(self, messages: Sequence[t.Message], **options: Any) -> Any:
+        """A chat completion, not streamed; for streams use a client of OpenAI."""
+        return self._http.json(requests.chat(self.id, messages, options))

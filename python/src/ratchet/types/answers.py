@@ -1,0 +1,232 @@
+"""Types of answers."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, TypedDict
+
+from .common import Message
+
+
+class Interval(TypedDict):
+    low: float
+    high: float
+
+
+class Usage(TypedDict):
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    total_cost_usd: Optional[float]
+    calls: int
+    cached_calls: int
+
+
+class Event(TypedDict):
+    type: str
+    seq: int
+    ts: str
+    job_id: str
+    message: str
+    data: Dict[str, Any]
+
+
+class Candidate(TypedDict):
+    candidate_id: str
+    parent_ids: List[str]
+    generation: int
+    status: str
+    reward: Optional[float]
+    is_baseline: bool
+
+
+class Progress(TypedDict):
+    generation: int
+    total_generations: int
+    best_reward: Optional[float]
+    rollouts_completed: int
+    max_rollouts: Optional[int]
+
+
+class Split(TypedDict):
+    train: List[int]
+    evaluation: List[int]
+    heldout: List[int]
+
+
+class JobState(TypedDict):
+    """The state of any job."""
+
+    job_id: str
+    status: str
+    name: Optional[str]
+    tags: List[str]
+    created_at: str
+    error: Optional[str]
+    error_details: Optional[Dict[str, Any]]
+    stopped_by: Optional[str]
+    warnings: List[str]
+
+
+class SessionState(JobState):
+    session_id: str
+    algorithm: str
+    progress: Progress
+    best_reward: Optional[float]
+    best_candidate: Optional[Candidate]
+    estimated_reward: Optional[float]
+    estimated_reward_interval: Optional[Interval]
+    candidates: List[Candidate]
+    usage: Usage
+
+
+class BestPrompt(TypedDict):
+    messages: List[Message]
+    reward: Optional[float]
+
+
+class HistoryEntry(TypedDict):
+    generation: int
+    best_reward: float
+
+
+class BaselineComparison(TypedDict):
+    basis: str
+    seeds: int
+    baseline_reward: float
+    winner_reward: float
+    difference: float
+    interval: Interval
+
+
+class SessionResults(TypedDict):
+    session_id: str
+    status: str
+    best_reward: Optional[float]
+    best_candidate: Optional[Candidate]
+    best_prompt: Optional[BestPrompt]
+    history: List[HistoryEntry]
+    stopped_by: Optional[str]
+    error: Optional[str]
+    verdict: Optional[str]
+    comparison: Optional[BaselineComparison]
+    usage: Usage
+
+
+class SessionPrompt(TypedDict):
+    session_id: str
+    proxy_url: str
+    chat_completions_url: str
+    correlation_url_template: str
+    candidate_id: Optional[str]
+    messages: List[Message]
+
+
+class EvaluationSummary(TypedDict):
+    mean_reward: Optional[float]
+    total_tokens: int
+    total_cost_usd: Optional[float]
+    num_seeds: int
+    num_successful: int
+    num_failed: int
+
+
+class EvaluationState(JobState):
+    progress: Dict[str, int]
+    summary: EvaluationSummary
+    usage: Usage
+
+
+class SeedResult(TypedDict):
+    seed: int
+    status: str
+    reward: Optional[float]
+    cost_usd: Optional[float]
+    trace_id: str
+    error: Optional[str]
+
+
+class EvaluationResults(TypedDict):
+    job_id: str
+    status: str
+    summary: EvaluationSummary
+    results: List[SeedResult]
+
+
+class SeedEval(TypedDict):
+    """A rollout of a candidate."""
+
+    rollout_id: str
+    seed: int
+    stage: str
+    generation: int
+    reward: Optional[float]
+    status: str
+    feedback: Optional[str]
+    error: Optional[str]
+
+
+class GraphState(JobState):
+    graph_gen_job_id: str
+    best_reward: Optional[float]
+    verdict: Optional[str]
+    comparison: Optional[BaselineComparison]
+
+
+class DeploymentState(TypedDict):
+    id: str
+    name: str
+    status: str
+    live: bool
+    snapshot_id: Optional[str]
+    gate: Optional[Dict[str, Any]]
+    chat_completions_url: str
+    name_chat_completions_url: str
+    error: Optional[str]
+
+
+class CommandAnswer(TypedDict, total=False):
+    job_id: str
+    status: str
+    command_id: str
+    pending_command: str
+
+
+class RewardAnswer(TypedDict):
+    status: str
+    reward: Optional[float]
+    counted: bool
+
+
+class Column(TypedDict):
+    name: str
+    num_values: int
+    num_distinct: int
+
+
+class Dataset(TypedDict):
+    dataset_id: str
+    num_rows: int
+    columns: List[Column]
+
+
+class DatasetRow(TypedDict):
+    row: int
+    data: Dict[str, Any]
+
+
+class Difference(TypedDict):
+    mean: float
+    low: float
+    high: float
+
+
+class Comparison(TypedDict):
+    a: Dict[str, Any]
+    b: Dict[str, Any]
+    seeds_compared: int
+    basis: str
+    difference: Difference
+    verdict: str
+    won: int
+    lost: int
+    tied: int

@@ -1,0 +1,84 @@
+"""Types of requests."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Sequence, TypedDict, Union
+
+from .common import Metadata, Prompt, Seeds
+
+
+class Labels(TypedDict, total=False):
+    name: str
+    tags: Sequence[str]
+    metadata: Metadata
+    notes: str
+    webhook_url: str
+
+
+class JobRequest(Labels, total=False):
+    """Fields that sessions and evaluations share."""
+
+    container_url: str
+    container_api_key: str
+    dataset: Mapping[str, Any]
+    scorer: Union[str, Mapping[str, Any]]
+    policy: Mapping[str, Any]
+    env_name: str
+    env_config: Mapping[str, Any]
+    max_concurrent: int
+    rollout_timeout: float
+    max_failure_rate: float
+    preflight: bool
+    answer_cache: Union[bool, str]
+
+
+class SessionRequest(JobRequest, total=False):
+    """A session: the fields of `policy_optimization`, and its labels."""
+
+    algorithm: str
+    proposer: Mapping[str, Any]
+    gepa: Mapping[str, Any]
+    mipro: Mapping[str, Any]
+    initial_prompt: Prompt
+    rollouts: str
+    budget: Mapping[str, Any]
+    rng_seed: int
+    patience: int
+    target_reward: float
+    correlation_id: str
+
+
+class EvaluationRequest(JobRequest, total=False):
+    app_id: str
+    seeds: Seeds
+    candidate: Mapping[str, Any]
+    timeout: float
+
+
+class GraphRequest(Labels, total=False):
+    dataset: Mapping[str, Any]
+    policy_model: str
+    policy_models: Sequence[str]
+    policy_provider: str
+    proposer: Mapping[str, Any]
+    rollout_budget: int
+    proposer_effort: str
+    initial_graph: Mapping[str, Any]
+    auto_start: bool
+    budget: Mapping[str, Any]
+    rng_seed: int
+    max_concurrent: int
+    max_failure_rate: float
+    rollout_timeout: float
+    preflight: bool
+    answer_cache: Union[bool, str]
+
+
+class DeploymentRequest(TypedDict, total=False):
+    name: str
+    source: Mapping[str, Any]
+    gate: Mapping[str, Any]
+    tags: Sequence[str]
+    metadata: Metadata
+    notes: str
+    webhook_url: str

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import uuid
+import zipfile
+from typing import Any
+
+import pytest
+from conftest import LOCAL, PROMPT
+from support.proxy import Fault
+
+import ratchet
+from ratchet import async_client, async_jobs, jobs
+from ratchet import client as sync_client
+from ratchet._events import EventCursor
+
+
+def test_an_evaluation_from_create_to_download(client, evaluation, tmp_path):
+    job = client.evaluations.create(**evaluation, name="first", tags=["python"])
+    seen = []
+    state = job.wait(on_event=seen.append, timeout=60)
+    assert (state["status"], state["name"], state["tags"]) == ("completed", "first", ["python"])
+    assert [event["seq"] for event in seen] == list(range(1, len(seen) + 1))
+    assert seen[-1]["type"] == "eval.policy.job.completed"
+    results = job.results()["results"]
+    assert [row["seed"] for row in results] == list(range(9))
+    job.download_traces(tmp_path / "traces.zip")
+    assert len(zipfile.ZipFile(tmp_path / "traces.zip").namelist()) >= 9
+    assert job.trace(results[0]["trace_id"])["seed"] == 0
+    assert list(job.events(after=seen[-1]["seq"])) == []
+
+
+def test_a_session_with_commands_rewards_and_its_prompt(client):
+    session = client.sessions.create(
+        algorithm="gepa",
+        rollouts="caller",
+        policy=LOCAL,
+        initial_prompt={"messages": [{"role": "system", "content": PROMPT}]},
+        gepa={"population_size": 1, "generations": 1, "evaluation": {"seeds": "0-2"}},
+        name="live",
+    )
+    assert session.get()["name"] == "live"
+    assert session.pause()["status"] == "paused"
+    assert session.resume()["status"] == "running"
+    assert session.prompt()["messages"][0]["content"] == PROMPT
+    call = {"messages": [{"role": "user", "content": "Message: hi\n\nLabels: a, b"}]}
+    client.request("POST", f"/api/gepa/v1/{session.id}/mine/chat/completions", json=call)
+    assert session.reward(1, feedback="good", correlation_id="mine")["reward"] == 1
+    with pytest.raises(ratchet.WaitTimeout):
+        session.wait(timeout=0.3)
+    assert session.reward(stop=True)["status"] == "completed"
+    assert session.wait(timeout=20)["stopped_by"] == "reward_stop"
+    assert session.results()["stopped_by"] == "reward_stop"
+    with pytest.raises(ratchet.RatchetError) as refused:
+        session.pause()
+    assert (refused.value.status, refused.value.code) == (409, "invalid_state")
+
+
+def test_a_failed_job_raises_with_its_state(client, evaluation):
+    job = client.evaluations.create(**{**evaluation, "scorer": {"type": "http", "url": "http://127.0.0.1:9/"}})
+    with pytest.raises(ratchet.JobFailed) as failed:
+        job.wait(timeout=60)
+    assert failed.value.job_id == job.id and failed.value.job["status"] == "failed"
+
+
+def test_errors_have_pointers_codes_and_ids(client, evaluation):
+    with pytest.raises(ratchet.RatchetError) as refused:
+        client.evaluations.create(**{**evaluation, "scorer": "exactly"}, max_concurrent=0)
+    error = refused.value
+    assert (error.status, error.code) == (422, "validation_failed")
+    assert {"/scorer", "/max_concurrent"} <= {fault["pointer"] for fault in error.errors}
+    assert error.request_id
+    with pytest.raises(ratchet.RatchetError) as missing:
+        client.sessions.get("ses_../x")
+    assert missing.value.status == 404
+    with pytest.raises(ratchet.RatchetError) as unknown, ratchet.Client(api_key="x" * 40) as stranger:
+        list(stranger.sessions.list())
+    assert unknown.value.status == 401
+
+
+def test_no_key_of_this_machine_goes_to_another(monkeypatch, tmp_path):
+    monkeypatch.delenv("RATCHET_API_KEY")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".ratchet").mkdir()
+    with pytest.raises(ratchet.ConfigurationError):
+        ratchet.Client("http://127.0.0.1:8787")
+    (tmp_path / ".ratchet" / "api-key").write_text("kept\n")
+    ratchet.Client("http://localhost:8787").close()
+    with pytest.raises(ratchet.ConfigurationError):
+        ratchet.Client("https://ratchet.example.com")
+
+
+def test_a_lost_answer_makes_no_second_job(faulty, proxy, evaluation):
+    name = f"once-{uuid.uuid4()}"
+    proxy.faults += [Fault(lose_answer=True), Fault(status=503, headers={"retry-after": "0"}), Fault(cut_after=5)]
+    job = faulty.evaluations.create(**evaluation, name=name)
+    assert [listed["job_id"] for listed in faulty.evaluations.list(name=name)] == [job.id]
+    keys = {request["headers"]["idempotency-key"] for request in proxy.requests[:4]}
+    assert len(keys) == 1
+    proxy.faults += [Fault(lose_answer=True)]
+    job.wait(timeout=60)
+    proxy.faults += [Fault(lose_answer=True)]
+    job.delete()
+    with pytest.raises(ratchet.RatchetError) as gone:
+        job.get()
+    assert gone.value.status == 404
+
+
+def test_what_must_not_be_repeated_is_not(faulty, proxy):
+    proxy.faults += [Fault(lose_answer=True)]
+    with pytest.raises(ratchet.ServiceUnreachable):
+        faulty.request("POST", "/api/v1/admin/keys", json={"name": "k", "scopes": ["read"], "expires_at": None})
+    assert len(proxy.requests) == 1
+    proxy.faults += [Fault(status=429, headers={"retry-after": "40000"})]
+    with pytest.raises(ratchet.RatchetError) as limited:
+        list(faulty.sessions.list())
+    assert (limited.value.status, limited.value.retry_after) == (429, 40000)
+    proxy.faults += [Fault(status=503, headers={"x-should-retry": "false"})]
+    with pytest.raises(ratchet.RatchetError):
+        list(faulty.sessions.list())
+    assert len(proxy.requests) == 3
+
+
+@pytest.mark.parametrize("cuts", [[0, 1, 40, 300, 301], [700, 5, 2000, 9], [60] * 8])
+def test_events_come_once_and_in_order_over_cuts(faulty, proxy, client, evaluation, cuts):
+    job = client.evaluations.create(**evaluation)
+    job.wait(timeout=60)
+    whole = list(job.events())
+    proxy.faults += [*(Fault(cut_after=cut) for cut in (*cuts, 1500)), Fault(status=503), Fault(status=502)]
+    assert list(faulty.evaluations.handle(job.id).events()) == whole
+    resumed = [int(request["headers"]["last-event-id"]) for request in proxy.requests]
+    assert len(resumed) > len(cuts) and resumed == sorted(resumed) and resumed[-1] > 0
+
+    async def read() -> Any:
+        proxy.faults += [Fault(cut_after=cut) for cut in cuts]
+        async with ratchet.AsyncClient(proxy.url) as other:
+            return [event async for event in other.evaluations.handle(job.id).events()]
+
+    assert asyncio.run(read()) == whole
+
+
+def test_an_event_that_comes_again_is_left_out():
+    cursor = EventCursor("/events", "http://127.0.0.1", after=1)
+    frames = [f'id: {n}\nevent: paused\ndata: {{"seq": {n}, "type": "paused"}}\n\n'.encode() for n in (1, 2, 2, 3, 1)]
+    assert [event["seq"] for frame in frames for event in cursor.feed(frame)] == [2, 3]
+
+
+def test_lists_go_on_over_pages(client, evaluation):
+    tag = f"t{uuid.uuid4().hex[:8]}"
+    made = [client.evaluations.create(**evaluation, tags=[tag]).id for _ in range(5)]
+    assert [job["job_id"] for job in client.evaluations.list(tag=tag, limit=2)] == made[::-1]
+    for number in range(3):
+        source = {"messages": [{"role": "system", "content": PROMPT}], "policy": LOCAL}
+        client.deployments.create(name=f"d-{tag}-{number}", source=source, tags=[tag]).wait(timeout=60)
+    assert len({d["id"] for d in client.deployments.list(tag=tag, limit=2)}) == 3
+
+
+def test_data_sets_of_rows_files_and_frames_are_the_same(client, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows = [{"n": 1, "text": "a"}, {"n": None, "text": "ä\u2028b"}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    given = [rows, tmp_path / "rows.jsonl", pandas.DataFrame(rows).astype({"n": "Int64"})]
+    ids = {client.datasets.upload(data)["dataset_id"] for data in given}
+    assert len(ids) == 1
+    dataset = ids.pop()
+    assert [row["data"] for row in client.datasets.rows(dataset)] == rows
+    assert client.datasets.get(dataset)["num_rows"] == 2
+    client.datasets.delete(dataset)
+    for wrong in (tmp_path / "rows.txt", tmp_path / "none.csv", {"a": 1}, ["a"]):
+        with pytest.raises(ratchet.ConfigurationError):
+            client.datasets.upload(wrong)
+
+
+def test_compare_and_deployment(client, evaluation):
+    a, b = (client.evaluations.create(**evaluation) for _ in range(2))
+    a.wait(timeout=60), b.wait(timeout=60)
+    compared = client.compare(a.id, b.id)
+    assert (compared["verdict"], compared["tied"]) == ("not_significantly_better", 9)
+    source = {"messages": [{"role": "system", "content": PROMPT}], "policy": LOCAL}
+    deployment = client.deployments.create(name="python-client", source=source)
+    assert deployment.wait(timeout=60)["live"] is True
+    answer = client.deployments.handle("python-client").chat(
+        [{"role": "user", "content": "Message: hi\n\nLabels: a, b"}], temperature=0
+    )
+    assert answer["choices"][0]["message"]["content"] in ("a", "b")
+    assert deployment.stats()["requests"] == 1
+
+
+def test_the_async_client_does_the_same(evaluation, tmp_path):
+    async def run() -> None:
+        async with ratchet.AsyncClient() as client:
+            (tmp_path / "rows.csv").write_text("input,expected\nhi,hi\n")
+            assert (await client.datasets.upload(tmp_path / "rows.csv"))["num_rows"] == 1
+            job = await client.evaluations.create(**evaluation)
+            with pytest.raises(ratchet.WaitTimeout):
+                await job.wait(timeout=0.001)
+            assert (await job.wait(timeout=60))["status"] == "completed"
+            await job.download_traces(tmp_path / "traces.zip")
+            newest = [each["job_id"] async for each in client.evaluations.list(limit=1)]
+            assert newest[0] == job.id
+            with pytest.raises(ratchet.RatchetError):
+                await client.sessions.get("ses_1")
+
+    asyncio.run(run())
+    assert zipfile.is_zipfile(tmp_path / "traces.zip")
+
+
+def test_both_clients_have_the_same_methods():
+    def surface(module: Any, prefix: str) -> Any:
+        classes = {name[len(prefix) :]: kind for name, kind in vars(module).items() if inspect.isclass(kind)}
+        return {
+            f"{name}.{method}": [str(p).replace(prefix, "") for p in inspect.signature(function).parameters.values()]
+            for name, kind in classes.items()
+            if kind.__module__ == module.__name__
+            for method, function in vars(kind).items()
+            if inspect.isfunction(function) and not method.startswith("_")
+        }
+
+    assert surface(sync_client, "") == surface(async_client, "Async")
+    assert surface(jobs, "") == surface(async_jobs, "Async")
