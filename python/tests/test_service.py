@@ -18,7 +18,7 @@ import ratchet
 from ratchet import _service
 
 CLONE = Path(os.environ.get("RATCHET_TEST_CLONE") or Path(__file__).parents[2])
-README = Path(__file__).parents[1] / "README.md"
+READMES = [CLONE / "README.md", CLONE / "python" / "README.md"]
 RUN = """
 import ratchet, sys
 rows = [{"input": f"Message: {n}\\n\\nLabels: even, odd", "expected": ["even", "odd"][n % 2]} for n in range(12)]
@@ -89,7 +89,9 @@ def has_ended(own: Dict[str, str]) -> bool:
 
 def test_the_example_of_the_readme_starts_a_service_that_ends_with_it(own):
     """As a package that was installed from its clone, which pip records."""
-    (program,) = re.findall(r"```python run\n(.*?)```", README.read_text(), re.DOTALL)
+    blocks = [re.findall(r"```python run\n(.*?)```", readme.read_text(), re.DOTALL) for readme in READMES]
+    assert blocks[0] == blocks[1]
+    (program,) = blocks[0]
     assert len([line for line in program.splitlines() if line.strip()]) <= 12
     del own["RATCHET_HOME"]
     done = subprocess.run([sys.executable, "-c", program], cwd=CLONE, env=own, capture_output=True, text=True)
