@@ -316,6 +316,17 @@ test('accepts a refused gate and a deployment that ends before its gate', () => 
   }
 });
 
+test.each([
+  ['workflow_terminated', 0],
+  ['deployment_failed', 1],
+])('a deployment that failed with %s after its gate passed has %i violations', (errorCode, count) => {
+  const evidence = sound();
+  Object.assign(evidence.jobs[3]!, { errorCode, status: 'failed' });
+  Object.assign(renewed(evidence), { status: 'failed', live: false, liveAt: null });
+  const rule = rules.find(({ name }) => name.startsWith('a gate says what'))!;
+  expect(rule.broken(evidence)).toHaveLength(count);
+});
+
 test('accepts a gate that compares with an incumbent of the same prompt, and runs that once', () => {
   const evidence = sound();
   const { deployment } = evidence.jobs[3]!;
