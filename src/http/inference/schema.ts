@@ -42,6 +42,10 @@ export const openAiFailure = (description: string) => ({
   content: { 'application/json': { schema: openAiError } },
 });
 
+const chunk = z
+  .string()
+  .describe('A chunk of the completion as one line of JSON; the last is [DONE]. A failure is {"error": …}.');
+
 /** Documentation of an inference path: `conflict` describes the 409, `more` adds failures. */
 export function inferenceSchema(
   doc: { tags: string[]; summary: string; description: string },
@@ -56,7 +60,7 @@ export function inferenceSchema(
         description: 'A chat completion, or its chunks as server-sent events.',
         content: {
           'application/json': { schema: z.looseObject({ choices: z.array(z.unknown()) }) },
-          'text/event-stream': { schema: z.looseObject({ data: z.string() }) },
+          'text/event-stream': { schema: z.looseObject({ data: chunk }) },
         },
       },
       ...Object.fromEntries(

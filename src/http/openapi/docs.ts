@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import fastifySwagger from '@fastify/swagger';
 import fastifySwaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { createExamples } from '../../contracts/examples.js';
-import { jobKinds, kindNames } from '../../core/jobs/kinds.js';
 import type { App } from '../deps.js';
 import { limitHeaders } from '../server/limits.js';
+import { nameDiscriminators } from './discriminators.js';
+import { showExamples, type ShownDocument } from './examples.js';
 import { linkCreates, type LinkedDocument } from './links.js';
 import { acceptNulls } from './nulls.js';
 import { dropSafeBounds, joinTwins, type SchemaDocument } from './schemas.js';
@@ -56,7 +56,8 @@ export async function registerDocs(app: App, version: string): Promise<void> {
       dropSafeBounds(written);
       joinTwins(written as SchemaDocument);
       nameUnions(written as SchemaDocument);
-      showExamples(written.paths as Record<string, { post?: { requestBody?: RequestBody } }>);
+      nameDiscriminators(written as SchemaDocument);
+      showExamples(written as ShownDocument);
       linkCreates(written as LinkedDocument);
       return written;
     },
@@ -105,7 +106,7 @@ interface Schema {
 }
 interface RequestBody {
   required?: boolean;
-  content?: Record<string, { schema?: Schema; example?: object }>;
+  content?: Record<string, { schema?: Schema }>;
 }
 interface Parameter {
   schema?: { contentMediaType?: string; contentSchema?: object };
@@ -130,11 +131,4 @@ function loosenBody(body: RequestBody | undefined): void {
 function describeText({ content = {} }: RequestBody = {}): void {
   for (const type of Object.keys(content))
     if (type !== 'application/json') content[type] = { schema: { type: 'string' } };
-}
-
-function showExamples(paths: Record<string, { post?: { requestBody?: RequestBody } }>): void {
-  for (const kind of kindNames) {
-    const body = paths[jobKinds[kind].path]?.post?.requestBody?.content?.['application/json'];
-    if (body) body.example = createExamples[kind];
-  }
 }

@@ -21,17 +21,22 @@ export interface LinkedDocument {
   components?: { schemas?: Record<string, Schema> };
 }
 
-/** Links each 201 to the operations below its collection, and to those of a new organization. */
+/**
+ * Links the answers of each create to the operations below its collection, to the model calls of a
+ * new session, and to the operations on a new organization.
+ */
 export function linkCreates({ paths = {}, components }: LinkedDocument): void {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.values(methods).map((operation) => ({ path, operation })),
   );
   for (const { path, operation } of operations) {
-    const created = operation.responses['201'];
+    const { '200': known, '201': created } = operation.responses;
     const fields = created && fieldsOf(created, components);
     if (!fields) continue;
     const links = operations.flatMap((target) => linkTo(target, collectionOf(path), fields) ?? []);
-    created.links = Object.fromEntries(links.map((link) => [link.operationId, link]));
+    // A 200 is of what an equal request created before.
+    for (const answer of known ? [known, created] : [created])
+      answer.links = Object.fromEntries(links.map((link) => [link.operationId, link]));
   }
 }
 
@@ -43,7 +48,8 @@ function linkTo(
 ): Link | null {
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const ofOrg = parameters.filter(({ name }) => name === 'org_id');
-  const isBelow = path.startsWith(`${collection}/{`);
+  const isOfSession = inPath.every(({ name }) => name === 'session_id');
+  const isBelow = isOfSession || path.startsWith(`${collection}/{`);
   if (inPath.length > 0 ? !isBelow : ofOrg.length === 0) return null;
   const filled = [...inPath, ...ofOrg].map(({ name }) => [name, fieldFor(name, fields)] as const);
   if (filled.some(([, field]) => field === null)) return null;

@@ -69,7 +69,8 @@ export function dropSafeBounds(value: unknown): void {
   });
 }
 
-function visit(value: unknown, see: (part: Json) => void): void {
+/** Sees a value's objects, at any depth. */
+export function visit(value: unknown, see: (part: Json) => void): void {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) see(value as Json);
   for (const part of Object.values(value)) visit(part, see);

@@ -188,6 +188,12 @@ describe('links', () => {
     expect(linksOf(`${keys}/{key_id}/rotate`)).toEqual(linksOf(keys));
   });
 
+  test('an upload of a known data set links like one that creates it', () => {
+    const { '200': known, '201': created } = document.paths['/api/v1/datasets']!['post']!.responses;
+    expect(Object.keys(known!.links!).length).toBeGreaterThan(2);
+    expect(known!.links).toEqual(created!.links);
+  });
+
   test('keys and organizations link to what their organization has', () => {
     const operationId = 'revokeApiKey';
     const parameters = { key_id: '$response.body#/key_id', org_id: '$response.body#/org_id' };
@@ -261,6 +267,19 @@ test('a parameter of JSON as text has the schema of its value', () => {
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Metadata' } } },
   });
   expect(metadata).not.toHaveProperty('schema');
+});
+
+test('unions name the field that tells their objects apart', () => {
+  const { schemas } = document.components;
+  const mapping = Object.fromEntries(
+    schemas.Event.anyOf.map(({ $ref }) => [
+      (schemas[$ref.split('/').at(-1)!] as unknown as EventSchema).properties.type.const,
+      $ref,
+    ]),
+  );
+  expect(schemas.Event).toMatchObject({ discriminator: { propertyName: 'type', mapping } });
+  const fields = ['GraphEdit', 'Snapshot'].map((name) => schemas[name]!['discriminator']);
+  expect(fields).toMatchObject(['edit', 'kind'].map((propertyName) => ({ propertyName })));
 });
 
 describe('events', () => {

@@ -1,0 +1,35 @@
+/** Calls each operation of the OpenAPI document, so that each documented success is seen. */
+import { playAccess } from './access.js';
+import { playDatasets } from './datasets.js';
+import { playDeployments } from './deployments.js';
+import { pendingEvaluation, playEvaluations } from './evaluations.js';
+import { pendingGraph, playGraphs } from './graphs.js';
+import type { Recorder } from '../recorder.js';
+import { playService } from './service.js';
+import { pendingSession, playCommands, playSession, playTraffic } from './sessions.js';
+import type { Capitals } from './world.js';
+
+interface Stoppable {
+  stop(): Promise<void>;
+}
+
+export async function play(api: Recorder, world: Capitals, startWorker: () => Promise<Stoppable>): Promise<void> {
+  await api.call('getReadiness', { status: 503 });
+  const worker = await startWorker();
+  await playService(api);
+  await playDatasets(api);
+  const session = await playSession(api);
+  const evaluations = await playEvaluations(api, world);
+  const graphs = await playGraphs(api);
+  await playDeployments(api, session);
+  await playTraffic(api);
+  const held = await playCommands(api, session);
+  await playAccess(api);
+  world.release();
+  await worker.stop();
+  await Promise.all([
+    ...pendingSession(api, held),
+    ...pendingEvaluation(api, evaluations.paused),
+    ...pendingGraph(api, graphs.paused),
+  ]);
+}
