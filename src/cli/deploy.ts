@@ -37,7 +37,7 @@ export async function deploy(from: string, { name, model, gate: given, json = fa
 }
 
 /** The `source` of the request: a job by its id, otherwise a file of a prompt. */
-async function sourceOf(from: string, model: string | undefined) {
+export async function sourceOf(from: string, model: string | undefined) {
   const kind = kindOf(from);
   if (kind === 'evaluation' || kind === 'deployment')
     throw new ConfigError(`${from} is no session, graph job or file of a prompt`);

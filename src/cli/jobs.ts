@@ -1,6 +1,7 @@
 /** Commands on existing jobs. */
 import { jobKinds, kindOf, type JobKind } from '../core/jobs/kinds.js';
 import { ConfigError } from '../config.js';
+import type { Api } from './api.js';
 import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
 import { decimal, note, say, sayJson, table } from './output.js';
@@ -17,23 +18,27 @@ interface ListedJob {
   stopped_by: string | null;
 }
 
-function pathOf(id: string): { kind: JobKind; path: string } {
+/** The kind and the path of a job. */
+export function pathOf(id: string): { kind: JobKind; path: string } {
   const kind = kindOf(id);
   if (kind === null) throw new ConfigError(`${id.slice(0, 100)} is no id of a job`);
   return { kind, path: `${jobKinds[kind].path}/${id}` };
 }
 
 /** The newest jobs of all kinds. */
+export async function newestJobs(api: Api, limit: number): Promise<ListedJob[]> {
+  const kinds = (['session', 'evaluation', 'graph'] as const).map((kind) => jobKinds[kind].path);
+  const pages = await Promise.all(
+    kinds.map((path) => api.call<{ data: ListedJob[] }>('GET', `${path}?limit=${limit}`)),
+  );
+  const jobs = pages.flatMap(({ data }) => data);
+  return jobs.sort((left, right) => right.created_at.localeCompare(left.created_at)).slice(0, limit);
+}
+
+/** Prints the newest jobs. */
 export async function list({ json = false, limit }: { json?: boolean; limit: number }): Promise<void> {
   await withService(async (api) => {
-    const kinds = (['session', 'evaluation', 'graph'] as const).map((kind) => jobKinds[kind].path);
-    const pages = await Promise.all(
-      kinds.map((path) => api.call<{ data: ListedJob[] }>('GET', `${path}?limit=${limit}`)),
-    );
-    const jobs = pages
-      .flatMap(({ data }) => data)
-      .sort((left, right) => right.created_at.localeCompare(left.created_at))
-      .slice(0, limit);
+    const jobs = await newestJobs(api, limit);
     if (json) return sayJson(jobs);
     if (jobs.length === 0) return note('There are no jobs yet.');
     const rows = jobs.map((job) => [
@@ -60,18 +65,26 @@ export async function watch(id: string, { json = false }: { json?: boolean }): P
   });
 }
 
+/** Prints the results of a job. */
 export async function results(id: string): Promise<void> {
-  const { kind, path } = pathOf(id);
-  const hasResults = kind === 'session' || kind === 'evaluation';
-  await withService(async (api) => sayJson(await api.call('GET', hasResults ? `${path}/results` : path)));
+  await withService(async (api) => sayJson(await resultsOf(api, id)));
 }
 
-/** `cancel`, `pause` or `resume`. */
+/** The results of a job; of a kind without results, the job. */
+export function resultsOf(api: Api, id: string): Promise<object> {
+  const { kind, path } = pathOf(id);
+  const hasResults = kind === 'session' || kind === 'evaluation';
+  return api.call<object>('GET', hasResults ? `${path}/results` : path);
+}
+
+/** `cancel`, `pause` or `resume`, and prints the state after it. */
 export async function command(name: string, id: string): Promise<void> {
+  await withService(async (api) => say(`${id} is ${await control(api, name, id)}.`));
+}
+
+/** Sends `cancel`, `pause` or `resume`; returns the state after it. */
+export async function control(api: Api, name: string, id: string): Promise<string> {
   const { kind, path } = pathOf(id);
   if (!jobKinds[kind].takesCommands) throw new ConfigError(`${id} is a ${jobKinds[kind].noun}, which takes no ${name}`);
-  await withService(async (api) => {
-    const { status } = await api.call<{ status: string }>('POST', `${path}/${name}`);
-    say(`${id} is ${status}.`);
-  });
+  return (await api.call<{ status: string }>('POST', `${path}/${name}`)).status;
 }

@@ -8,7 +8,15 @@ import { FailedJob } from './errors.js';
 import { agreementText, decimal, dollars, note, say, sayJson } from './output.js';
 import { followSession, type SessionState } from './progress.js';
 import { promptDiff, promptText, type Prompt } from './prompt-file.js';
-import { labelsOf, promptOf, readTask, taskFields, type LabelOptions, type TaskOptions } from './task.js';
+import {
+  labelsOf,
+  promptOf,
+  readTask,
+  taskFields,
+  type LabelOptions,
+  type ReadTask,
+  type TaskOptions,
+} from './task.js';
 
 export interface OptimizeOptions extends TaskOptions, LabelOptions {
   algorithm: 'gepa' | 'mipro';
@@ -31,18 +39,30 @@ export async function optimize(given: OptimizeOptions): Promise<void> {
   const task = await readTask(options);
   const prompt = await promptOf(task);
   await withService(async (api) => {
-    const created = await api.call<z.output<typeof sessionCreatedSchema>>('POST', jobKinds.session.path, {
-      policy_optimization: {
-        algorithm,
-        ...(await taskFields(api, task)),
-        initial_prompt: prompt,
-        [algorithm]: algorithms[algorithm],
-        budget: { max_rollouts: task.budget ?? defaultBudget },
-      },
-      ...labelsOf({ name, tag }),
-    });
+    const created = await startSession(api, task, prompt, { algorithm, name, tag });
     announce(created);
     await report(api, created.session_id, { out, json, prompt, warned: created.warnings ?? [] });
+  });
+}
+
+type CreatedSession = z.output<typeof sessionCreatedSchema>;
+
+/** Starts a session on the task's rows. */
+export async function startSession(
+  api: Api,
+  task: ReadTask,
+  prompt: Prompt,
+  { algorithm, ...labels }: LabelOptions & { algorithm: 'gepa' | 'mipro' },
+): Promise<CreatedSession> {
+  return api.call<CreatedSession>('POST', jobKinds.session.path, {
+    policy_optimization: {
+      algorithm,
+      ...(await taskFields(api, task)),
+      initial_prompt: prompt,
+      [algorithm]: algorithms[algorithm],
+      budget: { max_rollouts: task.budget ?? defaultBudget },
+    },
+    ...labelsOf(labels),
   });
 }
 
@@ -66,7 +86,7 @@ export async function report(api: Api, sessionId: string, { out, json, prompt, w
   if (state.status === 'failed') throw new FailedJob(`The session ${sessionId} failed: ${state.error}`);
 }
 
-function announce({ session_id: id, split, estimate, warnings }: z.output<typeof sessionCreatedSchema>): void {
+function announce({ session_id: id, split, estimate, warnings }: CreatedSession): void {
   note(`Session ${id}`);
   if (split) {
     const parts = `${split.train.length} train, ${split.evaluation.length} evaluation, ${split.heldout.length} held-out`;

@@ -13,6 +13,7 @@ import { explain } from './explain.js';
 import { exportForms, exportPrompt } from './export.js';
 import { init } from './init.js';
 import { command, list, results, watch } from './jobs.js';
+import { mcp } from './mcp.js';
 import { optimize } from './optimize.js';
 
 const examples = `
@@ -143,6 +144,10 @@ program
   .option('--json', 'the checks as JSON')
   .addHelpText('after', examplesOf('doctor http://127.0.0.1:8080 --model openai/gpt-4o-mini'))
   .action(doctor);
+program
+  .command('mcp')
+  .description('the service as tools for coding agents (MCP, standard input and output)')
+  .action(mcp);
 for (const name of ['pause', 'resume', 'cancel'])
   program
     .command(name)

@@ -1,0 +1,32 @@
+import type { McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { jobKinds } from '../../core/jobs/kinds.js';
+import type { Api } from '../api.js';
+import { sourceOf } from '../deploy.js';
+import { answer } from './answer.js';
+
+/** The tool that serves a prompt. */
+export function registerDeploymentTools(server: McpServer, api: Api): void {
+  server.registerTool(
+    'deploy',
+    {
+      description:
+        "Serve a prompt under a name, behind OpenAI's chat completions at /v1 with the name as the model. What the name served before stays until the gate is passed; watch the deployment.",
+      inputSchema: z.strictObject({
+        source: z.string().describe('A session (ses_…), a graph job (grf_…), or the file of a prompt.'),
+        name: z.string().describe('The name that callers use as the model.'),
+        model: z.string().optional().describe('provider/model, for the file of a prompt.'),
+        gate: z
+          .looseObject({})
+          .optional()
+          .describe(
+            'The evaluation to pass, such as {"dataset": {"dataset_id": "…"}, "scorer": "exact", "min_improvement": 0}.',
+          ),
+      }),
+    },
+    async ({ source, name, model, gate }) => {
+      const body = { name, source: await sourceOf(source, model), ...(gate && { gate }) };
+      return answer(await api.call<object>('POST', jobKinds.deployment.path, body));
+    },
+  );
+}

@@ -1,0 +1,24 @@
+import { McpServer } from '@modelcontextprotocol/server';
+import { version } from '../../version.js';
+import type { Api } from '../api.js';
+import { registerDeploymentTools } from './deployments.js';
+import { registerJobTools } from './jobs.js';
+import { registerTaskTools } from './tasks.js';
+
+const instructions = `Ratchet improves and evaluates prompts on rows of data, and serves the winner.
+
+1. evaluate a prompt file on a file of rows with a scorer; watch the job until it has ended.
+2. optimize searches a better prompt; watch it; results has the best prompt and a verdict on held-out rows.
+3. compare two jobs before you change what is in use: only the verdict "better" is evidence.
+4. deploy serves a prompt under a name behind OpenAI's chat completions.
+
+Jobs go on if this server ends. Model calls cost money: the answer of optimize has an estimate, and control cancels.`;
+
+/** The server with all tools; errors of tools name the field and the remedy. */
+export function createMcpServer(api: Api): McpServer {
+  const server = new McpServer({ name: 'ratchet', version }, { instructions });
+  registerTaskTools(server, api);
+  registerJobTools(server, api);
+  registerDeploymentTools(server, api);
+  return server;
+}

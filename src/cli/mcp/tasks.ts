@@ -1,0 +1,65 @@
+import type { McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Api } from '../api.js';
+import { startEvaluation } from '../evaluate.js';
+import { startSession } from '../optimize.js';
+import { promptOf, readTask, taskFields } from '../task.js';
+import { answer } from './answer.js';
+
+const taskSchema = z.strictObject({
+  data: z.string().optional().describe('File of the rows: JSON, JSONL or CSV. Default: that of ratchet.json.'),
+  prompt: z
+    .string()
+    .optional()
+    .describe('File of the prompt: a text, or JSON with messages; {{column}} stands for a value of the row.'),
+  input: z.string().optional().describe('Column of {{input}}; default input.'),
+  expected: z.string().optional().describe('Column with the right answers; default expected.'),
+  scorer: z
+    .string()
+    .optional()
+    .describe('Scorer by name (exact, contains, numeric, json, …), as JSON, or a .json file; default exact.'),
+  model: z.string().optional().describe('provider/model that answers; default local, a stand-in without cost.'),
+  name: z.string().optional().describe('Name of the job in lists.'),
+});
+
+/** Tools that start jobs on files of the working folder; ratchet.json has the defaults. */
+export function registerTaskTools(server: McpServer, api: Api): void {
+  server.registerTool(
+    'evaluate',
+    {
+      description: 'Start scoring a prompt on all rows. Returns the id of the evaluation at once; watch it.',
+      inputSchema: taskSchema,
+    },
+    async ({ name, ...options }) => {
+      const task = await readTask(present(options));
+      const prompt = await promptOf(task);
+      return answer({ id: await startEvaluation(api, await taskFields(api, task), prompt, { name }) });
+    },
+  );
+
+  server.registerTool(
+    'optimize',
+    {
+      description:
+        'Start a search for a better prompt. Returns the id of the session, the split of the rows and the estimated cost at once; watch it.',
+      inputSchema: taskSchema.extend({
+        proposer: z.string().optional().describe('provider/model that writes prompts; default: the model.'),
+        budget: z.int().min(1).optional().describe('Maximum rollouts; default 200.'),
+        algorithm: z.enum(['gepa', 'mipro']).default('gepa'),
+      }),
+    },
+    async ({ name, algorithm, ...options }) => {
+      const task = await readTask(present(options));
+      const prompt = await promptOf(task);
+      const { session_id: id, ...created } = await startSession(api, task, prompt, { algorithm, name });
+      return answer({ id, ...created });
+    },
+  );
+}
+
+type Present<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** The given options. */
+function present<T extends object>(options: T): Partial<Present<T>> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<Present<T>>;
+}
