@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Api, type JobEvent } from '../../src/cli/api.js';
+import { Api, type JobEvent } from '../../src/cli/service/api.js';
 import { startTree } from '../../test/support/servers/tree.js';
 import { componentTexts } from '../../src/core/prompts/components.js';
 import type { Message } from '../../src/core/jobs/spec.js';

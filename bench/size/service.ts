@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { Api } from '../../src/cli/api.js';
+import { Api } from '../../src/cli/service/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
 import { memoryMiB, savedServer } from '../proc.js';
 import { runTypeScript } from '../../test/support/children.js';

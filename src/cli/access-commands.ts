@@ -12,8 +12,8 @@ import {
   revokeKey,
   rotateKey,
   setProviderKey,
-} from './access.js';
-import { setLimits, showLimits } from './limits.js';
+} from './commands/access.js';
+import { setLimits, showLimits } from './commands/limits.js';
 
 /** Adds `orgs`, `keys`, `limits`, `provider-keys` and `audit`. */
 export function accessCommands(program: Command): void {

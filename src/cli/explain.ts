@@ -1,7 +1,7 @@
 import { ConfigError } from '../config.js';
 import { StartupError } from '../embedded/errors.js';
-import { ApiFailure, ServiceUnreachable } from './api.js';
-import { FailedJob } from './errors.js';
+import { ApiFailure, ServiceUnreachable } from './service/api.js';
+import { FailedJob } from './service/errors.js';
 
 /** Errors of a start, which commands without a service do not load. */
 async function startErrors(): Promise<(abstract new (...args: never[]) => Error)[]> {

@@ -2,19 +2,19 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Roles } from '../config.js';
 import { version } from '../version.js';
-import type { DemoOptions } from './demo.js';
+import type { DemoOptions } from './commands/demo.js';
 import { accessCommands } from './access-commands.js';
-import { check } from './check.js';
-import { compare } from './compare.js';
-import { deploy } from './deploy.js';
-import { doctor } from './doctor.js';
-import { evaluate } from './evaluate.js';
+import { check } from './check/command.js';
+import { compare } from './commands/compare.js';
+import { deploy } from './commands/deploy.js';
+import { doctor } from './commands/doctor.js';
+import { evaluate } from './commands/evaluate.js';
 import { explain } from './explain.js';
-import { exportForms, exportPrompt } from './export.js';
-import { init } from './init.js';
-import { command, list, results, watch } from './jobs.js';
-import { mcp } from './mcp.js';
-import { optimize } from './optimize.js';
+import { exportForms, exportPrompt } from './commands/export.js';
+import { init } from './commands/init.js';
+import { command, list, results, watch } from './commands/jobs.js';
+import { mcp } from './mcp/command.js';
+import { optimize } from './commands/optimize.js';
 
 const examples = `
 Without a command, ratchet runs dev.
@@ -55,7 +55,7 @@ program
   .option('--keep', 'keep the service running afterwards')
   .option('--provider <name>', 'provider of model calls', 'local')
   .option('--model <name>', 'model name')
-  .action(async (options: DemoOptions) => (await import('./demo.js')).demo(options));
+  .action(async (options: DemoOptions) => (await import('./commands/demo.js')).demo(options));
 program
   .command('init')
   .description('a sample project: rows, a prompt and ratchet.json')
@@ -187,7 +187,7 @@ function number(text: string): number {
 
 /** Loads the service only for the commands that run it. */
 async function run(roles: Roles, processes?: number): Promise<void> {
-  await (await import('./serve.js')).serve(roles, processes);
+  await (await import('./commands/serve.js')).serve(roles, processes);
 }
 
 const given = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createServer } from 'node:http';
-import { Api, ApiFailure, ServiceUnreachable } from '../../src/cli/api.js';
+import { Api, ApiFailure, ServiceUnreachable } from '../../src/cli/service/api.js';
 import { listen, type Listening } from '../support/loopback.js';
 
 let server: Listening | undefined;

@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import type { Api } from '../../src/cli/api.js';
-import { followSession } from '../../src/cli/progress.js';
+import type { Api } from '../../src/cli/service/api.js';
+import { followSession } from '../../src/cli/commands/progress.js';
 
 const { isTTY } = process.stderr;
 afterEach(() => {

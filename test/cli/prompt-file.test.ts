@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promptText } from '../../src/cli/prompt-file.js';
+import { promptText } from '../../src/cli/task/prompt-file.js';
 import { ConfigError } from '../../src/config.js';
 import type { Message } from '../../src/core/jobs/spec.js';
-import { readPrompt } from '../../src/cli/task.js';
+import { readPrompt } from '../../src/cli/task/task.js';
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'ratchet-prompt-'))));

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { readPromptfoo } from '../../src/cli/promptfoo.js';
+import { readPromptfoo } from '../../src/cli/task/promptfoo.js';
 import { ConfigError } from '../../src/config.js';
 import { scorerSchema, scorerSpec, type ComparingScorer } from '../../src/contracts/scoring/scorer.js';
 import { compare } from '../../src/core/verify/compare.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
-import type { JobEvent } from '../../src/cli/api.js';
+import type { JobEvent } from '../../src/cli/service/api.js';
 
 /** Follows a job's stream to its terminal event; after a disconnect, resumes at the next API. */
 export async function follow(apis: () => string[], first: number, path: string, apiKey: string): Promise<JobEvent[]> {

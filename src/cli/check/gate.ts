@@ -1,4 +1,4 @@
-import { decimal } from '../output.js';
+import { decimal } from '../service/output.js';
 import type { Measurement } from './measure.js';
 
 export interface Gate {

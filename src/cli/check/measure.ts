@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { comparisonSchema } from '../../contracts/comparison.js';
-import type { Api } from '../api.js';
-import { evaluationEnd, evaluationResults, requireCompleted, startEvaluation } from '../evaluate.js';
-import { modelOf } from '../model-name.js';
-import { note } from '../output.js';
-import { taskFields, type LabelOptions, type ReadTask } from '../task.js';
+import type { Api } from '../service/api.js';
+import { evaluationEnd, evaluationResults, requireCompleted, startEvaluation } from '../commands/evaluate.js';
+import { modelOf } from '../task/model-name.js';
+import { note } from '../service/output.js';
+import { taskFields, type LabelOptions, type ReadTask } from '../task/task.js';
 import type { Version } from './versions.js';
 
 /** What a version of the prompt reached. */

@@ -1,6 +1,6 @@
 /** The report of a check in Markdown, for the comment of a pull request. */
-import { decimal, dollars } from '../output.js';
-import type { Check } from '../check.js';
+import { decimal, dollars } from '../service/output.js';
+import type { Check } from './command.js';
 import type { Measured, Measurement } from './measure.js';
 
 const mostListed = 10;

@@ -1,5 +1,5 @@
-import { parseProject, parsePrompt, projectFile, type ReadTask, type TaskOptions } from '../task.js';
-import type { Prompt } from '../prompt-file.js';
+import { parseProject, parsePrompt, projectFile, type ReadTask, type TaskOptions } from '../task/task.js';
+import type { Prompt } from '../task/prompt-file.js';
 import { fileAt } from './git.js';
 
 /** A prompt and the model that answers it. */

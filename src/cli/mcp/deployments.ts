@@ -1,8 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { jobKinds } from '../../core/jobs/kinds.js';
-import type { Api } from '../api.js';
-import { sourceOf } from '../deploy.js';
+import type { Api } from '../service/api.js';
+import { sourceOf } from '../commands/deploy.js';
 import { answer } from './answer.js';
 
 /** The tool that serves a prompt. */

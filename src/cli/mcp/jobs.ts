@@ -3,8 +3,8 @@ import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { evaluationResultsSchema } from '../../contracts/evaluations/evaluation.js';
 import { kindOf } from '../../core/jobs/kinds.js';
-import type { Api } from '../api.js';
-import { control, newestJobs, pathOf, resultsOf } from '../jobs.js';
+import type { Api } from '../service/api.js';
+import { control, newestJobs, pathOf, resultsOf } from '../commands/jobs.js';
 import { answer, reads } from './answer.js';
 
 const id = z.string().describe('Id of a session (ses_…), an evaluation (evl_…), a graph job (grf_…) or a deployment.');

@@ -1,6 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { version } from '../../version.js';
-import type { Api } from '../api.js';
+import type { Api } from '../service/api.js';
 import { registerDeploymentTools } from './deployments.js';
 import { registerJobTools } from './jobs.js';
 import { registerTaskTools } from './tasks.js';

@@ -1,9 +1,9 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Api } from '../api.js';
-import { startEvaluation } from '../evaluate.js';
-import { startSession } from '../optimize.js';
-import { promptOf, readTask, taskFields } from '../task.js';
+import type { Api } from '../service/api.js';
+import { startEvaluation } from '../commands/evaluate.js';
+import { startSession } from '../commands/optimize.js';
+import { promptOf, readTask, taskFields } from '../task/task.js';
 import { answer } from './answer.js';
 
 const taskSchema = z.strictObject({

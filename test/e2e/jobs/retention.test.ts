@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { startRetention, type KeepDays } from '../../../src/temporal/retention.js';
-import { Api, type ApiFailure } from '../../../src/cli/api.js';
+import { Api, type ApiFailure } from '../../../src/cli/service/api.js';
 import { tables } from '../../support/every-table.js';
 import {
   createEvaluation,

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { comparisonSchema } from '../contracts/comparison.js';
-import { withService } from './connect.js';
-import { FailedJob } from './errors.js';
-import { decimal, dollars, say, sayJson } from './output.js';
+import type { comparisonSchema } from '../../contracts/comparison.js';
+import { withService } from '../service/connect.js';
+import { FailedJob } from '../service/errors.js';
+import { decimal, dollars, say, sayJson } from '../service/output.js';
 
 /** Compares two evaluations, sessions, candidates or deployments; fails unless `b` is better. */
 export async function compare(a: string, b: string, { json = false }: { json?: boolean }): Promise<void> {

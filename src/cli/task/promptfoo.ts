@@ -1,9 +1,9 @@
 /** Reads a promptfooconfig.yaml: prompt, model, rows and scorer of a task. */
 import { extname } from 'node:path';
 import { parse as parseYaml } from 'yaml';
-import type { Message } from '../core/jobs/spec.js';
-import { columnPlaceholder, parseTemplate, renderTemplate } from '../core/prompts/template.js';
-import { asObject, isObject } from '../util/json.js';
+import type { Message } from '../../core/jobs/spec.js';
+import { columnPlaceholder, parseTemplate, renderTemplate } from '../../core/prompts/template.js';
+import { asObject, isObject } from '../../util/json.js';
 import { modelOf } from './model-name.js';
 import type { Prompt } from './prompt-file.js';
 import { mapAssertions } from './promptfoo/assertions.js';

@@ -1,18 +1,18 @@
 /** A prompt beside its version at another commit: the check of a pull request. */
 import { writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigError } from '../config.js';
-import { refusalsOf, type Gate } from './check/gate.js';
-import { commitOf } from './check/git.js';
-import { measure, type Measured, type Measurement } from './check/measure.js';
-import { checkReport } from './check/report.js';
-import { versionAt } from './check/versions.js';
-import { withService } from './connect.js';
-import { FailedJob } from './errors.js';
-import type { EvaluateOptions } from './evaluate.js';
-import { decimal, say, sayJson } from './output.js';
-import { promptDiff } from './prompt-file.js';
-import { promptOf, readTask } from './task.js';
+import { ConfigError } from '../../config.js';
+import { refusalsOf, type Gate } from './gate.js';
+import { commitOf } from './git.js';
+import { measure, type Measured, type Measurement } from './measure.js';
+import { checkReport } from './report.js';
+import { versionAt } from './versions.js';
+import { withService } from '../service/connect.js';
+import { FailedJob } from '../service/errors.js';
+import type { EvaluateOptions } from '../commands/evaluate.js';
+import { decimal, say, sayJson } from '../service/output.js';
+import { promptDiff } from '../task/prompt-file.js';
+import { promptOf, readTask } from '../task/task.js';
 
 export interface CheckOptions extends EvaluateOptions, Gate {
   against: string;

@@ -4,11 +4,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { ConfigError } from '../config.js';
-import { unknownField } from '../contracts/close-names.js';
-import type { Api } from './api.js';
+import { ConfigError } from '../../config.js';
+import { unknownField } from '../../contracts/close-names.js';
+import type { Api } from '../service/api.js';
 import { modelOf } from './model-name.js';
-import { note } from './output.js';
+import { note } from '../service/output.js';
 import { messagesIn, promptOfJson, promptOfText, type Prompt } from './prompt-file.js';
 import { readPromptfoo } from './promptfoo.js';
 

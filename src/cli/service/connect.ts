@@ -1,6 +1,6 @@
 /** The service that the commands use: a running one, or the embedded one started for a command. */
-import { ConfigError, readConfig, type Config } from '../config.js';
-import { keptApiKey } from '../keys.js';
+import { ConfigError, readConfig, type Config } from '../../config.js';
+import { keptApiKey } from '../../keys.js';
 import { Api } from './api.js';
 import { note } from './output.js';
 

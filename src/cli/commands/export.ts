@@ -1,14 +1,14 @@
 /** The best prompt of a session in the forms of other tools. */
 import { writeFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import type { sessionResultsSchema, sessionSchema } from '../contracts/sessions/session.js';
-import { jobKinds, kindOf } from '../core/jobs/kinds.js';
-import { isFixed } from '../core/prompts/row-template.js';
-import { ConfigError } from '../config.js';
-import { withService } from './connect.js';
-import { FailedJob } from './errors.js';
-import { note, say } from './output.js';
-import { promptText, type Prompt } from './prompt-file.js';
+import type { sessionResultsSchema, sessionSchema } from '../../contracts/sessions/session.js';
+import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import { isFixed } from '../../core/prompts/row-template.js';
+import { ConfigError } from '../../config.js';
+import { withService } from '../service/connect.js';
+import { FailedJob } from '../service/errors.js';
+import { note, say } from '../service/output.js';
+import { promptText, type Prompt } from '../task/prompt-file.js';
 
 interface Source extends Prompt {
   policy: { provider: string; model: string };

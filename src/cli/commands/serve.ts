@@ -1,18 +1,18 @@
 import cluster from 'node:cluster';
 import closeWithGrace from 'close-with-grace';
-import { readConfig, type Config, type Roles } from '../config.js';
-import { createLog } from '../log.js';
-import { startService, type Service } from '../main.js';
-import { version } from '../version.js';
-import { joinParent, signalsOfParent } from '../processes/api.js';
-import { installRuntime } from '../worker.js';
+import { readConfig, type Config, type Roles } from '../../config.js';
+import { createLog } from '../../log.js';
+import { startService, type Service } from '../../main.js';
+import { version } from '../../version.js';
+import { joinParent, signalsOfParent } from '../../processes/api.js';
+import { installRuntime } from '../../worker.js';
 
 const shutdownMs = 30_000;
 
 /** Runs the service until it is stopped. With several `processes` this one runs the API in them. */
 export async function serve(roles: Roles, processes = 1): Promise<void> {
   if (processes > 1 && cluster.isPrimary) {
-    const { superviseApis } = await import('../processes/apis.js');
+    const { superviseApis } = await import('../../processes/apis.js');
     return superviseApis(processes, (api, config) => announce(api, config, roles));
   }
   const config = readConfig();

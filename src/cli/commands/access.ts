@@ -1,10 +1,16 @@
 /** Commands on organizations, their keys and their audit log. */
 import type { z } from 'zod';
 import { text } from 'node:stream/consumers';
-import type { auditEntrySchema, keySchema, newKeySchema, orgSchema, providerKeySchema } from '../contracts/access.js';
-import { ConfigError } from '../config.js';
-import { withService } from './connect.js';
-import { note, say, sayJson, table } from './output.js';
+import type {
+  auditEntrySchema,
+  keySchema,
+  newKeySchema,
+  orgSchema,
+  providerKeySchema,
+} from '../../contracts/access.js';
+import { ConfigError } from '../../config.js';
+import { withService } from '../service/connect.js';
+import { note, say, sayJson, table } from '../service/output.js';
 
 const base = '/api/v1/admin';
 type Org = z.output<typeof orgSchema>;

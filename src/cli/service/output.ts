@@ -1,6 +1,6 @@
 /** What commands print: results on stdout, everything else on stderr. */
 import type { z } from 'zod';
-import type { agreementSchema } from '../contracts/scoring/agreement.js';
+import type { agreementSchema } from '../../contracts/scoring/agreement.js';
 
 /** A line of the result. */
 export function say(line: string): void {

@@ -1,6 +1,6 @@
 /** Maps promptfoo's assertions to a scorer, and their values to a column of expected values. */
 import { Script } from 'node:vm';
-import { canonicalJson, isObject } from '../../util/json.js';
+import { canonicalJson, isObject } from '../../../util/json.js';
 
 export interface Assertion {
   type: string;

@@ -1,19 +1,23 @@
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { startIntents } from '../../examples/intents/container.js';
-import { createProviders } from '../clients/models/providers.js';
-import { ConfigError, readConfig } from '../config.js';
-import type { evaluationSchema } from '../contracts/evaluations/evaluation.js';
-import type { sessionCreatedSchema, sessionPromptSchema, sessionResultsSchema } from '../contracts/sessions/session.js';
-import { rolloutId } from '../core/jobs/ids.js';
-import { jobKinds } from '../core/jobs/kinds.js';
-import type { Service } from '../main.js';
-import type { Api } from './api.js';
-import { withEmbedded } from './embedded.js';
-import { FailedJob } from './errors.js';
-import { decimal, dollars, say } from './output.js';
+import { startIntents } from '../../../examples/intents/container.js';
+import { createProviders } from '../../clients/models/providers.js';
+import { ConfigError, readConfig } from '../../config.js';
+import type { evaluationSchema } from '../../contracts/evaluations/evaluation.js';
+import type {
+  sessionCreatedSchema,
+  sessionPromptSchema,
+  sessionResultsSchema,
+} from '../../contracts/sessions/session.js';
+import { rolloutId } from '../../core/jobs/ids.js';
+import { jobKinds } from '../../core/jobs/kinds.js';
+import type { Service } from '../../main.js';
+import type { Api } from '../service/api.js';
+import { withEmbedded } from '../service/embedded.js';
+import { FailedJob } from '../service/errors.js';
+import { decimal, dollars, say } from '../service/output.js';
 import { followSession } from './progress.js';
-import { promptDiff } from './prompt-file.js';
+import { promptDiff } from '../task/prompt-file.js';
 
 export interface DemoOptions {
   keep?: boolean;

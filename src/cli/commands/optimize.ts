@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import type { sessionCreatedSchema, sessionResultsSchema } from '../contracts/sessions/session.js';
-import { jobKinds } from '../core/jobs/kinds.js';
-import type { Api } from './api.js';
-import { withService } from './connect.js';
-import { FailedJob } from './errors.js';
-import { agreementText, decimal, dollars, note, say, sayJson } from './output.js';
+import type { sessionCreatedSchema, sessionResultsSchema } from '../../contracts/sessions/session.js';
+import { jobKinds } from '../../core/jobs/kinds.js';
+import type { Api } from '../service/api.js';
+import { withService } from '../service/connect.js';
+import { FailedJob } from '../service/errors.js';
+import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
 import { followSession, type SessionState } from './progress.js';
-import { promptDiff, promptText, type Prompt } from './prompt-file.js';
+import { promptDiff, promptText, type Prompt } from '../task/prompt-file.js';
 import {
   labelsOf,
   promptOf,
@@ -16,7 +16,7 @@ import {
   type LabelOptions,
   type ReadTask,
   type TaskOptions,
-} from './task.js';
+} from '../task/task.js';
 
 export interface OptimizeOptions extends TaskOptions, LabelOptions {
   algorithm: 'gepa' | 'mipro';

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import { ConfigError } from '../config.js';
-import type { deploymentSchema } from '../contracts/deployments/deployment.js';
-import { jobKinds, kindOf } from '../core/jobs/kinds.js';
-import { rowPlaceholders, servedMessages } from '../core/prompts/row-template.js';
-import { withService } from './connect.js';
-import { FailedJob } from './errors.js';
-import { decimal, note, say, sayJson } from './output.js';
-import { modelOf } from './model-name.js';
-import { readJsonOption, readProject, readPrompt } from './task.js';
+import { ConfigError } from '../../config.js';
+import type { deploymentSchema } from '../../contracts/deployments/deployment.js';
+import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import { rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
+import { withService } from '../service/connect.js';
+import { FailedJob } from '../service/errors.js';
+import { decimal, note, say, sayJson } from '../service/output.js';
+import { modelOf } from '../task/model-name.js';
+import { readJsonOption, readProject, readPrompt } from '../task/task.js';
 
 export interface DeployOptions {
   name: string;

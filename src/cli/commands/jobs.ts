@@ -1,10 +1,10 @@
 /** Commands on existing jobs. */
-import { jobKinds, kindOf, type JobKind } from '../core/jobs/kinds.js';
-import { ConfigError } from '../config.js';
-import type { Api } from './api.js';
-import { withService } from './connect.js';
-import { FailedJob } from './errors.js';
-import { decimal, note, say, sayJson, table } from './output.js';
+import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
+import { ConfigError } from '../../config.js';
+import type { Api } from '../service/api.js';
+import { withService } from '../service/connect.js';
+import { FailedJob } from '../service/errors.js';
+import { decimal, note, say, sayJson, table } from '../service/output.js';
 import { report } from './optimize.js';
 
 const shownName = 40;

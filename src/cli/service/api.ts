@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { z } from 'zod';
-import { parseObject } from '../clients/net/untrusted.js';
-import { eventSchema } from '../contracts/events/schema.js';
+import { parseObject } from '../../clients/net/untrusted.js';
+import { eventSchema } from '../../contracts/events/schema.js';
 
 /** The wait before a broken stream is requested again. */
 const reconnectMs = 100;

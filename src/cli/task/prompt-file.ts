@@ -2,9 +2,9 @@
 import { createTwoFilesPatch } from 'diff';
 import { extname } from 'node:path';
 import { z } from 'zod';
-import { messageSchema } from '../contracts/common.js';
-import type { Message } from '../core/jobs/spec.js';
-import { rowPlaceholders, servedMessages } from '../core/prompts/row-template.js';
+import { messageSchema } from '../../contracts/common.js';
+import type { Message } from '../../core/jobs/spec.js';
+import { rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
 
 export interface Prompt {
   messages: readonly Message[];

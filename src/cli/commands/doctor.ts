@@ -1,14 +1,14 @@
 /** Checks of a set-up: the service, a call to each model, and a container's contract. */
 import type { z } from 'zod';
-import type { evaluationResultsSchema, evaluationSchema } from '../contracts/evaluations/evaluation.js';
-import type { traceSchema } from '../contracts/rollouts/trace.js';
-import { jobKinds } from '../core/jobs/kinds.js';
-import type { Api } from './api.js';
-import { withService } from './connect.js';
-import { FailedJob } from './errors.js';
-import { decimal, say, sayJson } from './output.js';
-import { modelOf } from './model-name.js';
-import { readProject } from './task.js';
+import type { evaluationResultsSchema, evaluationSchema } from '../../contracts/evaluations/evaluation.js';
+import type { traceSchema } from '../../contracts/rollouts/trace.js';
+import { jobKinds } from '../../core/jobs/kinds.js';
+import type { Api } from '../service/api.js';
+import { withService } from '../service/connect.js';
+import { FailedJob } from '../service/errors.js';
+import { decimal, say, sayJson } from '../service/output.js';
+import { modelOf } from '../task/model-name.js';
+import { readProject } from '../task/task.js';
 
 interface Check {
   name: string;

@@ -1,9 +1,9 @@
 import { SingleBar } from 'cli-progress';
 import type { z } from 'zod';
-import { jobKinds } from '../core/jobs/kinds.js';
-import type { sessionSchema } from '../contracts/sessions/session.js';
-import type { Api } from './api.js';
-import { decimal, dollars, note } from './output.js';
+import { jobKinds } from '../../core/jobs/kinds.js';
+import type { sessionSchema } from '../../contracts/sessions/session.js';
+import type { Api } from '../service/api.js';
+import { decimal, dollars, note } from '../service/output.js';
 
 export type SessionState = z.output<typeof sessionSchema>;
 

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import closeWithGrace from 'close-with-grace';
-import type { Config } from '../config.js';
-import { createLog } from '../log.js';
-import { startService, type Service } from '../main.js';
-import { installRuntime } from '../worker.js';
+import type { Config } from '../../config.js';
+import { createLog } from '../../log.js';
+import { startService, type Service } from '../../main.js';
+import { installRuntime } from '../../worker.js';
 import { Api } from './api.js';
 import { FailedJob } from './errors.js';
 import { note } from './output.js';

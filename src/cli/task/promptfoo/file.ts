@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../../config.js';
 
 /** The file with the paths and faults of its parts. */
 export class PromptfooFile {

@@ -1,10 +1,10 @@
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ConfigError } from '../config.js';
-import { say } from './output.js';
-import { projectFile, type Project } from './task.js';
+import { ConfigError } from '../../config.js';
+import { say } from '../service/output.js';
+import { projectFile, type Project } from '../task/task.js';
 
-const sample = new URL('../../examples/intents/data.jsonl', import.meta.url);
+const sample = new URL('../../../examples/intents/data.jsonl', import.meta.url);
 const teams = 5;
 const rows = 100;
 

@@ -1,8 +1,8 @@
 /** The tests of a promptfooconfig.yaml, also from files. */
 import { CsvError, parse as parseCsv } from 'csv-parse/sync';
 import { dirname, extname, resolve } from 'node:path';
-import { ConfigError } from '../../config.js';
-import { asObject, isObject } from '../../util/json.js';
+import { ConfigError } from '../../../config.js';
+import { asObject, isObject } from '../../../util/json.js';
 import type { PromptfooFile } from './file.js';
 
 export type Fields = Record<string, unknown>;

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import type { evaluationResultsSchema, evaluationSchema } from '../contracts/evaluations/evaluation.js';
-import { jobKinds } from '../core/jobs/kinds.js';
-import type { Api } from './api.js';
-import { withService } from './connect.js';
-import { FailedJob } from './errors.js';
-import { agreementText, decimal, dollars, note, say, sayJson } from './output.js';
-import type { Prompt } from './prompt-file.js';
-import { labelsOf, promptOf, readTask, taskFields, type LabelOptions, type TaskOptions } from './task.js';
+import type { evaluationResultsSchema, evaluationSchema } from '../../contracts/evaluations/evaluation.js';
+import { jobKinds } from '../../core/jobs/kinds.js';
+import type { Api } from '../service/api.js';
+import { withService } from '../service/connect.js';
+import { FailedJob } from '../service/errors.js';
+import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
+import type { Prompt } from '../task/prompt-file.js';
+import { labelsOf, promptOf, readTask, taskFields, type LabelOptions, type TaskOptions } from '../task/task.js';
 
 export interface EvaluateOptions extends Omit<TaskOptions, 'budget' | 'proposer'>, LabelOptions {
   json?: boolean;

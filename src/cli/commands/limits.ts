@@ -1,9 +1,9 @@
 /** Commands on the limits of an organization and its keys. */
 import type { z } from 'zod';
-import type { limitsSchema } from '../contracts/access.js';
-import { ConfigError } from '../config.js';
-import { withService } from './connect.js';
-import { say, sayJson, table } from './output.js';
+import type { limitsSchema } from '../../contracts/access.js';
+import { ConfigError } from '../../config.js';
+import { withService } from '../service/connect.js';
+import { say, sayJson, table } from '../service/output.js';
 
 type Limits = z.output<typeof limitsSchema>;
 
