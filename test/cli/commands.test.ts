@@ -81,6 +81,16 @@ describe('optimize', () => {
     const before = await ratchet('eval', ...task, '--prompt', 'prompt.txt', '--json');
     expect(JSON.parse(before.out)).toMatchObject({ summary: { mean_reward: 0, num_seeds: 40 } });
     const [a, b] = [before, evaluated].map(({ err }) => /^Evaluation (\S+)$/m.exec(err)![1]!);
+
+    const traces = await ratchet('export', b!, '--to', 'langfuse-traces');
+    const [body, ...rest] = traces.out.trimEnd().split('\n');
+    expect([traces.code, rest]).toEqual([0, []]);
+    const { batch } = JSON.parse(body!) as { batch: { type: string; body: { traceId?: string; value?: number } }[] };
+    const scores = batch.filter(({ type }) => type === 'score-create').map((score) => score.body);
+    expect(scores.map(({ value }) => value)).toEqual(Array(40).fill(1));
+    const generations = batch.filter(({ type }) => type === 'generation-create').map((event) => event.body.traceId);
+    expect(generations.sort()).toEqual(scores.map(({ traceId }) => traceId).sort());
+
     const [better, worse] = await Promise.all([ratchet('compare', a!, b!), ratchet('compare', b!, a!)]);
     expect(better).toMatchObject({
       code: 0,

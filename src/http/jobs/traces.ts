@@ -36,7 +36,7 @@ export async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promi
 }
 
 /**
- * Streams all traces of a job as a ZIP, sorted by id: `<trace_id>.json`, then the same as OTLP/JSON;
+ * Streams the traces of a job as a ZIP, sorted by id: `<trace_id>.json`, then it as OTLP/JSON;
  * at last `otlp/job.json`. The same traces give the same bytes. An error aborts the download.
  */
 export function traceArchive(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, job: JobRow): FastifyReply {

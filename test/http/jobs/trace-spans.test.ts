@@ -7,7 +7,7 @@ import { openTraces } from '../../support/otlp.js';
 import { seedCandidates, seedRollouts } from '../seed.js';
 import { createEvaluation, createSession, httpOfFile } from '../support.js';
 
-// The spans of a trace archive beside its JSON; test/e2e/traces.test.ts has them beside the live ones.
+// The spans of an archive beside its JSON; test/e2e/traces.test.ts has them beside the live ones.
 
 const http = httpOfFile();
 type Trace = z.output<typeof traceSchema>;
