@@ -13,6 +13,7 @@ import { withService } from './connect.js';
 import { FailedJob } from './errors.js';
 import { tracesIn } from './export/archive.js';
 import { langfuseBatches } from './export/langfuse-traces.js';
+import { mlflowEvaluation, mlflowSession } from './export/mlflow.js';
 import { note, say } from './output.js';
 import { promptText, type Prompt } from './prompt-file.js';
 
@@ -37,9 +38,9 @@ const prompts = {
 };
 
 type PromptForm = keyof typeof prompts;
-type Form = PromptForm | 'langfuse-traces';
+type Form = PromptForm | 'langfuse-traces' | 'mlflow';
 
-export const exportForms: Form[] = [...(Object.keys(prompts) as PromptForm[]), 'langfuse-traces'];
+export const exportForms: Form[] = [...(Object.keys(prompts) as PromptForm[]), 'langfuse-traces', 'mlflow'];
 
 /** Writes to a file, or to stdout. */
 export async function exportJob(id: string, { to, out }: { to: Form; out?: string }): Promise<void> {
@@ -49,6 +50,7 @@ export async function exportJob(id: string, { to, out }: { to: Form; out?: strin
   const path = `${jobKinds[kind].path}/${id}`;
   await withService(async (api) => {
     if (to === 'langfuse-traces') await writeLines(langfuseTraces(api, path), out);
+    else if (to === 'mlflow') await write(json(await mlflow(api, path, kind)), out);
     else await write(await prompt(api, path, id, to), out);
   });
 }
@@ -60,6 +62,15 @@ async function prompt(api: Api, path: string, sessionId: string, form: PromptFor
   ]);
   if (!best) throw new FailedJob(`The session ${sessionId} has no evaluated prompt yet.`);
   return prompts[form]({ messages: best.messages, policy, sessionId });
+}
+
+async function mlflow(api: Api, path: string, kind: 'session' | 'evaluation'): Promise<object> {
+  if (kind === 'evaluation') return mlflowEvaluation(await api.call('GET', path));
+  const [session, results] = await Promise.all([
+    api.call<z.output<typeof sessionSchema>>('GET', path),
+    api.call<z.output<typeof sessionResultsSchema>>('GET', `${path}/results`),
+  ]);
+  return mlflowSession(session, results);
 }
 
 async function* langfuseTraces(api: Api, path: string): AsyncGenerator<string> {
