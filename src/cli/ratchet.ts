@@ -10,7 +10,7 @@ import { deploy } from './commands/deploy.js';
 import { doctor } from './commands/doctor.js';
 import { evaluate } from './commands/evaluate.js';
 import { explain } from './explain.js';
-import { exportForms, exportPrompt } from './commands/export.js';
+import { exportForms, exportJob } from './commands/export.js';
 import { init } from './commands/init.js';
 import { command, list, results, watch } from './commands/jobs.js';
 import { mcp } from './mcp/command.js';
@@ -102,12 +102,18 @@ program
 program.command('results').description('the results of a job as JSON').argument('<id>').action(results);
 program
   .command('export')
-  .description('the best prompt of a session, for another tool')
+  .description('the best prompt or the rollouts of a job, for another tool')
   .argument('<id>')
   .addOption(new Option('--to <form>', 'the form').choices(exportForms).default('prompt.txt'))
   .option('--out <file>', 'where to write it; default: standard output')
-  .addHelpText('after', examplesOf('export ses_0123 --to promptfoo --out promptfooconfig.yaml'))
-  .action(exportPrompt);
+  .addHelpText(
+    'after',
+    examplesOf(
+      'export ses_0123 --to promptfoo --out promptfooconfig.yaml',
+      'export evl_0123 --to langfuse-traces --out traces.jsonl',
+    ),
+  )
+  .action(exportJob);
 program
   .command('compare')
   .description('whether B is better than A, seed by seed; exit code 1 if not')

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { EndedJob, TracedRollout } from '../storage/jobs/traces.js';
+import type { EndedJob } from '../storage/jobs/traces.js';
 import { candidateSpan, generationSpan, jobSpan, rolloutSpan, type EndedSpan } from './spans.js';
 
 interface Extent {
@@ -7,22 +7,50 @@ interface Extent {
   endMs: number;
 }
 
-/** The spans of an ended run, from its record: first its rollouts, then those above them. */
+/** A job with a trace. `completedAt` null: it runs, so its span ends where its last rollout did. */
+export interface TracedJob extends Omit<EndedJob, 'completedAt' | 'sentThrough'> {
+  completedAt: Date | null;
+}
+
+/** A rollout that has ended. */
+export interface EndedRollout {
+  id: string;
+  candidateId: string | null;
+  stage: string | null;
+  generation: number | null;
+  seed: number | null;
+  status: string;
+  tries: number;
+  reward: number | null;
+  errorCode: string | null;
+  startedAt: Date;
+  completedAt: Date;
+}
+
+/**
+ * The spans of a job, from its record: first its rollouts, then those above them. `isWhole`: the
+ * rollouts are those of all runs, not of the last one.
+ */
 export class JobSpans {
   /** From the first start to the last end of the rollouts, by generation and candidate. */
   private readonly generations = new Map<number, Map<string, Extent>>();
-  private readonly job: EndedJob;
+  private readonly job: TracedJob;
+  private readonly isWhole: boolean;
   private startMs: number;
+  private endMs: number;
 
-  constructor(job: EndedJob) {
+  constructor(job: TracedJob, isWhole = job.run === 1) {
     this.job = job;
-    this.startMs = (job.run === 1 ? job.createdAt : job.completedAt).getTime();
+    this.isWhole = isWhole;
+    this.startMs = (isWhole ? job.createdAt : (job.completedAt ?? job.createdAt)).getTime();
+    this.endMs = (job.completedAt ?? job.createdAt).getTime();
   }
 
-  rollout(row: TracedRollout): EndedSpan {
+  rollout(row: EndedRollout): EndedSpan {
     const { job } = this;
     const extent = { startMs: row.startedAt.getTime(), endMs: row.completedAt.getTime() };
     this.startMs = Math.min(this.startMs, extent.startMs);
+    if (!job.completedAt) this.endMs = Math.max(this.endMs, extent.endMs);
     return {
       name: 'rollout',
       context: rolloutSpan(job, row.id),
@@ -40,7 +68,7 @@ export class JobSpans {
     const last = Math.max(job.generation, ...known);
     const spans: EndedSpan[] = [];
     let previousMs: number | null = null;
-    for (let generation = job.run === 1 ? 0 : Math.min(last, ...known); generation <= last; generation += 1) {
+    for (let generation = this.isWhole ? 0 : Math.min(last, ...known); generation <= last; generation += 1) {
       const candidates = [...(generations.get(generation) ?? [])];
       // Its proposals begin where the generation before ends; they may give nothing to test.
       const extents: Extent[] = [...(previousMs === null ? [] : [at(previousMs)]), ...candidates.map(([, own]) => own)];
@@ -64,7 +92,7 @@ export class JobSpans {
   }
 
   /** An evaluation has neither generations nor candidates of its own. */
-  private parentOf({ generation, candidateId }: TracedRollout, extent: Extent): string {
+  private parentOf({ generation, candidateId }: EndedRollout, extent: Extent): string {
     const { job, generations } = this;
     if (job.kind === 'evaluation' || generation === null || candidateId === null) return jobSpan(job).spanId;
     const candidates = generations.get(generation) ?? new Map<string, Extent>();
@@ -80,7 +108,7 @@ export class JobSpans {
       context: jobSpan(this.job),
       parentId: job.parentId,
       startMs: this.startMs,
-      endMs: job.completedAt.getTime(),
+      endMs: this.endMs,
       error: status === 'failed' ? (errorCode ?? 'failed') : null,
       attributes: {
         'ratchet.job.id': job.jobId,
@@ -95,7 +123,7 @@ export class JobSpans {
   }
 }
 
-function rolloutAttributes({ jobId }: EndedJob, row: TracedRollout): Attributes {
+function rolloutAttributes({ jobId }: TracedJob, row: EndedRollout): Attributes {
   const { id, candidateId, generation, stage, seed, status, tries, reward } = row;
   return {
     'ratchet.job.id': jobId,

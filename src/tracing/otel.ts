@@ -1,31 +1,17 @@
 /** OpenTelemetry's SDK, which reads its settings itself. Load it only where a collector is set. */
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  ROOT_CONTEXT,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  type HrTime,
-  type SpanContext,
-  type SpanStatus,
-} from '@opentelemetry/api';
-import { ExportResultCode, millisToHrTime, parseTraceParent } from '@opentelemetry/core';
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type SpanContext } from '@opentelemetry/api';
+import { ExportResultCode, parseTraceParent } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  BasicTracerProvider,
-  BatchSpanProcessor,
-  type ReadableSpan,
-  type SpanExporter,
-} from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
 import type { TraceCall } from '../clients/models/traced-call.js';
 import type { JobTrace } from '../core/jobs/trace.js';
 import { modelCallAttributes, modelCallName, type CallAttributeOptions } from './model-call.js';
-import type { EndedSpan } from './spans.js';
+import { readableOf, scope, statusOf } from './readable.js';
 import type { RequestSpan, TracedRequest, Tracing } from './tracing.js';
 
-const scope = 'ratchet';
 const stopMs = 3_000;
 
 export interface TracingOptions extends CallAttributeOptions {
@@ -115,31 +101,6 @@ function callerOf(traceparent: string | null): SpanContext | null {
 
 function contextOf(parent: SpanContext | null) {
   return parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
-}
-
-function statusOf(error: string | null): SpanStatus {
-  return { code: error === null ? SpanStatusCode.UNSET : SpanStatusCode.ERROR };
-}
-
-type Origin = Pick<ReadableSpan, 'resource'> & { version: string };
-
-function readableOf(span: EndedSpan, { resource, version }: Origin): ReadableSpan {
-  const { name, context, parentId, startMs, endMs, error, attributes } = span;
-  const ms = Math.max(0, endMs - startMs);
-  return {
-    ...{ name, kind: SpanKind.INTERNAL, resource, instrumentationScope: { name: scope, version } },
-    spanContext: () => context,
-    ...(parentId !== null && { parentSpanContext: { ...context, spanId: parentId } }),
-    ...{
-      startTime: millisToHrTime(startMs),
-      endTime: millisToHrTime(startMs + ms),
-      duration: millisToHrTime(ms) as HrTime,
-    },
-    status: statusOf(error),
-    attributes: { ...attributes, ...(error !== null && { 'error.type': error }) },
-    ...{ links: [], events: [], ended: true },
-    ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
-  };
 }
 
 /** Logs the first failure, and again the first one after a success. */

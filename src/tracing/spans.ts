@@ -13,6 +13,13 @@ export interface EndedSpan {
   /** Its `error.type`; null: no error. */
   error: string | null;
   attributes: Attributes;
+  /** Whether it is a call to another service. */
+  isClient?: boolean;
+}
+
+/** The trace of a job that was not traced. */
+export function derivedTraceId(jobId: string): string {
+  return hashOf(['trace', jobId]).slice(0, 32);
 }
 
 export function jobSpan(job: TracedRun): SpanContext {
@@ -32,12 +39,20 @@ export function rolloutSpan(trace: JobTrace, rolloutId: string): SpanContext {
   return contextOf(trace, ['rollout', rolloutId]);
 }
 
+/** A recorded model call. The span that was sent when it ended has an id of its own. */
+export function recordedCallSpan(trace: JobTrace, callId: string): SpanContext {
+  return contextOf(trace, ['call', callId]);
+}
+
 /** The W3C header that names a span as the parent. */
 export function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
 function contextOf({ traceId, sampled }: JobTrace, parts: readonly (string | number)[]): SpanContext {
-  const spanId = createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 16);
-  return { traceId, spanId, traceFlags: sampled ? 1 : 0 };
+  return { traceId, spanId: hashOf(parts).slice(0, 16), traceFlags: sampled ? 1 : 0 };
+}
+
+function hashOf(parts: readonly (string | number)[]): string {
+  return createHash('sha256').update(parts.join(' ')).digest('hex');
 }

@@ -60,16 +60,33 @@ describe('optimize', () => {
     for (let rule = 0; rule < 4; rule += 1) expect(best).toContain(`rule-${rule}.`);
 
     const id = /^Session (\S+)$/m.exec(err)![1]!;
-    const forms = ['prompt.txt', 'json', 'promptfoo', 'langfuse', 'dspy'];
+    const forms = ['prompt.txt', 'json', 'promptfoo', 'langfuse', 'dspy', 'mlflow'];
     const exported = await Promise.all(forms.map((form) => ratchet('export', id, '--to', form)));
-    expect(exported.map((one) => one.code)).toEqual([0, 0, 0, 0, 0]);
+    expect(exported.map((one) => one.code)).toEqual([0, 0, 0, 0, 0, 0]);
     const [text, ...others] = exported.map((one) => one.out);
     expect(text).toBe(best);
-    const [messages, promptfoo, langfuse, dspy] = others.map((json) => JSON.parse(json));
+    const [messages, promptfoo, langfuse, dspy, mlflow] = others.map((json) => JSON.parse(json));
     expect(messages.messages[1]).toEqual({ role: 'user', content: '{{input}}' });
     expect(JSON.parse(promptfoo.prompts[0])).toEqual(messages.messages);
     expect(langfuse).toMatchObject({ type: 'chat', prompt: messages.messages });
     expect(dspy.signature.instructions).toBe(messages.messages[0].content);
+
+    const { history, status, best_reward } = JSON.parse((await ratchet('results', id)).out);
+    expect(mlflow).toMatchObject({
+      'runs/create': { run_name: id, tags: expect.arrayContaining([{ key: 'ratchet.status', value: status }]) },
+      'runs/log-batch': { params: expect.arrayContaining([{ key: 'algorithm', value: 'gepa' }]) },
+      'runs/update': { status: 'FINISHED' },
+      'registered-models/create': { name: id, tags: [{ key: 'mlflow.prompt.is_prompt', value: 'true' }] },
+      'model-versions/create': {
+        tags: expect.arrayContaining([{ key: 'mlflow.prompt.text', value: JSON.stringify(messages.messages) }]),
+      },
+    });
+    const metrics = mlflow['runs/log-batch'].metrics as { key: string; value: number; step: number }[];
+    const rewards = metrics.filter(({ key }) => key === 'best_reward');
+    expect(rewards.map(({ step, value }) => [step, value])).toEqual(
+      (history as { generation: number; best_reward: number }[]).map((point) => [point.generation, point.best_reward]),
+    );
+    expect(rewards.at(-1)!.value).toBe(best_reward);
 
     const labels = ['--name', 'best of teams', '--tag', 'nightly', 'team-a'];
     const evaluated = await ratchet('eval', ...task, '--prompt', 'best-prompt.txt', ...labels);
@@ -81,6 +98,22 @@ describe('optimize', () => {
     const before = await ratchet('eval', ...task, '--prompt', 'prompt.txt', '--json');
     expect(JSON.parse(before.out)).toMatchObject({ summary: { mean_reward: 0, num_seeds: 40 } });
     const [a, b] = [before, evaluated].map(({ err }) => /^Evaluation (\S+)$/m.exec(err)![1]!);
+
+    const run = JSON.parse((await ratchet('export', b!, '--to', 'mlflow')).out);
+    expect(run['runs/log-batch'].metrics).toContainEqual(
+      expect.objectContaining({ key: 'mean_reward', value: 1, step: 0 }),
+    );
+    expect(run).toMatchObject({ 'runs/create': { run_name: 'best of teams' } });
+    expect(Object.keys(run)).toEqual(['runs/create', 'runs/log-batch', 'runs/update']);
+    const traces = await ratchet('export', b!, '--to', 'langfuse-traces');
+    const [body, ...rest] = traces.out.trimEnd().split('\n');
+    expect([traces.code, rest]).toEqual([0, []]);
+    const { batch } = JSON.parse(body!) as { batch: { type: string; body: { traceId?: string; value?: number } }[] };
+    const scores = batch.filter(({ type }) => type === 'score-create').map((score) => score.body);
+    expect(scores.map(({ value }) => value)).toEqual(Array(40).fill(1));
+    const generations = batch.filter(({ type }) => type === 'generation-create').map((event) => event.body.traceId);
+    expect(generations.sort()).toEqual(scores.map(({ traceId }) => traceId).sort());
+
     const [better, worse] = await Promise.all([ratchet('compare', a!, b!), ratchet('compare', b!, a!)]);
     expect(better).toMatchObject({
       code: 0,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ask, built, deploy, saying } from '../support/deployments-over-http.js';
-import { startFakeCollector, type FakeCollector } from '../support/fakes/collector.js';
+import { startFakeCollector, type CollectedSpan, type FakeCollector } from '../support/fakes/collector.js';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 import {
   createEvaluation,
@@ -10,6 +10,7 @@ import {
   type Evaluation,
   type Session,
 } from '../support/jobs-over-http.js';
+import { openTraces } from '../support/otlp.js';
 import { range } from '../support/range.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { SpanTree, treeOf } from '../support/span-tree.js';
@@ -131,6 +132,20 @@ describe('a session', () => {
       'gen_ai.usage.input_tokens': expect.any(Number),
       'gen_ai.usage.output_tokens': expect.any(Number),
     });
+
+    // The archive has the same spans, with content below the rollouts.
+    const headers = { authorization: `Bearer ${service.apiKey}` };
+    const zip = await fetch(`${service.url}${sessions}/${id}/traces`, { headers });
+    const { spans } = await openTraces(Buffer.from(await zip.arrayBuffer()));
+    const recorded = ({ kind }: { kind: number }) => kind === 1;
+    const sorted = (found: CollectedSpan[]) =>
+      found.map(({ resource: _, ...span }) => span).sort((a, b) => a.spanId.localeCompare(b.spanId));
+    expect(sorted(spans.filter(recorded))).toEqual(sorted(tree.spans.filter(recorded)));
+    const archived = spans.filter((span) => !recorded(span));
+    expect(archived).toHaveLength(calls.length);
+    const rolloutIds = new Set(rollouts.map(({ spanId }) => spanId));
+    expect(archived.filter(({ parentId }) => !rolloutIds.has(parentId))).toEqual([]);
+    expect(archived[0]!.attributes['gen_ai.input.messages']).toContain(baseline);
 
     // The container continues the trace; the model is not told of it.
     const byRollout = new Map(rollouts.map((span) => [span.attributes['ratchet.rollout.id'], span]));

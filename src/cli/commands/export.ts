@@ -1,12 +1,19 @@
-/** The best prompt of a session in the forms of other tools. */
+/** The best prompt or the rollouts of a job in the forms of other tools. */
+import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
 import type { sessionResultsSchema, sessionSchema } from '../../contracts/sessions/session.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { isFixed } from '../../core/prompts/row-template.js';
 import { ConfigError } from '../../config.js';
+import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
+import { tracesIn } from '../export/archive.js';
+import { langfuseBatches } from '../export/langfuse-traces.js';
+import { mlflowEvaluation, mlflowSession } from '../export/mlflow.js';
 import { note, say } from '../service/output.js';
 import { promptText, type Prompt } from '../task/prompt-file.js';
 
@@ -17,7 +24,8 @@ interface Source extends Prompt {
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
-const writers = {
+/** Forms of the best prompt of a session. */
+const prompts = {
   'prompt.txt': ({ messages }: Source) => promptText({ messages }, 'prompt.txt'),
   json: ({ messages }: Source) => json({ messages }),
   /** A promptfooconfig.yaml: JSON is YAML. */
@@ -29,23 +37,58 @@ const writers = {
   dspy: dspyProgram,
 };
 
-export const exportForms = Object.keys(writers) as (keyof typeof writers)[];
+type PromptForm = keyof typeof prompts;
+type Form = PromptForm | 'langfuse-traces' | 'mlflow';
+
+export const exportForms: Form[] = [...(Object.keys(prompts) as PromptForm[]), 'langfuse-traces', 'mlflow'];
 
 /** Writes to a file, or to stdout. */
-export async function exportPrompt(id: string, { to, out }: { to: keyof typeof writers; out?: string }): Promise<void> {
-  if (kindOf(id) !== 'session') throw new ConfigError(`${id.slice(0, 100)} is no id of a session`);
+export async function exportJob(id: string, { to, out }: { to: Form; out?: string }): Promise<void> {
+  const kind = kindOf(id);
+  if (kind !== 'session' && (kind !== 'evaluation' || to in prompts))
+    throw new ConfigError(`${id.slice(0, 100)} is no id of a session${to in prompts ? '' : ' or an evaluation'}`);
+  const path = `${jobKinds[kind].path}/${id}`;
   await withService(async (api) => {
-    const path = `${jobKinds.session.path}/${id}`;
-    const [{ policy }, { best_prompt: best }] = await Promise.all([
-      api.call<z.output<typeof sessionSchema>>('GET', path),
-      api.call<z.output<typeof sessionResultsSchema>>('GET', `${path}/results`),
-    ]);
-    if (!best) throw new FailedJob(`The session ${id} has no evaluated prompt yet.`);
-    const text = writers[to]({ messages: best.messages, policy, sessionId: id });
-    if (out === undefined) return say(text.trimEnd());
-    await writeFile(out, text);
-    note(`Wrote ${out}.`);
+    if (to === 'langfuse-traces') await writeLines(langfuseTraces(api, path), out);
+    else if (to === 'mlflow') await write(json(await mlflow(api, path, kind)), out);
+    else await write(await prompt(api, path, id, to), out);
   });
+}
+
+async function prompt(api: Api, path: string, sessionId: string, form: PromptForm): Promise<string> {
+  const [{ policy }, { best_prompt: best }] = await Promise.all([
+    api.call<z.output<typeof sessionSchema>>('GET', path),
+    api.call<z.output<typeof sessionResultsSchema>>('GET', `${path}/results`),
+  ]);
+  if (!best) throw new FailedJob(`The session ${sessionId} has no evaluated prompt yet.`);
+  return prompts[form]({ messages: best.messages, policy, sessionId });
+}
+
+async function mlflow(api: Api, path: string, kind: 'session' | 'evaluation'): Promise<object> {
+  if (kind === 'evaluation') return mlflowEvaluation(await api.call('GET', path));
+  const [session, results] = await Promise.all([
+    api.call<z.output<typeof sessionSchema>>('GET', path),
+    api.call<z.output<typeof sessionResultsSchema>>('GET', `${path}/results`),
+  ]);
+  return mlflowSession(session, results);
+}
+
+async function* langfuseTraces(api: Api, path: string): AsyncGenerator<string> {
+  yield* langfuseBatches(tracesIn(await api.download(`${path}/traces`)), (id, bytes) =>
+    note(`${id} has ${bytes} bytes, more than Langfuse takes: written without its content.`),
+  );
+}
+
+async function write(text: string, out: string | undefined): Promise<void> {
+  if (out === undefined) return say(text.trimEnd());
+  await writeFile(out, text);
+  note(`Wrote ${out}.`);
+}
+
+async function writeLines(lines: AsyncIterable<string>, out: string | undefined): Promise<void> {
+  if (out === undefined) return pipeline(Readable.from(lines), process.stdout, { end: false });
+  await pipeline(Readable.from(lines), createWriteStream(out));
+  note(`Wrote ${out}.`);
 }
 
 /** The saved state of a `dspy.Predict` with the fields `input` and `answer`. */

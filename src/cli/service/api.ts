@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { z } from 'zod';
@@ -78,6 +79,13 @@ export class Api {
   async remove(path: string): Promise<void> {
     const response = await this.request('DELETE', path, {});
     if (!response.ok) throw await this.failure(`DELETE ${path}`, response);
+  }
+
+  /** Reads a file. */
+  async download(path: string): Promise<Readable> {
+    const response = await this.request('GET', path, {});
+    if (!response.ok) throw await this.failure(`GET ${path}`, response);
+    return Readable.fromWeb(response.body as WebStream);
   }
 
   /** Sends a file as the body. */

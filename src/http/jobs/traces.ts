@@ -15,6 +15,7 @@ import {
 import type { HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { requireKept } from './expired.js';
+import { otlpTraces } from './trace-spans.js';
 import { idFields, iso, isoOrNull } from './view.js';
 import { entryDate } from '../server/zip.js';
 
@@ -35,8 +36,8 @@ export async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promi
 }
 
 /**
- * Streams all traces of a job as a ZIP of `<trace_id>.json`, sorted by name: the same traces give
- * the same bytes. An error aborts the download.
+ * Streams the traces of a job as a ZIP, sorted by id: `<trace_id>.json`, then it as OTLP/JSON;
+ * at last `otlp/job.json`. The same traces give the same bytes. An error aborts the download.
  */
 export function traceArchive(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, job: JobRow): FastifyReply {
   requireKept(job, 'traces');
@@ -56,21 +57,28 @@ async function fill(archive: ZipArchive, deps: HttpDeps, job: JobRow): Promise<v
     () => false,
     () => false,
   );
+  const add = async (name: string, text: string): Promise<boolean> => {
+    const added = once(archive, 'entry').then(() => true);
+    archive.append(text, { name, date: entryDate });
+    return Promise.race([added, aborted]);
+  };
+  const otlp = await otlpTraces(deps, job);
   let after = '';
   for (;;) {
     const heads = await deps.db.org(job.orgId, (tx) => readTraceHeads(tx, job.jobId, after, headsPerQuery));
     for (const batch of batches(heads)) {
-      for (const trace of await readTraces(deps, job, batch)) {
-        const added = once(archive, 'entry').then(() => true);
-        archive.append(`${JSON.stringify(trace, null, 2)}\n`, { name: `${trace.trace_id}.json`, date: entryDate });
-        if (!(await Promise.race([added, aborted]))) return;
+      for (const [head, calls] of await readCalls(deps, job, batch)) {
+        const name = `${head.rolloutId}.json`;
+        if (!(await add(name, `${JSON.stringify(view(job, head, calls), null, 2)}\n`))) return;
+        const spans = otlp.rollout(head, calls);
+        if (spans !== null && !(await add(`otlp/${name}`, spans))) return;
       }
     }
     const last = heads.at(-1);
     if (!last || heads.length < headsPerQuery) break;
     after = last.rolloutId;
   }
-  await archive.finalize();
+  if (await add('otlp/job.json', otlp.job())) await archive.finalize();
 }
 
 /** Groups heads into batches of bounded size. */
@@ -89,12 +97,12 @@ function* batches(heads: TraceHead[]): Generator<TraceHead[]> {
   if (batch.length > 0) yield batch;
 }
 
-async function readTraces(deps: HttpDeps, job: JobRow, heads: TraceHead[]): Promise<Trace[]> {
+async function readCalls(deps: HttpDeps, job: JobRow, heads: TraceHead[]): Promise<[TraceHead, TraceCall[]][]> {
   const ids = heads.map((head) => head.rolloutId);
   const calls = await deps.db.org(job.orgId, (tx) => readTraceCalls(tx, job.jobId, ids));
   const byRollout = new Map<string, TraceCall[]>(ids.map((id) => [id, []]));
   for (const call of calls) byRollout.get(call.rolloutId)?.push(call);
-  return heads.map((head) => view(job, head, byRollout.get(head.rolloutId) ?? []));
+  return heads.map((head) => [head, byRollout.get(head.rolloutId) ?? []]);
 }
 
 /** Usage of each step of a graph, in the order of first calls. */

@@ -55,17 +55,38 @@ export interface EndedJob extends TracedRun {
   sentThrough: number;
 }
 
+const jobColumns = `j.id as "jobId", j.run, j.kind, j.algorithm, j.status, j.stopped_by as "stoppedBy",
+  j.error_details->>'code' as "errorCode",
+  ${jsonFields<SessionProjection>('j.projection').text('bestReward')}::float8 as "bestReward",
+  j.created_at as "createdAt", j.completed_at as "completedAt"`;
+
 /** Takes a job for a while, to send its spans; null: it was taken, or runs again. */
 export async function takeDueTrace(tx: Tx, jobId: string): Promise<EndedJob | null> {
   const [row] = await tx.query<EndedJob & Record<string, unknown>>(
     `with taken as (
        update job_traces set due_at = now() + interval '1 minute' where job_id = $1 and due_at <= now() returning *
      )
-     select t.job_id as "jobId", j.run, t.trace_id as "traceId", t.parent_id as "parentId", t.sampled,
-            j.kind, j.algorithm, j.status, j.stopped_by as "stoppedBy", j.error_details->>'code' as "errorCode",
-            ${jsonFields<SessionProjection>('j.projection').text('bestReward')}::float8 as "bestReward",
-            j.created_at as "createdAt", j.completed_at as "completedAt", t.generation, t.sent_through as "sentThrough"
+     select ${jobColumns}, t.trace_id as "traceId", t.parent_id as "parentId", t.sampled, t.generation,
+            t.sent_through as "sentThrough"
        from taken t join jobs j on j.id = t.job_id where j.completed_at is not null`,
+    [jobId],
+  );
+  return row ?? null;
+}
+
+/** A job as its span shows it at any time. */
+export interface RecordedJob extends Omit<EndedJob, 'traceId' | 'completedAt' | 'sentThrough'> {
+  /** null: the job was not traced. */
+  traceId: string | null;
+  /** null: it runs. */
+  completedAt: Date | null;
+}
+
+export async function readRecordedJob(tx: Tx, jobId: string): Promise<RecordedJob | null> {
+  const [row] = await tx.query<RecordedJob & Record<string, unknown>>(
+    `select ${jobColumns}, t.trace_id as "traceId", t.parent_id as "parentId", coalesce(t.sampled, true) as sampled,
+            coalesce(t.generation, -1) as generation
+       from jobs j left join job_traces t on t.job_id = j.id where j.id = $1`,
     [jobId],
   );
   return row ?? null;
@@ -114,14 +135,17 @@ export interface TracedRollout extends Record<string, unknown> {
   completedAt: Date;
 }
 
+/** SQL of whether a rollout `r` has a span: it was begun and has ended. */
+export const hasSpan = `(r.completed_at is not null and (r.attempt > 0 or r.source = 'caller'))`;
+
 /** A page of a job's rollouts that were begun, from an ordinal on. */
 export function readTracedRollouts(tx: Tx, jobId: string, from: number, limit: number): Promise<TracedRollout[]> {
   return tx.query<TracedRollout>(
     `select id, ordinal, candidate_id as "candidateId", stage, generation, seed, status, attempt as tries, reward,
             error->>'code' as "errorCode", prompt_tokens as "promptTokens", completion_tokens as "completionTokens",
             cost_usd as "costUsd", coalesce(started_at, created_at) as "startedAt", completed_at as "completedAt"
-       from rollouts
-      where job_id = $1 and ordinal >= $2 and completed_at is not null and (attempt > 0 or source = 'caller')
+       from rollouts r
+      where job_id = $1 and ordinal >= $2 and ${hasSpan}
       order by ordinal limit $3`,
     [jobId, from, limit],
   );

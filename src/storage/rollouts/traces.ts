@@ -1,6 +1,7 @@
 import { taskIdOf } from './task-id.js';
 import { callerRolloutId } from './calls.js';
 import type { Tx } from '../db/db.js';
+import { hasSpan } from '../jobs/traces.js';
 
 /** A model call in a trace, with the unchanged request and response. */
 export interface TraceCall extends Record<string, unknown> {
@@ -17,7 +18,7 @@ export interface TraceCall extends Record<string, unknown> {
   promptTokens: number | null;
   completionTokens: number | null;
   costUsd: number | null;
-  costSource: string;
+  costSource: 'reported' | 'table' | 'unknown';
   latencyMs: number | null;
   cachedFrom: string | null;
   createdAt: Date;
@@ -39,6 +40,8 @@ export interface TraceHead extends Record<string, unknown> {
   details: unknown;
   error: { code: string; message: string } | null;
   resent: number;
+  tries: number;
+  hasSpan: boolean;
   latencyMs: number | null;
   createdAt: Date;
   startedAt: Date | null;
@@ -47,7 +50,8 @@ export interface TraceHead extends Record<string, unknown> {
 }
 
 const columns = `r.id as "rolloutId", r.idx, r.source, r.seed, ${taskIdOf} as "taskId", r.stage, r.generation, r.candidate_id as "candidateId", r.status,
-  r.reward, r.feedback, r.details, r.error, r.resent, r.latency_ms as "latencyMs", r.created_at as "createdAt",
+  r.reward, r.feedback, r.details, r.error, r.resent, r.attempt as tries, ${hasSpan} as "hasSpan",
+  r.latency_ms as "latencyMs", r.created_at as "createdAt",
   r.started_at as "startedAt", r.completed_at as "completedAt",
   (select coalesce(sum(pg_column_size(c.request) + coalesce(pg_column_size(c.response), 0)), 0)
      from model_calls c where c.job_id = r.job_id and c.rollout_id = r.id)::float8 as bytes`;

@@ -1,4 +1,4 @@
-import { unzip } from '../../support/unzip.js';
+import { openTraces } from '../../support/otlp.js';
 import type { CallRow, JobEvidence, RolloutRow, SeenEvent } from './evidence.js';
 import type { Job } from '../jobs.js';
 import { isOfClient, keyOf, rolloutOf } from '../keys.js';
@@ -106,8 +106,8 @@ async function traces(world: World, job: Job): Promise<JobEvidence['traces']> {
     headers: { authorization: `Bearer ${world.apiKey}` },
   });
   if (!answer.ok) throw new Error(`the archive of ${job.id} answered ${answer.status}`);
-  const files = await unzip(Buffer.from(await answer.arrayBuffer()));
-  return files.map(({ text }) => {
+  const { json } = await openTraces(Buffer.from(await answer.arrayBuffer()));
+  return json.map(({ text }) => {
     const { trace_id, status, reward, resent, calls } = JSON.parse(text) as {
       trace_id: string;
       status: string;
