@@ -74,7 +74,8 @@ export class ApiReader {
   /** The trace ids of an archive, which names its files by them. */
   async traceIds(path: string): Promise<string[]> {
     const { body } = await this.get(path);
-    return (await unzip(body)).map(({ name }) => name.replace(/\.json$/, ''));
+    const names = (await unzip(body)).map(({ name }) => name);
+    return names.filter((name) => !name.startsWith('otlp/')).map((name) => name.replace(/\.json$/, ''));
   }
 }
 

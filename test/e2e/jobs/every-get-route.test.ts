@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { built, deploy, readDeployment } from '../../support/deployments-over-http.js';
+import { built, deploy, readDeployment, saying } from '../../support/deployments-over-http.js';
 import { answers, startFakeContainer, type Behaviour, type FakeContainer } from '../../support/fakes/container.js';
 import { startFakeModel } from '../../support/fakes/model.js';
 import { echo, startTraffic, type Traffic } from '../../support/fakes/traffic.js';
@@ -159,6 +159,7 @@ function idsOf(jobs: readonly string[]): Record<string, Ids> {
     candidate_id: column('candidate_id'),
     prompt_lever_id: column('lever_id'),
     version: column('version'),
+    model: () => ['served'],
     trace_id: async (path) => (await reader.traceIds(path)).slice(0, 5),
   };
 }
@@ -188,6 +189,8 @@ test('every GET route answers for every kind of job', async () => {
     body: '{"text":"one"}\n{"text":"two"}',
   });
   expect(uploaded.status).toBe(201);
+  const source = saying('Answer well.', { provider: 'graph', model: 'graph' });
+  await built(on.service, await deploy(on.service, { name: 'served', source }));
   const jobs = await startJobs();
   const running = await walk(jobs);
   expect(running.wrong).toEqual([]);
