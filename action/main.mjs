@@ -21,8 +21,9 @@ const { code, out } = await check();
 if (!existsSync(report)) process.exit(code || 1);
 const markdown = readFileSync(report, 'utf8');
 if (env.GITHUB_STEP_SUMMARY) appendFileSync(env.GITHUB_STEP_SUMMARY, markdown);
-if (env.GITHUB_OUTPUT) appendFileSync(env.GITHUB_OUTPUT, outputsOf(JSON.parse(out)));
-await comment(markdown, JSON.parse(out).prompt);
+const result = JSON.parse(out);
+if (env.GITHUB_OUTPUT) appendFileSync(env.GITHUB_OUTPUT, outputsOf(result));
+await comment(markdown, result.prompt);
 process.exit(code);
 
 /** The commit of a ref, fetched if needed: a checkout of depth 1 has no base. */

@@ -21,7 +21,7 @@ export abstract class Job<K extends Kind> extends Handle<Answer<`get${K}`>, Answ
     return this.call(`get${this.kind}`, options);
   }
 
-  /** Starts nothing more; what is in flight may end. */
+  /** Starts no more rollouts; rollouts in flight finish. */
   pause(options?: CallOptions): Promise<Answer<`pause${K}`>> {
     return this.call(`pause${this.kind}`, options);
   }

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { EndedJob } from '../storage/jobs/traces.js';
+import type { EndedJob, TracedRollout } from '../storage/jobs/traces.js';
 import { candidateSpan, generationSpan, jobSpan, rolloutSpan, type EndedSpan } from './spans.js';
 
 interface Extent {
@@ -13,19 +13,20 @@ export interface TracedJob extends Omit<EndedJob, 'completedAt' | 'sentThrough'>
 }
 
 /** A rollout that has ended. */
-export interface EndedRollout {
-  id: string;
-  candidateId: string | null;
-  stage: string | null;
-  generation: number | null;
-  seed: number | null;
-  status: string;
-  tries: number;
-  reward: number | null;
-  errorCode: string | null;
-  startedAt: Date;
-  completedAt: Date;
-}
+export type EndedRollout = Pick<
+  TracedRollout,
+  | 'id'
+  | 'candidateId'
+  | 'stage'
+  | 'generation'
+  | 'seed'
+  | 'status'
+  | 'tries'
+  | 'reward'
+  | 'errorCode'
+  | 'startedAt'
+  | 'completedAt'
+>;
 
 /**
  * The spans of a job, from its record: first its rollouts, then those above them. `isWhole`: the

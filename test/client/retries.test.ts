@@ -6,8 +6,8 @@ import { serviceOfFile } from '../support/service-of-file.js';
 import { startFaultProxy, type Fault, type FaultProxy } from './fault-proxy.js';
 import { clientOf, evaluationOf, policy, sums } from './world.js';
 
-// What is repeated and what is not: through cut connections to the service, and against a server
-// with chosen answers.
+// Which requests the client retries: over cut connections to the service, and against a server with
+// chosen answers.
 
 const on = serviceOfFile();
 let proxy: FaultProxy;

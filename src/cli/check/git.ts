@@ -15,6 +15,9 @@ export async function commitOf(ref: string): Promise<string> {
   }
 }
 
+/** A commit as people read it. */
+export const shortOf = (commit: string): string => commit.slice(0, 8);
+
 /** The text of a file of the current folder as of a commit; null: it did not exist. */
 export async function fileAt(commit: string, path: string): Promise<string | null> {
   const name = `./${path}`;

@@ -1,6 +1,7 @@
 /** The report of a check in Markdown, for the comment of a pull request. */
-import { decimal, dollars } from '../service/output.js';
+import { decimal, dollars, intervalText } from '../service/output.js';
 import type { Check } from './command.js';
+import { shortOf } from './git.js';
 import type { Measured, Measurement } from './measure.js';
 
 const mostListed = 10;
@@ -23,10 +24,9 @@ function resultOf(commit: string, { head, base, comparison }: Measurement): stri
     return `New: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows (\`${head.job_id}\`).`;
   const { a, b, difference, verdict, won, lost, tied, seeds_compared: compared } = comparison;
   const latency = (side: typeof a) => (side.latency_ms ? `${Math.round(side.latency_ms.mean)} ms` : 'not measured');
-  const interval = `95 %: ${decimal(difference.low)} to ${decimal(difference.high)}`;
   const signed = `${difference.mean < 0 ? '' : '+'}${decimal(difference.mean)}`;
   return [
-    `| | \`${commit.slice(0, 8)}\` | this change |`,
+    `| | \`${shortOf(commit)}\` | this change |`,
     '| --- | --- | --- |',
     `| mean reward | ${decimal(a.mean_reward)} | **${decimal(b.mean_reward)}** |`,
     `| cost per row | ${dollars(a.cost_usd)} | ${dollars(b.cost_usd)} |`,
@@ -34,7 +34,7 @@ function resultOf(commit: string, { head, base, comparison }: Measurement): stri
     `| rows failed | ${base.rows_failed} | ${head.rows_failed} |`,
     `| evaluation | \`${base.job_id}\` | \`${head.job_id}\` |`,
     '',
-    `**${verdict.replaceAll('_', ' ')}**: ${signed} (${interval}) on ${compared} rows; won ${won}, lost ${lost}, tied ${tied}.`,
+    `**${verdict.replaceAll('_', ' ')}**: ${signed} (${intervalText(difference)}) on ${compared} rows; won ${won}, lost ${lost}, tied ${tied}.`,
     lostRows(base, head),
   ].join('\n');
 }

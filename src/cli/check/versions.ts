@@ -1,6 +1,6 @@
 import { parseProject, parsePrompt, projectFile, type ReadTask, type TaskOptions } from '../task/task.js';
 import type { Prompt } from '../task/prompt-file.js';
-import { fileAt } from './git.js';
+import { fileAt, shortOf } from './git.js';
 
 /** A prompt and the model that answers it. */
 export interface Version {
@@ -11,7 +11,7 @@ export interface Version {
 /** The version at a commit; null: the commit has no file of the prompt. */
 export async function versionAt(commit: string, task: ReadTask, given: TaskOptions): Promise<Version | null> {
   const text = await fileAt(commit, projectFile);
-  const project = text === null ? {} : parseProject(text, `${projectFile} at ${commit.slice(0, 8)}`);
+  const project = text === null ? {} : parseProject(text, `${projectFile} at ${shortOf(commit)}`);
   const path = given.prompt ?? project.prompt ?? task.prompt!;
   const file = await fileAt(commit, path);
   if (file === null) return null;

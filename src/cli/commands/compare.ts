@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { comparisonSchema } from '../../contracts/comparison.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, dollars, say, sayJson } from '../service/output.js';
+import { decimal, dollars, intervalText, say, sayJson } from '../service/output.js';
 
 /** Compares two evaluations, sessions, candidates or deployments; fails unless `b` is better. */
 export async function compare(a: string, b: string, { json = false }: { json?: boolean }): Promise<void> {
@@ -18,9 +18,8 @@ export async function compare(a: string, b: string, { json = false }: { json?: b
           `${name}  ${side.id}: mean reward ${decimal(side.mean_reward)}, ${dollars(side.cost_usd)} a rollout${latency}`,
         );
       }
-      const interval = `95 %: ${decimal(difference.low)} to ${decimal(difference.high)}`;
       say(
-        `b - a: ${decimal(difference.mean)} (${interval}) on ${seeds} seeds; b won ${won}, lost ${lost}, tied ${tied}`,
+        `b - a: ${decimal(difference.mean)} (${intervalText(difference)}) on ${seeds} seeds; b won ${won}, lost ${lost}, tied ${tied}`,
       );
     }
     if (verdict !== 'better') throw new FailedJob(`b is ${verdict.replaceAll('_', ' ')}.`);

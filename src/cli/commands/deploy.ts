@@ -5,7 +5,7 @@ import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, note, say, sayJson } from '../service/output.js';
+import { decimal, intervalText, note, say, sayJson } from '../service/output.js';
 import { modelOf } from '../task/model-name.js';
 import { readJsonOption, readProject, readPrompt } from '../task/task.js';
 
@@ -63,8 +63,7 @@ function printGate({ gate }: Deployment): void {
   const measured = [
     candidate && `candidate ${decimal(candidate.reward)}`,
     incumbent && `incumbent ${decimal(incumbent.reward)}`,
-    comparison &&
-      `difference ${decimal(comparison.difference)} (95 %: ${decimal(comparison.interval.low)} to ${decimal(comparison.interval.high)})`,
+    comparison && `difference ${decimal(comparison.difference)} (${intervalText(comparison.interval)})`,
   ];
   say(`Gate on ${seeds} seeds, at least ${demanded}: ${measured.filter(Boolean).join(', ') || 'not measured'}`);
 }

@@ -56,21 +56,21 @@ export async function exportJob(id: string, { to, out }: { to: Form; out?: strin
 }
 
 async function prompt(api: Api, path: string, sessionId: string, form: PromptForm): Promise<string> {
-  const [{ policy }, { best_prompt: best }] = await Promise.all([
-    api.call<z.output<typeof sessionSchema>>('GET', path),
-    api.call<z.output<typeof sessionResultsSchema>>('GET', `${path}/results`),
-  ]);
+  const [{ policy }, { best_prompt: best }] = await sessionWithResults(api, path);
   if (!best) throw new FailedJob(`The session ${sessionId} has no evaluated prompt yet.`);
   return prompts[form]({ messages: best.messages, policy, sessionId });
 }
 
 async function mlflow(api: Api, path: string, kind: 'session' | 'evaluation'): Promise<object> {
   if (kind === 'evaluation') return mlflowEvaluation(await api.call('GET', path));
-  const [session, results] = await Promise.all([
+  return mlflowSession(...(await sessionWithResults(api, path)));
+}
+
+function sessionWithResults(api: Api, path: string) {
+  return Promise.all([
     api.call<z.output<typeof sessionSchema>>('GET', path),
     api.call<z.output<typeof sessionResultsSchema>>('GET', `${path}/results`),
   ]);
-  return mlflowSession(session, results);
 }
 
 async function* langfuseTraces(api: Api, path: string): AsyncGenerator<string> {

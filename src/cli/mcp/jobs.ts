@@ -3,6 +3,7 @@ import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { evaluationResultsSchema } from '../../contracts/evaluations/evaluation.js';
 import { kindOf } from '../../core/jobs/kinds.js';
+import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { Api } from '../service/api.js';
 import { control, newestJobs, pathOf, resultsOf } from '../commands/jobs.js';
 import { answer, reads } from './answer.js';
@@ -12,7 +13,6 @@ const id = z.string().describe('Id of a session (ses_â€¦), an evaluation (evl_â€
 const longestWatchS = 50;
 const pollMs = 500;
 const lowestShown = 20;
-const ended = ['completed', 'failed', 'cancelled', 'ready'];
 
 type Job = { status: string; progress?: { completed?: number; rollouts_completed?: number; total?: number } };
 
@@ -31,7 +31,7 @@ export function registerJobTools(server: McpServer, api: Api): void {
   server.registerTool(
     'watch',
     {
-      description: `The state of a job as soon as it has ended, or after at most wait_seconds. Repeat until status is one of ${ended.join(', ')}.`,
+      description: `The state of a job as soon as it has ended, or after at most wait_seconds. Repeat until status is completed, failed, cancelled or ready.`,
       inputSchema: z.strictObject({ id, wait_seconds: z.number().min(0).max(longestWatchS).default(longestWatchS) }),
       annotations: reads,
     },
@@ -102,9 +102,14 @@ async function watch(api: Api, id: string, seconds: number, { mcpReq }: ServerCo
         params: { progressToken, progress: rollouts, message },
       });
     }
-    if (ended.includes(job.status) || performance.now() >= until || mcpReq.signal.aborted) return job;
+    if (isEnded(job.status) || performance.now() >= until || mcpReq.signal.aborted) return job;
     await delay(pollMs);
   }
+}
+
+/** Whether a job has ended; a deployment that answers is ready. */
+function isEnded(status: string): boolean {
+  return status === 'ready' || isTerminal(status as Status);
 }
 
 type EvaluationResults = z.output<typeof evaluationResultsSchema>;

@@ -44,6 +44,11 @@ export function agreementText(agreement: z.output<typeof agreementSchema>): stri
   return `Judge: agrees with the labels on ${decimal(accuracy)} of ${outputs} outputs (kappa ${decimal(kappa)}), ${verdict}`;
 }
 
+/** A 95 % interval. */
+export function intervalText({ low, high }: { low: number; high: number }): string {
+  return `95 %: ${decimal(low)} to ${decimal(high)}`;
+}
+
 /** ±Number.MAX_VALUE: the end of an interval without a bound. */
 export function decimal(value: number | null): string {
   if (value === null) return 'none';

@@ -34,7 +34,7 @@ export function linkCreates({ paths = {}, components }: LinkedDocument): void {
     const fields = created && fieldsOf(created, components);
     if (!fields) continue;
     const links = operations.flatMap((target) => linkTo(target, collectionOf(path), fields) ?? []);
-    // A 200 is of what an equal request created before.
+    // A 200 returns the resource that an equal request has created.
     for (const answer of known ? [known, created] : [created])
       answer.links = Object.fromEntries(links.map((link) => [link.operationId, link]));
   }

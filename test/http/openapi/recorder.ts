@@ -80,7 +80,7 @@ export class Recorder {
     return { status: String(response.status), type, value };
   }
 
-  /** Sends a request, whatever the answer. */
+  /** Sends a request; returns a response of any status. */
   send(method: string, path: string, { path: ids = {}, query, body, type, accept }: Call): Promise<Response> {
     const url = new URL(
       path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!)),
