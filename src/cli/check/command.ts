@@ -3,14 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../../config.js';
 import { refusalsOf, type Gate } from './gate.js';
-import { commitOf } from './git.js';
+import { commitOf, shortOf } from './git.js';
 import { measure, type Measured, type Measurement } from './measure.js';
 import { checkReport } from './report.js';
 import { versionAt } from './versions.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import type { EvaluateOptions } from '../commands/evaluate.js';
-import { decimal, say, sayJson } from '../service/output.js';
+import { decimal, intervalText, say, sayJson } from '../service/output.js';
 import { promptDiff } from '../task/prompt-file.js';
 import { promptOf, readTask } from '../task/task.js';
 
@@ -38,15 +38,20 @@ export async function check(given: CheckOptions): Promise<void> {
   const commit = await commitOf(against);
   const head = { prompt: await promptOf(task), model: task.model };
   const base = await versionAt(commit, task, options);
-  const diff = base && promptDiff(base.prompt, head.prompt, [`${task.prompt} at ${commit.slice(0, 8)}`, task.prompt]);
-  const result: Check = { prompt: task.prompt, commit, diff, measured: null, refusals: [] };
+  const diff = base && promptDiff(base.prompt, head.prompt, [`${task.prompt} at ${shortOf(commit)}`, task.prompt]);
+  const facts = { prompt: task.prompt, commit, diff };
   const isSame = base !== null && base.model === head.model && isDeepStrictEqual(base.prompt, head.prompt);
-  if (!isSame) {
-    await withService(async (api) => {
-      const measured = await measure(api, task, { head, base }, { name, tag });
-      Object.assign(result, { measured, refusals: refusalsOf({ minReward, minImprovement }, measured) });
-    });
-  }
+  if (isSame) return conclude({ ...facts, measured: null, refusals: [] }, { report, json });
+  // An interrupted command has no conclusion.
+  await withService(async (api) => {
+    const measured = await measure(api, task, { head, base }, { name, tag });
+    const refusals = refusalsOf({ minReward, minImprovement }, measured);
+    await conclude({ ...facts, measured, refusals }, { report, json });
+  });
+}
+
+/** Writes the report, prints the result, and fails if the gate refuses. */
+async function conclude(result: Check, { report, json }: { report: string | undefined; json: boolean }): Promise<void> {
   if (report !== undefined) await writeFile(report, checkReport(result));
   if (json) sayJson(summaryOf(result));
   else printCheck(result);
@@ -67,13 +72,14 @@ function summaryOf({ prompt, commit, diff, measured, refusals }: Check) {
 }
 
 function printCheck({ prompt, commit, diff, measured }: Check): void {
-  if (measured === null) return say(`${prompt} is as at ${commit.slice(0, 8)}; nothing was evaluated.`);
+  if (measured === null) return say(`${prompt} is as at ${shortOf(commit)}; nothing was evaluated.`);
   const { head, comparison } = measured;
   if (diff !== null) say(diff);
   if (comparison === null)
     return say(`${prompt} is new: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows.`);
   const { difference, verdict, won, lost, tied } = comparison;
-  const interval = `95 %: ${decimal(difference.low)} to ${decimal(difference.high)}`;
-  say(`Mean reward ${decimal(comparison.a.mean_reward)} -> ${decimal(comparison.b.mean_reward)} (${interval})`);
+  say(
+    `Mean reward ${decimal(comparison.a.mean_reward)} -> ${decimal(comparison.b.mean_reward)} (${intervalText(difference)})`,
+  );
   say(`${verdict.replaceAll('_', ' ')}: won ${won}, lost ${lost}, tied ${tied}`);
 }
