@@ -31,7 +31,7 @@ function ratchet(...args: string[]) {
 }
 
 function run(args: string[], key: object, input = '') {
-  const command = ['--import', join(root, 'scripts/ts-loader.mjs'), join(root, 'src/cli/ratchet.ts'), ...args];
+  const command = [join(root, 'dist/src/cli/ratchet.js'), ...args];
   const env = { ...process.env, RATCHET_URL: on.service.url, ...key };
   return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
     const child = execFile(process.execPath, command, { cwd: folder, env }, (_error, out, err) => {

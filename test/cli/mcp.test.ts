@@ -26,7 +26,7 @@ beforeAll(async () => {
   const env = { RATCHET_URL: on.service.url, RATCHET_API_KEY: on.service.apiKey };
   transport = new StdioClientTransport({
     command: process.execPath,
-    args: ['--import', join(root, 'scripts/ts-loader.mjs'), join(root, 'src/cli/ratchet.ts'), 'mcp'],
+    args: [join(root, 'dist/src/cli/ratchet.js'), 'mcp'],
     cwd: folder,
     env: { ...(process.env as Record<string, string>), ...env },
     stderr: 'ignore',

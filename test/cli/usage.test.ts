@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 const ratchet = (...args: string[]) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const command = ['--import', './scripts/ts-loader.mjs', 'src/cli/ratchet.ts', ...args];
+    const command = ['dist/src/cli/ratchet.js', ...args];
     const child = execFile(process.execPath, command, { cwd: root }, (_error, out, err) => {
       resolve({ code: child.exitCode!, out, err });
     });
