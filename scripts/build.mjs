@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { Fault, root, start } from './install.mjs';
 import { withLock } from './lock.mjs';
 
-const folders = ['src', 'workflows', 'activities', 'examples'];
+const folders = ['src', 'workflows', 'activities', 'examples', 'dashboard'];
 const configuration = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
 const dist = join(root, 'dist');
 const stamp = join(dist, 'build.sha256');
@@ -24,13 +24,14 @@ export async function build() {
     rmSync(draft, { recursive: true, force: true });
     try {
       compile(draft);
-      for (const file of inputs()) if (!file.endsWith('.ts')) copy(file, draft);
+      for (const file of inputs()) if (!/\.tsx?$/.test(file) && !file.startsWith('dashboard')) copy(file, draft);
       rmSync(dist, { recursive: true, force: true });
       renameSync(draft, dist);
     } finally {
       rmSync(draft, { recursive: true, force: true });
     }
     await bundleWorkflows();
+    await bundleDashboard();
     writeFileSync(stamp, made);
   });
 }
@@ -58,6 +59,11 @@ async function bundleWorkflows() {
     logger: new DefaultLogger('WARN'),
   });
   writeFileSync(join(dist, 'workflow-bundle.js'), code);
+}
+
+async function bundleDashboard() {
+  const { build: bundle } = await import('vite');
+  await bundle({ configFile: join(root, 'dashboard', 'vite.config.mjs'), logLevel: 'warn' });
 }
 
 function isCurrent() {

@@ -13,6 +13,7 @@ import { checkRoles, exposureWarnings, type Config, type Roles } from './config.
 import { firstFree } from './embedded/ports.js';
 import { end } from './embedded/process.js';
 import { buildApp } from './http/app.js';
+import { createLoginTokens } from './http/dashboard/login-tokens.js';
 import { registerDeploymentInference } from './http/inference/deployment.js';
 import { createBytesInFlight } from './http/inference/bytes-in-flight.js';
 import { registerProxy } from './http/inference/proxy.js';
@@ -46,6 +47,8 @@ export interface Service {
   url: string | null;
   /** The first API key; null: this process has no API. */
   apiKey: string | null;
+  /** A link that signs one browser in to the dashboard. */
+  loginUrl: string | null;
   /** Whether the key is new: show it once. */
   apiKeyCreated: boolean;
   temporalUi: string | null;
@@ -117,6 +120,8 @@ export async function startService(
     const port = config.port === 0 ? await firstFree() : config.port;
     const publicUrl =
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    // Several processes would not know each other's tokens; an API alone is not where its user is.
+    const loginTokens = apiKey && roles.work ? createLoginTokens(apiKey.value) : null;
     const metrics = createMetrics();
     const tracing = config.tracing ? await loadTracing(config.tracing, log, (name) => providers.addressOf(name)) : null;
     stops.push(() => tracing?.stop());
@@ -153,6 +158,7 @@ export async function startService(
         publicUrl,
         listenHost: config.host,
         version,
+        loginTokens,
         temporalUrl: (workflowId) =>
           temporalUi && `${temporalUi}/namespaces/${client.options.namespace}/workflows/${workflowId}`,
         codec: config.codecKey && {
@@ -226,6 +232,7 @@ export async function startService(
       url,
       apiKey: apiKey?.value ?? null,
       apiKeyCreated: apiKey?.created ?? false,
+      loginUrl: url && loginTokens && `${publicUrl}/#login=${loginTokens.issue()}`,
       temporalUi,
       ended,
       stop,

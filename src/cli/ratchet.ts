@@ -39,12 +39,13 @@ const program = new Command('ratchet')
 program
   .command('dev')
   .description('API, worker, embedded Temporal and Postgres in one process tree')
-  .action(() => run({ serve: true, work: true }));
+  .option('--no-open', 'open no browser')
+  .action(({ open }: { open: boolean }) => run({ serve: true, work: true }, { opens: open }));
 program
   .command('serve')
   .description('the API alone')
   .option('--processes <count>', 'API processes on one port, for as many cores', positive, 1)
-  .action(({ processes }: { processes: number }) => run({ serve: true, work: false }, processes));
+  .action(({ processes }: { processes: number }) => run({ serve: true, work: false }, { processes }));
 program
   .command('worker')
   .description('a worker alone')
@@ -192,8 +193,8 @@ function number(text: string): number {
 }
 
 /** Loads the service only for the commands that run it. */
-async function run(roles: Roles, processes?: number): Promise<void> {
-  await (await import('./commands/serve.js')).serve(roles, processes);
+async function run(roles: Roles, options?: { processes?: number; opens?: boolean }): Promise<void> {
+  await (await import('./commands/serve.js')).serve(roles, options);
 }
 
 const given = process.argv.slice(2);

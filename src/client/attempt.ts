@@ -27,9 +27,10 @@ export async function attempt<T>(fetch: Fetch, outgoing: Outgoing, read: (respon
   let isOpen = false;
   try {
     const { signal } = controller;
-    const init = { method, headers, signal, ...(body !== undefined && { body }) };
+    const init: RequestInit = { method, headers, signal, ...(body !== undefined && { body }) };
     // Streams as bodies need it, in Node and in browsers.
-    const response = await fetch(url, body instanceof ReadableStream ? { ...init, duplex: 'half' } : init);
+    const streamed = { ...init, duplex: 'half' as const };
+    const response = await fetch(url, body instanceof ReadableStream ? streamed : init);
     if (!response.ok) throw await errorOf(call, response);
     const result = await read(response);
     isOpen = result instanceof Response;

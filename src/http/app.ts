@@ -13,6 +13,7 @@ import { registerProviderKeys } from './access/provider-keys.js';
 import { registerAuth } from './server/auth.js';
 import { registerBodyParser } from './server/body.js';
 import { admitTemporalUi, registerCodec } from './server/codec.js';
+import { registerDashboard } from './dashboard/routes.js';
 import { registerDatasets } from './datasets/routes.js';
 import { registerDeployments } from './deployments/routes.js';
 import type { App, HttpDeps } from './deps.js';
@@ -40,6 +41,17 @@ import { limitStrangers } from './server/strangers.js';
 import { sessionLineage } from './sessions/lineage.js';
 import { registerSessions } from './sessions/routes.js';
 
+/** What the dashboard needs, and nothing else. */
+const contentPolicy = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'", 'data:'],
+  connectSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
+  frameAncestors: ["'none'"],
+};
 const bodyLimit = 1024 * 1024;
 const longestParam = 300;
 const requestTimeoutMs = 60_000;
@@ -103,10 +115,11 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(fastifyHelmet, {
     // Plain HTTP only; a proxy in front adds TLS and its headers.
     strictTransportSecurity: false,
-    contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+    contentSecurityPolicy: { useDefaults: false, directives: contentPolicy },
   });
   await registerDocs(app, deps.version);
 
+  await registerDashboard(app, deps);
   registerHealth(app, deps);
   if (deps.codec) registerCodec(app, deps.codec);
   registerProviders(app, deps);

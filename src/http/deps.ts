@@ -13,6 +13,7 @@ import type { Notifications } from '../storage/db/notifications.js';
 import type { Commander } from '../temporal/commands.js';
 import type { Tracing } from '../tracing/tracing.js';
 import type { Check } from '../temporal/readiness.js';
+import type { LoginTokens } from './dashboard/login-tokens.js';
 import type { CodecServer } from './server/codec.js';
 
 /** Fastify with zod as the type provider. */
@@ -75,6 +76,8 @@ export interface HttpDeps {
   readiness(): Promise<Check[]>;
   /** The organization of a job's inference key; null: not a key of this job. */
   verifyInferenceKey(presented: string, job: { jobId: string; rolloutId: string }): string | null;
+  /** null: no login links, as the API key is not known to this process alone. */
+  loginTokens: LoginTokens | null;
   /** null: no collector. */
   tracing: Tracing | null;
   /** Called for every response: route pattern, status, seconds. */

@@ -165,6 +165,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
     verifyInferenceKey: (presented, job) => (presented === `rip_${job.jobId}_${job.rolloutId}` ? 'default' : null),
     registerInference: () => {},
     tracing: null,
+    loginTokens: null,
     shutdown: shutdown.signal,
     timing: { commandWaitMs: 300, startWaitMs: 200, pollMs: 50 },
     ...overrides,

@@ -44,7 +44,7 @@ def connect(note: Note) -> Client:
 
 def _get(url: str) -> httpx.Response:
     with httpx.Client(mounts=_settings.DIRECT, timeout=PATIENCE_S) as http:
-        return http.get(url)
+        return http.get(url, headers={"accept": "application/json"})
 
 
 def answers(url: str) -> bool:

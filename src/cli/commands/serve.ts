@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import closeWithGrace from 'close-with-grace';
+import type { Logger } from 'pino';
 import { readConfig, type Config, type Roles } from '../../config.js';
 import { createLog } from '../../log.js';
 import { startService, type Service } from '../../main.js';
@@ -9,8 +10,14 @@ import { installRuntime } from '../../worker.js';
 
 const shutdownMs = 30_000;
 
+interface ServeOptions {
+  processes?: number;
+  /** Whether to open the dashboard in the browser of a terminal's user. */
+  opens?: boolean;
+}
+
 /** Runs the service until it is stopped. With several `processes` this one runs the API in them. */
-export async function serve(roles: Roles, processes = 1): Promise<void> {
+export async function serve(roles: Roles, { processes = 1, opens = false }: ServeOptions = {}): Promise<void> {
   if (processes > 1 && cluster.isPrimary) {
     const { superviseApis } = await import('../../processes/apis.js');
     return superviseApis(processes, (api, config) => announce(api, config, roles));
@@ -27,6 +34,7 @@ export async function serve(roles: Roles, processes = 1): Promise<void> {
   });
   if (cluster.isWorker) joinParent(service, close);
   else announce(service, config, roles);
+  if (opens && service.loginUrl && process.stdout.isTTY) await openBrowser(service.loginUrl, log);
   try {
     await service.ended;
   } catch (error) {
@@ -36,11 +44,14 @@ export async function serve(roles: Roles, processes = 1): Promise<void> {
 }
 
 function announce(
-  service: Pick<Service, 'url' | 'temporalUi'> & Partial<Pick<Service, 'apiKey' | 'apiKeyCreated'>>,
+  service: Pick<Service, 'url' | 'temporalUi'> & Partial<Pick<Service, 'apiKey' | 'apiKeyCreated' | 'loginUrl'>>,
   config: Config,
   roles: Roles,
 ): void {
   const lines = [
+    service.loginUrl
+      ? `Dashboard    ${service.loginUrl}   (signs one browser in)`
+      : service.url && `Dashboard    ${service.url}`,
     service.url && `API          ${service.url}   (docs: ${service.url}/docs)`,
     service.temporalUi
       ? `Temporal UI  ${service.temporalUi}`
@@ -54,4 +65,11 @@ function announce(
   process.stdout.write(
     `Ratchet ${version}\n${lines.filter(Boolean).join('\n')}\nReady. Stop with Ctrl-C; running jobs continue at the next start.\n`,
   );
+}
+
+/** Opens the dashboard; without a browser the printed link remains. */
+async function openBrowser(url: string, log: Logger): Promise<void> {
+  const { default: open } = await import('open');
+  const browser = await open(url);
+  browser.once('error', (err) => log.debug({ err }, 'no browser was opened'));
 }

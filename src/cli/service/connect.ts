@@ -28,7 +28,10 @@ export async function withService(use: (api: Api) => Promise<void>): Promise<voi
 /** The version of the service at a URL; null: none answers. */
 async function findService(url: string): Promise<string | null> {
   try {
-    const answer = await fetch(`${url}/`, { signal: AbortSignal.timeout(patienceMs) });
+    const answer = await fetch(`${url}/`, {
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(patienceMs),
+    });
     const { name, version } = (await answer.json()) as { name?: string; version?: string };
     return name === 'ratchet' ? (version ?? '') : null;
   } catch {

@@ -24,7 +24,10 @@ declare module 'fastify' {
 }
 
 /** Public routes, with everything below /docs. All other routes require a key. */
-export const publicRoutes: readonly string[] = ['/', '/livez', '/readyz', '/openapi.json', '/docs'];
+export const publicRoutes: readonly string[] = [
+  ...['/', '/livez', '/readyz', '/openapi.json', '/docs'],
+  ...['/assets/*', '/favicon.svg', '/favicon.ico', '/api/v1/login'],
+];
 
 /** Whether a route needs no key. */
 export function isPublic(route: string | undefined): boolean {

@@ -19,7 +19,7 @@ const readinessSchema = z.object({
   ),
 });
 
-/** Public routes: name and version, liveness, readiness with missing parts. */
+/** Public routes: liveness, readiness with missing parts. */
 export function registerHealth(app: App, deps: HttpDeps): void {
   let logged = '';
   const logChange = (checks: Record<string, { ok: boolean }>) => {
@@ -29,26 +29,6 @@ export function registerHealth(app: App, deps: HttpDeps): void {
     if (down !== logged) deps.log.warn({ checks }, down ? 'not ready' : 'ready again');
     logged = down;
   };
-  app.get(
-    '/',
-    {
-      schema: {
-        tags: ['Service'],
-        security: [],
-        operationId: 'getService',
-        summary: 'Name and version',
-        response: { 200: z.record(z.string(), z.string()) },
-      },
-    },
-    () => ({
-      name: 'ratchet',
-      version: deps.version,
-      docs: '/docs',
-      openapi: '/openapi.json',
-      ready: '/readyz',
-    }),
-  );
-
   app.get(
     '/livez',
     {

@@ -54,8 +54,8 @@ describe('/readyz', () => {
   });
 });
 
-test('/ describes the service, with security headers', async () => {
-  const { body, headers } = await http.call('GET', '/');
+test('/ describes the service to clients that ask for JSON, with security headers', async () => {
+  const { body, headers } = await http.call('GET', '/', undefined, { accept: 'application/json' });
   expect(body).toMatchObject({ name: 'ratchet', docs: '/docs' });
   expect(headers['x-content-type-options']).toBe('nosniff');
   expect(headers['strict-transport-security']).toBeUndefined();

@@ -1,0 +1,49 @@
+/** The API key of this browser. It stays in the storage of the origin; no cookie carries it. */
+import { signal } from '@preact/signals';
+
+const stored = 'ratchet.key';
+const keyInStorage = localStorage.getItem(stored);
+
+/** null: signed out. */
+export const apiKey = signal<string | null>(keyInStorage);
+/** Why the last sign-in failed. */
+export const signInError = signal<string | null>(null);
+
+/** Keeps a key after the service has accepted it. */
+export async function signIn(key: string): Promise<void> {
+  const answer = await fetch('/api/v1/providers', { headers: { authorization: `Bearer ${key}` } });
+  if (answer.ok) return keep(key);
+  signInError.value = await detailOf(answer);
+}
+
+export function signOut(reason: string | null = null): void {
+  localStorage.removeItem(stored);
+  apiKey.value = null;
+  signInError.value = reason;
+}
+
+/** Signs in with the one-time token of a link `/#login=…`, and removes it from the address. */
+export async function followLoginLink(): Promise<void> {
+  const token = /^#login=([\w-]+)$/.exec(location.hash)?.[1];
+  if (token === undefined) return;
+  history.replaceState(null, '', location.pathname);
+  const answer = await fetch('/api/v1/login', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token }),
+  });
+  if (answer.ok) return keep(((await answer.json()) as { api_key: string }).api_key);
+  // A used link in a browser that is signed in changes nothing.
+  if (apiKey.value === null) signInError.value = await detailOf(answer);
+}
+
+function keep(key: string): void {
+  localStorage.setItem(stored, key);
+  signInError.value = null;
+  apiKey.value = key;
+}
+
+async function detailOf(answer: Response): Promise<string> {
+  const problem = (await answer.json().catch(() => ({}))) as { detail?: string };
+  return problem.detail ?? `The service answered ${answer.status}.`;
+}

@@ -1,0 +1,78 @@
+import type { ComponentChildren } from 'preact';
+import { apiKey, signOut } from './access.js';
+import { RunsPage } from './pages/runs/page.js';
+import { SignIn } from './pages/sign-in.js';
+import { route, link } from './router.js';
+import { ThemeButton } from './ui/theme.js';
+
+const sections = [
+  { name: 'Runs', parts: [] },
+  { name: 'New run', parts: ['new'] },
+  { name: 'Deployments', parts: ['deployments'] },
+  { name: 'Playground', parts: ['playground'] },
+];
+
+export function App() {
+  if (apiKey.value === null) return <SignIn />;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skipToMain}>
+        Skip to the content
+      </a>
+      <Header />
+      <main id="main" tabIndex={-1}>
+        <Page />
+      </main>
+    </>
+  );
+}
+
+/** The fragment is the address of the page, so the link moves the focus itself. */
+function skipToMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
+function Header() {
+  const [section = ''] = route.value.parts;
+  return (
+    <header class="top">
+      <a class="brand" href={link([])}>
+        <img src="/favicon.svg" alt="" width="22" height="22" /> Ratchet
+      </a>
+      <nav aria-label="Sections">
+        {sections.map(({ name, parts }) => (
+          <a key={name} href={link(parts)} aria-current={section === (parts[0] ?? '') ? 'page' : undefined}>
+            {name}
+          </a>
+        ))}
+      </nav>
+      <div class="top-end">
+        <a href="/docs">API</a>
+        <ThemeButton />
+        <button type="button" class="button button-small" onClick={() => signOut()}>
+          Sign out
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function Page(): ComponentChildren {
+  const [section, id] = route.value.parts;
+  switch (section) {
+    case undefined:
+      return <RunsPage />;
+    default:
+      return <NotFound path={[section, id].filter(Boolean).join('/')} />;
+  }
+}
+
+function NotFound({ path }: { path: string }) {
+  return (
+    <div class="empty">
+      <p>There is no page “{path}”.</p>
+      <a href={link([])}>All runs</a>
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+import { signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Event } from '../../../src/client/index.js';
+import { client } from '../client.js';
+
+export type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
+
+const longestWaitMs = 10_000;
+
+/** The events of a job, each once and in order, across broken connections and sleeping laptops. */
+export class EventLog {
+  readonly events: Event[] = [];
+  /** Grows when events were added; at most once a frame. */
+  readonly version = signal(0);
+  readonly state = signal<'live' | 'reconnecting' | 'ended'>('live');
+  private readonly stopping = new AbortController();
+  private readonly path: { session_id: string; job_id: string; deployment_id: string };
+  private isShowing = false;
+  private isFollowing = false;
+
+  constructor(id: string) {
+    this.path = { session_id: id, job_id: id, deployment_id: id };
+  }
+
+  /** Follows the events to the end of the job; again after the job was extended. */
+  start(): void {
+    if (this.isFollowing) return;
+    this.isFollowing = true;
+    void this.follow().finally(() => (this.isFollowing = false));
+  }
+
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  /** The events of one type. */
+  of<Type extends Event['type']>(type: Type): EventOf<Type>[] {
+    return this.events.filter((event): event is EventOf<Type> => event.type === type);
+  }
+
+  private async follow(): Promise<void> {
+    const { signal: stopped } = this.stopping;
+    for (let tries = 0; !stopped.aborted; tries += 1) {
+      try {
+        for await (const event of this.open(stopped)) {
+          this.events.push(event);
+          this.show();
+          this.state.value = 'live';
+          tries = 0;
+        }
+        this.state.value = 'ended';
+        return;
+      } catch {
+        // The state tells the reader; the next connection goes on after the last event.
+        if (!stopped.aborted) this.state.value = 'reconnecting';
+      }
+      await waitOrWake(Math.min(longestWaitMs, 500 * 2 ** tries), stopped);
+    }
+  }
+
+  private open(stopped: AbortSignal): AsyncGenerator<Event, void> {
+    const { path } = this;
+    const options = { path, since: this.events.at(-1)?.seq ?? 0, signal: stopped };
+    if (path.job_id.startsWith('evl_')) return client.value.events('listEvaluationEvents', options);
+    if (path.job_id.startsWith('grf_')) return client.value.events('listGraphJobEvents', options);
+    if (path.job_id.startsWith('dep_')) return client.value.events('listDeploymentEvents', options);
+    return client.value.events('listSessionEvents', options);
+  }
+
+  private show(): void {
+    if (this.isShowing) return;
+    this.isShowing = true;
+    // A hidden page has no frames.
+    const next = document.hidden ? (run: () => void) => setTimeout(run, 200) : requestAnimationFrame;
+    next(() => {
+      this.isShowing = false;
+      this.version.value = this.events.length;
+    });
+  }
+}
+
+/** The events of a job while the component is mounted. */
+export function useEventLog(id: string): EventLog {
+  const log = useMemo(() => new EventLog(id), [id]);
+  useEffect(() => {
+    log.start();
+    return () => log.stop();
+  }, [log]);
+  return log;
+}
+
+/** Waits; ends early when the network returns, the page is shown or the signal aborts. */
+function waitOrWake(ms: number, stopped: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener('online', done);
+      document.removeEventListener('visibilitychange', done);
+      stopped.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    addEventListener('online', done);
+    document.addEventListener('visibilitychange', done);
+    stopped.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,66 @@
+import type { Item } from '../../../src/client/index.js';
+import { client } from '../client.js';
+
+export type Kind = 'session' | 'evaluation' | 'graph';
+export type Status = Item<'listSessions'>['status'];
+export const statuses: readonly Status[] = ['pending', 'running', 'paused', 'completed', 'failed', 'cancelled'];
+
+type Listed = Item<'listSessions'> | Item<'listEvaluations'> | Item<'listGraphJobs'>;
+/** A job in the list of all kinds. */
+export type Run = Listed & {
+  kind: Kind;
+  total_cost_usd?: number | null;
+  mean_reward?: number | null;
+  best_reward?: number | null;
+  estimated_reward?: number | null;
+  progress?: { completed: number; total: number } | Item<'listSessions'>['progress'];
+};
+
+export interface RunFilter {
+  kind: Kind | null;
+  state: Status | null;
+  name: string;
+  tag: string;
+  archived: boolean;
+}
+
+const pageSize = 50;
+
+/** The newest jobs of all kinds that pass the filter; one more than `limit` if there are more. */
+export async function newestRuns(filter: RunFilter, limit: number, signal: AbortSignal): Promise<Run[]> {
+  const query = {
+    limit: pageSize,
+    ...(filter.state && { state: filter.state }),
+    ...(filter.name && { name: filter.name }),
+    ...(filter.tag && { tag: filter.tag }),
+    ...(filter.archived && { archived: 'true' as const }),
+  };
+  const lists: Record<Kind, AsyncGenerator<Listed, void>> = {
+    session: client.value.list('listSessions', { query, signal }),
+    evaluation: client.value.list('listEvaluations', { query, signal }),
+    graph: client.value.list('listGraphJobs', { query, signal }),
+  };
+  const kinds = (Object.keys(lists) as Kind[]).filter((kind) => filter.kind === null || filter.kind === kind);
+  return newestFirst(
+    kinds.map((kind) => ({ kind, list: lists[kind] })),
+    limit + 1,
+  );
+}
+
+/** Merges lists that are each newest first. */
+async function newestFirst(
+  sources: { kind: Kind; list: AsyncGenerator<Listed, void> }[],
+  limit: number,
+): Promise<Run[]> {
+  const heads = await Promise.all(sources.map(({ list }) => list.next()));
+  const runs: Run[] = [];
+  while (runs.length < limit) {
+    let newest = -1;
+    for (const [n, { value }] of heads.entries())
+      if (value && (newest < 0 || value.created_at > heads[newest]!.value!.created_at)) newest = n;
+    if (newest < 0) break;
+    runs.push({ ...heads[newest]!.value!, kind: sources[newest]!.kind });
+    heads[newest] = await sources[newest]!.list.next();
+  }
+  return runs;
+}

@@ -1,0 +1,60 @@
+/** Numbers, money and times as people read them. */
+
+export const unknown = '–';
+
+export function reward(value: number | null | undefined): string {
+  return value === null || value === undefined ? unknown : value.toFixed(3);
+}
+
+/** With a sign, for differences. */
+export function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
+}
+
+/** Dollars; small amounts keep two significant digits. null: a price is unknown. */
+export function dollars(value: number | null | undefined): string {
+  if (value === null || value === undefined) return unknown;
+  if (value === 0) return '$0';
+  if (value >= 1) return `$${value.toFixed(2)}`;
+  const digits = Math.min(8, 1 - Math.floor(Math.log10(value)));
+  return `$${value.toFixed(digits)}`;
+}
+
+const whole = new Intl.NumberFormat('en-US');
+export function count(value: number | null | undefined): string {
+  return value === null || value === undefined ? unknown : whole.format(value);
+}
+
+export function milliseconds(value: number | null | undefined): string {
+  if (value === null || value === undefined) return unknown;
+  return value < 1_000 ? `${Math.round(value)} ms` : duration(value);
+}
+
+/** `4.2 s`, `3 min 5 s`, `2 h 7 min`. */
+export function duration(ms: number): string {
+  const seconds = ms / 1_000;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** How long ago: `12 s ago`, `3 h ago`, then the date. */
+export function ago(time: string, now = Date.now()): string {
+  const seconds = Math.max(0, Math.round((now - Date.parse(time)) / 1_000));
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`;
+  return time.slice(0, 10);
+}
+
+/** An id that fits a table: its kind and its last letters, which differ between neighbors. */
+export function shortId(id: string): string {
+  return id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-6)}`;
+}
+
+/** A word of the API as text: `not_better` is "not better". */
+export const words = (name: string): string => name.replaceAll('_', ' ');
+
+/** What a caught value says. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,7 @@
+import { render } from 'preact';
+import { followLoginLink } from './access.js';
+import { App } from './app.js';
+import './styles/index.css';
+
+await followLoginLink();
+render(<App />, document.getElementById('app')!);

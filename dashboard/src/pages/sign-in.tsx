@@ -1,0 +1,33 @@
+import { useState } from 'preact/hooks';
+import { signIn, signInError } from '../access.js';
+import { Field, Problem } from '../ui/basics.js';
+
+export function SignIn() {
+  const [key, setKey] = useState('');
+  const onSubmit = (event: Event) => {
+    event.preventDefault();
+    void signIn(key.trim());
+  };
+  return (
+    <main class="sign-in" id="main">
+      <form class="panel" onSubmit={onSubmit}>
+        <h1>
+          <img src="/favicon.svg" alt="" width="28" height="28" /> Ratchet
+        </h1>
+        <Field label="API key" hint="Or open the link that npm start prints; it signs in once.">
+          <input
+            type="password"
+            autocomplete="current-password"
+            required
+            value={key}
+            onInput={(event) => setKey(event.currentTarget.value)}
+          />
+        </Field>
+        <button class="button button-primary" type="submit">
+          Sign in
+        </button>
+        <Problem error={signInError.value} />
+      </form>
+    </main>
+  );
+}

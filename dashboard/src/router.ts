@@ -1,0 +1,41 @@
+/** Addresses of pages, in the fragment: `#/sessions/ses_x?tab=events`. */
+import { computed, signal } from '@preact/signals';
+
+const fragment = signal(location.hash);
+addEventListener('hashchange', () => (fragment.value = location.hash));
+
+export interface Route {
+  /** The parts of the path, decoded: `['sessions', 'ses_x']`. */
+  parts: string[];
+  query: URLSearchParams;
+}
+
+export const route = computed<Route>(() => {
+  const [path = '', query = ''] = fragment.value.replace(/^#\/?/, '').split('?');
+  return { parts: path.split('/').filter(Boolean).map(decodeURIComponent), query: new URLSearchParams(query) };
+});
+
+/** The link to a page; empty values of the query are left out. */
+export function link(parts: string[], query: Record<string, string | null | undefined> = {}): string {
+  const pairs = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]));
+  const search = new URLSearchParams(pairs).toString();
+  return `#/${parts.map(encodeURIComponent).join('/')}${search && `?${search}`}`;
+}
+
+export function go(to: string): void {
+  location.hash = to;
+}
+
+/** Changes the query of this page without a new entry in the history. */
+export function setQuery(changes: Record<string, string | null>): void {
+  const { parts, query } = route.value;
+  history.replaceState(null, '', link(parts, { ...Object.fromEntries(query), ...changes }));
+  fragment.value = location.hash;
+}
+
+const pages = { ses: 'sessions', evl: 'evaluations', grf: 'graphs', dep: 'deployments' } as const;
+
+/** The page of a job or deployment. */
+export function pageOf(id: string, query?: Record<string, string | null | undefined>): string {
+  return link([pages[id.slice(0, 3) as keyof typeof pages], id], query);
+}

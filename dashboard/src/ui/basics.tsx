@@ -1,0 +1,143 @@
+/** Small parts of all pages. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { ago, messageOf, words } from '../format.js';
+
+export function Badge({ status }: { status: string }) {
+  return <span class={`badge badge-${status}`}>{words(status)}</span>;
+}
+
+export function Tag({ children }: { children: ComponentChildren }) {
+  return <span class="tag">{children}</span>;
+}
+
+/** How long ago, with the exact time as a title. */
+export function Time({ at }: { at: string | null | undefined }) {
+  if (!at) return <>–</>;
+  return (
+    <time dateTime={at} title={at}>
+      {ago(at)}
+    </time>
+  );
+}
+
+/** A failure, where it happened. */
+export function Problem({ error }: { error: unknown }) {
+  if (error === undefined || error === null) return null;
+  return (
+    <p class="problem" role="alert">
+      {messageOf(error)}
+    </p>
+  );
+}
+
+export function Loading() {
+  return (
+    <p class="quiet" role="status">
+      Loading …
+    </p>
+  );
+}
+
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <div class="empty">{children}</div>;
+}
+
+/** A part of a page with a heading. */
+export function Panel(props: { title: string; aside?: ComponentChildren; children: ComponentChildren; id?: string }) {
+  return (
+    <section class="panel" id={props.id} aria-label={props.title}>
+      <header class="panel-head">
+        <h2>{props.title}</h2>
+        {props.aside}
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+/** A figure with its name. */
+export function Stat({ name, children, hint }: { name: string; children: ComponentChildren; hint?: string }) {
+  return (
+    <div class="stat" title={hint}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+export function Stats({ children }: { children: ComponentChildren }) {
+  return <dl class="stats">{children}</dl>;
+}
+
+/** A labelled input; `error` is said next to it. */
+export function Field(props: {
+  label: string;
+  hint?: string;
+  error?: string | undefined;
+  children: ComponentChildren;
+}) {
+  return (
+    <label class="field">
+      <span class="field-label">{props.label}</span>
+      {props.children}
+      {props.hint && <span class="field-hint">{props.hint}</span>}
+      {props.error && (
+        <span class="field-error" role="alert">
+          {props.error}
+        </span>
+      )}
+    </label>
+  );
+}
+
+/** A button whose work is a call: disabled while it runs, says why it failed. */
+export function ActionButton({
+  run,
+  children,
+  kind = 'plain',
+  ...rest
+}: {
+  run: () => Promise<unknown>;
+  children: ComponentChildren;
+  kind?: 'plain' | 'primary' | 'danger';
+} & Omit<JSX.IntrinsicElements['button'], 'onClick' | 'kind'>) {
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const onClick = () => {
+    setRunning(true);
+    setError(null);
+    run()
+      .catch(setError)
+      .finally(() => setRunning(false));
+  };
+  return (
+    <>
+      <button
+        {...rest}
+        type="button"
+        class={`button button-${kind}`}
+        disabled={isRunning || rest.disabled}
+        onClick={onClick}
+      >
+        {children}
+      </button>
+      <Problem error={error} />
+    </>
+  );
+}
+
+/** Text that a click copies. */
+export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const onClick = () =>
+    void navigator.clipboard.writeText(text).then(() => {
+      setCopied(true);
+      setTimeout(() => setCopied(false), 1_500);
+    });
+  return (
+    <button type="button" class="button button-small" onClick={onClick}>
+      {isCopied ? 'Copied' : label}
+    </button>
+  );
+}

@@ -1,0 +1,73 @@
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** Browsers limit the height of an element; longer lists scroll in larger steps. */
+const maxHeight = 8_000_000;
+const margin = 10;
+
+/** A list of rows of one height; only those in view are in the page. */
+export function VirtualList(props: {
+  count: number;
+  rowHeight: number;
+  label: string;
+  /** Height of the list, as CSS. */
+  height: string;
+  /** Keeps the end in view while it is in view. */
+  followEnd?: boolean;
+  row: (index: number) => ComponentChildren;
+}) {
+  const { count, rowHeight } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const isAtEnd = useRef(true);
+  const total = count * rowHeight;
+  const shown = Math.min(total, maxHeight);
+  const scale = total > view.height ? (total - view.height) / Math.max(1, shown - view.height) : 1;
+
+  const read = () => {
+    const { scrollTop, clientHeight, scrollHeight } = box.current!;
+    isAtEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight;
+    setView({ top: scrollTop, height: clientHeight });
+  };
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(read);
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    if (props.followEnd && isAtEnd.current) box.current!.scrollTop = box.current!.scrollHeight;
+  }, [count, props.followEnd]);
+
+  const offset = view.top * scale;
+  const first = Math.max(0, Math.floor(offset / rowHeight) - margin);
+  const last = Math.min(count, Math.ceil((offset + view.height) / rowHeight) + margin);
+  const shift = view.top + first * rowHeight - offset;
+  return (
+    <div
+      ref={box}
+      class="virtual"
+      style={{ height: props.height }}
+      onScroll={read}
+      role="list"
+      aria-label={props.label}
+      tabIndex={0}
+    >
+      <div class="virtual-space" role="presentation" style={{ height: `${shown}px` }}>
+        <div role="presentation" style={{ transform: `translateY(${shift}px)` }}>
+          {Array.from({ length: Math.max(0, last - first) }, (_, n) => (
+            <div
+              key={first + n}
+              role="listitem"
+              aria-setsize={count}
+              aria-posinset={first + n + 1}
+              class="virtual-row"
+              style={{ height: `${rowHeight}px` }}
+            >
+              {props.row(first + n)}
+            </div>
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}

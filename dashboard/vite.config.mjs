@@ -1,0 +1,10 @@
+// The dashboard: `vite dashboard` serves it with reloads beside a service on port 8787.
+import { defineConfig } from 'vite';
+
+const service = process.env.RATCHET_URL ?? 'http://127.0.0.1:8787';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  build: { outDir: '../dist/dashboard', emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
+  server: { proxy: { '/api': service, '/v1': service } },
+});

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import { z } from 'zod';
+import type { App, HttpDeps } from '../deps.js';
+import { ApiError } from '../server/errors.js';
+
+/** The build of the dashboard, from the build and from the sources. */
+const folders = ['../../../dashboard/', '../../../dist/dashboard/'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
+
+const loginSchema = z.strictObject({ token: z.string().min(1).max(200) });
+
+/** The dashboard at `/`, its files, and the exchange of a login link for the API key. */
+export async function registerDashboard(app: App, deps: HttpDeps): Promise<void> {
+  const root = folders.find((folder) => existsSync(`${folder}assets`));
+  if (root) {
+    await app.register(fastifyStatic, {
+      root: `${root}assets`,
+      prefix: '/assets/',
+      // Their names have the hash of their content.
+      immutable: true,
+      maxAge: '1y',
+    });
+  }
+  app.get(
+    '/',
+    {
+      schema: {
+        tags: ['Service'],
+        security: [],
+        operationId: 'getService',
+        summary: 'Name and version',
+        description: 'Clients that do not accept JSON get the dashboard.',
+        response: { 200: z.record(z.string(), z.string()) },
+      },
+    },
+    async (request, reply) => {
+      void reply.header('vary', 'accept').header('cache-control', 'no-cache');
+      if (root && !wantsJson(request.headers.accept)) return reply.sendFile('index.html', root);
+      return reply.send({
+        name: 'ratchet',
+        version: deps.version,
+        docs: '/docs',
+        openapi: '/openapi.json',
+        ready: '/readyz',
+      });
+    },
+  );
+
+  for (const path of ['/favicon.svg', '/favicon.ico'])
+    app.get(path, { schema: { hide: true } }, async (_request, reply) => {
+      if (!root) throw new ApiError(404, 'not_found', 'The dashboard is not built; run npm run build.');
+      return reply.header('cache-control', 'max-age=86400').type('image/svg+xml').sendFile('favicon.svg', root);
+    });
+
+  app.post('/api/v1/login', { schema: { hide: true, body: loginSchema } }, ({ body }) => {
+    const key = deps.loginTokens?.exchange(body.token) ?? null;
+    if (key === null)
+      throw new ApiError(
+        401,
+        'login_link_used',
+        'This login link was used or is of an earlier start; sign in with an API key, or start the service again.',
+      );
+    return { api_key: key };
+  });
+}
+
+/** Browsers accept HTML first; a client that wants JSON says so. */
+function wantsJson(accept = ''): boolean {
+  return accept.includes('application/json') && !accept.includes('text/html');
+}

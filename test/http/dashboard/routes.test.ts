@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import { gzipSync } from 'node:zlib';
+import { createLoginTokens } from '../../../src/http/dashboard/login-tokens.js';
+import { httpOfFile } from '../support.js';
+
+const tokens = createLoginTokens('rk_first');
+const http = httpOfFile({ loginTokens: tokens });
+const get = (url: string, accept?: string) =>
+  http.app.inject({ method: 'GET', url, headers: accept === undefined ? {} : { accept } });
+
+/** The files that the page names. */
+async function assets(): Promise<string[]> {
+  const { body } = await get('/');
+  return [...body.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+}
+
+describe('/', () => {
+  test.each([
+    ['text/html,application/xhtml+xml,*/*;q=0.8', 'text/html'],
+    ['text/html,application/json', 'text/html'],
+    ['*/*', 'text/html'],
+    [undefined, 'text/html'],
+    ['application/json', 'application/json'],
+    ['application/json, text/plain', 'application/json'],
+  ])('answers a client that accepts %p with %s', async (accept, type) => {
+    const { statusCode, headers } = await get('/', accept);
+    expect([statusCode, String(headers['content-type']).split(';')[0], headers['vary']]).toEqual([200, type, 'accept']);
+  });
+
+  test('runs scripts of this service alone, none of them inline', async () => {
+    const { headers, body } = await get('/', 'text/html');
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).not.toContain('unsafe');
+    expect(body).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=/);
+  });
+
+  test('needs files that are cached for good and take less than 200 KB compressed', async () => {
+    const paths = await assets();
+    expect(paths.length).toBeGreaterThanOrEqual(2);
+    let bytes = 0;
+    for (const path of paths) {
+      const { statusCode, headers, rawPayload } = await get(path);
+      expect([path, statusCode]).toEqual([path, 200]);
+      expect(headers['cache-control']).toContain('immutable');
+      bytes += gzipSync(rawPayload).length;
+    }
+    expect(bytes).toBeLessThan(200_000);
+  });
+});
+
+test.each(['/favicon.svg', '/favicon.ico'])('%s is an image', async (url) => {
+  const { statusCode, headers } = await get(url);
+  expect([statusCode, headers['content-type']]).toEqual([200, 'image/svg+xml']);
+});
+
+describe('a login link', () => {
+  const logIn = (token: string) => http.app.inject({ method: 'POST', url: '/api/v1/login', payload: { token } });
+
+  test('signs in once', async () => {
+    const token = tokens.issue();
+    const first = await logIn(token);
+    expect([first.statusCode, first.json()]).toEqual([200, { api_key: 'rk_first' }]);
+    const second = await logIn(token);
+    expect([second.statusCode, second.json().code]).toEqual([401, 'login_link_used']);
+  });
+
+  test.each(['x', '', 'a'.repeat(300)])('refuses the token %p', async (token) => {
+    expect((await logIn(token)).statusCode).toBeGreaterThanOrEqual(400);
+  });
+
+  test('of one browser leaves that of another valid', async () => {
+    const [one, other] = [tokens.issue(), tokens.issue()];
+    expect((await logIn(one)).statusCode).toBe(200);
+    expect((await logIn(other)).statusCode).toBe(200);
+  });
+});
