@@ -215,6 +215,14 @@ export const jobFields = {
   webhook: webhookViewSchema.nullable(),
 };
 
+/** Fields of every job in a list, besides those of its state. */
+export const listFields = {
+  total_cost_usd: z
+    .number()
+    .nullable()
+    .describe('usage.total_cost_usd of the state: of all model calls; null if a price is unknown, or without calls.'),
+};
+
 export const concurrencySchema = z.object({
   limit: z
     .int()

@@ -150,9 +150,10 @@ export async function seedRollouts(http: TestHttp, jobId: string, rollouts: Seed
       );
     }
     await tx.query(
-      `update job_controls c set rollouts_succeeded = n.succeeded, rollouts_failed = n.failed
+      `update job_controls c set rollouts_succeeded = n.succeeded, rollouts_failed = n.failed, reward_sum = n.rewards
          from (select count(*) filter (where status = 'succeeded') as succeeded,
-                      count(*) filter (where status = 'failed') as failed
+                      count(*) filter (where status = 'failed') as failed,
+                      coalesce(sum(reward) filter (where status = 'succeeded'), 0) as rewards
                  from rollouts where job_id = $1) n
         where c.job_id = $1`,
       [jobId],

@@ -8,6 +8,7 @@ import {
   envNameSchema,
   estimateSchema,
   jobFields,
+  listFields,
   policySchema,
   promptMessagesSchema,
   statusSchema,
@@ -125,7 +126,7 @@ export const evaluationSummarySchema = z.object({
   num_failed: z.int(),
 });
 
-const listed = {
+const summary = {
   ...jobFields,
   app_id: z.string(),
   env_name: z.string(),
@@ -133,14 +134,16 @@ const listed = {
   dataset: rowsViewSchema,
   policy: z.object({ model: z.string(), provider: z.string() }),
   num_seeds: z.int(),
+  progress: z.object({ completed: z.int(), total: z.int() }),
 };
 
-export const evaluationListItemSchema = z.object(listed).meta({ id: 'EvaluationListItem' });
+export const evaluationListItemSchema = z
+  .object({ ...summary, ...listFields, mean_reward: totals.mean_reward })
+  .meta({ id: 'EvaluationListItem' });
 
 export const evaluationSchema = z
   .object({
-    ...listed,
-    progress: z.object({ completed: z.int(), total: z.int() }),
+    ...summary,
     results: z.object(totals).optional().describe('Present when completed.'),
     summary: evaluationSummarySchema.describe('Results so far.'),
     judge_agreement: agreementSchema,

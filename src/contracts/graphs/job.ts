@@ -5,6 +5,7 @@ import {
   containerFields,
   estimateSchema,
   jobFields,
+  listFields,
   policySchema,
   policyWithDefault,
   statusSchema,
@@ -145,7 +146,9 @@ const summary = {
   ...searchFields,
 };
 
-export const graphJobSummarySchema = z.object(summary).meta({ id: 'GraphJobListItem' });
+export const graphJobListItemSchema = z
+  .object({ ...summary, ...listFields, estimated_reward: estimate.estimated_reward })
+  .meta({ id: 'GraphJobListItem' });
 
 /** A candidate's reward and the cost of a run. */
 export const weighedSchema = z

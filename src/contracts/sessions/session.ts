@@ -6,6 +6,7 @@ import {
   correlationIdSchema,
   estimateSchema,
   jobFields,
+  listFields,
   messageSchema,
   statusSchema,
   usageSchema,
@@ -46,7 +47,9 @@ const summary = {
   ...searchFields,
 };
 
-export const sessionSummarySchema = z.object(summary).meta({ id: 'SessionListItem' });
+export const sessionListItemSchema = z
+  .object({ ...summary, ...listFields, estimated_reward: estimate.estimated_reward })
+  .meta({ id: 'SessionListItem' });
 
 export const sessionSchema = z
   .object({

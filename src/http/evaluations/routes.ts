@@ -105,7 +105,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
         request.caller.orgId,
         'evaluation',
         request.query,
-        (job) => evaluationListItem(job, deps),
+        (job, cost) => evaluationListItem(job, cost, deps),
       ),
   );
 

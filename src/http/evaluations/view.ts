@@ -6,7 +6,7 @@ import type {
   evaluationSummarySchema,
 } from '../../contracts/evaluations/evaluation.js';
 import type { Usage } from '../../storage/jobs/usage.js';
-import type { EvaluationHead, JobRow } from '../../storage/jobs/jobs.js';
+import type { EvaluationHead, JobRow, ListedJob } from '../../storage/jobs/jobs.js';
 import type { RolloutTotals, SeedResult } from '../../storage/rollouts/totals.js';
 import type { HttpDeps } from '../deps.js';
 import type { JudgeAgreement } from '../jobs/agreement.js';
@@ -15,7 +15,17 @@ import { concurrencyView, isoOrNull, jobView, rowsView, usageView, type Concurre
 type Evaluation = JobRow<EvaluationHead>;
 
 /** An evaluation in a list. */
-export function evaluationListItem(job: Evaluation, deps: HttpDeps): z.output<typeof evaluationListItemSchema> {
+export function evaluationListItem(
+  job: ListedJob<EvaluationHead>,
+  totalCostUsd: number | null,
+  deps: HttpDeps,
+): z.output<typeof evaluationListItemSchema> {
+  const progress = { completed: job.rolloutsCompleted, total: job.numSeeds };
+  return { ...shared(job, deps), progress, mean_reward: job.meanReward, total_cost_usd: totalCostUsd };
+}
+
+/** Fields of both views. */
+function shared(job: Evaluation, deps: HttpDeps) {
   const { spec } = job;
   return {
     ...jobView(job, deps),
@@ -38,7 +48,7 @@ export function evaluationView(
   const { mean_reward, total_tokens, total_cost_usd } = summary;
   const { candidate } = job.spec;
   return {
-    ...evaluationListItem(job, deps),
+    ...shared(job, deps),
     progress: { completed: read.totals.succeeded + read.totals.failed, total: job.numSeeds },
     ...(job.status === 'completed' ? { results: { mean_reward, total_tokens, total_cost_usd } } : {}),
     summary,

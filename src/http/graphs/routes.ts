@@ -8,7 +8,7 @@ import {
   graphJobCreatedSchema,
   graphJobSchema,
   graphJobStartedSchema,
-  graphJobSummarySchema,
+  graphJobListItemSchema,
   type CreateGraphJob,
 } from '../../contracts/graphs/job.js';
 import { commandBodySchema } from '../../contracts/control.js';
@@ -22,7 +22,7 @@ import { readGraph } from '../../storage/candidates/candidates.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { insertTasks } from '../../storage/graphs/tasks.js';
-import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
+import type { GraphHead, ListedJob } from '../../storage/jobs/jobs.js';
 import { startPending } from '../../storage/decisions/pending.js';
 import { readCandidates } from '../../storage/candidates/reads.js';
 import { readResent } from '../../storage/rollouts/totals.js';
@@ -36,7 +36,7 @@ import { ApiError } from '../server/errors.js';
 import { registerGraphDownload } from './download.js';
 import { graphEstimate } from './cost-estimate.js';
 import { graphSpec } from './specs.js';
-import { graphIds, graphSummary, graphView } from './view.js';
+import { graphIds, graphListItem, graphView } from './view.js';
 import { registerJobRoutes } from '../jobs/routes.js';
 import { labelsOf } from '../jobs/labels.js';
 import { listPage } from '../jobs/lists.js';
@@ -134,11 +134,13 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
         operationId: 'listGraphJobs',
         summary: 'List graph jobs, newest first',
         querystring: listQuerySchema,
-        response: { 200: pageSchema(graphJobSummarySchema), ...problems(422) },
+        response: { 200: pageSchema(graphJobListItemSchema), ...problems(422) },
       },
     },
     (request) =>
-      listPage(deps, request.caller.orgId, 'graph', request.query, (job: JobRow<GraphHead>) => graphSummary(job, deps)),
+      listPage(deps, request.caller.orgId, 'graph', request.query, (job: ListedJob<GraphHead>, cost) =>
+        graphListItem(job, cost, deps),
+      ),
   );
 
   app.get(

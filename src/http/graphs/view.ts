@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { graphJobSchema, graphJobSummarySchema, weighedSchema } from '../../contracts/graphs/job.js';
+import type { graphJobSchema, graphJobListItemSchema, weighedSchema } from '../../contracts/graphs/job.js';
 import type { CostBudget } from '../../storage/jobs/cost-budget.js';
 import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
 import type { CandidateRow } from '../../storage/candidates/reads.js';
@@ -16,7 +16,17 @@ type GraphJob = JobRow<GraphHead>;
 export const graphIds = (jobId: string) => ({ job_id: jobId, graph_gen_job_id: jobId });
 
 /** A graph job in a list. */
-export function graphSummary(job: GraphJob, deps: HttpDeps): z.output<typeof graphJobSummarySchema> {
+export function graphListItem(
+  job: GraphJob,
+  totalCostUsd: number | null,
+  deps: HttpDeps,
+): z.output<typeof graphJobListItemSchema> {
+  const { estimated_reward } = estimateView(job);
+  return { ...graphSummary(job, deps), estimated_reward, total_cost_usd: totalCostUsd };
+}
+
+/** Fields of both views. */
+function graphSummary(job: GraphJob, deps: HttpDeps) {
   const { projection: seen, spec } = job;
   const bestReward = seen.bestReward ?? null;
   return {

@@ -1,17 +1,18 @@
 import type { ListQuery } from '../../contracts/common.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
-import { listJobs, type JobRow } from '../../storage/jobs/jobs.js';
+import { listJobs, type ListedJob } from '../../storage/jobs/jobs.js';
 import type { JobFilter } from '../../storage/jobs/list-pages.js';
+import { readCosts } from '../../storage/jobs/usage.js';
 import type { HttpDeps } from '../deps.js';
 import { parseTimeCursor, timedPage, type Page } from '../server/pages.js';
 
-/** A page of the organization's jobs of one kind, newest first. */
+/** A page of the organization's jobs of one kind, newest first. `view` also gets a job's cost. */
 export async function listPage<Head, Item>(
   deps: HttpDeps,
   orgId: string,
   kind: JobKind,
   query: ListQuery,
-  view: (job: JobRow<Head>) => Item,
+  view: (job: ListedJob<Head>, totalCostUsd: number | null) => Item,
 ): Promise<Page<Item>> {
   const filter: JobFilter = {
     kind,
@@ -24,8 +25,20 @@ export async function listPage<Head, Item>(
     createdBefore: dateOf(query.created_before),
     after: parseTimeCursor(query.cursor),
   };
-  const rows = await deps.db.org(orgId, (tx) => listJobs<Head>(tx, filter, query.limit + 1));
-  return timedPage(rows, query.limit, ({ jobId }) => jobId, view);
+  const { rows, costs } = await deps.db.org(orgId, async (tx) => {
+    const rows = await listJobs<Head>(tx, filter, query.limit + 1);
+    const costs = await readCosts(
+      tx,
+      rows.map(({ jobId }) => jobId),
+    );
+    return { rows, costs };
+  });
+  return timedPage(
+    rows,
+    query.limit,
+    ({ jobId }) => jobId,
+    (job) => view(job, costs.get(job.jobId) ?? null),
+  );
 }
 
 /** Postgres does not read every year and offset of ISO 8601. */

@@ -9,7 +9,7 @@ import {
   sessionPromptSchema,
   sessionResultsSchema,
   sessionSchema,
-  sessionSummarySchema,
+  sessionListItemSchema,
 } from '../../contracts/sessions/session.js';
 import { createSessionSchema, sessionSchemaFor, type CreateSession } from '../../contracts/sessions/create.js';
 import { extendSessionSchema, sessionExtendedSchema } from '../../contracts/sessions/extension.js';
@@ -21,7 +21,7 @@ import { readHint } from '../../storage/jobs/suggestions.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { createCallParts } from '../../storage/rollouts/call-parts.js';
 import { resolveCall } from '../../storage/rollouts/calls.js';
-import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
+import type { ListedJob, SessionHead } from '../../storage/jobs/jobs.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
 import { readResent } from '../../storage/rollouts/totals.js';
 import { readTraffic } from '../../storage/rollouts/slots.js';
@@ -41,7 +41,7 @@ import { bodyProblems, idempotencyHeader, problems, sessionParams, validateForm 
 import { extendSession } from './extend.js';
 import { registerSuggestions } from './suggestions.js';
 import { readTelemetry } from './sensors-view.js';
-import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, sessionView } from './view.js';
+import { promptView, proxyUrls, sessionHistory, sessionListItem, sessionResults, sessionView } from './view.js';
 import { sessionSpec, unwrapSession } from '../jobs/specs.js';
 import { sessionRows } from './rows.js';
 
@@ -113,12 +113,12 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         operationId: 'listSessions',
         summary: 'List sessions, newest first',
         querystring: listQuerySchema,
-        response: { 200: pageSchema(sessionSummarySchema), ...problems(422) },
+        response: { 200: pageSchema(sessionListItemSchema), ...problems(422) },
       },
     },
     (request) =>
-      listPage(deps, request.caller.orgId, 'session', request.query, (job: JobRow<SessionHead>) =>
-        sessionSummary(job, deps),
+      listPage(deps, request.caller.orgId, 'session', request.query, (job: ListedJob<SessionHead>, cost) =>
+        sessionListItem(job, cost, deps),
       ),
   );
 

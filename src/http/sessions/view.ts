@@ -4,7 +4,7 @@ import type {
   sessionPromptSchema,
   sessionResultsSchema,
   sessionSchema,
-  sessionSummarySchema,
+  sessionListItemSchema,
 } from '../../contracts/sessions/session.js';
 import { renderPrompt } from '../../core/prompts/demos.js';
 import { algorithmOf } from '../../core/algorithms/index.js';
@@ -32,7 +32,17 @@ export function proxyUrls(jobId: string, publicUrl: string) {
 }
 
 /** A session in a list. */
-export function sessionSummary(job: Session, deps: HttpDeps): z.output<typeof sessionSummarySchema> {
+export function sessionListItem(
+  job: Session,
+  totalCostUsd: number | null,
+  deps: HttpDeps,
+): z.output<typeof sessionListItemSchema> {
+  const { estimated_reward } = estimateView(job);
+  return { ...sessionSummary(job, deps), estimated_reward, total_cost_usd: totalCostUsd };
+}
+
+/** Fields of both views. */
+function sessionSummary(job: Session, deps: HttpDeps) {
   const { projection: seen, spec } = job;
   const bestReward = seen.bestReward ?? null;
   return {

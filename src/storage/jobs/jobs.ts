@@ -210,15 +210,18 @@ export async function readJob<Head>(tx: Tx, jobId: string): Promise<JobRow<Head>
   return row ?? null;
 }
 
-/** A page of jobs with their positions, newest first. */
-export async function listJobs<Head>(
-  tx: Tx,
-  filter: JobFilter,
-  limit: number,
-): Promise<(JobRow<Head> & { position: string })[]> {
+/** A job of a list. `meanReward`: of the succeeded rollouts; null: there are none. */
+export type ListedJob<Head> = JobRow<Head> & { meanReward: number | null; position: string };
+
+/** The mean that is kept at the end of an evaluation; before, of the sum so far. */
+const meanReward = `coalesce((totals->>'meanReward')::float8,
+  (select reward_sum / nullif(rollouts_succeeded, 0) from job_controls where job_id = jobs.id))`;
+
+/** A page of jobs, newest first. */
+export async function listJobs<Head>(tx: Tx, filter: JobFilter, limit: number): Promise<ListedJob<Head>[]> {
   const page = new JobPage(filter);
-  return tx.query<JobRow<Head> & { position: string } & QueryResultRow>(
-    `select ${columns}, ${positionColumn} from jobs
+  return tx.query<ListedJob<Head> & QueryResultRow>(
+    `select ${columns}, ${meanReward} as "meanReward", ${positionColumn} from jobs
       where id = any(array(${page.ids({ limit })})) order by created_at desc, id desc`,
     page.values,
   );

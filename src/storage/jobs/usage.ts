@@ -38,6 +38,9 @@ export const addUsage = (
         answered = u.answered + excluded.answered, cached = u.cached + excluded.cached,
         bytes = u.bytes + excluded.bytes`;
 
+/** SQL of a job's cost; null: no calls, or one of unknown cost. The order makes it reproducible. */
+const totalCost = 'case when sum(calls) > 0 and sum(unpriced) = 0 then sum(cost_usd order by shard, day) end';
+
 interface Sums extends Record<string, unknown> {
   prompt: number;
   completion: number;
@@ -52,7 +55,7 @@ export async function readUsage(tx: Tx, jobId: string): Promise<Usage> {
             coalesce(sum(cached), 0)::bigint as cached,
             coalesce(sum(prompt_tokens), 0)::bigint as prompt,
             coalesce(sum(completion_tokens), 0)::bigint as completion,
-            case when sum(calls) > 0 and sum(unpriced) = 0 then sum(cost_usd) end as cost,
+            ${totalCost} as cost,
             coalesce(sum(from_table) > 0, false) as table_used
        from job_usage where job_id = $1`,
     [jobId],
@@ -61,4 +64,14 @@ export async function readUsage(tx: Tx, jobId: string): Promise<Usage> {
   const { prompt, completion, cost, table_used, ...counts } = row!;
   const costSource = cost === null ? 'unknown' : table_used ? 'table' : 'reported';
   return { promptTokens: prompt, completionTokens: completion, totalCostUsd: cost, costSource, ...counts };
+}
+
+/** `totalCostUsd` of several jobs, by id. */
+export async function readCosts(tx: Tx, jobIds: readonly string[]): Promise<Map<string, number | null>> {
+  const rows = await tx.query<{ id: string; cost: number | null }>(
+    `select job_id as id, ${totalCost} as cost from job_usage where job_id = any($1) group by job_id`,
+    [jobIds],
+    'read_costs',
+  );
+  return new Map(rows.map(({ id, cost }) => [id, cost]));
 }

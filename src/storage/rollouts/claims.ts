@@ -16,9 +16,10 @@ export interface Renewal {
   token: number;
   leaseSeconds: number;
   counts: OutcomeCounts;
-  /** Range of the new rewards (null: none), and how many of their rollouts have feedback. */
+  /** Range (null: none) and sum of the new rewards; how many of their rollouts have feedback. */
   low: number | null;
   high: number | null;
+  rewardSum: number;
   withFeedback: number;
   /** Prefetched rollouts that have started, and those that are returned. */
   started: string[];
@@ -45,11 +46,13 @@ export async function renewAndClaim(tx: Tx, renewals: readonly Renewal[]): Promi
     // `materialized`: Postgres may evaluate a subquery again and claim too many.
     `with given as materialized (
        select * from jsonb_to_recordset($1::jsonb) as g(job_id text, token bigint, seconds float8, succeeded int,
-         failed int, connect int, low float8, high float8, with_feedback int, now int, ahead int)
+         failed int, connect int, low float8, high float8, reward_sum float8,
+         with_feedback int, now int, ahead int)
      ), renewed as (
        update job_controls c
           set rollouts_succeeded = g.succeeded, rollouts_failed = g.failed, connect_failures = g.connect,
               reward_low = least(c.reward_low, g.low), reward_high = greatest(c.reward_high, g.high),
+              reward_sum = c.reward_sum + g.reward_sum,
               rollouts_with_feedback = c.rollouts_with_feedback + g.with_feedback,
               lease_expires_at = clock_timestamp() + make_interval(secs => g.seconds)
          from given g where c.job_id = g.job_id and c.lease_token = g.token
@@ -89,10 +92,10 @@ export async function renewAndClaim(tx: Tx, renewals: readonly Renewal[]): Promi
   return claims;
 }
 
-function row({ jobId, token, leaseSeconds, counts, low, high, withFeedback, now, ahead }: Renewal) {
+function row({ jobId, token, leaseSeconds, counts, low, high, rewardSum, withFeedback, now, ahead }: Renewal) {
   const { succeeded, failed, connectFailuresInARow: connect } = counts;
   return {
     ...{ job_id: jobId, token, seconds: leaseSeconds, succeeded, failed, connect },
-    ...{ low, high, with_feedback: withFeedback, now, ahead },
+    ...{ low, high, reward_sum: rewardSum, with_feedback: withFeedback, now, ahead },
   };
 }

@@ -1,3 +1,4 @@
+import { normalizeReward, sum } from '../../core/math/rewards.js';
 import {
   costExhausted,
   countOutcome,
@@ -121,6 +122,7 @@ export class JobInExchange {
       ...{ jobId, token, leaseSeconds, counts, started, returned },
       low: rewards.length > 0 ? Math.min(...rewards) : null,
       high: rewards.length > 0 ? Math.max(...rewards) : null,
+      rewardSum: sum(rewards.map(normalizeReward)),
       withFeedback: succeeded.filter(({ hasFeedback }) => hasFeedback).length,
       now: mayClaim ? Math.max(0, wanted.slots - awaiting) : 0,
       ahead: mayClaim ? wanted.ahead : 0,

@@ -1,6 +1,7 @@
 import { taskIdOf } from './task-id.js';
 import type { NewEvent } from '../../core/events/event.js';
 import { rolloutEvent, type FinishedRollout } from '../../core/events/rollouts.js';
+import { normalizeReward } from '../../core/math/rewards.js';
 import { valueAt } from '../../contracts/validation.js';
 import type { Tx } from '../db/db.js';
 import { appendEvents, type ControlRow, type CountedControl, type JobRef } from '../jobs/events.js';
@@ -161,9 +162,9 @@ async function countSucceeded(
     `update job_controls
         set rollouts_succeeded = rollouts_succeeded + 1, connect_failures = 0,
             reward_low = least(reward_low, $2), reward_high = greatest(reward_high, $2),
-            rollouts_with_feedback = rollouts_with_feedback + $3
+            reward_sum = reward_sum + $4, rollouts_with_feedback = rollouts_with_feedback + $3
       where job_id = $1`,
-    [job.jobId, reward, Number(hasFeedback)],
+    [job.jobId, reward, Number(hasFeedback), normalizeReward(reward ?? 0)],
   );
 }
 

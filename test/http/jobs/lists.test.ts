@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createEvaluation, createSession, httpOfFile } from '../support.js';
+import { buildApp } from '../../../src/http/app.js';
+import type { Db } from '../../../src/storage/db/db.js';
+import { project, seedCandidates, seedRollouts } from '../seed.js';
+import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../support.js';
 
 const url = '/api/v1/online/sessions';
 const http = httpOfFile();
@@ -110,5 +113,92 @@ describe('a list', () => {
   ])('%s is 422', async (query) => {
     const answer = await http.call('GET', `${url}?${query}`);
     expect([answer.status, answer.body.error.param]).toEqual([422, query.split('=')[0]]);
+  });
+});
+
+describe('the numbers of a list', () => {
+  const cents = [0.1, 0.2, 0.3, 0.7];
+  const runs = cents.map((cost, seed) => ({
+    ...{ candidate: 0, seed, reward: cost / 3, tokens: [1, 1] as [number, number], cost },
+    status: seed === 1 ? ('failed' as const) : ('succeeded' as const),
+  }));
+  const itemOf = async (path: string, id: string) =>
+    (await http.call('GET', path)).body.data.find(({ job_id }: { job_id: string }) => job_id === id);
+  const viewOf = async (path: string, id: string) => (await http.call('GET', `${path}/${id}`)).body;
+
+  test('are those of the state, of an evaluation that runs and one that has ended', async () => {
+    const path = '/api/v1/offline/jobs';
+    const id = await createEvaluation(http, { seeds: [0, 1, 2, 3, 4] });
+    expect(await itemOf(path, id)).toMatchObject({ mean_reward: null, total_cost_usd: null });
+    await seedRollouts(http, id, [...runs, { candidate: 0, seed: 4, status: 'running' }]);
+    for (const status of ['running', 'completed']) {
+      if (status === 'completed')
+        await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId: id }, status));
+      const { summary, usage, progress } = await viewOf(path, id);
+      expect([progress, usage.total_cost_usd]).toEqual([{ completed: 4, total: 5 }, expect.closeTo(1.3)]);
+      const { total_cost_usd } = usage;
+      const { mean_reward } = summary;
+      expect(mean_reward).toBeCloseTo(1.1 / 9);
+      const item = await itemOf(path, id);
+      expect(item).toMatchObject({ status, progress, total_cost_usd });
+      // While it runs, in the order of the outcomes.
+      expect(item.mean_reward).toEqual(status === 'running' ? expect.closeTo(mean_reward, 12) : mean_reward);
+    }
+  });
+
+  test.each([
+    [url, createSession],
+    ['/api/graphgen/jobs', createGraphJob],
+  ] as const)('are those of the state: %s', async (path, createJob) => {
+    const id = await createJob(http);
+    await seedCandidates(http, id, [{ status: 'evaluated', reward: 0.5, generation: 0 }]);
+    await seedRollouts(http, id, runs);
+    const estimate = { candidateId: 'c', reward: 0.625, low: 0, high: 1 };
+    await project(http, id, { bestReward: 0.5, estimate });
+    const { usage, ...state } = await viewOf(path, id);
+    const { total_cost_usd } = usage;
+    const shown = { total_cost_usd, estimated_reward: 0.625, best_reward: 0.5, progress: state.progress };
+    expect(await itemOf(path, id)).toMatchObject(shown);
+    expect(total_cost_usd).toBeCloseTo(1.3);
+    await seedUnpriced(id);
+    expect(await itemOf(path, id)).toMatchObject({ total_cost_usd: null });
+  });
+
+  const seedUnpriced = (id: string) =>
+    http.db.org('default', (tx) => tx.query('update job_usage set unpriced = 1 where job_id = $1 and calls > 0', [id]));
+
+  test.each([
+    [url, createSession],
+    ['/api/v1/offline/jobs', createEvaluation],
+    ['/api/graphgen/jobs', createGraphJob],
+  ] as const)('take as many statements for a page as for one item: %s', async (path, create) => {
+    let statements = 0;
+    const db: Db = {
+      ...http.db,
+      org: (orgId, work) =>
+        http.db.org(orgId, (tx) =>
+          work({
+            ...tx,
+            query: (...query) => {
+              statements += 1;
+              return tx.query(...query);
+            },
+          }),
+        ),
+    };
+    const app = await buildApp({ ...http.deps, db });
+    const count = async (limit: number) => {
+      statements = 0;
+      const headers = { authorization: `Bearer ${http.key}` };
+      const answer = await app.inject({ url: `${path}?limit=${limit}`, headers });
+      return { statements, items: answer.json().data.length as number };
+    };
+    await create(http);
+    await create(http);
+    await count(1); // looks up the key
+    const [one, page] = [await count(1), await count(100)];
+    await app.close();
+    expect(page.items).toBeGreaterThan(one.items);
+    expect(page.statements).toBe(one.statements);
   });
 });

@@ -164,8 +164,10 @@ describe('a read takes as many rows', () => {
     );
     await close(jobId);
     const [few, large] = [`${evaluations}/${ids.evaluation}`, `${evaluations}/${jobId}`];
-    const read = await costs([few, large]);
+    const page = `${evaluations}?limit=1`;
+    const read = await costs([few, large, page]);
     expect(read[large]! - read[few]!).toBeLessThan(slack);
+    expect(read[page]).toBeLessThan(slack);
     expect((await http.call('GET', large)).body).toMatchObject({
       progress: { completed: 2_000 },
       results: { mean_reward: 0.25 },

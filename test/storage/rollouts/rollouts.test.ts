@@ -9,6 +9,7 @@ import {
   type CompletedRollouts,
   type WantedSlots,
 } from '../../../src/storage/rollouts/exchange.js';
+import { listJobs } from '../../../src/storage/jobs/jobs.js';
 import { acquireLease, releaseLease } from '../../../src/storage/jobs/leases.js';
 import { settleAwaited, type Outcome } from '../../../src/storage/rollouts/outcomes.js';
 import { recordReward } from '../../../src/storage/rollouts/rewards.js';
@@ -73,6 +74,11 @@ const rows = () =>
       [job.jobId],
     ),
   );
+const listedMean = () =>
+  db.org('default', async (tx) => {
+    const jobs = await listJobs(tx, { kind: 'evaluation' }, 1_000);
+    return jobs.find(({ jobId }) => jobId === job.jobId)!.meanReward;
+  });
 const eventKeys = async () =>
   (
     await db.org('default', (tx) =>
@@ -157,6 +163,7 @@ describe('exchange', () => {
       { ordinal: 1, reward: 0.5, infrastructure: false },
       { ordinal: 2, reward: 1, infrastructure: false },
     ]);
+    expect(await listedMean()).toBe(0.75);
   });
 
   test('records an outcome once', async () => {
@@ -166,6 +173,7 @@ describe('exchange', () => {
     const again = await swap(token, [outcome(claim!, { reward: 0.9 })], 0);
     expect(again.counts.succeeded).toBe(1);
     expect((await rows())[0]).toMatchObject({ status: 'succeeded', reward: 0.5 });
+    expect(await listedMean()).toBe(0.5);
     expect(await eventKeys()).toHaveLength(1);
   });
 
@@ -280,11 +288,13 @@ describe('late rewards', () => {
   test('keep the slot until the reward arrives, and count once', async () => {
     const { token, claim } = await awaiting();
     expect(await swap(token, [], 0)).toMatchObject({ awaiting: 1, counts: { succeeded: 0 } });
+    expect(await listedMean()).toBeNull();
     expect(await eventKeys()).toEqual([]);
     expect(await settle(claim.rolloutId, 0.25)).toBe(true);
     expect(await settle(claim.rolloutId, 0.5)).toBe(false);
     expect(await swap(token, [], 0)).toMatchObject({ awaiting: 0, counts: { succeeded: 1 } });
     expect((await rows())[0]).toMatchObject({ status: 'succeeded', reward: 0.25, feedback: 'late' });
+    expect(await listedMean()).toBe(0.25);
   });
 
   test('fail the row when missing at the deadline', async () => {

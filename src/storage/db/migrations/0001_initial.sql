@@ -251,9 +251,10 @@ create table job_controls (
   -- outcomes of the service's own rollouts
   rollouts_succeeded int not null default 0,
   rollouts_failed int not null default 0,
-  -- of the succeeded ones: range of the rewards, and how many have feedback
+  -- of the succeeded ones: range and sum of the rewards, and how many have feedback
   reward_low float8,
   reward_high float8,
+  reward_sum float8 not null default 0,
   rollouts_with_feedback int not null default 0,
   -- consecutive rollouts that could not reach the container
   connect_failures int not null default 0,
