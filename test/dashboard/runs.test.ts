@@ -56,7 +56,8 @@ test('all runs are listed, live, filtered by name, tag, kind and status', async 
   await evaluate('second', ['team-b']);
   const row = page.getByRole('row', { name: /first of all/ });
   await row.getByText('completed').waitFor();
-  await row.getByText('$', { exact: false }).waitFor();
+  await row.getByRole('cell', { name: '0.000' }).waitFor();
+  await row.getByText('4 / 4').waitFor();
   expect(await row.getByRole('link').getAttribute('href')).toBe(`#/evaluations/${id}`);
 
   const names = () => page.locator('tbody .row-link').allTextContents();

@@ -7,14 +7,7 @@ export const statuses: readonly Status[] = ['pending', 'running', 'paused', 'com
 
 type Listed = Item<'listSessions'> | Item<'listEvaluations'> | Item<'listGraphJobs'>;
 /** A job in the list of all kinds. */
-export type Run = Listed & {
-  kind: Kind;
-  total_cost_usd?: number | null;
-  mean_reward?: number | null;
-  best_reward?: number | null;
-  estimated_reward?: number | null;
-  progress?: { completed: number; total: number } | Item<'listSessions'>['progress'];
-};
+export type Run = Listed & { kind: Kind };
 
 export interface RunFilter {
   kind: Kind | null;

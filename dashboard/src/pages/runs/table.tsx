@@ -102,13 +102,13 @@ function RunRow({ run }: { run: Run }) {
   );
 }
 
+/** The mean of an evaluation; of a search, the estimate, which moves between evaluations. */
 function rewardOf(run: Run): number | null {
-  return run.mean_reward ?? run.estimated_reward ?? run.best_reward ?? null;
+  return 'mean_reward' in run ? run.mean_reward : (run.estimated_reward ?? run.best_reward);
 }
 
 /** Rollouts that are done, and their limit; null: unlimited. */
 function progressOf({ progress }: Run): { done: number; total: number | null } {
-  if (!progress) return { done: 0, total: null };
   if ('completed' in progress) return { done: progress.completed, total: progress.total };
   return { done: progress.rollouts_completed, total: progress.max_rollouts ?? null };
 }
