@@ -111,7 +111,7 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
     trace_id: [of.trace],
     key_id: [of.key],
     prompt_lever_id: [leverId(of.session, null)],
-    // For operators alone; e2e/jobs/retention.test.ts.
+    // For operators alone; e2e/jobs/retention.long.test.ts.
     org_id: null,
     version: null,
     correlation_id: null,
