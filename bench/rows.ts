@@ -5,6 +5,7 @@ import * as realModel from './real-model.js';
 import type { Line, Row } from './table.js';
 import type { World } from './world.js';
 import * as crowd from './rows/crowd.js';
+import * as dashboard from './rows/dashboard.js';
 import * as dataset from './rows/dataset.js';
 import * as deployment from './rows/deployment.js';
 import * as evaluation from './rows/evaluation.js';
@@ -42,6 +43,7 @@ export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'strangers', run: strangers.run, seconds: 300 },
   { name: 'overload', run: overload.run, seconds: 300 },
   { name: 'graph', run: graph.run, seconds: 300 },
+  { name: 'dashboard', run: dashboard.run, seconds: 300, onRequest: true },
   ...growth.groups.map((group) => ({ ...group, onRequest: true as const })),
 ];
 

@@ -25,7 +25,8 @@ export async function addLargeJobs(
   return { session, running: await runningEvaluation(postgres, templates.largeEvaluation) };
 }
 
-async function largeSession(postgres: pg.Client, template: string): Promise<string> {
+/** A session at its limit of candidates, with 100,000 events. */
+export async function largeSession(postgres: pg.Client, template: string): Promise<string> {
   const jobId = copyId(template, largest);
   const own = jobId.slice(4);
   await copyJob(postgres, { jobId: template, from: largest, to: largest + 1 });

@@ -19,9 +19,9 @@ export interface Templates {
 const rules = 40;
 const largestEvaluation = 10_000;
 
-export async function runTemplates(world: World): Promise<Templates> {
-  const { url } = world.container;
-  const session = await optimize(world, {
+/** A finished session with a few candidates. */
+export function smallSession(world: World) {
+  return optimize(world, {
     dataset: { rows: range(rules).map((seed) => ruleRow(seed, rules)), input: 'question', expected: 'answer' },
     scorer: 'exact',
     initial_prompt: { messages: [{ role: 'system', content: baseline }] },
@@ -30,6 +30,11 @@ export async function runTemplates(world: World): Promise<Templates> {
     budget: { max_rollouts: 200 },
     max_concurrent: 8,
   });
+}
+
+export async function runTemplates(world: World): Promise<Templates> {
+  const { url } = world.container;
+  const session = await smallSession(world);
   const evaluation = await evaluate(world, {
     containerUrl: `${url}/asked/asks/${rules}`,
     seeds: 200,

@@ -1,16 +1,8 @@
 /** Real Chromium for the tests of the dashboard. */
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-
-function findChromium(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find((file) => existsSync(file));
-}
+import { findChromium } from './chromium.js';
 
 /** A service and its key. */
 interface Target {

@@ -1,0 +1,95 @@
+import { chromium, type Page } from 'playwright-core';
+import { findChromium } from '../../test/support/chromium.js';
+import { largeSession } from '../growth/fill.js';
+import { smallSession } from '../growth/templates.js';
+import { percentile } from '../stats.js';
+import type { Row } from '../table.js';
+import type { World } from '../world.js';
+
+const scrollMs = 4_000;
+const events = 100_000;
+
+/** Lists of the dashboard, and where they are. */
+const lists = [
+  { name: '100,000 events', tab: 'events', label: 'Events' },
+  { name: '500 candidates', tab: 'candidates', label: 'Candidates' },
+];
+
+/** Frames while long lists scroll, beside an empty box that scrolls in the same browser. */
+export async function run(world: World): Promise<Row[]> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error('Chromium is not installed (Debian: apt install chromium)');
+  const { jobId } = await smallSession(world);
+  const large = await largeSession(world.postgres, jobId);
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(`${world.url}/docs/static/index.html`);
+    const ideal = await scroll(await emptyBox(page));
+    await page.evaluate(`localStorage.setItem('ratchet.key', ${JSON.stringify(world.apiKey)})`);
+    const rows: Row[] = [];
+    for (const { name, tab, label } of lists) {
+      await page.goto(`${world.url}/#/sessions/${large}?tab=${tab}`);
+      await page.reload();
+      const list = page.getByRole('list', { name: label });
+      await list.waitFor({ timeout: 60_000 });
+      // All rows are there: the box is as high as they are.
+      if (tab === 'events') await page.getByText(new Intl.NumberFormat('en-US').format(events)).first().waitFor();
+      const frames = await scroll((await list.elementHandle())!);
+      rows.push({
+        what: `dashboard: frames a second while ${name} scroll`,
+        value: rate(frames),
+        unit: '',
+        beside: { what: 'an empty box', value: rate(ideal) },
+        aim: { of: 'ratio', least: 0.95 },
+        raw: { frames: frames.length, p50: percentile(frames, 50), p99: percentile(frames, 99), most: Math.max(...frames) },
+      });
+    }
+    return rows;
+  } finally {
+    await browser.close();
+  }
+}
+
+/** What the scripts need of a page: the tests' types have no DOM. */
+interface InPage {
+  requestAnimationFrame(step: (now: number) => void): void;
+}
+
+type Box = NonNullable<Awaited<ReturnType<Page['$']>>>;
+
+async function emptyBox(page: Page): Promise<Box> {
+  const script = `(() => {
+    const [box, space] = [document.createElement('div'), document.createElement('div')];
+    box.style.cssText = 'height: 600px; overflow: auto';
+    space.style.height = '4000000px';
+    box.append(space);
+    document.body.replaceChildren(box);
+    return box;
+  })()`;
+  return (await page.evaluateHandle(script)) as Box;
+}
+
+/** Scrolls for a while; the time of each frame in milliseconds. */
+function scroll(box: Box): Promise<number[]> {
+  return box.evaluate(
+    (element, ms) =>
+      new Promise<number[]>((resolve) => {
+        const { requestAnimationFrame: frame } = globalThis as unknown as InPage;
+        const times: number[] = [];
+        const from = performance.now();
+        let last = from;
+        const step = (now: number) => {
+          times.push(now - last);
+          last = now;
+          element.scrollTop += 120;
+          if (now - from < ms) frame(step);
+          else resolve(times.slice(1));
+        };
+        frame(step);
+      }),
+    scrollMs,
+  );
+}
+
+const rate = (frames: number[]) => (frames.length * 1_000) / frames.reduce((sum, each) => sum + each, 0);
