@@ -9,8 +9,8 @@ import { ifItLives } from '../src/embedded/process.js';
 import { listen } from './support/loopback.js';
 import { startTree, type Tree } from './support/servers/tree.js';
 
-// Runs the shell blocks of the README and the reference against the built service, and compares
-// what they print.
+// Runs the shell blocks of the README, the tutorial and the reference against the built service,
+// and compares what they print.
 //
 // - Every block marked `sh` runs, in order, in one shell; `sh skip` does not run.
 // - The `text` block after it is its output, stdout and stderr. Without one it prints nothing.
@@ -33,7 +33,7 @@ const reference = [
   ],
   ...['jobs', 'events', 'containers', 'providers', 'access', 'errors-and-limits'],
 ];
-const pages = ['README.md', ...reference.map((name) => `docs/reference/${name}.md`)];
+const pages = ['README.md', 'docs/tutorial.md', ...reference.map((name) => `docs/reference/${name}.md`)];
 const folder = mkdtempSync(join(tmpdir(), 'ratchet-readme-'));
 const environment = { RATCHET_DATA_DIR: join(folder, '.ratchet'), OPENAI_API_KEY: '' };
 let service: Tree | undefined;
