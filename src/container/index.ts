@@ -130,7 +130,8 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
       }
       const message = error instanceof Error ? error.message : String(error);
       const feedback = timeUp.signal.aborted ? `the rollout took longer than ${maxTimeS} s` : message;
-      return outcome(rollout, timeUp.signal.aborted ? 'timeout' : 'error', 0, { feedback });
+      const status = timeUp.signal.aborted ? 'timeout' : 'error';
+      return outcome(rollout, status, 0, { feedback }, { status_detail: feedback });
     } finally {
       clearTimeout(timer);
     }
@@ -177,12 +178,19 @@ function problem(status: number, detail: string): Answer {
   return json(status, { detail, error: { message: detail } });
 }
 
-function outcome(rollout: Rollout, status: string, reward: number, details: Record<string, unknown>): Answer {
+function outcome(
+  rollout: Rollout,
+  status: string,
+  reward: number,
+  details: Record<string, unknown>,
+  more: { status_detail?: string } = {},
+): Answer {
   return json(200, {
     trace_correlation_id: rollout.correlationId,
     rollout_id: rollout.rolloutId,
     reward_info: { outcome_reward: reward, details },
     success_status: status,
+    ...more,
     inference_url: rollout.inferenceUrl,
   });
 }

@@ -13,6 +13,7 @@ import { until } from '../support/until.js';
 interface Body {
   detail?: string;
   success_status?: string;
+  status_detail?: string;
   reward_info: { outcome_reward: number; details: { feedback?: string; word?: string } };
 }
 interface Task {
@@ -214,7 +215,11 @@ describe('failures', () => {
       model.reply(() => ({ raw: 'no', status }));
       expect(await post(await start(), body())).toMatchObject({
         status: 200,
-        body: { success_status: 'error', reward_info: { details: { feedback: `the model answered ${status}: no` } } },
+        body: {
+          success_status: 'error',
+          status_detail: `the model answered ${status}: no`,
+          reward_info: { details: { feedback: `the model answered ${status}: no` } },
+        },
       });
     },
   );
@@ -230,6 +235,7 @@ describe('failures', () => {
     expect(answer.status).toBe(200);
     expect(answer.body.success_status).toBe('error');
     expect(answer.body.reward_info.details.feedback).toMatch(message);
+    expect(answer.body.status_detail).toBe(answer.body.reward_info.details.feedback);
   });
 
   test('the time limit stops the function and its model calls', async () => {
@@ -238,6 +244,7 @@ describe('failures', () => {
     const answer = await post(url, body({ safety: { max_time_s: 0.05 } }));
     expect(answer.body).toMatchObject({
       success_status: 'timeout',
+      status_detail: 'the rollout took longer than 0.05 s',
       reward_info: { details: { feedback: 'the rollout took longer than 0.05 s' } },
     });
     const deaf = await (await restart({ rollout: () => new Promise(() => undefined) }))(0.05);
