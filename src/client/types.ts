@@ -12,7 +12,9 @@ type JsonOf<Content> = Content extends { content: { 'application/json': infer Js
 export type Body<Id extends OperationId> = JsonOf<NonNullable<operations[Id]['requestBody']>>;
 
 type Responses<Id extends OperationId> = operations[Id]['responses'];
-type Success<Id extends OperationId> = Responses<Id>[keyof Responses<Id> & (200 | 201 | 202)];
+/** The 200 of a create is that of its dry run. */
+type Success<Id extends OperationId> = Responses<Id>[keyof Responses<Id> &
+  (201 extends keyof Responses<Id> ? 201 | 202 : 200 | 202)];
 /** The JSON of a success; undefined: an operation without an answer. */
 export type Answer<Id extends OperationId> = [Success<Id>] extends [never] ? undefined : JsonOf<Success<Id>>;
 

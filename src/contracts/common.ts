@@ -241,6 +241,15 @@ export const estimateSchema = z.object({
     .describe('Based on assumed lengths of prompts and answers; null if a price is unknown.'),
 });
 
+/** Query of a create. */
+export const createQuerySchema = z.strictObject({
+  dry_run: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('true: validates the request and answers 200 with its estimate; stores and starts nothing.'),
+});
+
 export const pageQuery = {
   limit: wholeParameter(1, 1_000).default(100),
   cursor: z

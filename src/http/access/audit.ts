@@ -3,6 +3,7 @@ import { announceChange, settleChange, withdrawChange } from '../../storage/acce
 import { operatorOrg } from '../../storage/access/orgs.js';
 import { asObject } from '../../util/json.js';
 import type { App, HttpDeps } from '../deps.js';
+import { isDryRun } from '../server/dry-run.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -24,7 +25,7 @@ export function registerAudit(app: App, { db, log }: Pick<HttpDeps, 'db' | 'log'
   app.addHook('preHandler', (request, _reply, done) => {
     const { config, url } = request.routeOptions;
     const changes = config.scope === 'write' || config.scope === 'admin';
-    if (!changes || safeMethods.includes(request.method) || config.audit === 'none') return done();
+    if (!changes || safeMethods.includes(request.method) || config.audit === 'none' || isDryRun(request)) return done();
     const { orgId, keyId } = request.caller;
     const entry = {
       ...{ orgId, keyId, targetOrg: targetOf(request), requestId: request.id },

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { jobKinds } from '../../core/jobs/kinds.js';
-import { listQuerySchema, pageSchema } from '../../contracts/common.js';
+import { createQuerySchema, listQuerySchema, pageSchema } from '../../contracts/common.js';
+import { dryRunSchema } from '../../contracts/dry-run.js';
 import {
   createEvaluationSchema,
   evaluationCreatedSchema,
@@ -80,9 +81,10 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
         tags,
         operationId: 'createEvaluation',
         summary: 'Create an evaluation',
+        querystring: createQuerySchema,
         headers: idempotencyHeader,
         body: createEvaluationSchema,
-        response: { 201: evaluationCreatedSchema, ...bodyProblems(409) },
+        response: { 200: dryRunSchema, 201: evaluationCreatedSchema, ...bodyProblems(409) },
       },
     },
     async (request, reply) => createEvaluation(deps, request, reply, request.body),

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { jobKinds } from '../../core/jobs/kinds.js';
-import { listQuerySchema, pageSchema } from '../../contracts/common.js';
+import { createQuerySchema, listQuerySchema, pageSchema } from '../../contracts/common.js';
+import { dryRunSchema } from '../../contracts/dry-run.js';
 import {
   createGraphJobBytes,
   createGraphJobSchema,
@@ -92,9 +93,10 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
         tags,
         operationId: 'createGraphJob',
         summary: 'Create a graph job',
+        querystring: createQuerySchema,
         headers: idempotencyHeader,
         body: createGraphJobSchema,
-        response: { 201: graphJobCreatedSchema, ...bodyProblems(409) },
+        response: { 200: dryRunSchema, 201: graphJobCreatedSchema, ...bodyProblems(409) },
       },
     },
     async (request, reply) => createGraphJob(deps, request, reply, request.body),

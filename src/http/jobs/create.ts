@@ -13,6 +13,7 @@ import type { CommandedJob } from '../../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { answerOf, replay } from '../server/idempotency.js';
+import { isDryRun } from '../server/dry-run.js';
 import { settleWithin } from '../server/in-time.js';
 import { requireRoomForBytes, requireRoomForJob } from './quota.js';
 import { createWarnings } from './warnings.js';
@@ -42,7 +43,8 @@ export interface Creation {
 
 /**
  * Stores a job with its secret and Idempotency-Key in one transaction, then starts its workflow. If
- * the start is delayed the response is the same, and the reconciler starts it.
+ * the start is delayed the response is the same, and the reconciler starts it. A dry run answers
+ * its estimate instead.
  */
 export async function create(
   deps: HttpDeps,
@@ -70,17 +72,22 @@ export async function create(
     warnings,
     labels,
   };
+  const answer = creation.answer(job);
+  if (isDryRun(request)) {
+    await deps.db.org(orgId, (tx) => requireRoom(tx, job));
+    const { estimate, split } = answer;
+    return reply.code(200).send({ estimate, ...(split !== undefined && { split }), warnings });
+  }
   const { traceparent } = request.headers;
   const trace = deps.tracing?.begin(typeof traceparent === 'string' ? traceparent : null);
   const headers = { location: creation.location(jobId) };
-  const body = { ...creation.answer(job), ...(warnings.length > 0 && { warnings }) };
+  const body = { ...answer, ...(warnings.length > 0 && { warnings }) };
 
   const { idempotent } = request;
   const earlier = await deps.db.org(orgId, async (tx) => {
-    const answer = idempotent && answerOf(await claimForCreate(tx, idempotent));
-    if (answer) return answer;
-    await requireRoomForJob(tx, job);
-    await requireRoomForBytes(tx, orgId, sizeOf(job));
+    const stored = idempotent && answerOf(await claimForCreate(tx, idempotent));
+    if (stored) return stored;
+    await requireRoom(tx, job);
     await creation.prepare?.(tx);
     await insertJob(tx, job);
     if (trace) await insertTrace(tx, job, trace);
@@ -102,6 +109,11 @@ export async function create(
 
   if (!job.pending) await startInTime(deps, job);
   return reply.code(201).headers(headers).send(body);
+}
+
+async function requireRoom(tx: Tx, job: NewJob): Promise<void> {
+  await requireRoomForJob(tx, job);
+  await requireRoomForBytes(tx, job.orgId, sizeOf(job));
 }
 
 /** Starts a job's workflow; waits for a limited time. */

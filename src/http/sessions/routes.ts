@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { jobKinds } from '../../core/jobs/kinds.js';
-import { listQuerySchema, pageSchema } from '../../contracts/common.js';
+import { createQuerySchema, listQuerySchema, pageSchema } from '../../contracts/common.js';
+import { dryRunSchema } from '../../contracts/dry-run.js';
 import {
   promptQuerySchema,
   resultsQuerySchema,
@@ -97,9 +98,10 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         tags,
         operationId: 'createSession',
         summary: 'Create a session',
+        querystring: createQuerySchema,
         headers: idempotencyHeader,
         body: createSessionSchema,
-        response: { 201: sessionCreatedSchema, ...bodyProblems(409) },
+        response: { 200: dryRunSchema, 201: sessionCreatedSchema, ...bodyProblems(409) },
       },
     },
     async (request, reply) => createSession(deps, request, reply, request.body),

@@ -1,4 +1,4 @@
-import { created, ended, traceIn } from './jobs.js';
+import { created, estimated, ended, traceIn } from './jobs.js';
 import type { Recorder } from '../recorder.js';
 import { until } from '../../../support/until.js';
 import { heldSplit, policy, type Capitals } from './world.js';
@@ -12,7 +12,7 @@ interface Ids {
 
 /** An evaluation of a container, and commands to a clone that is held. */
 export async function playEvaluations(api: Recorder, { container }: Capitals): Promise<Ids> {
-  const completed = await created(api, 'createEvaluation', {
+  const body = {
     name: 'capitals, test',
     container_url: container.url,
     app_id: 'capitals',
@@ -20,7 +20,9 @@ export async function playEvaluations(api: Recorder, { container }: Capitals): P
     seeds: '0-3',
     policy,
     max_concurrent: 1,
-  });
+  };
+  const completed = await created(api, 'createEvaluation', body);
+  await estimated(api, 'createEvaluation', body);
   const path = { job_id: completed };
   await ended(api, 'getEvaluation', path);
   await api.call('getEvaluationResults', { path });

@@ -1,4 +1,4 @@
-import { created, ended, running, traceIn } from './jobs.js';
+import { created, estimated, ended, running, traceIn } from './jobs.js';
 import type { Recorder } from '../recorder.js';
 import { heldModel, policy, rows } from './world.js';
 
@@ -27,6 +27,7 @@ const body = {
 /** A graph job from its creation to its download, and commands to a clone that is held. */
 export async function playGraphs(api: Recorder): Promise<Ids> {
   const completed = await created(api, 'createGraphJob', body);
+  await estimated(api, 'createGraphJob', body);
   const path = { job_id: completed };
   await api.call('startGraphJob', { path, body: {} });
   await ended(api, 'getGraphJob', path);

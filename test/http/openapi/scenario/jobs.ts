@@ -12,6 +12,11 @@ export async function created(api: Recorder, operation: string, body: object, pa
   return (await api.call<{ job_id: string }>(operation, { path, body })).job_id;
 }
 
+/** Asks for the estimate of a create. */
+export async function estimated(api: Recorder, operation: string, body: object): Promise<void> {
+  await api.call(operation, { query: { dry_run: 'true' }, body });
+}
+
 /** Waits until a job has ended, and records it then. */
 export async function ended(api: Recorder, operation: string, path: Record<string, string>): Promise<void> {
   const hasEnded = async () => isTerminal((await api.peek<{ status: Status }>(operation, { path })).status);

@@ -1,4 +1,4 @@
-import { created, ended, running, traceIn } from './jobs.js';
+import { created, estimated, ended, running, traceIn } from './jobs.js';
 import type { Recorder } from '../recorder.js';
 import { heldModel, policy, rows } from './world.js';
 
@@ -9,7 +9,7 @@ const prompt = [
 
 /** A session on rows, from its creation to its results; returns its id. */
 export async function playSession(api: Recorder): Promise<string> {
-  const id = await created(api, 'createSession', {
+  const body = {
     name: 'capitals',
     policy_optimization: {
       algorithm: 'gepa',
@@ -21,7 +21,9 @@ export async function playSession(api: Recorder): Promise<string> {
       budget: { max_rollouts: 40 },
       max_concurrent: 1,
     },
-  });
+  };
+  const id = await created(api, 'createSession', body);
+  await estimated(api, 'createSession', body);
   const path = { session_id: id };
   await ended(api, 'getSession', path);
   for (const operation of ['getSessionResults', 'getSessionHistory', 'getSessionPrompt', 'getSessionPareto'])
