@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { apiKey, signOut } from './access.js';
 import { RunsPage } from './pages/runs/page.js';
+import { SessionPage } from './pages/session/page.js';
 import { SignIn } from './pages/sign-in.js';
 import { route, link } from './router.js';
 import { ThemeButton } from './ui/theme.js';
@@ -63,6 +64,8 @@ function Page(): ComponentChildren {
   switch (section) {
     case undefined:
       return <RunsPage />;
+    case 'sessions':
+      return id ? <SessionPage key={id} id={id} /> : <RunsPage />;
     default:
       return <NotFound path={[section, id].filter(Boolean).join('/')} />;
   }

@@ -26,10 +26,15 @@ export function go(to: string): void {
   location.hash = to;
 }
 
+/** The link to this page with a changed query; null removes a name. */
+export function here(changes: Record<string, string | null>): string {
+  const { parts, query } = route.value;
+  return link(parts, { ...Object.fromEntries(query), ...changes });
+}
+
 /** Changes the query of this page without a new entry in the history. */
 export function setQuery(changes: Record<string, string | null>): void {
-  const { parts, query } = route.value;
-  history.replaceState(null, '', link(parts, { ...Object.fromEntries(query), ...changes }));
+  history.replaceState(null, '', here(changes));
   fragment.value = location.hash;
 }
 

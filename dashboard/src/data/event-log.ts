@@ -26,6 +26,7 @@ export class EventLog {
   start(): void {
     if (this.isFollowing) return;
     this.isFollowing = true;
+    this.state.value = 'live';
     void this.follow().finally(() => (this.isFollowing = false));
   }
 
@@ -87,6 +88,20 @@ export function useEventLog(id: string): EventLog {
     return () => log.stop();
   }, [log]);
   return log;
+}
+
+/** Something that reads each event once. */
+export interface EventFold {
+  add(event: Event): void;
+}
+
+/** A fold of all events so far; made anew when the log or `key` changes. */
+export function useEventFold<F extends EventFold>(log: EventLog, make: () => F, key = ''): F {
+  const state = useMemo(() => ({ fold: make(), taken: 0 }), [log, key]);
+  // Subscribes the component; events that came since the last frame are taken, too.
+  void log.version.value;
+  for (; state.taken < log.events.length; state.taken += 1) state.fold.add(log.events[state.taken]!);
+  return state.fold;
 }
 
 /** Waits; ends early when the network returns, the page is shown or the signal aborts. */

@@ -57,7 +57,15 @@ export function Panel(props: { title: string; aside?: ComponentChildren; childre
 }
 
 /** A figure with its name. */
-export function Stat({ name, children, hint }: { name: string; children: ComponentChildren; hint?: string }) {
+export function Stat({
+  name,
+  children,
+  hint,
+}: {
+  name: string;
+  children: ComponentChildren;
+  hint?: string | undefined;
+}) {
   return (
     <div class="stat" title={hint}>
       <dt>{name}</dt>

@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks';
+import { client } from '../../client.js';
+import { saveAnswer } from '../../data/download.js';
+import { go, link, pageOf } from '../../router.js';
+import { ActionButton } from '../../ui/basics.js';
+import { actionsOf, type Action } from './admitted.js';
+import type { Session } from './data.js';
+import { CancelDialog } from './dialogs/cancel.js';
+import { ExtendDialog } from './dialogs/extend.js';
+import { HintDialog } from './dialogs/hint.js';
+import { LabelsDialog } from './dialogs/labels.js';
+import { SuggestDialog } from './dialogs/suggest.js';
+
+const dialogs = {
+  cancel: CancelDialog,
+  extend: ExtendDialog,
+  hint: HintDialog,
+  label: LabelsDialog,
+  suggest: SuggestDialog,
+};
+type WithDialog = keyof typeof dialogs;
+
+export interface DialogProps {
+  session: Session;
+  onClose: () => void;
+  /** After a change: reads the session again. */
+  onDone: () => Promise<unknown>;
+}
+
+/** The buttons of a session: those that its status admits. */
+export function Actions(props: { session: Session; onDone: () => Promise<unknown> }) {
+  const { session, onDone } = props;
+  const [opened, setOpened] = useState<WithDialog | null>(null);
+  const admitted = actionsOf(session);
+  const path = { session_id: session.session_id };
+  const call = (action: Action, label: string, run: () => Promise<unknown>) =>
+    admitted.has(action) && <ActionButton run={run}>{label}</ActionButton>;
+  const ask = (action: WithDialog, label: string, kind = '') =>
+    admitted.has(action) && (
+      <button type="button" class={`button ${kind}`} onClick={() => setOpened(action)}>
+        {label}
+      </button>
+    );
+  const clone = async () => go(pageOf((await client.value.request('cloneSession', { path, body: null })).session_id));
+  const archive = () => client.value.request('updateSession', { path, body: { archived: !session.archived } });
+  const download = () => saveAnswer(client.value.download('downloadSessionTraces', { path }), `${session.job_id}.zip`);
+  const Opened = opened && dialogs[opened];
+  return (
+    <div class="actions" role="group" aria-label="Actions">
+      {admitted.has('deploy') && (
+        <a class="button button-primary" href={link(['deployments'], { source: session.session_id })}>
+          Deploy the winner
+        </a>
+      )}
+      {call('resume', 'Resume', () => client.value.request('resumeSession', { path, body: null }).then(onDone))}
+      {call('pause', 'Pause', () => client.value.request('pauseSession', { path, body: null }).then(onDone))}
+      {ask('suggest', 'Try my prompt')}
+      {ask('hint', session.hint === null ? 'Give a hint' : 'Hint')}
+      {ask('extend', 'Extend')}
+      {call('clone', 'Clone', clone)}
+      {ask('label', 'Edit')}
+      {call('archive', session.archived ? 'Unarchive' : 'Archive', () => archive().then(onDone))}
+      {call('download', 'Download traces', download)}
+      {ask('cancel', 'Cancel', 'button-danger')}
+      {Opened && <Opened session={session} onDone={onDone} onClose={() => setOpened(null)} />}
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import { count, dollars, reward } from '../../../format.js';
+import { here } from '../../../router.js';
+import { Badge } from '../../../ui/basics.js';
+import type { CandidateDetail } from '../data.js';
+
+type Reflection = NonNullable<CandidateDetail['reflection']>;
+type Attempt = Reflection['attempts'][number];
+
+/** How a model wrote the candidate: what it was shown, and each of its answers. */
+export function ReflectionView({ candidate: { reflection } }: { candidate: CandidateDetail }) {
+  if (reflection === null) return null;
+  const { examples, attempts, messages, output } = reflection;
+  return (
+    <section class="part" aria-label="Reflection">
+      <header class="panel-head">
+        <h3>Reflection</h3>
+        <span class="quiet">
+          {[reflection.provider, reflection.model].filter(Boolean).join('/')} rewrote {reflection.components.join(', ')}
+        </span>
+      </header>
+      {examples.length > 0 && <Examples examples={examples} />}
+      {attempts.map((attempt) => (
+        <AttemptView key={`${attempt.component} ${attempt.attempt}`} attempt={attempt} />
+      ))}
+      {attempts.length === 0 && <Talk messages={messages} output={output} />}
+    </section>
+  );
+}
+
+function Examples({ examples }: { examples: Reflection['examples'] }) {
+  return (
+    <div class="table-box" tabIndex={0} role="region" aria-label="Examples">
+      <table class="table">
+        <thead>
+          <tr>
+            <th class="number">Seed</th>
+            <th class="number">Reward</th>
+            <th>Feedback</th>
+          </tr>
+        </thead>
+        <tbody>
+          {examples.map(({ rollout_id: rollout, seed, reward: value, feedback }) => (
+            <tr key={rollout}>
+              <td class="number">
+                <a href={here({ trace: rollout })}>{seed ?? 'trace'}</a>
+              </td>
+              <td class="number">{reward(value)}</td>
+              <td>
+                <pre>{feedback}</pre>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function AttemptView({ attempt }: { attempt: Attempt }) {
+  const tokens = (attempt.prompt_tokens ?? 0) + (attempt.completion_tokens ?? 0);
+  return (
+    <details class="attempt">
+      <summary>
+        {attempt.component}, attempt {attempt.attempt + 1} <Badge status={attempt.accepted ? 'accepted' : 'rejected'} />{' '}
+        <span class="quiet">
+          {count(tokens)} tokens, {dollars(attempt.cost_usd)}
+        </span>
+      </summary>
+      {attempt.reason && <p class="problem">{attempt.reason}</p>}
+      <Talk messages={attempt.messages} output={attempt.output} />
+    </details>
+  );
+}
+
+function Talk({ messages, output }: { messages: Reflection['messages']; output: string | null }) {
+  const all = [...messages, ...(output === null ? [] : [{ role: 'answer', content: output }])];
+  return (
+    <div class="prompt">
+      {all.map(({ role, content }, n) => (
+        <div key={n} class="message">
+          <div class="message-head">
+            <span class="message-role">{role}</span>
+          </div>
+          <pre class="message-text">{content}</pre>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { useEventFold, type EventFold, type EventLog } from '../../../data/event-log.js';
+import { useResource } from '../../../data/resource.js';
+import { count, words } from '../../../format.js';
+import { route, setQuery } from '../../../router.js';
+import { Empty, Loading, Problem } from '../../../ui/basics.js';
+import { loadCandidates, type Candidate, type Session } from '../data.js';
+import { CandidatesTable } from './table.js';
+
+const settleMs = 1_500;
+
+/** Counts the events that change the list. */
+class Changes implements EventFold {
+  times = 0;
+
+  add({ type }: { type: string }): void {
+    if (type.startsWith('candidate_')) this.times += 1;
+  }
+}
+
+/** All candidates of a session; read again when events tell of changes. */
+export function CandidatesTab({ session, log }: { session: Session; log: EventLog }) {
+  const id = session.session_id;
+  const { data: candidates, error, reload } = useResource(`candidates ${id}`, (signal) => loadCandidates(id, signal));
+  const { times } = useEventFold(log, () => new Changes());
+  useReloads(times, session.status, reload);
+  const status = route.value.query.get('status');
+  const shown = candidates?.filter((candidate) => status === null || kindOf(candidate) === status);
+  return (
+    <section aria-label="Candidates">
+      <Problem error={error} />
+      {candidates === undefined && !error && <Loading />}
+      {candidates?.length === 0 && <Empty>No candidates yet.</Empty>}
+      {candidates && candidates.length > 0 && shown && (
+        <>
+          <div class="filters">
+            <StatusFilter candidates={candidates} status={status} />
+            <span class="quiet" role="status">
+              {count(shown.length)} {shown.length === 1 ? 'candidate' : 'candidates'}
+            </span>
+          </div>
+          <CandidatesTable candidates={shown} bestId={session.lever_summary.best_candidate_id} />
+        </>
+      )}
+    </section>
+  );
+}
+
+const kindOf = ({ status, decision }: Candidate): string => (status === 'proposed' ? decision.outcome : status);
+
+function StatusFilter({ candidates, status }: { candidates: Candidate[]; status: string | null }) {
+  const kinds = Object.entries(Object.groupBy(candidates, kindOf));
+  return (
+    <select
+      aria-label="Status"
+      value={status ?? ''}
+      onChange={(event) => setQuery({ status: event.currentTarget.value || null })}
+    >
+      <option value="">Any status</option>
+      {kinds.map(([kind, of]) => (
+        <option key={kind} value={kind}>
+          {words(kind)} ({of!.length})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Reads again some time after a change, so that a burst of events is one request. */
+function useReloads(changes: number, status: string, reload: () => Promise<void>): void {
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (isFirst.current) {
+      isFirst.current = false;
+      return;
+    }
+    timer.current ??= setTimeout(() => {
+      timer.current = null;
+      void reload();
+    }, settleMs);
+  }, [changes, status, reload]);
+  useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
+}

@@ -1,0 +1,106 @@
+import { count, reward } from '../../../format.js';
+import { here, route, setQuery } from '../../../router.js';
+import { Badge, Tag } from '../../../ui/basics.js';
+import { numberOf, type Candidate } from '../data.js';
+import { sorted, sortOf, textOf, type SortKey } from './sort.js';
+
+const columns: { key: SortKey | null; name: string; isNumber?: boolean }[] = [
+  { key: 'number', name: 'Candidate' },
+  { key: 'generation', name: 'Gen', isNumber: true },
+  { key: 'status', name: 'Status' },
+  { key: 'reward', name: 'Reward', isNumber: true },
+  { key: 'avg_reward', name: 'All rollouts', isNumber: true },
+  { key: 'rollouts', name: 'Rollouts', isNumber: true },
+  { key: null, name: 'Decision' },
+  { key: null, name: 'Parents' },
+];
+
+/** The candidates, sorted by the column of the address. */
+export function CandidatesTable({ candidates, bestId }: { candidates: Candidate[]; bestId: string | null }) {
+  const sort = sortOf(route.value.query.get('sort'));
+  const isWide = candidates.some(({ reward: value }) => value !== null && (value < 0 || value > 1));
+  return (
+    <div class="table-box" tabIndex={0} role="region" aria-label="Candidates">
+      <table class="table candidates">
+        <thead>
+          <tr>
+            {columns.map(({ key, name, isNumber }) => (
+              <th
+                key={name}
+                class={isNumber ? 'number' : ''}
+                aria-sort={key === sort.key ? (sort.isDescending ? 'descending' : 'ascending') : undefined}
+              >
+                {key === null ? name : <SortButton sortKey={key} name={name} />}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sorted(candidates, sort).map((candidate) => (
+            <CandidateRow
+              key={candidate.candidate_id}
+              candidate={candidate}
+              isBest={candidate.candidate_id === bestId}
+              hasBar={!isWide}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function SortButton({ sortKey, name }: { sortKey: SortKey; name: string }) {
+  const sort = sortOf(route.value.query.get('sort'));
+  const isCurrent = sort.key === sortKey;
+  // The first click shows the largest first.
+  const next = { key: sortKey, isDescending: isCurrent ? !sort.isDescending : true };
+  return (
+    <button type="button" class="sort-button" onClick={() => setQuery({ sort: textOf(next) })}>
+      {name}
+      <span aria-hidden="true">{isCurrent ? (sort.isDescending ? ' ↓' : ' ↑') : ''}</span>
+    </button>
+  );
+}
+
+function CandidateRow(props: { candidate: Candidate; isBest: boolean; hasBar: boolean }) {
+  const { candidate, isBest, hasBar } = props;
+  const { decision, candidate_id: id } = candidate;
+  return (
+    <tr>
+      <td class="candidate-name">
+        <a class="row-link" href={here({ candidate: id })} aria-label={`Candidate ${candidate.lever_version}`}>
+          #{candidate.lever_version}
+        </a>
+        {isBest && <Badge status="best" />}
+        {candidate.is_baseline && <Tag>baseline</Tag>}
+      </td>
+      <td class="number">{candidate.generation}</td>
+      <td>
+        <Badge status={candidate.status === 'proposed' ? decision.outcome : candidate.status} />
+      </td>
+      <td class="number">
+        {hasBar && candidate.reward !== null && <Bar share={candidate.reward} />}
+        {reward(candidate.reward)}
+      </td>
+      <td class="number quiet">{reward(candidate.avg_reward)}</td>
+      <td class="number quiet">{count(candidate.rollout_count)}</td>
+      <td class="decision">{decision.message}</td>
+      <td class="candidate-parents">
+        {candidate.parent_ids.map((parent) => (
+          <a key={parent} href={here({ candidate: parent })}>
+            {numberOf(parent)}
+          </a>
+        ))}
+      </td>
+    </tr>
+  );
+}
+
+function Bar({ share }: { share: number }) {
+  return (
+    <span class="bar-track" aria-hidden="true">
+      <span class="bar-fill" style={{ width: `${share * 100}%` }} />
+    </span>
+  );
+}

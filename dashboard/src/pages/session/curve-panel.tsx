@@ -1,0 +1,127 @@
+import { useMemo } from 'preact/hooks';
+import uPlot from 'uplot';
+import { reward, unknown } from '../../format.js';
+import { here, route, setQuery } from '../../router.js';
+import { Empty, Panel } from '../../ui/basics.js';
+import { Chart, color, type ChartOptions } from '../../ui/chart.js';
+import { Choice } from '../../ui/choice.js';
+import { columnsOf, type Axis, type Curve, type Levels } from './curve.js';
+import type { Results } from './data.js';
+
+const axes: Record<Axis, string> = { rollouts: 'Rollouts', dollars: 'Dollars', minutes: 'Minutes' };
+
+/** The estimated reward, the evaluations behind it, and where the baseline stands. */
+export function CurvePanel({ curve, results }: { curve: Curve; results: Results | undefined }) {
+  const { rollouts, minutes } = axes;
+  const options: Partial<Record<Axis, string>> = curve.hasCost ? axes : { rollouts, minutes };
+  const given = route.value.query.get('x') as Axis | null;
+  const axis = given !== null && Object.hasOwn(options, given) ? given : 'rollouts';
+  const choice = (
+    <Choice
+      label="Horizontal axis"
+      value={axis}
+      options={options}
+      onChange={(x) => setQuery({ x: x === 'rollouts' ? null : x })}
+    />
+  );
+  return (
+    <Panel title="Reward" aside={choice}>
+      {curve.estimates.length === 0 ? (
+        <Empty>The curve begins when the baseline is evaluated.</Empty>
+      ) : (
+        <CurveChart curve={curve} axis={axis} levels={levelsOf(curve, results)} />
+      )}
+    </Panel>
+  );
+}
+
+function levelsOf(curve: Curve, results: Results | undefined): Levels {
+  const heldout = results?.comparison?.basis === 'heldout' ? results.comparison : null;
+  return {
+    baseline: curve.baseline,
+    heldout: heldout && { baseline: heldout.baseline_reward, winner: heldout.winner_reward },
+  };
+}
+
+function CurveChart({ curve, axis, levels }: { curve: Curve; axis: Axis; levels: Levels }) {
+  const points = curve.estimates.length + curve.evaluations.length;
+  const key = JSON.stringify([axis, levels]);
+  const { columns, candidates } = useMemo(() => columnsOf(curve, axis, levels), [curve, points, key]);
+  // The chart reads the latest candidates when it is clicked.
+  const shown = useMemo(() => ({ candidates }), []);
+  shown.candidates = candidates;
+  const hasHeldout = levels.heldout !== null;
+  const options = useMemo(
+    () => optionsOf(axis, hasHeldout, (index) => shown.candidates[index]?.[0]),
+    [axis, hasHeldout, shown],
+  );
+  const last = curve.estimates.at(-1)!;
+  const label = `Estimated reward ${reward(last.estimate)}, best reward ${reward(last.best)}, by ${axis}`;
+  return <Chart label={label} options={options} data={columns} height={320} />;
+}
+
+type CandidateAt = (index: number) => string | undefined;
+
+/** The series are those of `columnsOf`, in its order. */
+function optionsOf(axis: Axis, hasHeldout: boolean, candidateAt: CandidateAt): ChartOptions {
+  const heldout = [
+    line('Baseline, held out', 'warn', 1, { dash: [2, 3] }),
+    line('Winner, held out', 'good', 1.5, { dash: [2, 3] }),
+  ];
+  return {
+    padding: [10, 14, 0, 0],
+    scales: { x: { time: false } },
+    cursor: { y: false, drag: { x: true, y: false } },
+    axes: [rule({ label: axes[axis], labelSize: 22, labelFont: font }), rule({ size: 52 })],
+    series: [
+      { label: axes[axis], value: xOf },
+      line('95 % interval', 'accent', 0.5, { value: intervalOf }),
+      line('high', 'accent', 0.5, { class: 'legend-hidden' }),
+      line('Estimated', 'accent', 2.5),
+      line('Best', 'quiet', 1, { paths: uPlot.paths.stepped!({ align: 1 }) }),
+      line('Evaluated', 'info', 1, { paths: () => null, points: dots }),
+      line('Baseline', 'quiet', 1, { dash: [6, 4] }),
+      ...(hasHeldout ? heldout : []),
+    ],
+    bands: [{ series: [2, 1], fill: () => color('accent').replace('rgb(', 'rgba(').replace(')', ', 0.16)') }],
+    hooks: { ready: [(plot) => openOnClick(plot, candidateAt)] },
+  };
+}
+
+const font = '12px system-ui, sans-serif';
+const dots = { show: true, size: 8, fill: () => color('info'), stroke: () => color('surface') };
+
+function line(label: string, name: string, width: number, more: uPlot.Series = {}): uPlot.Series {
+  const value = (plot: uPlot, _: number, series: number, index: number | null) => reward(latest(plot, series, index));
+  return { label, stroke: () => color(name), width, value, spanGaps: true, points: { show: false }, ...more };
+}
+
+function rule(more: uPlot.Axis): uPlot.Axis {
+  const grid = { stroke: () => color('line'), width: 1 };
+  return { stroke: () => color('quiet'), grid, ticks: grid, font, ...more };
+}
+
+/** The value of a series at an index, or the last one before it; null: at the end. */
+function latest(plot: uPlot, series: number, index: number | null): number | null {
+  const column = plot.data[series]!;
+  for (let n = index ?? column.length - 1; n >= 0; n -= 1) {
+    const value = column[n];
+    if (value !== null && value !== undefined) return value;
+  }
+  return null;
+}
+
+const xOf = (plot: uPlot, _x: number, series: number, index: number | null): string => {
+  const x = latest(plot, series, index);
+  return x === null ? unknown : String(+x.toPrecision(4));
+};
+
+const intervalOf = (plot: uPlot, _low: number, series: number, index: number | null): string =>
+  `${reward(latest(plot, series, index))} to ${reward(latest(plot, series + 1, index))}`;
+
+function openOnClick(plot: uPlot, candidateAt: CandidateAt): void {
+  plot.over.addEventListener('click', () => {
+    const candidate = candidateAt(plot.cursor.idx ?? -1);
+    if (candidate !== undefined) location.hash = here({ candidate });
+  });
+}

@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Problem } from '../../../ui/basics.js';
+import { Dialog } from '../../../ui/dialog.js';
+import { fieldErrors } from './field-errors.js';
+
+/** A dialog with fields and one call; `children` gets the errors of its fields by JSON pointer. */
+export function FormDialog(props: {
+  title: string;
+  submit: string;
+  run: () => Promise<unknown>;
+  onClose: () => void;
+  children: (errors: Record<string, string>) => ComponentChildren;
+  wide?: boolean;
+  more?: ComponentChildren;
+}) {
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const onSubmit = (event: Event) => {
+    event.preventDefault();
+    setRunning(true);
+    setError(null);
+    props
+      .run()
+      .then(props.onClose, setError)
+      .finally(() => setRunning(false));
+  };
+  return (
+    <Dialog title={props.title} onClose={props.onClose} wide={props.wide ?? false}>
+      <form onSubmit={onSubmit}>
+        {props.children(fieldErrors(error))}
+        <Problem error={error} />
+        <div class="bar">
+          <button type="submit" class="button button-primary" disabled={isRunning}>
+            {props.submit}
+          </button>
+          {props.more}
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,42 @@
+import { useState } from 'preact/hooks';
+import { client } from '../../../client.js';
+import { ActionButton, Field } from '../../../ui/basics.js';
+import type { DialogProps } from '../actions.js';
+import { FormDialog } from './form.js';
+
+/** The hint that stands in the prompts of the proposer. */
+export function HintDialog({ session, onClose, onDone }: DialogProps) {
+  const [hint, setHint] = useState(session.hint ?? '');
+  const give = (text: string | null) =>
+    client.value
+      .request('hintSession', { path: { session_id: session.session_id }, body: { hint: text } })
+      .then(onDone);
+  const remove = session.hint !== null && (
+    <ActionButton run={() => give(null).then(onClose)}>Remove the hint</ActionButton>
+  );
+  return (
+    <FormDialog
+      title="Hint for the proposer"
+      submit="Give the hint"
+      run={() => give(hint)}
+      onClose={onClose}
+      more={remove}
+    >
+      {(errors) => (
+        <Field
+          label="Hint"
+          hint="The proposer sees it from its next proposal on, in place of an earlier one."
+          error={errors['/hint']}
+        >
+          <textarea
+            rows={6}
+            required
+            maxLength={4_000}
+            value={hint}
+            onInput={(event) => setHint(event.currentTarget.value)}
+          />
+        </Field>
+      )}
+    </FormDialog>
+  );
+}

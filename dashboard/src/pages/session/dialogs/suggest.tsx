@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks';
+import { componentNames } from '../../../../../src/core/prompts/components.js';
+import { client } from '../../../client.js';
+import { useResource } from '../../../data/resource.js';
+import { Empty, Field, Loading, Problem } from '../../../ui/basics.js';
+import { Choice } from '../../../ui/choice.js';
+import { Dialog } from '../../../ui/dialog.js';
+import type { DialogProps } from '../actions.js';
+import { loadCandidate, type CandidateDetail, type Session } from '../data.js';
+import { FormDialog } from './form.js';
+
+type Source = 'baseline' | 'best';
+type Messages = NonNullable<CandidateDetail['messages']>;
+
+const idOf = ({ lever_summary: levers }: Session, source: Source): string | null =>
+  source === 'best' ? levers.best_candidate_id : levers.baseline_candidate_id;
+
+/** A prompt of the reader's own, tried as a candidate of the running search. */
+export function SuggestDialog(props: DialogProps) {
+  const { session, onClose } = props;
+  const [source, setSource] = useState<Source>('baseline');
+  const candidateId = idOf(session, source);
+  const { data, error } = useResource(`suggest ${candidateId}`, async (signal) =>
+    candidateId === null ? null : loadCandidate(session.session_id, candidateId, signal),
+  );
+  if (data?.messages)
+    return <SuggestForm {...props} source={source} onSource={setSource} messages={data.messages} key={source} />;
+  return (
+    <Dialog title="Try my prompt" onClose={onClose}>
+      <Problem error={error} />
+      {data === undefined && !error && <Loading />}
+      {data !== undefined && <Empty>The baseline prompt is not known yet.</Empty>}
+    </Dialog>
+  );
+}
+
+function SuggestForm(props: DialogProps & { source: Source; onSource: (source: Source) => void; messages: Messages }) {
+  const { session, onDone, onClose, source, onSource, messages } = props;
+  const [texts, setTexts] = useState(messages.map(({ content }) => content));
+  const names = componentNames(messages);
+  const options = idOf(session, 'best') === null ? { baseline: 'Baseline' } : { baseline: 'Baseline', best: 'Best' };
+  const run = async () => {
+    const given = messages.map((message, n) => ({ ...message, content: texts[n]! }));
+    const path = { session_id: session.session_id };
+    await client.value.request('suggestSessionCandidate', { path, body: { messages: given } });
+    await onDone();
+  };
+  return (
+    <FormDialog title="Try my prompt" submit="Try it" run={run} onClose={onClose} wide>
+      {(errors) => (
+        <>
+          <p class="quiet">
+            It becomes a candidate and is tested as a proposal is. Keep the placeholders; it costs rollouts of the
+            budget.
+          </p>
+          <p class="bar">
+            Start from <Choice label="Start from" value={source} options={options} onChange={onSource} />
+          </p>
+          {names.map((name, n) => (
+            <Field key={name} label={name} error={errors[`/messages/${n}/content`] ?? errors[`/messages/${n}/name`]}>
+              <textarea
+                rows={Math.min(16, Math.max(3, texts[n]!.split('\n').length + 1))}
+                maxLength={32_000}
+                value={texts[n]}
+                onInput={({ currentTarget }) =>
+                  setTexts(texts.map((text, other) => (other === n ? currentTarget.value : text)))
+                }
+              />
+            </Field>
+          ))}
+        </>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,73 @@
+import { useEffect, useState } from 'preact/hooks';
+import { count, dollars, duration, reward, words } from '../../format.js';
+import { Stat, Stats } from '../../ui/basics.js';
+import type { Curve } from './curve.js';
+import type { Results, Session } from './data.js';
+
+/** The figures of a session: how good, how far, how much. */
+export function Figures(props: { session: Session; results: Results | undefined; curve: Curve }) {
+  const { session, results, curve } = props;
+  const { estimated_reward_interval: interval, budget, usage, progress } = session;
+  const spent = budget.spent_usd ?? usage.total_cost_usd;
+  return (
+    <Stats>
+      <Stat name="Estimated reward" hint="Expected on the evaluation seeds, of the most promising candidate">
+        {reward(session.estimated_reward)}
+        {interval && (
+          <span class="stat-more">
+            {reward(interval.low)} to {reward(interval.high)}
+          </span>
+        )}
+      </Stat>
+      <Stat name="Best reward" hint="Mean over the evaluation seeds, of the best evaluated candidate">
+        {reward(session.best_reward)}
+        {curve.baseline !== null && <span class="stat-more">baseline {reward(curve.baseline)}</span>}
+      </Stat>
+      <Stat name="Rollouts">
+        {count(Math.max(progress.rollouts_completed, curve.rollouts))}
+        <Of limit={progress.max_rollouts} say={count} done={progress.rollouts_completed} />
+      </Stat>
+      <Stat name="Cost" hint={usage.total_cost_usd === null ? 'The price of a model is unknown' : undefined}>
+        {dollars(spent)}
+        <Of limit={budget.max_cost_usd} say={dollars} done={spent} />
+      </Stat>
+      <Stat name="Time" hint="Pauses left out">
+        <RunTime session={session} curve={curve} />
+      </Stat>
+      <Stat name="Tokens">
+        {count(usage.total_tokens)}
+        <span class="stat-more">{count(usage.calls)} calls</span>
+      </Stat>
+      <Stat name="Verdict">{results?.verdict ? words(results.verdict) : '–'}</Stat>
+    </Stats>
+  );
+}
+
+function Of(props: { limit: number | null; done: number | null; say: (value: number) => string }) {
+  const { limit, done, say } = props;
+  if (limit === null) return null;
+  return (
+    <span class="stat-more">
+      of {say(limit)}
+      <progress aria-label="Share of the budget" value={done ?? 0} max={limit} />
+    </span>
+  );
+}
+
+/** The time that the session has run; counts on while it runs. */
+function RunTime({ session, curve }: { session: Session; curve: Curve }) {
+  const isRunning = session.status === 'running';
+  const [, tick] = useState(0);
+  useEffect(() => {
+    if (!isRunning) return;
+    const timer = setInterval(() => tick((n) => n + 1), 1_000);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  const minutes = curve.minutesAt(Date.now());
+  return (
+    <>
+      {session.started_at === null ? '–' : duration(minutes * 60_000)}
+      <Of limit={session.budget.max_minutes} done={minutes} say={(limit) => `${count(limit)} min`} />
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { useState } from 'preact/hooks';
+import { useResource } from '../../data/resource.js';
+import { reward } from '../../format.js';
+import { here } from '../../router.js';
+import { Copy, Empty, Loading, Panel, Problem } from '../../ui/basics.js';
+import { Choice } from '../../ui/choice.js';
+import { Prompt } from '../../ui/diff/prompt.js';
+import { loadCandidate, numberOf, type Results, type Session } from './data.js';
+
+const views = { text: 'Text', diff: 'Against baseline' };
+
+/** The best prompt, to read and to copy. */
+export function PromptTab({ session, results }: { session: Session; results: Results | undefined }) {
+  const [view, setView] = useState<keyof typeof views>('text');
+  const baselineId = session.lever_summary.baseline_candidate_id;
+  const { data: baseline, error } = useResource(`baseline ${baselineId}`, async (signal) =>
+    baselineId === null ? null : loadCandidate(session.session_id, baselineId, signal),
+  );
+  if (!results) return <Loading />;
+  const { best_prompt: best, best_candidate: candidate } = results;
+  if (best === null) return <Empty>There is a best prompt when a candidate is evaluated.</Empty>;
+  return (
+    <Panel
+      title="Best prompt"
+      aside={
+        <div class="actions">
+          <Choice label="View of the prompt" value={view} options={views} onChange={setView} />
+          <Copy text={JSON.stringify(best.messages, null, 2)} label="Copy as JSON" />
+        </div>
+      }
+    >
+      <p class="quiet">
+        {candidate && (
+          <a href={here({ candidate: candidate.candidate_id })}>Candidate {numberOf(candidate.candidate_id)}</a>
+        )}
+        {candidate?.is_baseline && ', the baseline'}, reward {reward(best.reward)}
+      </p>
+      <Problem error={error} />
+      <Prompt messages={best.messages} before={view === 'diff' ? (baseline?.messages ?? null) : null} />
+    </Panel>
+  );
+}

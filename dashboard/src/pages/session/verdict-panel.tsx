@@ -1,0 +1,44 @@
+import { Badge, Panel } from '../../ui/basics.js';
+import { IntervalBar } from '../../ui/interval-bar.js';
+import { isActive, type Results, type Session } from './data.js';
+import { basisWords, judgeWords, noiseWords, stoppedWords, verdictWords } from './verdict.js';
+
+/** What the search has found, in words, and how far the numbers can be trusted. */
+export function VerdictPanel({ session, results }: { session: Session; results: Results | undefined }) {
+  if (!results) return null;
+  const { verdict, comparison, noise_floor: noise, judge_agreement: agreement, stopped_by: stoppedBy } = results;
+  const sentence = verdictWords(results);
+  return (
+    <Panel title="Verdict" aside={verdict && <Badge status={verdict} />}>
+      {sentence ? (
+        <p class="verdict">{sentence}</p>
+      ) : (
+        <p class="quiet">
+          {isActive(session.status)
+            ? 'The winner is compared with the baseline at the end of the search.'
+            : 'The search ended without a comparison of a winner with the baseline.'}
+        </p>
+      )}
+      {comparison && (
+        <>
+          <IntervalBar label="Winner minus baseline" value={comparison.difference} {...comparison.interval} />
+          <p class="quiet">{basisWords(comparison.basis)}</p>
+        </>
+      )}
+      <dl class="facts">
+        {stoppedBy && <Fact name="End">{stoppedWords(stoppedBy)}</Fact>}
+        {noise && <Fact name="Noise">{noiseWords(noise)}</Fact>}
+        {agreement && <Fact name="Judge">{judgeWords(agreement)}</Fact>}
+      </dl>
+    </Panel>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+/** The result of a session in words. */
+import { reward, signed } from '../../format.js';
+import type { Results } from './data.js';
+
+const interval = ({ low, high }: { low: number; high: number }): string => `${signed(low)} to ${signed(high)}`;
+
+/** The verdict as a sentence; null: the search has not ended. */
+export function verdictWords({ verdict, comparison }: Pick<Results, 'verdict' | 'comparison'>): string | null {
+  if (verdict === null || comparison === null) return null;
+  const { seeds, basis, baseline_reward: baseline, winner_reward: winner, difference } = comparison;
+  const where = `${seeds} ${basis === 'heldout' ? 'held-out' : 'evaluation'} ${seeds === 1 ? 'seed' : 'seeds'}`;
+  const said = {
+    better: 'The winner is better than the baseline',
+    not_significantly_better: 'The winner is not significantly better than the baseline',
+    worse: 'The winner is worse than the baseline',
+  }[verdict];
+  const numbers = `${signed(difference)} on ${where} (95 % interval ${interval(comparison.interval)})`;
+  return `${said}: ${numbers}, from ${reward(baseline)} to ${reward(winner)}.`;
+}
+
+/** What the seeds of a comparison mean for its result. */
+export function basisWords(basis: 'heldout' | 'evaluation'): string {
+  return basis === 'heldout'
+    ? 'The search has never seen these seeds, so the difference is unbiased.'
+    : 'These seeds selected the winner, so the difference flatters it. Hold out seeds for an unbiased one.';
+}
+
+export function noiseWords(floor: NonNullable<Results['noise_floor']>): string {
+  const { rollout_sd: sd, comparisons, reward_se: se } = floor;
+  const pairs = `${comparisons} ${comparisons === 1 ? 'comparison' : 'comparisons'} of repeated rollouts`;
+  if (sd === 0) return `${pairs}: the same prompt got the same reward each time.`;
+  return `Standard deviation ${reward(sd)} in ${pairs}; noise alone moves a mean reward by ±${reward(1.96 * se)} (95 %).`;
+}
+
+export function judgeWords(agreement: NonNullable<Results['judge_agreement']>): string {
+  const { outputs, accuracy, kappa, p_value: p, better_than_chance: isBetter } = agreement;
+  if (accuracy === null) return `The judge has not scored a labelled output yet (${outputs} outputs).`;
+  const share = `The judge agrees with the labels on ${Math.round(accuracy * 100)} % of ${outputs} outputs`;
+  const measures = [kappa === null ? '' : `kappa ${kappa.toFixed(2)}`, `p = ${p < 0.001 ? '< 0.001' : p.toFixed(3)}`];
+  const verdict = isBetter ? 'better than chance' : 'no better than chance, so its rewards mean little';
+  return `${share} (${measures.filter(Boolean).join(', ')}): ${verdict}.`.replace('p = <', 'p <');
+}
+
+const reasons: Record<string, string> = {
+  generations: 'All generations are done, or nothing new was left to try.',
+  max_rollouts: 'The rollouts of the budget are used up.',
+  max_minutes: 'The minutes of the budget are used up.',
+  max_cost_usd: 'The dollars of the budget are used up.',
+  spend_quota_exceeded: "The day's quota of spend is used up.",
+  target_reward: 'The best reward has reached the target.',
+  patience: 'No generation of the last ones brought a better candidate.',
+  solved: 'The winner solves every train and every evaluation seed.',
+  train_solved: 'The winner solves every train seed, but not every evaluation seed. Add train seeds to go on.',
+  reward_stop: 'A reward with “stop” ended it.',
+  cancelled: 'It was cancelled.',
+  timeout: 'It took too long.',
+  failed: 'It failed.',
+};
+
+/** Why a session ended. */
+export const stoppedWords = (stoppedBy: string): string => reasons[stoppedBy] ?? `Stopped by ${stoppedBy}.`;

@@ -1,0 +1,48 @@
+import { useMemo } from 'preact/hooks';
+import type { Answer } from '../../../../src/client/index.js';
+import { componentNames, componentTexts } from '../../../../src/core/prompts/components.js';
+import { Copy } from '../basics.js';
+import { wordDiff } from './words.js';
+
+type Message = NonNullable<Answer<'getSessionCandidate'>['messages']>[number];
+
+/** A prompt, message by message; with `before`, what changed since then. */
+export function Prompt({ messages, before }: { messages: readonly Message[]; before?: readonly Message[] | null }) {
+  const names = componentNames(messages);
+  const earlier = before ? componentTexts(before) : {};
+  return (
+    <div class="prompt">
+      {messages.map((message, n) => {
+        const name = names[n]!;
+        return (
+          <section key={name} class="message" aria-label={`Message ${name}`}>
+            <header class="message-head">
+              <span class="message-role">{name === message.role ? name : `${name} (${message.role})`}</span>
+              <Copy text={message.content} label={`Copy ${name}`} />
+            </header>
+            {before ? (
+              <TextDiff before={earlier[name] ?? ''} after={message.content} />
+            ) : (
+              <pre class="message-text">{message.content}</pre>
+            )}
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+/** Two texts as one, with the removed and the added words marked. */
+export function TextDiff({ before, after }: { before: string; after: string }) {
+  const pieces = useMemo(() => wordDiff(before, after), [before, after]);
+  if (before === after) return <pre class="message-text quiet">{after || '(empty)'}</pre>;
+  return (
+    <pre class="message-text">
+      {pieces.map(({ kind, text }, n) => {
+        if (kind === 'added') return <ins key={n}>{text}</ins>;
+        if (kind === 'removed') return <del key={n}>{text}</del>;
+        return <span key={n}>{text}</span>;
+      })}
+    </pre>
+  );
+}

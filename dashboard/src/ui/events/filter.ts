@@ -1,0 +1,33 @@
+import type { Event } from '../../../../src/client/index.js';
+import type { EventFold } from '../../data/event-log.js';
+
+export interface EventFilter {
+  /** A type, or `-rollouts`: everything but single rollouts; empty: all. */
+  type: string;
+  text: string;
+}
+
+const ofRollouts = new Set(['rollout_completed', 'eval.policy.seed.completed']);
+
+/** The events that pass a filter, and how often each type occurs among all. */
+export class FilteredEvents implements EventFold {
+  readonly shown: Event[] = [];
+  readonly types = new Map<string, number>();
+  private readonly type: string;
+  private readonly text: string;
+
+  constructor({ type, text }: EventFilter) {
+    this.type = type;
+    this.text = text.toLowerCase();
+  }
+
+  add(event: Event): void {
+    this.types.set(event.type, (this.types.get(event.type) ?? 0) + 1);
+    if (this.passes(event)) this.shown.push(event);
+  }
+
+  private passes({ type, message }: Event): boolean {
+    if (this.type === '-rollouts' ? ofRollouts.has(type) : this.type !== '' && this.type !== type) return false;
+    return this.text === '' || message.toLowerCase().includes(this.text);
+  }
+}

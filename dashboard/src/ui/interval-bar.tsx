@@ -1,0 +1,31 @@
+import { signed } from '../format.js';
+
+/** An interval beside zero: whether it is above, below or on both sides. */
+export function IntervalBar(props: { label: string; value: number; low: number; high: number }) {
+  const { label, value, low, high } = props;
+  const reach = Math.max(Math.abs(low), Math.abs(high), Math.abs(value), 1e-9) * 1.1;
+  const at = (x: number) => `${50 + (50 * x) / reach}%`;
+  const tone = low > 0 ? 'good' : high < 0 ? 'bad' : 'quiet';
+  return (
+    <div
+      class={`interval ${tone}`}
+      role="img"
+      aria-label={`${label}: ${signed(value)}, 95 % interval ${signed(low)} to ${signed(high)}`}
+    >
+      <svg width="100%" height="34" aria-hidden="true">
+        <line class="interval-zero" x1="50%" x2="50%" y1="2" y2="22" />
+        <line class="interval-range" x1={at(low)} x2={at(high)} y1="12" y2="12" />
+        <circle cx={at(value)} cy="12" r="5" />
+        <text class="interval-text" x="50%" y="33" text-anchor="middle">
+          0
+        </text>
+        <text class="interval-text" x={at(low)} y="33" text-anchor="middle">
+          {signed(low)}
+        </text>
+        <text class="interval-text" x={at(high)} y="33" text-anchor="middle">
+          {signed(high)}
+        </text>
+      </svg>
+    </div>
+  );
+}
