@@ -8,6 +8,7 @@ import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
 import { followSession, type SessionState } from './progress.js';
 import { promptDiff, promptText, type Prompt } from '../task/prompt-file.js';
+import { algorithms, defaultBudget } from '../task/search.js';
 import {
   labelsOf,
   promptOf,
@@ -25,13 +26,6 @@ export interface OptimizeOptions extends TaskOptions, LabelOptions {
 }
 
 type Results = z.output<typeof sessionResultsSchema>;
-
-const defaultBudget = 200;
-const algorithms = {
-  // The budget ends the search, so there are more generations than it can pay for.
-  gepa: { population_size: 2, generations: 200 },
-  mipro: { num_candidates: 10 },
-};
 
 /** Searches a better prompt on rows, and writes it. */
 export async function optimize(given: OptimizeOptions): Promise<void> {
