@@ -6,9 +6,12 @@ const service = {
   // The service lets pages of its own origin alone change anything.
   configure: (proxy) => proxy.on('proxyReq', (request) => request.removeHeader('origin')),
 };
+const service = process.env.RATCHET_URL ?? 'http://127.0.0.1:8787';
+// The service refuses changes from pages of another origin.
+const proxied = { target: service, headers: { origin: service } };
 
 export default defineConfig({
   root: import.meta.dirname,
   build: { outDir: '../dist/dashboard', emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
-  server: { proxy: { '/api': service, '/v1': service } },
+  server: { proxy: { '/api': proxied, '/v1': proxied } },
 });

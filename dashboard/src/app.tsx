@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { apiKey, signOut } from './access.js';
+import { NewRunPage } from './pages/new/page.js';
 import { RunsPage } from './pages/runs/page.js';
 import { SessionPage } from './pages/session/page.js';
 import { SignIn } from './pages/sign-in.js';
@@ -66,6 +67,8 @@ function Page(): ComponentChildren {
       return <RunsPage />;
     case 'sessions':
       return id ? <SessionPage key={id} id={id} /> : <RunsPage />;
+    case 'new':
+      return <NewRunPage />;
     default:
       return <NotFound path={[section, id].filter(Boolean).join('/')} />;
   }

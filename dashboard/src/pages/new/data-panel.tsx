@@ -1,0 +1,145 @@
+import { useState } from 'preact/hooks';
+import type { Answer, Item } from '../../../../src/client/index.js';
+import { client } from '../../client.js';
+import { useResource } from '../../data/resource.js';
+import { ago, count, shortId } from '../../format.js';
+import { ActionButton, Field, Panel, Problem } from '../../ui/basics.js';
+import { guessColumns, typeOfRows } from './draft.js';
+import { Preview } from './preview.js';
+import { change, draft } from './store.js';
+
+export type Dataset = Answer<'getDataset'>;
+
+const listed = 100;
+
+/** The choice of rows: a data set of the service, a file, or pasted text. */
+export function DataPanel({
+  dataset,
+  error,
+  errorAt,
+}: {
+  dataset: Dataset | undefined;
+  error: unknown;
+  errorAt: (field: string) => string | undefined;
+}) {
+  const [uploads, setUploads] = useState(0);
+  const use = (chosen: Dataset) => {
+    change({ datasetId: chosen.dataset_id, ...guessColumns(chosen.columns.map(({ name }) => name)) });
+    setUploads(uploads + 1);
+  };
+  return (
+    <Panel title="Data">
+      <div class="form-pair">
+        <KnownDatasets uploads={uploads} onChoose={use} />
+        <FileField onUpload={use} />
+      </div>
+      <PastedRows onUpload={use} />
+      <Problem error={error} />
+      {dataset && <Columns dataset={dataset} errorAt={errorAt} />}
+      {dataset && <Preview dataset={dataset} />}
+    </Panel>
+  );
+}
+
+function KnownDatasets({ uploads, onChoose }: { uploads: number; onChoose: (dataset: Dataset) => void }) {
+  const { data, error } = useResource(`datasets ${uploads}`, (signal) =>
+    client.value.request('listDatasets', { query: { limit: listed }, signal }),
+  );
+  const { datasetId } = draft.value;
+  const choose = (id: string) => {
+    const chosen = data?.data.find(({ dataset_id }) => dataset_id === id);
+    if (chosen) onChoose(chosen);
+  };
+  const isListed = data?.data.some(({ dataset_id }) => dataset_id === datasetId) ?? false;
+  return (
+    <div>
+      <Field label="Data set" {...(data?.has_more && { hint: `The newest ${listed}.` })}>
+        <select value={datasetId} onChange={(event) => choose(event.currentTarget.value)}>
+          <option value="" disabled>
+            Choose …
+          </option>
+          {datasetId !== '' && !isListed && <option value={datasetId}>{shortId(datasetId)}</option>}
+          {data?.data.map((each) => (
+            <option key={each.dataset_id} value={each.dataset_id}>
+              {nameOf(each)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Problem error={error} />
+    </div>
+  );
+}
+
+function nameOf({ dataset_id: id, num_rows: rows, columns, created_at: at }: Item<'listDatasets'>): string {
+  const names = columns.slice(0, 4).map(({ name }) => name);
+  return `${count(rows)} rows: ${names.join(', ')} · ${ago(at)} · ${shortId(id)}`;
+}
+
+function FileField({ onUpload }: { onUpload: (dataset: Dataset) => void }) {
+  const [error, setError] = useState<unknown>(null);
+  const upload = (file: File | undefined) => {
+    if (!file) return;
+    setError(null);
+    client.value.datasets.upload(file).then(onUpload, setError);
+  };
+  return (
+    <div>
+      <Field label="Upload a file" hint="JSONL, JSON or CSV, up to 100 MiB.">
+        <input
+          type="file"
+          accept=".jsonl,.ndjson,.json,.csv"
+          onChange={(event) => upload(event.currentTarget.files?.[0])}
+        />
+      </Field>
+      <Problem error={error} />
+    </div>
+  );
+}
+
+function PastedRows({ onUpload }: { onUpload: (dataset: Dataset) => void }) {
+  const [text, setText] = useState('');
+  const upload = async () => {
+    onUpload(await client.value.datasets.upload(text, { type: typeOfRows(text) }));
+    setText('');
+  };
+  return (
+    <details class="form-more">
+      <summary>Paste rows</summary>
+      <Field label="Rows" hint="JSON lines, a JSON list, or CSV whose first line names the columns.">
+        <textarea
+          rows={6}
+          spellcheck={false}
+          placeholder={'{"text": "My card was declined", "label": "card_auth"}'}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </Field>
+      <ActionButton run={upload} disabled={text.trim() === ''}>
+        Use these rows
+      </ActionButton>
+    </details>
+  );
+}
+
+function Columns({ dataset, errorAt }: { dataset: Dataset; errorAt: (field: string) => string | undefined }) {
+  const { input, expected } = draft.value;
+  const select = (name: 'input' | 'expected', value: string) => (
+    <select value={value} onChange={(event) => change({ [name]: event.currentTarget.value })}>
+      <option value="">None</option>
+      {dataset.columns.map((column) => (
+        <option key={column.name}>{column.name}</option>
+      ))}
+    </select>
+  );
+  return (
+    <div class="form-pair">
+      <Field label="Input column" hint="{{input}} in the prompt stands for it." error={errorAt('/dataset/input')}>
+        {select('input', input)}
+      </Field>
+      <Field label="Expected column" hint="The right answers." error={errorAt('/dataset/expected')}>
+        {select('expected', expected)}
+      </Field>
+    </div>
+  );
+}

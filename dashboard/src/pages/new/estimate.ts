@@ -1,0 +1,60 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Answer } from '../../../../src/client/index.js';
+import { client } from '../../client.js';
+import type { RunKind } from './draft.js';
+
+/** What a create would answer, without a job. */
+export interface DryRun {
+  estimate: Answer<'createSession'>['estimate'];
+  split?: { train: number[]; evaluation: number[]; heldout: number[] };
+  warnings: string[];
+}
+
+const operations = { session: 'createSession', evaluation: 'createEvaluation' } as const;
+
+function dryRun(kind: RunKind, body: unknown, signal: AbortSignal): Promise<DryRun> {
+  const args = { query: { dry_run: 'true' }, body, signal } as never;
+  return client.value.request(operations[kind], args) as Promise<unknown> as Promise<DryRun>;
+}
+
+/** Starts the run; returns its id. */
+export async function start(kind: RunKind, body: unknown): Promise<string> {
+  const created =
+    kind === 'session'
+      ? await client.value.createSession(body as never)
+      : await client.value.createEvaluation(body as never);
+  return created.id;
+}
+
+export interface EstimateState {
+  /** The request that was judged, as JSON. */
+  of: string | null;
+  answer?: DryRun;
+  error?: unknown;
+}
+
+const pauseMs = 400;
+
+/** The estimate of a request, once typing rests; null: there is none to judge yet. */
+export function useEstimate(kind: RunKind, request: string | null): EstimateState & { isCurrent: boolean } {
+  const [state, setState] = useState<EstimateState>({ of: null });
+  const key = request === null ? null : `${kind} ${request}`;
+  useEffect(() => {
+    if (request === null) return setState({ of: null });
+    const stopping = new AbortController();
+    const settle = (next: EstimateState) => {
+      if (!stopping.signal.aborted) setState(next);
+    };
+    const timer = setTimeout(() => {
+      dryRun(kind, JSON.parse(request), stopping.signal).then(
+        (answer) => settle({ of: key, answer }),
+        (error: unknown) => settle({ of: key, error }),
+      );
+    }, pauseMs);
+    return () => {
+      clearTimeout(timer);
+      stopping.abort();
+    };
+  }, [key]);
+  return { ...state, isCurrent: state.of === key };
+}

@@ -1,0 +1,98 @@
+import { client } from '../../client.js';
+import { useResource } from '../../data/resource.js';
+import { Field, Panel, Problem } from '../../ui/basics.js';
+import { change, draft } from './store.js';
+
+type Provider = Awaited<ReturnType<typeof client.value.providers>>['providers'][number];
+
+/** The policy model, and in a session the model that writes prompts. */
+export function ModelPanel({ errorAt }: { errorAt: (field: string) => string | undefined }) {
+  const { data, error } = useResource('providers', (signal) => client.value.providers({ signal }));
+  const providers = data?.providers ?? [];
+  const { kind, provider, model, proposerProvider, proposerModel } = draft.value;
+  return (
+    <Panel title={kind === 'session' ? 'Models' : 'Model'}>
+      <Problem error={error} />
+      <div class="form-pair">
+        <ProviderField
+          label="Policy provider"
+          {...{ providers, value: provider }}
+          onChange={(next) => change({ provider: next, model: modelFor(next, model) })}
+        />
+        <ModelField
+          label="Policy model"
+          value={model}
+          error={errorAt('/policy')}
+          onChange={(next) => change({ model: next })}
+        />
+        {kind === 'session' && (
+          <ProviderField
+            label="Proposer provider"
+            none="Same as the policy"
+            {...{ providers, value: proposerProvider }}
+            onChange={(next) => change({ proposerProvider: next, proposerModel: modelFor(next, proposerModel) })}
+          />
+        )}
+        {kind === 'session' && proposerProvider !== '' && (
+          <ModelField
+            label="Proposer model"
+            value={proposerModel}
+            error={errorAt('/proposer')}
+            onChange={(next) => change({ proposerModel: next })}
+          />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+/** The built-in provider has one model; its name means nothing to others. */
+function modelFor(provider: string, model: string): string {
+  if (provider === 'local') return 'local';
+  return model === 'local' ? '' : model;
+}
+
+function ProviderField(props: {
+  label: string;
+  providers: Provider[];
+  value: string;
+  /** The choice of no provider. */
+  none?: string;
+  onChange: (name: string) => void;
+}) {
+  const { label, providers, value, none, onChange } = props;
+  const chosen = providers.find(({ name }) => name === value);
+  return (
+    <Field label={label} error={chosen?.reason ?? undefined}>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {none !== undefined && <option value="">{none}</option>}
+        {providers.length === 0 && value !== '' && <option>{value}</option>}
+        {providers.map(({ name, usable }) => (
+          <option key={name} value={name} disabled={!usable}>
+            {usable ? name : `${name} (no key)`}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+function ModelField(props: {
+  label: string;
+  value: string;
+  error: string | undefined;
+  onChange: (model: string) => void;
+}) {
+  return (
+    <Field label={props.label} error={props.error}>
+      <input
+        type="text"
+        autocomplete="off"
+        spellcheck={false}
+        placeholder="gpt-4o-mini"
+        value={props.value}
+        onInput={(event) => props.onChange(event.currentTarget.value)}
+      />
+    </Field>
+  );
+}

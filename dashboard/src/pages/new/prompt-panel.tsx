@@ -1,0 +1,105 @@
+import { useRef } from 'preact/hooks';
+import { ActionButton, Panel } from '../../ui/basics.js';
+import { unknownPlaceholders, type PromptMessage } from './draft.js';
+import { change, draft } from './store.js';
+
+const roles = ['system', 'user', 'assistant'] as const;
+
+/** The messages of the prompt. `columns`: undefined until the data are known. */
+export function PromptPanel({ columns, error }: { columns: string[] | undefined; error: string | undefined }) {
+  const { messages, kind } = draft.value;
+  const unknown = columns ? unknownPlaceholders(draft.value, columns) : [];
+  const set = (at: number, changes: Partial<PromptMessage>) =>
+    change({ messages: messages.map((message, n) => (n === at ? { ...message, ...changes } : message)) });
+  return (
+    <Panel title="Prompt">
+      <p class="quiet">
+        {kind === 'session' ? 'The search rewrites each message. ' : ''}
+        {'{{column}} stands for a value of the row; without any, the input follows as a user message.'}
+      </p>
+      {messages.map((message, at) => (
+        <MessageField
+          key={at}
+          {...{ message, at, columns: columns ?? [] }}
+          onChange={(changes) => set(at, changes)}
+          onRemove={messages.length > 1 ? () => change({ messages: messages.filter((_, n) => n !== at) }) : null}
+        />
+      ))}
+      <ActionButton
+        run={() => Promise.resolve(change({ messages: [...messages, { role: 'user', content: '' }] }))}
+        disabled={messages.length >= 20}
+      >
+        Add a message
+      </ActionButton>
+      {unknown.length > 0 && (
+        <p class="note" role="alert">
+          {unknown.map((name) => `{{${name}}}`).join(', ')} {unknown.length === 1 ? 'is' : 'are'} no column of the data.
+        </p>
+      )}
+      {error && (
+        <p class="problem" role="alert">
+          {error}
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function MessageField(props: {
+  message: PromptMessage;
+  at: number;
+  columns: string[];
+  onChange: (changes: Partial<PromptMessage>) => void;
+  onRemove: (() => void) | null;
+}) {
+  const { message, at, columns, onChange, onRemove } = props;
+  const area = useRef<HTMLTextAreaElement>(null);
+  const insert = (column: string) => {
+    const { selectionStart, selectionEnd, value } = area.current!;
+    onChange({ content: `${value.slice(0, selectionStart)}{{${column}}}${value.slice(selectionEnd)}` });
+    area.current!.focus();
+  };
+  return (
+    <div class="message-field">
+      <div class="bar">
+        <select
+          aria-label={`Role of message ${at + 1}`}
+          value={message.role}
+          onChange={(event) => onChange({ role: event.currentTarget.value as PromptMessage['role'] })}
+        >
+          {roles.map((role) => (
+            <option key={role}>{role}</option>
+          ))}
+        </select>
+        {columns.slice(0, 8).map((column) => (
+          <button
+            key={column}
+            type="button"
+            class="button button-small mono"
+            aria-label={`Insert {{${column}}} into message ${at + 1}`}
+            onClick={() => insert(column)}
+          >
+            {`{{${column}}}`}
+          </button>
+        ))}
+        {onRemove && (
+          <button
+            type="button"
+            class="button button-small bar-end"
+            aria-label={`Remove message ${at + 1}`}
+            onClick={onRemove}
+          >
+            Remove
+          </button>
+        )}
+      </div>
+      <textarea
+        ref={area}
+        rows={Math.min(16, Math.max(4, message.content.split('\n').length + 1))}
+        aria-label={`Text of message ${at + 1}`}
+        value={message.content}
+        onInput={(event) => onChange({ content: event.currentTarget.value })}
+      />
+    </div>
+  );
+}

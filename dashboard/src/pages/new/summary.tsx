@@ -1,0 +1,87 @@
+import type { FieldError } from '../../../../src/client/index.js';
+import { count, dollars } from '../../format.js';
+import { ActionButton, Panel, Problem, Stat, Stats } from '../../ui/basics.js';
+import type { DryRun, EstimateState } from './estimate.js';
+
+/** What the run will take, and its start. */
+export function Summary(props: {
+  missing: string[];
+  estimate: EstimateState & { isCurrent: boolean };
+  /** Errors of fields that the form does not show. */
+  others: FieldError[];
+  hasFieldErrors: boolean;
+  onStart: () => Promise<unknown>;
+}) {
+  const { missing, estimate, others, hasFieldErrors, onStart } = props;
+  const { answer, error, isCurrent } = estimate;
+  return (
+    <Panel title="Estimate">
+      <div aria-live="polite" aria-busy={!isCurrent}>
+        {missing.length > 0 && <p class="quiet">Still missing: {missing.join(', ')}.</p>}
+        {missing.length === 0 && !answer && !error && <p class="quiet">Estimating …</p>}
+        {answer && <Figures answer={answer} />}
+        {Boolean(error) && !hasFieldErrors && <Problem error={error} />}
+        {hasFieldErrors && <p class="problem">The service refuses the request; the fields say why.</p>}
+        {others.map(({ pointer, message }) => (
+          <p key={pointer} class="problem">
+            <code>{pointer}</code> {message}
+          </p>
+        ))}
+      </div>
+      <div class="actions">
+        <ActionButton kind="primary" run={onStart} disabled={missing.length > 0 || !isCurrent || Boolean(error)}>
+          Start
+        </ActionButton>
+      </div>
+    </Panel>
+  );
+}
+
+function Figures({ answer: { estimate, split, warnings } }: { answer: DryRun }) {
+  const { rollouts, cost_usd: cost } = estimate;
+  return (
+    <>
+      <Stats>
+        <Stat name="Rollouts, at most">{count(rollouts)}</Stat>
+        <Stat name="Likely cost" hint="By assumed lengths of prompts and answers.">
+          {cost ? dollars(cost.likely) : 'unknown'}
+        </Stat>
+      </Stats>
+      <p class="quiet">
+        {cost
+          ? `Cost from ${dollars(cost.low)} to ${dollars(cost.high)}.`
+          : 'The price of a model is unknown, so there is no estimate of the cost.'}
+      </p>
+      {split && <Split split={split} />}
+      {warnings.map((warning) => (
+        <p key={warning} class="note">
+          {warning}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Split({ split: { train, evaluation, heldout } }: { split: NonNullable<DryRun['split']> }) {
+  const parts = [
+    { name: 'train', rows: train.length },
+    { name: 'evaluation', rows: evaluation.length },
+    { name: 'held-out', rows: heldout.length },
+  ];
+  return (
+    <>
+      <div class="split" aria-hidden="true">
+        {parts.map(
+          ({ name, rows }) => rows > 0 && <span key={name} class={`split-${name}`} style={{ flexGrow: rows }} />,
+        )}
+      </div>
+      <ul class="split-legend">
+        {parts.map(({ name, rows }) => (
+          <li key={name}>
+            <span class={`split-${name}`} aria-hidden="true" /> {count(rows)} {name}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { Field } from '../basics.js';
+import { scorerKinds, scorerProblems, type ScorerDraft, type ScorerField } from './kinds.js';
+
+/** The choice of a scorer, with the fields of its type. `errorAt`: what the API says of a field. */
+export function ScorerFields(props: {
+  draft: ScorerDraft;
+  onChange: (draft: ScorerDraft) => void;
+  errorAt: (field: string) => string | undefined;
+}) {
+  const { draft, onChange, errorAt } = props;
+  const kind = scorerKinds[draft.type];
+  const problems = scorerProblems(draft);
+  const set = (name: string, value: string | boolean) =>
+    onChange({ ...draft, values: { ...draft.values, [name]: value } });
+  return (
+    <>
+      <Field label="Type of scorer" {...(kind && { hint: kind.explanation })} error={errorAt('')}>
+        <select value={draft.type} onChange={(event) => onChange({ type: event.currentTarget.value, values: {} })}>
+          {Object.entries(scorerKinds).map(([type, { label }]) => (
+            <option key={type} value={type}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {kind?.fields.map((field) => {
+        const value = draft.values[field.name];
+        const problem = value ? problems[field.name] : undefined;
+        return (
+          <OneField
+            key={`${draft.type} ${field.name}`}
+            field={field}
+            value={value}
+            error={problem ?? errorAt(field.name)}
+            onChange={(next) => set(field.name, next)}
+          />
+        );
+      })}
+    </>
+  );
+}
+
+function OneField(props: {
+  field: ScorerField;
+  value: string | boolean | undefined;
+  error: string | undefined;
+  onChange: (value: string | boolean) => void;
+}) {
+  const { field, value, error, onChange } = props;
+  if (field.kind === 'check')
+    return (
+      <label class="check form-check">
+        <input type="checkbox" checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
+        {field.label}
+      </label>
+    );
+  const label = field.isRequired ? field.label : `${field.label} (optional)`;
+  return (
+    <Field label={label} {...(field.hint && { hint: field.hint })} error={error}>
+      <Control field={field} value={String(value ?? '')} onChange={onChange} />
+    </Field>
+  );
+}
+
+function Control({ field, value, onChange }: { field: ScorerField; value: string; onChange: (value: string) => void }) {
+  switch (field.kind) {
+    case 'choice':
+      return (
+        <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          {field.choices.map((choice) => (
+            <option key={choice}>{choice}</option>
+          ))}
+        </select>
+      );
+    case 'area':
+    case 'json':
+      return <textarea rows={4} value={value} onInput={(event) => onChange(event.currentTarget.value)} />;
+    default:
+      return (
+        <input
+          type="text"
+          inputMode={field.kind === 'number' ? 'decimal' : 'text'}
+          value={value}
+          onInput={(event) => onChange(event.currentTarget.value)}
+        />
+      );
+  }
+}

@@ -1,0 +1,84 @@
+import { expect, test } from '@jest/globals';
+import { createSessionSchema } from '../../../src/contracts/sessions/create.js';
+import { flatEvaluationSchema } from '../../../src/contracts/evaluations/evaluation.js';
+import {
+  emptyDraft,
+  guessColumns,
+  missingParts,
+  requestOf,
+  typeOfRows,
+  unknownPlaceholders,
+  type Draft,
+} from '../../../dashboard/src/pages/new/draft.js';
+
+const complete: Draft = {
+  ...emptyDraft,
+  ...{ datasetId: 'ds_1', input: 'text', expected: 'label', name: ' First ', tags: 'a, b,', minutes: '5' },
+  messages: [
+    { role: 'system', content: 'Classify.' },
+    { role: 'user', content: ' ' },
+  ],
+};
+
+test('the request of a session is that of the API', () => {
+  const request = requestOf({ ...complete, proposerProvider: 'openai', proposerModel: 'gpt-4o', dollars: '0.5' });
+  expect(createSessionSchema.safeParse(request).error?.issues ?? []).toEqual([]);
+  expect(request).toEqual({
+    policy_optimization: {
+      algorithm: 'gepa',
+      dataset: { dataset_id: 'ds_1', input: 'text', expected: 'label' },
+      scorer: 'exact',
+      policy: { provider: 'local', model: 'local' },
+      proposer: { provider: 'openai', model: 'gpt-4o' },
+      initial_prompt: { messages: [{ role: 'system', content: 'Classify.' }] },
+      gepa: { population_size: 2, generations: 200 },
+      budget: { max_rollouts: 200, max_cost_usd: 0.5, max_minutes: 5 },
+    },
+    name: 'First',
+    tags: ['a', 'b'],
+  });
+});
+
+test('the request of an evaluation is that of the API, its limit in seconds', () => {
+  const request = requestOf({ ...complete, kind: 'evaluation' });
+  expect(flatEvaluationSchema.safeParse(request).error?.issues ?? []).toEqual([]);
+  expect(request).toMatchObject({ timeout: 300, candidate: { messages: [{ role: 'system' }] } });
+});
+
+test('the edited JSON is the request', () => {
+  expect(requestOf({ ...complete, json: '{"a": 1}' })).toEqual({ a: 1 });
+  expect(missingParts({ ...emptyDraft, json: '{"a": 1}' })).toEqual([]);
+  expect(missingParts({ ...complete, json: '{"a": 1' })).toHaveLength(1);
+});
+
+test('each missing part is named', () => {
+  expect(missingParts(complete)).toEqual([]);
+  expect(missingParts(emptyDraft)).toEqual(['data', 'a prompt']);
+  expect(missingParts({ ...complete, scorer: { type: 'rubric', values: {} } })).toHaveLength(1);
+  expect(missingParts({ ...complete, model: ' ', proposerProvider: 'openai', rollouts: 'many' })).toHaveLength(3);
+  // An evaluation has no budget of rollouts.
+  expect(missingParts({ ...complete, kind: 'evaluation', rollouts: 'many' })).toEqual([]);
+});
+
+test('a placeholder that names no column is found; {{input}} needs an input column', () => {
+  const messages = [{ role: 'user' as const, content: '{{input}} {{ text }} {{topic}} {{topic}}' }];
+  expect(unknownPlaceholders({ ...complete, messages }, ['text', 'label'])).toEqual(['topic']);
+  expect(unknownPlaceholders({ ...complete, messages, input: '' }, ['text'])).toEqual(['input', 'topic']);
+});
+
+test.each([
+  [['text', 'label'], { input: 'text', expected: 'label' }],
+  [['id', 'Question', 'Answer'], { input: 'Question', expected: 'Answer' }],
+  [['a', 'b'], { input: 'a', expected: 'b' }],
+  [['only'], { input: 'only', expected: '' }],
+])('columns %j', (columns, guessed) => {
+  expect(guessColumns(columns)).toEqual(guessed);
+});
+
+test.each([
+  [' [{"a": 1}]', 'application/json'],
+  ['{"a": 1}\n{"a": 2}', 'application/jsonl'],
+  ['a,b\n1,2', 'text/csv'],
+])('the type of %j', (text, type) => {
+  expect(typeOfRows(text)).toBe(type);
+});
