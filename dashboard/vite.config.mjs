@@ -1,11 +1,6 @@
 // The dashboard: `vite dashboard` serves it with reloads beside a service on port 8787.
 import { defineConfig } from 'vite';
 
-const service = {
-  target: process.env.RATCHET_URL ?? 'http://127.0.0.1:8787',
-  // The service lets pages of its own origin alone change anything.
-  configure: (proxy) => proxy.on('proxyReq', (request) => request.removeHeader('origin')),
-};
 const service = process.env.RATCHET_URL ?? 'http://127.0.0.1:8787';
 // The service refuses changes from pages of another origin.
 const proxied = { target: service, headers: { origin: service } };
