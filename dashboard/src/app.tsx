@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { apiKey, signOut } from './access.js';
+import { DeploymentPage } from './pages/deployments/detail.js';
+import { DeploymentsPage } from './pages/deployments/page.js';
 import { NewRunPage } from './pages/new/page.js';
 import { RunsPage } from './pages/runs/page.js';
 import { SessionPage } from './pages/session/page.js';
@@ -69,6 +71,8 @@ function Page(): ComponentChildren {
       return id ? <SessionPage key={id} id={id} /> : <RunsPage />;
     case 'new':
       return <NewRunPage />;
+    case 'deployments':
+      return id === undefined ? <DeploymentsPage /> : <DeploymentPage key={id} id={id} />;
     default:
       return <NotFound path={[section, id].filter(Boolean).join('/')} />;
   }

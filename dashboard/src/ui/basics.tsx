@@ -3,8 +3,9 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ago, messageOf, words } from '../format.js';
 
-export function Badge({ status }: { status: string }) {
-  return <span class={`badge badge-${status}`}>{words(status)}</span>;
+/** A status with its color; `text` says it in other words. */
+export function Badge({ status, text }: { status: string; text?: string }) {
+  return <span class={`badge badge-${status}`}>{text ?? words(status)}</span>;
 }
 
 export function Tag({ children }: { children: ComponentChildren }) {

@@ -104,10 +104,10 @@ const fieldsOfScorer = () => scorerKinds[draft.value.scorer.type]!.fields.map(({
 
 function KindChoice() {
   return (
-    <fieldset class="choices">
+    <fieldset class="kind-choices">
       <legend class="visually-hidden">Kind of run</legend>
       {Object.entries(kinds).map(([kind, { label, hint }]) => (
-        <label key={kind} class="choice">
+        <label key={kind} class="kind-choice">
           <input
             type="radio"
             name="kind"

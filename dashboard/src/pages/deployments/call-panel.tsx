@@ -1,0 +1,33 @@
+import { useState } from 'preact/hooks';
+import { Copy, Panel } from '../../ui/basics.js';
+import { callText, languages, type Language } from './calls.js';
+
+/** How to call what a name serves. */
+export function CallPanel({ name }: { name: string }) {
+  const [language, setLanguage] = useState<Language>('curl');
+  const text = callText(language, location.origin, name);
+  return (
+    <Panel
+      title="Call it"
+      aside={
+        <div class="actions">
+          <select
+            aria-label="Language"
+            value={language}
+            onChange={(event) => setLanguage(event.currentTarget.value as Language)}
+          >
+            {Object.entries(languages).map(([key, label]) => (
+              <option key={key} value={key}>
+                {label}
+              </option>
+            ))}
+          </select>
+          <Copy text={text} />
+        </div>
+      }
+    >
+      <pre>{text}</pre>
+      <p class="quiet">The key needs the scope infer.</p>
+    </Panel>
+  );
+}

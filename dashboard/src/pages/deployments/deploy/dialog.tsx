@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks';
+import { client } from '../../../client.js';
+import { errorAt, fieldErrors, otherErrors } from '../../../data/field-errors.js';
+import { useResource } from '../../../data/resource.js';
+import { shortId } from '../../../format.js';
+import { ActionButton, Field, Problem } from '../../../ui/basics.js';
+import { Dialog } from '../../../ui/dialog.js';
+import { guessColumns } from '../../new/draft.js';
+import { deployRequest, emptyDeploy, missingOf, nameOf, type DeployDraft } from './draft.js';
+import { GateFields } from './gate-fields.js';
+import { Progress } from './progress.js';
+
+/** Publishes a candidate under a name, and follows its gate. */
+export function DeployDialog(props: { source: string; candidateId: string | null; onClose: () => void }) {
+  const { source, candidateId, onClose } = props;
+  const [made, setMade] = useState<{ id: string; name: string } | null>(null);
+  const what = candidateId ? `candidate ${shortId(candidateId)}` : 'the best candidate';
+  return (
+    <Dialog title={made ? `Deploying ${made.name}` : `Deploy ${what} of ${shortId(source)}`} onClose={onClose}>
+      {made ? <Progress id={made.id} /> : <DeployForm {...{ source, candidateId }} onMade={setMade} />}
+    </Dialog>
+  );
+}
+
+function DeployForm(props: {
+  source: string;
+  candidateId: string | null;
+  onMade: (made: { id: string; name: string }) => void;
+}) {
+  const { source, candidateId, onMade } = props;
+  const { data: defaults, error: sourceError } = useDefaults(source);
+  const [changes, setChanges] = useState<Partial<DeployDraft>>({});
+  const [error, setError] = useState<unknown>(null);
+  const draft: DeployDraft = { ...emptyDeploy, ...defaults, ...changes };
+  const errors = fieldErrors(error);
+  const at = (field: string, except: string[] = []) => errorAt(errors, field, except);
+  const missing = missingOf(draft);
+  const deploy = async () => {
+    setError(null);
+    try {
+      const body = deployRequest(draft, source, candidateId);
+      const { id } = await client.value.createDeployment(body as never);
+      onMade({ id, name: body.name });
+    } catch (caught) {
+      setError(caught);
+    }
+  };
+  return (
+    <form onSubmit={(event) => event.preventDefault()}>
+      <Problem error={sourceError} />
+      <Field
+        label="Name"
+        hint="Callers use it as the model. A name that exists gets a new version."
+        error={at('/name')}
+      >
+        <input
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          value={draft.name}
+          onInput={(event) => setChanges({ ...changes, name: event.currentTarget.value })}
+        />
+      </Field>
+      <GateFields draft={draft} onChange={(more) => setChanges({ ...changes, ...more })} errorAt={at} />
+      {Boolean(error) && errors.length === 0 && <Problem error={error} />}
+      {otherErrors(errors, ['/name', '/gate']).map(({ pointer, message }) => (
+        <Problem key={pointer} error={`${pointer} ${message}`} />
+      ))}
+      {missing.length > 0 && <p class="quiet">Still missing: {missing.join(', ')}.</p>}
+      <div class="actions">
+        <ActionButton kind="primary" run={deploy} disabled={missing.length > 0}>
+          Deploy
+        </ActionButton>
+      </div>
+    </form>
+  );
+}
+
+/** Name and data of the job that is deployed. */
+function useDefaults(source: string) {
+  return useResource<Partial<DeployDraft>>(`source ${source}`, async (signal) => {
+    if (source.startsWith('grf_')) {
+      const { name } = await client.value.request('getGraphJob', { path: { job_id: source }, signal });
+      return { name: nameOf(name ?? ''), scoredBy: 'container' };
+    }
+    const session = await client.value.request('getSession', { path: { session_id: source }, signal });
+    const { name, dataset, container_url: containerUrl } = session;
+    if (!dataset) return { name: nameOf(name ?? ''), scoredBy: 'container', containerUrl: containerUrl ?? '' };
+    const { columns } = await client.value.datasets.get(dataset.dataset_id, { signal });
+    return {
+      ...{ name: nameOf(name ?? ''), datasetId: dataset.dataset_id, scorer: { type: dataset.scorer, values: {} } },
+      ...guessColumns(columns.map((column) => column.name)),
+    };
+  });
+}

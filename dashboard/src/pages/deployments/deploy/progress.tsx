@@ -1,0 +1,29 @@
+import { link, pageOf } from '../../../router.js';
+import { Badge, Problem } from '../../../ui/basics.js';
+import { useDeployment } from '../data.js';
+import { DeploymentEvents } from '../events.js';
+import { findingWords } from '../versions.js';
+
+/** A new version until it is ready or has failed. */
+export function Progress({ id }: { id: string }) {
+  const { data, error } = useDeployment(id);
+  return (
+    <>
+      <p role="status">
+        <Badge status={data?.status ?? 'pending'} /> {data?.gate && findingWords(data.gate)}
+      </p>
+      <Problem error={error ?? data?.error} />
+      <DeploymentEvents id={id} />
+      <div class="actions">
+        <a class="button button-primary" href={pageOf(id)}>
+          Open the deployment
+        </a>
+        {data?.live && (
+          <a class="button" href={link(['playground'], { deployment: data.name })}>
+            Playground
+          </a>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,94 @@
+import { shortId } from '../../format.js';
+import { link, pageOf } from '../../router.js';
+import { Badge, Loading, Panel, Problem, Time } from '../../ui/basics.js';
+import { CallPanel } from './call-panel.js';
+import { DeploymentActions } from './actions.js';
+import { DeploymentEvents } from './events.js';
+import { useDeployment } from './data.js';
+import { DeploymentStats } from './stats.js';
+import { demandWords, findingWords, type Deployment } from './versions.js';
+import { SnapshotPanel } from './snapshot-panel.js';
+import { VersionsPanel } from './versions-panel.js';
+
+/** A version of a name; a name stands for what it serves, else for its newest version. */
+export function DeploymentPage({ id }: { id: string }) {
+  const { data, error, reload } = useDeployment(id);
+  if (!data)
+    return (
+      <>
+        <Problem error={error} />
+        {!error && <Loading />}
+      </>
+    );
+  return (
+    <>
+      <Head deployment={data} onChange={reload} />
+      <Problem error={error} />
+      <Problem error={data.error} />
+      {data.warnings.map((warning) => (
+        <p key={warning} class="note">
+          {warning}
+        </p>
+      ))}
+      <DeploymentStats key={data.id} id={data.id} />
+      <div class="grid">
+        <GatePanel deployment={data} />
+        <CallPanel name={data.name} />
+      </div>
+      <VersionsPanel key={data.name} shown={data} />
+      <SnapshotPanel key={`snapshot ${data.id}`} shown={data} />
+      <DeploymentEvents key={`events ${data.id}`} id={data.id} />
+    </>
+  );
+}
+
+function Head({ deployment, onChange }: { deployment: Deployment; onChange: () => Promise<void> }) {
+  const { id, name, live, status, source, created_at: created } = deployment;
+  const job = source.session_id ?? source.graph_job_id;
+  return (
+    <>
+      <div class="page-head">
+        <h1>
+          <span>
+            <a href={link(['deployments'])}>Deployments</a> / {name}
+          </span>
+          <Badge status={live ? 'live' : status} />
+        </h1>
+        <DeploymentActions deployment={deployment} onChange={onChange} />
+      </div>
+      <p class="quiet">
+        Version <span class="mono">{shortId(id)}</span>, created <Time at={created} />
+        {job && (
+          <>
+            , from <a href={pageOf(job)}>{shortId(job)}</a>
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+function GatePanel({ deployment: { gate } }: { deployment: Deployment }) {
+  const verdict = gate === null || gate.passed === null ? null : gate.passed ? 'passed' : 'not passed';
+  return (
+    <Panel title="Gate" aside={verdict && <Badge status={gate!.passed ? 'succeeded' : 'failed'} text={verdict} />}>
+      {gate === null ? (
+        <p class="quiet">This version went live without a gate.</p>
+      ) : (
+        <>
+          <p>{demandWords(gate)}</p>
+          <p>{findingWords(gate)}</p>
+          <p class="actions">
+            {gate.candidate && <a href={pageOf(gate.candidate.job_id)}>Evaluation of the candidate</a>}
+            {gate.incumbent && <a href={pageOf(gate.incumbent.job_id)}>Evaluation of the one before</a>}
+            {gate.dataset && (
+              <span class="quiet">
+                {gate.dataset.num_rows} rows, scorer {gate.dataset.scorer}
+              </span>
+            )}
+          </p>
+        </>
+      )}
+    </Panel>
+  );
+}

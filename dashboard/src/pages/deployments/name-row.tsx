@@ -1,0 +1,56 @@
+import { client } from '../../client.js';
+import { useResource } from '../../data/resource.js';
+import { count, dollars, milliseconds, reward } from '../../format.js';
+import { link } from '../../router.js';
+import { Badge, Time } from '../../ui/basics.js';
+import { useSeen } from '../../ui/in-view.js';
+import type { NameGroup } from './versions.js';
+
+const pollMs = 10_000;
+
+/** A name with its live version, else the newest. Figures are read once the row is in view. */
+export function NameRow({ group: { name, live, newest, versions } }: { group: NameGroup }) {
+  const [row, isSeen] = useSeen<HTMLTableRowElement>();
+  const shown = live ?? newest;
+  const { data } = useFigures(shown.id, isSeen);
+  const { requests, errors, latency_ms: latency, usage } = data?.stats ?? {};
+  const { gate, source } = data?.deployment ?? {};
+  return (
+    <tr ref={row}>
+      <td>
+        <a class="row-link" href={link(['deployments', name])}>
+          {name}
+        </a>
+      </td>
+      <td>
+        <Badge status={live ? 'live' : newest.status} />{' '}
+        {live && newest.id !== live.id && newest.status !== 'ready' && <Badge status={newest.status} />}
+      </td>
+      <td class="number">{count(versions)}</td>
+      <td class="number" title={gate?.candidate ? 'Of its gate' : 'Of its job'}>
+        {reward(gate?.candidate?.reward ?? source?.reward)}
+      </td>
+      <td class="number">{count(requests)}</td>
+      <td class={errors ? 'number bad' : 'number'}>{count(errors)}</td>
+      <td class="number">{milliseconds(latency?.p50)}</td>
+      <td class="number">{milliseconds(latency?.p95)}</td>
+      <td class="number">{dollars(usage?.total_cost_usd)}</td>
+      <td>
+        <Time at={newest.created_at} />
+      </td>
+    </tr>
+  );
+}
+
+function useFigures(id: string, isSeen: boolean) {
+  return useResource(
+    `${id} ${isSeen}`,
+    async (signal) => {
+      if (!isSeen) return undefined;
+      const handle = client.value.deployments.handle(id);
+      const [deployment, stats] = await Promise.all([handle.get({ signal }), handle.stats({ signal })]);
+      return { deployment, stats };
+    },
+    isSeen ? pollMs : null,
+  );
+}

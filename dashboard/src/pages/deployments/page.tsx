@@ -1,0 +1,82 @@
+import { signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import { client } from '../../client.js';
+import { useResource } from '../../data/resource.js';
+import { route, setQuery } from '../../router.js';
+import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { isBuilding } from './data.js';
+import { DeployDialog } from './deploy/dialog.js';
+import { NameRow } from './name-row.js';
+import { byName } from './versions.js';
+
+const step = 200;
+const limit = signal(step);
+const pollMs = { building: 2_000, settled: 15_000 };
+
+/** All names, with what each serves; `?source=` opens the dialog of a new deployment. */
+export function DeploymentsPage() {
+  const { data, error, reload } = useListed();
+  const names = data && byName(data.deployments);
+  const source = route.value.query.get('source');
+  const close = () => {
+    setQuery({ source: null, candidate: null });
+    void reload();
+  };
+  return (
+    <>
+      <div class="page-head">
+        <h1>Deployments</h1>
+      </div>
+      <Problem error={error} />
+      {!names && !error && <Loading />}
+      {names?.length === 0 && (
+        <Empty>
+          <p>Nothing is deployed. Open a finished run and deploy its best prompt.</p>
+        </Empty>
+      )}
+      {names && names.length > 0 && (
+        <div class="table-box" tabIndex={0} role="region" aria-label="Deployments">
+          <table class="table">
+            <thead>
+              <tr>
+                <th>Name</th>
+                <th>Status</th>
+                <th class="number">Versions</th>
+                <th class="number">Reward</th>
+                <th class="number">Requests</th>
+                <th class="number">Errors</th>
+                <th class="number">p50</th>
+                <th class="number">p95</th>
+                <th class="number">Cost</th>
+                <th>Changed</th>
+              </tr>
+            </thead>
+            <tbody>
+              {names.map((group) => (
+                <NameRow key={group.name} group={group} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {data && data.deployments.length === limit.value && (
+        <button type="button" class="button" onClick={() => (limit.value = Math.min(1_000, limit.value + step))}>
+          Show more
+        </button>
+      )}
+      {source !== null && (
+        <DeployDialog source={source} candidateId={route.value.query.get('candidate')} onClose={close} />
+      )}
+    </>
+  );
+}
+
+function useListed() {
+  const [isActive, setActive] = useState(false);
+  const load = async (aborted: AbortSignal) => {
+    const page = await client.value.request('listDeployments', { query: { limit: limit.value }, signal: aborted });
+    setActive(page.deployments.some(isBuilding));
+    return page;
+  };
+  return useResource(`deployments ${limit.value}`, load, isActive ? pollMs.building : pollMs.settled);
+}

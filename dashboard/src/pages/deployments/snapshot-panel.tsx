@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import { client } from '../../client.js';
+import { useResource } from '../../data/resource.js';
+import { Panel, Problem } from '../../ui/basics.js';
+import { Prompt, TextDiff } from '../../ui/diff/prompt.js';
+import { ago, shortId } from '../../format.js';
+import type { Deployment, Listed, Snapshot } from './versions.js';
+
+const listed = 100;
+
+/** The frozen content of a version; beside another, what changed since. */
+export function SnapshotPanel({ shown }: { shown: Deployment }) {
+  const [other, setOther] = useState('');
+  const { data: others } = useResource(`snapshots of ${shown.name} ${shown.snapshot_id}`, (signal) =>
+    client.value.request('listDeployments', { query: { name: shown.name, limit: listed }, signal }),
+  );
+  const choices = (others?.deployments ?? []).filter(
+    ({ id, snapshot_id: snapshot }) => id !== shown.id && snapshot !== null,
+  );
+  if (shown.snapshot_id === null) return null;
+  return (
+    <Panel
+      title={other === '' ? 'Snapshot' : 'Difference of snapshots'}
+      aside={<OtherChoice choices={choices} other={other} onChoose={setOther} />}
+    >
+      {other === '' ? (
+        <Content id={shown.snapshot_id} />
+      ) : (
+        <Difference key={other} from={other} to={shown.snapshot_id} />
+      )}
+    </Panel>
+  );
+}
+
+function OtherChoice(props: { choices: Listed[]; other: string; onChoose: (snapshot: string) => void }) {
+  if (props.choices.length === 0) return null;
+  return (
+    <select
+      aria-label="Compare with"
+      value={props.other}
+      onChange={(event) => props.onChoose(event.currentTarget.value)}
+    >
+      <option value="">Compare with …</option>
+      {props.choices.map(({ id, snapshot_id: snapshot, live, created_at: created }) => (
+        <option key={id} value={snapshot!}>
+          {shortId(id)} · {ago(created)}
+          {live ? ' · live' : ''}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const useSnapshot = (id: string) =>
+  useResource(`snapshot ${id}`, (signal) => client.value.deployments.snapshot(id, { signal }));
+
+function Content({ id }: { id: string }) {
+  const { data, error } = useSnapshot(id);
+  return (
+    <>
+      <Problem error={error} />
+      {data?.kind === 'messages' && (
+        <>
+          <Prompt messages={data.messages} />
+          {data.demos.length > 0 && <Demos demos={data.demos} />}
+        </>
+      )}
+      {data?.kind === 'graph' && <pre>{data.graph_txt}</pre>}
+      {data && <p class="quiet snapshot-note">{modelText(data)}</p>}
+    </>
+  );
+}
+
+function modelText(snapshot: Snapshot): string {
+  const policies = snapshot.kind === 'messages' ? [snapshot.policy] : snapshot.policies;
+  const models = policies.map(({ provider, model, ...more }) => {
+    const fields = Object.entries(more).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+    return [`${provider}/${model}`, ...fields].join(', ');
+  });
+  return `${models.join('; ')} · ${shortId(snapshot.snapshot_id)}`;
+}
+
+function Demos({ demos }: { demos: Extract<Snapshot, { kind: 'messages' }>['demos'] }) {
+  return (
+    <details class="form-more">
+      <summary>{demos.length} demonstrations</summary>
+      {demos.map(({ component, ordinal, input, output }) => (
+        <pre key={`${component} ${ordinal}`} class="demo">
+          {input}
+          {'\n→ '}
+          {output}
+        </pre>
+      ))}
+    </details>
+  );
+}
+
+/** Prompts by words; the parts that are no texts of a model as unified diffs. */
+function Difference({ from, to }: { from: string; to: string }) {
+  const before = useSnapshot(from);
+  const after = useSnapshot(to);
+  const { data, error } = useResource(`difference ${from} ${to}`, (signal) =>
+    client.value.request('compareSnapshots', { path: { snapshot_id: from, other: to }, signal }),
+  );
+  const [old, now] = [before.data, after.data];
+  const others = data?.parts.filter(({ part }) => !part.startsWith('messages') && part !== 'graph') ?? [];
+  return (
+    <>
+      <Problem error={error ?? before.error ?? after.error} />
+      {data?.identical && <p class="quiet">Both have the same content.</p>}
+      {old?.kind === 'messages' && now?.kind === 'messages' && <Prompt messages={now.messages} before={old.messages} />}
+      {old?.kind === 'graph' && now?.kind === 'graph' && <TextDiff before={old.graph_txt} after={now.graph_txt} />}
+      {others.map(({ part, change, diff }) => (
+        <details key={part} class="form-more">
+          <summary>
+            {part} {change}
+          </summary>
+          <pre>{diff}</pre>
+        </details>
+      ))}
+    </>
+  );
+}

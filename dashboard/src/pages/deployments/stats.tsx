@@ -1,0 +1,35 @@
+import { client } from '../../client.js';
+import { useResource } from '../../data/resource.js';
+import { count, dollars, milliseconds } from '../../format.js';
+import { Problem, Stat, Stats } from '../../ui/basics.js';
+
+const pollMs = 5_000;
+
+/** The requests of a version so far. */
+export function DeploymentStats({ id }: { id: string }) {
+  const { data, error } = useResource(
+    `stats ${id}`,
+    (signal) => client.value.deployments.handle(id).stats({ signal }),
+    pollMs,
+  );
+  if (error) return <Problem error={error} />;
+  const { requests, errors, aborted, latency_ms: latency, usage } = data ?? {};
+  const unpriced = usage?.requests_without_cost ?? 0;
+  return (
+    <Stats>
+      <Stat name="Requests">{count(requests)}</Stat>
+      <Stat name="Errors">
+        <span class={errors ? 'bad' : ''}>{count(errors)}</span>
+      </Stat>
+      <Stat name="Aborted" hint="The caller disconnected before the end.">
+        {count(aborted)}
+      </Stat>
+      <Stat name="Latency p50">{milliseconds(latency?.p50)}</Stat>
+      <Stat name="Latency p95">{milliseconds(latency?.p95)}</Stat>
+      <Stat name="Tokens">{count(usage?.total_tokens)}</Stat>
+      <Stat name="Cost" hint={unpriced > 0 ? `${count(unpriced)} requests have no known cost.` : 'All requests.'}>
+        {dollars(usage?.total_cost_usd)}
+      </Stat>
+    </Stats>
+  );
+}

@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks';
+import { client } from '../../client.js';
+import { useResource } from '../../data/resource.js';
+import { milliseconds, count, reward, shortId } from '../../format.js';
+import { pageOf } from '../../router.js';
+import { Badge, Panel, Problem, Time } from '../../ui/basics.js';
+import { useSeen } from '../../ui/in-view.js';
+import type { Deployment, Listed } from './versions.js';
+
+const step = 50;
+
+/** The versions of a name, newest first. */
+export function VersionsPanel({ shown }: { shown: Deployment }) {
+  const [limit, setLimit] = useState(step);
+  // The list is read again when the shown version changes.
+  const key = `${shown.name} ${limit} ${shown.id} ${shown.status} ${shown.live}`;
+  const { data, error } = useResource(key, (signal) =>
+    client.value.request('listDeployments', { query: { name: shown.name, limit }, signal }),
+  );
+  return (
+    <Panel title="Versions">
+      <Problem error={error} />
+      <div class="table-box" tabIndex={0} role="region" aria-label="Versions">
+        <table class="table">
+          <thead>
+            <tr>
+              <th>Version</th>
+              <th>Status</th>
+              <th class="number">Reward</th>
+              <th>Gate</th>
+              <th class="number">Requests</th>
+              <th class="number">p95</th>
+              <th>Created</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data?.deployments.map((version) => (
+              <VersionRow key={version.id} version={version} isShown={version.id === shown.id} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {data?.deployments.length === limit && (
+        <button type="button" class="button" onClick={() => setLimit(Math.min(1_000, limit + step))}>
+          Show more
+        </button>
+      )}
+    </Panel>
+  );
+}
+
+function VersionRow({
+  version: { id, status, live, created_at: created },
+  isShown,
+}: {
+  version: Listed;
+  isShown: boolean;
+}) {
+  const [row, isSeen] = useSeen<HTMLTableRowElement>();
+  const { data } = useResource(`${id} ${isSeen} ${status}`, async (signal) => {
+    if (!isSeen) return undefined;
+    const handle = client.value.deployments.handle(id);
+    const [deployment, stats] = await Promise.all([handle.get({ signal }), handle.stats({ signal })]);
+    return { gate: deployment.gate, source: deployment.source, stats };
+  });
+  return (
+    <tr ref={row} aria-current={isShown ? 'true' : undefined}>
+      <td>
+        <a class="row-link mono" href={pageOf(id)}>
+          {shortId(id)}
+        </a>
+        {isShown && <span class="quiet"> shown</span>}
+      </td>
+      <td>
+        <Badge status={live ? 'live' : status} />
+      </td>
+      <td class="number">{reward(data?.gate?.candidate?.reward ?? data?.source.reward)}</td>
+      <td>{data && gateText(data.gate)}</td>
+      <td class="number">{count(data?.stats.requests)}</td>
+      <td class="number">{milliseconds(data?.stats.latency_ms.p95)}</td>
+      <td>
+        <Time at={created} />
+      </td>
+    </tr>
+  );
+}
+
+function gateText(gate: Deployment['gate']): string {
+  if (gate === null) return 'none';
+  return gate.passed === null ? 'running' : gate.passed ? 'passed' : 'not passed';
+}
