@@ -3,6 +3,7 @@ import { apiKey, signOut } from './access.js';
 import { DeploymentPage } from './pages/deployments/detail.js';
 import { DeploymentsPage } from './pages/deployments/page.js';
 import { NewRunPage } from './pages/new/page.js';
+import { PlaygroundPage } from './pages/playground/page.js';
 import { RunsPage } from './pages/runs/page.js';
 import { SessionPage } from './pages/session/page.js';
 import { SignIn } from './pages/sign-in.js';
@@ -71,6 +72,8 @@ function Page(): ComponentChildren {
       return id ? <SessionPage key={id} id={id} /> : <RunsPage />;
     case 'new':
       return <NewRunPage />;
+    case 'playground':
+      return <PlaygroundPage />;
     case 'deployments':
       return id === undefined ? <DeploymentsPage /> : <DeploymentPage key={id} id={id} />;
     default:

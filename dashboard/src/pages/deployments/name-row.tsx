@@ -17,7 +17,7 @@ export function NameRow({ group: { name, live, newest, versions } }: { group: Na
   const { gate, source } = data?.deployment ?? {};
   return (
     <tr ref={row}>
-      <td>
+      <td class="name-cell">
         <a class="row-link" href={link(['deployments', name])}>
           {name}
         </a>

@@ -65,7 +65,7 @@ function VersionRow({
   });
   return (
     <tr ref={row} aria-current={isShown ? 'true' : undefined}>
-      <td>
+      <td class="version-id">
         <a class="row-link mono" href={pageOf(id)}>
           {shortId(id)}
         </a>

@@ -1,0 +1,56 @@
+import { count, dollars, milliseconds, shortId } from '../../format.js';
+import { pageOf } from '../../router.js';
+import { Copy, Panel, Problem } from '../../ui/basics.js';
+import type { AskedAnswer } from './ask.js';
+
+/** What a deployment answers, as it comes. */
+export function AnswerPanel({ title, answer }: { title: string; answer: AskedAnswer | null }) {
+  const isRunning = answer !== null && answer.totalMs === null;
+  return (
+    <Panel title={title} aside={answer?.text ? <Copy text={answer.text} /> : null}>
+      <div class="answer" aria-live="polite" aria-busy={isRunning}>
+        {answer === null && <p class="quiet">No answer yet.</p>}
+        {isRunning && answer.text === '' && <p class="quiet">Waiting …</p>}
+        {answer && answer.text !== '' && <pre>{answer.text}</pre>}
+        {answer && <Problem error={answer.error} />}
+      </div>
+      {answer && <Figures answer={answer} />}
+    </Panel>
+  );
+}
+
+function Figures({ answer }: { answer: AskedAnswer }) {
+  const { firstMs, totalMs, promptTokens, completionTokens, costUsd, model, finishReason, deploymentId } = answer;
+  const figures: [string, string | null][] = [
+    ['First text', firstMs === null ? null : milliseconds(firstMs)],
+    ['Total', totalMs === null ? null : milliseconds(totalMs)],
+    ['Tokens in', promptTokens === null ? null : count(promptTokens)],
+    ['Tokens out', completionTokens === null ? null : count(completionTokens)],
+    ['Cost', costUsd === null ? null : dollars(costUsd)],
+    ['Model', model],
+    ['Ended by', finishReason === 'stop' ? null : finishReason],
+  ];
+  return (
+    <dl class="figures">
+      {figures.map(
+        ([name, text]) =>
+          text !== null && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{text}</dd>
+            </div>
+          ),
+      )}
+      {deploymentId && (
+        <div>
+          <dt>Version</dt>
+          <dd>
+            <a class="mono" href={pageOf(deploymentId)}>
+              {shortId(deploymentId)}
+            </a>
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { createDeploymentSchema } from '../../../src/contracts/deployments/deployment.js';
+import {
+  deployRequest,
+  emptyDeploy,
+  missingOf,
+  nameOf,
+  type DeployDraft,
+} from '../../../dashboard/src/pages/deployments/deploy/draft.js';
+
+const plain: DeployDraft = { ...emptyDeploy, name: ' routing ' };
+const onRows: DeployDraft = { ...plain, demand: 'min_improvement', datasetId: 'ds_1', input: 'text', seeds: '1, 5 9' };
+const inContainer: DeployDraft = {
+  ...plain,
+  ...{ demand: 'min_reward', least: '0.5', scoredBy: 'container', containerUrl: 'http://127.0.0.1:1/', seeds: '0-9' },
+};
+
+test.each<[string, DeployDraft, object]>([
+  ['no gate', plain, { name: 'routing', source: { session_id: 'ses_1', candidate_id: 'cand_1' } }],
+  [
+    'rows',
+    onRows,
+    {
+      gate: {
+        min_improvement: 0,
+        dataset: { dataset_id: 'ds_1', input: 'text' },
+        scorer: 'exact',
+        seeds: [1, 5, 9],
+      },
+    },
+  ],
+  ['a container', inContainer, { gate: { min_reward: 0.5, container_url: 'http://127.0.0.1:1/', seeds: '0-9' } }],
+])('the request with %s is that of the API', (_, draft, expected) => {
+  const request = deployRequest(draft, 'ses_1', 'cand_1');
+  expect(missingOf(draft)).toEqual([]);
+  expect(request).toMatchObject(expected);
+  expect(createDeploymentSchema.safeParse(request).error?.issues ?? []).toEqual([]);
+});
+
+test('a graph job is its own kind of source', () => {
+  expect(deployRequest(plain, 'grf_1', null)).toEqual({ name: 'routing', source: { graph_job_id: 'grf_1' } });
+});
+
+test('each missing part is named', () => {
+  expect(missingOf(emptyDeploy)).toHaveLength(1);
+  expect(missingOf({ ...onRows, least: '', datasetId: '' })).toHaveLength(2);
+  expect(missingOf({ ...onRows, scorer: { type: 'rubric', values: {} } })).toHaveLength(1);
+  expect(missingOf({ ...inContainer, least: 'x', containerUrl: '', seeds: '' })).toHaveLength(3);
+});
+
+test('a name of a run becomes a name of a deployment', () => {
+  expect(nameOf('Support routing (2)')).toBe('support-routing-2');
+  expect(nameOf('— v1')).toBe('v1');
+});
