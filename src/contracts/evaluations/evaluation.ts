@@ -23,7 +23,7 @@ import { labelFields } from '../labels.js';
 import { all, either, forbidden, required } from '../rules.js';
 import { webhookField } from '../webhook.js';
 import { seedsSchema } from '../seeds.js';
-import { runAlways } from '../validation.js';
+import { runAlways, wholeParameter } from '../validation.js';
 
 const sevenDays = 7 * 24 * 3_600;
 
@@ -154,6 +154,27 @@ export const evaluationSchema = z
   })
   .meta({ id: 'Evaluation', description: 'Status of an evaluation.' });
 
+const cut = 'cut at 2,000 characters';
+
+/** Query of the results. */
+export const evaluationResultsQuerySchema = z.strictObject({
+  include: z.enum(['outputs']).optional().describe('outputs: also the texts of each result, in pages.'),
+  limit: wholeParameter(1, 500).optional().describe('With include=outputs; default 100.'),
+  offset: wholeParameter(0, 10_000).optional().describe('With include=outputs; default 0.'),
+});
+
+const outputFields = {
+  output: z.string().nullable().optional().describe(`With include=outputs: the last answer of the policy, ${cut}.`),
+  output_truncated: z.boolean().optional().describe('With include=outputs.'),
+  feedback: z.string().nullable().optional().describe(`With include=outputs: ${cut}.`),
+  input: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(`With include=outputs, on a data set: the input column, or the row as JSON; ${cut}.`),
+  expected: z.string().nullable().optional().describe(`With include=outputs, on a data set: ${cut}.`),
+};
+
 const seedResultSchema = z.object({
   seed: z.int(),
   status: z.enum(['succeeded', 'failed']),
@@ -164,6 +185,7 @@ const seedResultSchema = z.object({
   trace_id: z.string(),
   error: z.string().nullable(),
   completed_at: timestamp.nullable(),
+  ...outputFields,
 });
 
 export const evaluationResultsSchema = z.object({

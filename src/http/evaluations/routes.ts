@@ -8,6 +8,7 @@ import {
   evaluationCreatedSchema,
   evaluationSchemaFor,
   evaluationListItemSchema,
+  evaluationResultsQuerySchema,
   evaluationResultsSchema,
   evaluationSchema,
   type EvaluationRequest,
@@ -15,6 +16,7 @@ import {
 import type { EvaluationHead } from '../../storage/jobs/jobs.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readSeedResults, readTotals } from '../../storage/rollouts/totals.js';
+import { readSeedOutputs } from '../../storage/rollouts/outputs.js';
 import { readUsage } from '../../storage/jobs/usage.js';
 import { resolveCandidate } from '../candidates/choice.js';
 import { findJob } from '../jobs/control.js';
@@ -27,6 +29,7 @@ import type { App, HttpDeps } from '../deps.js';
 import { withRows } from './rows.js';
 import { evaluationListItem, evaluationResults, evaluationView } from './view.js';
 import { registerJobRoutes } from '../jobs/routes.js';
+import { refuse } from '../server/errors.js';
 import { labelsOf } from '../jobs/labels.js';
 import { listPage } from '../jobs/lists.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems, validateForm } from '../server/schema.js';
@@ -141,16 +144,21 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
         tags,
         operationId: 'getEvaluationResults',
         summary: 'Results, seed by seed',
+        description: 'include=outputs adds the texts of each result, at most `limit` from `offset` on.',
         params: jobParams,
-        response: { 200: evaluationResultsSchema, ...problems(404) },
+        querystring: evaluationResultsQuerySchema,
+        response: { 200: evaluationResultsSchema, ...problems(404, 422) },
       },
     },
     async (request) => {
+      const page = outputPage(request.query);
       const job = await findJob<EvaluationHead>(deps, request, request.params.job_id, 'evaluation');
       const read = await deps.db.org(job.orgId, async (tx) => ({
         totals: await readTotals(tx, job.jobId),
         agreement: await readAgreement(tx, job),
-        results: await readSeedResults(tx, job.jobId),
+        results: page
+          ? await readSeedOutputs(tx, job.jobId, job.spec.rows ?? null, page)
+          : await readSeedResults(tx, job.jobId),
       }));
       return evaluationResults(job, read);
     },
@@ -172,6 +180,15 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
       create: (request, reply, body) => createEvaluation(deps, request, reply, body as Body),
     },
   });
+}
+
+/** The page of results with outputs; null: all results without. */
+function outputPage({ include, limit, offset }: z.output<typeof evaluationResultsQuerySchema>) {
+  if (include) return { limit: limit ?? 100, offset: offset ?? 0 };
+  const given = Object.entries({ limit, offset }).filter(([, value]) => value !== undefined);
+  const errors = given.map(([name]) => ({ pointer: `/${name}`, message: 'requires include=outputs' }));
+  if (errors.length > 0) throw refuse.invalid(errors);
+  return null;
 }
 
 function unwrap(body: Body): { evaluation: EvaluationRequest; path: string[] } {

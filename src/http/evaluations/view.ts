@@ -8,6 +8,7 @@ import type {
 import type { Usage } from '../../storage/jobs/usage.js';
 import type { EvaluationHead, JobRow, ListedJob } from '../../storage/jobs/jobs.js';
 import type { RolloutTotals, SeedResult } from '../../storage/rollouts/totals.js';
+import type { SeedOutput } from '../../storage/rollouts/outputs.js';
 import type { HttpDeps } from '../deps.js';
 import type { JudgeAgreement } from '../jobs/agreement.js';
 import { concurrencyView, isoOrNull, jobView, rowsView, usageView, type Concurrency } from '../jobs/view.js';
@@ -63,7 +64,7 @@ export function evaluationView(
 /** An evaluation's results by seed. */
 export function evaluationResults(
   job: Evaluation,
-  read: { totals: RolloutTotals; agreement: JudgeAgreement; results: SeedResult[] },
+  read: { totals: RolloutTotals; agreement: JudgeAgreement; results: (SeedResult | SeedOutput)[] },
 ): z.output<typeof evaluationResultsSchema> {
   return {
     job_id: job.jobId,
@@ -80,8 +81,13 @@ export function evaluationResults(
       trace_id: row.rolloutId,
       error: row.error,
       completed_at: isoOrNull(row.completedAt),
+      ...('outputTruncated' in row && outputView(row as SeedOutput)),
     })),
   };
+}
+
+function outputView({ output, outputTruncated, feedback, input, expected }: SeedOutput) {
+  return { output, output_truncated: outputTruncated, feedback, input, expected };
 }
 
 function summaryView(job: Evaluation, totals: RolloutTotals): z.output<typeof evaluationSummarySchema> {

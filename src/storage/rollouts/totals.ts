@@ -73,12 +73,15 @@ export interface SeedResult extends Record<string, unknown> {
   completedAt: Date | null;
 }
 
+/** Columns of a `SeedResult`. */
+export const seedResultColumns = `id as "rolloutId", seed, status, case when status = 'succeeded' then reward end as reward,
+            latency_ms as "latencyMs", (coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0))::float8 as tokens,
+            cost_usd as "costUsd", error->>'message' as error, completed_at as "completedAt"`;
+
 /** Every finished rollout of the job, by ordinal. */
 export async function readSeedResults(tx: Tx, jobId: string): Promise<SeedResult[]> {
   return tx.query<SeedResult>(
-    `select id as "rolloutId", seed, status, case when status = 'succeeded' then reward end as reward,
-            latency_ms as "latencyMs", (coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0))::float8 as tokens,
-            cost_usd as "costUsd", error->>'message' as error, completed_at as "completedAt"
+    `select ${seedResultColumns}
        from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed') order by ordinal`,
     [jobId],
   );

@@ -25,7 +25,7 @@ export async function playEvaluations(api: Recorder, { container }: Capitals): P
   await estimated(api, 'createEvaluation', body);
   const path = { job_id: completed };
   await ended(api, 'getEvaluation', path);
-  await api.call('getEvaluationResults', { path });
+  await api.call('getEvaluationResults', { path, query: { include: 'outputs' } });
   await api.call('listEvaluations');
   for (const operation of ['listEvaluationEvents', 'streamEvaluationEvents']) {
     await api.call(operation, { path, accept: 'application/json' });
