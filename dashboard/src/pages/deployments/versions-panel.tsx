@@ -20,7 +20,7 @@ export function VersionsPanel({ shown }: { shown: Deployment }) {
   return (
     <Panel title="Versions">
       <Problem error={error} />
-      <div class="table-box" tabIndex={0} role="region" aria-label="Versions">
+      <div class="table-box" tabIndex={0} role="region" aria-label="Table of versions">
         <table class="table">
           <thead>
             <tr>

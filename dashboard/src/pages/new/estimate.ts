@@ -1,20 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Answer } from '../../../../src/client/index.js';
+import type { DryRun } from '../../../../src/client/index.js';
 import { client } from '../../client.js';
 import type { RunKind } from './draft.js';
 
-/** What a create would answer, without a job. */
-export interface DryRun {
-  estimate: Answer<'createSession'>['estimate'];
-  split?: { train: number[]; evaluation: number[]; heldout: number[] };
-  warnings: string[];
-}
-
-const operations = { session: 'createSession', evaluation: 'createEvaluation' } as const;
-
-function dryRun(kind: RunKind, body: unknown, signal: AbortSignal): Promise<DryRun> {
-  const args = { query: { dry_run: 'true' }, body, signal } as never;
-  return client.value.request(operations[kind], args) as Promise<unknown> as Promise<DryRun>;
+/** What the create would answer, without a run. */
+async function dryRun(kind: RunKind, body: unknown, signal: AbortSignal): Promise<DryRun> {
+  const args = { query: { dry_run: 'true' as const }, body: body as never, signal };
+  const answer =
+    kind === 'session'
+      ? await client.value.request('createSession', args)
+      : await client.value.request('createEvaluation', args);
+  return answer as DryRun;
 }
 
 /** Starts the run; returns its id. */

@@ -1,7 +1,7 @@
-import type { FieldError } from '../../../../src/client/index.js';
+import type { DryRun, FieldError } from '../../../../src/client/index.js';
 import { count, dollars } from '../../format.js';
 import { ActionButton, Panel, Problem, Stat, Stats } from '../../ui/basics.js';
-import type { DryRun, EstimateState } from './estimate.js';
+import type { EstimateState } from './estimate.js';
 
 /** What the run will take, and its start. */
 export function Summary(props: {
