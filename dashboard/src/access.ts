@@ -26,7 +26,8 @@ export function signOut(reason: string | null = null): void {
 export async function followLoginLink(): Promise<void> {
   const token = /^#login=([\w-]+)$/.exec(location.hash)?.[1];
   if (token === undefined) return;
-  history.replaceState(null, '', location.pathname);
+  // In place of the entry of the history, too.
+  location.replace('#/');
   const answer = await fetch('/api/v1/login', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

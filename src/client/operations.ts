@@ -38,10 +38,12 @@ export class Operations {
 
   /** The events of a job after `since`, up to its end, across broken connections. */
   events<Id extends EventsOperation>(id: Id, args: EventOptions & { path: Path<Id> }): AsyncGenerator<Event, void> {
-    const { since = 0, ...call } = args;
-    const open = (after: number) => {
+    const { since = 0, onOpen, ...call } = args;
+    const open = async (after: number) => {
       const headers = { accept: 'text/event-stream', 'last-event-id': String(after) };
-      return this.connection.send(id, call, (response) => response, headers);
+      const response = await this.connection.send(id, call, (each) => each, headers);
+      onOpen?.();
+      return response;
     };
     return followEvents(open, since, call.timeoutMs ?? this.connection.timeoutMs, call.signal);
   }

@@ -46,6 +46,8 @@ export interface CallOptions {
 export interface EventOptions extends CallOptions {
   /** The `seq` of the last event that is known. Default: 0, for all events. */
   since?: number | undefined;
+  /** Called whenever the stream is connected: at first, and after each break. */
+  onOpen?: (() => void) | undefined;
 }
 
 type Part<Name extends string, Value> = [Value] extends [never]

@@ -30,6 +30,10 @@ export class RestartableTree {
     return this.tree!.url;
   }
 
+  get loginUrl(): string {
+    return this.tree!.loginUrl;
+  }
+
   get api(): Api {
     return this.client!;
   }

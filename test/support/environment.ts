@@ -18,6 +18,9 @@ export const statesOnly = process.env['STATES_ONLY']?.split(' ') ?? [];
 /** Options of pytest, to run a part of the Python package's tests: "-k adapters". */
 export const pytestOptions = process.env['TEST_PYTEST']?.split(' ') ?? [];
 
+/** Whether the tests of the dashboard write the pictures of the documentation. */
+export const screenshots = process.env['SCREENSHOTS'] === '1';
+
 /** Address of the run's Temporal server, as host:port. */
 export const temporalAddress = (): string => fromSetup('TEST_TEMPORAL_ADDRESS');
 

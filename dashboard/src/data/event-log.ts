@@ -46,7 +46,6 @@ export class EventLog {
         for await (const event of this.open(stopped)) {
           this.events.push(event);
           this.show();
-          this.state.value = 'live';
           tries = 0;
         }
         this.state.value = 'ended';
@@ -61,7 +60,8 @@ export class EventLog {
 
   private open(stopped: AbortSignal): AsyncGenerator<Event, void> {
     const { path } = this;
-    const options = { path, since: this.events.at(-1)?.seq ?? 0, signal: stopped };
+    const onOpen = () => (this.state.value = 'live');
+    const options = { path, since: this.events.at(-1)?.seq ?? 0, signal: stopped, onOpen };
     if (path.job_id.startsWith('evl_')) return client.value.events('listEvaluationEvents', options);
     if (path.job_id.startsWith('grf_')) return client.value.events('listGraphJobEvents', options);
     if (path.job_id.startsWith('dep_')) return client.value.events('listDeploymentEvents', options);

@@ -26,7 +26,7 @@ function launch(role: 'serve' | 'worker', env: Record<string, string>, stderr: '
 /** Starts `ratchet serve` or `ratchet worker` with only these settings; resolves when ready. */
 export async function startRole(role: 'serve' | 'worker', env: Record<string, string>): Promise<RoleProcess> {
   const child = launch(role, env, 'inherit');
-  const url = (await ready(child)) ?? '';
+  const { url } = await ready(child);
   return {
     pid: child.pid!,
     url,

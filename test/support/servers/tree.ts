@@ -12,6 +12,8 @@ const root = join(import.meta.dirname, '..', '..', '..');
 export interface Tree {
   /** Empty for a worker alone. */
   url: string;
+  /** Signs one browser in to the dashboard; empty for an API or a worker alone. */
+  loginUrl: string;
   process: ChildProcess;
   /** kill -9 of every process of the tree; resolves when all are gone. */
   kill(): Promise<void>;
@@ -42,10 +44,11 @@ export async function startTree(
     detached: true,
   });
   if (typeof log === 'number') closeSync(log);
-  const url = (await ready(child)) ?? '';
+  const { url, loginUrl } = await ready(child);
   if (!url && command !== 'worker') throw new Error('the service is ready, but did not print its URL');
   return {
     url,
+    loginUrl,
     process: child,
     kill: () => killTree(child),
     stop: () => interruptTree(child),
@@ -81,14 +84,15 @@ async function gone(child: ChildProcess, pids: number[]): Promise<void> {
 }
 
 /** Waits until a process is ready; returns the URL of its API, or null without one. */
-export async function ready(child: ChildProcess): Promise<string | null> {
-  let url: string | null = null;
+export async function ready(child: ChildProcess): Promise<{ url: string; loginUrl: string }> {
+  let [url, loginUrl] = ['', ''];
   for await (const line of createInterface({ input: child.stdout! })) {
-    url ??= /^API +(\S+)/.exec(line)?.[1] ?? null;
+    url ||= /^API +(\S+)/.exec(line)?.[1] ?? '';
+    loginUrl ||= /^Dashboard +(\S+#login=\S+)/.exec(line)?.[1] ?? '';
     if (line.startsWith('Ready.')) {
       // Further output must not fill the pipe.
       child.stdout!.resume();
-      return url;
+      return { url, loginUrl };
     }
   }
   throw new Error(`${child.spawnargs.join(' ')} ended before it was ready; see above`);

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { Page } from 'playwright-core';
+import { RestartableTree } from '../kill/processes.js';
+import { browserOfFile, isTooWide, violations } from '../support/browser.js';
+import { screenshots } from '../support/environment.js';
+import { listen } from '../support/loopback.js';
+import { until } from '../support/until.js';
+
+// A user of the dashboard: a run from the form, watched to its end across a kill -9 of the service,
+// its winner deployed and tried. SCREENSHOTS=1 writes the pictures of the documentation.
+
+const { test, visit, open } = browserOfFile();
+const pictures = resolve(import.meta.dirname, '../../docs/images');
+let tree: RestartableTree;
+
+beforeAll(async () => {
+  // The page finds the service again where it was.
+  const { url, close } = await listen(createServer());
+  await close();
+  tree = new RestartableTree({ PORT: new URL(url).port });
+  await tree.start();
+}, 120_000);
+afterAll(() => tree.close(), 60_000);
+
+const picture = async (page: Page, name: string) => {
+  if (screenshots) await page.screenshot({ path: join(pictures, `${name}.png`) });
+};
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const status = (page: Page, name: string) => page.getByRole('heading', { level: 1 }).getByText(name);
+const idOf = (page: Page) => /ses_\w+/.exec(page.url())![0];
+
+async function expectUsable(page: Page): Promise<void> {
+  expect(await violations(page)).toEqual([]);
+  expect(await isTooWide(page)).toBe(false);
+}
+
+test('a run from the form is paused, survives a kill -9, ends, is deployed and answers', async () => {
+  const page = await open({ url: tree.url, apiKey: tree.apiKey }, '#/new?sample=1');
+  const start = button(page, 'Start');
+  await until('the estimate is there', () => start.isEnabled());
+  await page.getByText('20 held-out').waitFor();
+  await expectUsable(page);
+  await picture(page, 'new-run');
+  await start.click();
+
+  await button(page, 'Pause').click();
+  await status(page, 'paused').waitFor();
+  const paused = await tree.api.call<{ progress: { rollouts_completed: number } }>(
+    'GET',
+    `/api/v1/online/sessions/${idOf(page)}`,
+  );
+  await tree.kill();
+  await page.getByRole('tab', { name: 'Events' }).click();
+  await page.getByText('reconnecting').waitFor();
+  await tree.start();
+  await page.getByText('live', { exact: true }).waitFor({ timeout: 60_000 });
+  await page.getByRole('tab', { name: 'Overview' }).click();
+  await button(page, 'Resume').click();
+  await status(page, 'completed').waitFor({ timeout: 120_000 });
+  expect(paused.progress.rollouts_completed).toBeLessThan(250);
+  await page.getByText('The winner is better than the baseline').waitFor();
+  await expectUsable(page);
+  await picture(page, 'session');
+
+  // Each event once, in order, as the service has them.
+  await page.getByRole('tab', { name: 'Events' }).click();
+  const last = page.getByText('session completed').first();
+  await last.waitFor();
+
+  await page.getByRole('tab', { name: 'Candidates' }).click();
+  await expectUsable(page);
+  await page.getByRole('row').filter({ hasText: 'accepted' }).getByRole('link').first().click();
+  const candidate = page.getByRole('dialog');
+  await candidate.locator('ins').first().waitFor();
+  await expectUsable(page);
+  await picture(page, 'candidate');
+  await page.keyboard.press('Escape');
+  await candidate.waitFor({ state: 'detached' });
+
+  await page.getByRole('link', { name: 'Deploy the winner' }).click();
+  await page.getByLabel('Name').fill('sample');
+  await button(page, 'Deploy').click();
+  await page.getByRole('dialog').getByText('ready').waitFor({ timeout: 60_000 });
+  await page.getByRole('dialog').getByRole('link', { name: 'Playground' }).click();
+
+  await page.getByLabel('input').fill('I lost my card');
+  await button(page, 'Send').click();
+  await page.getByText(/^(access_desk|card_auth|card_control|card_logistics|cash_ops)$/).waitFor();
+  await expectUsable(page);
+  await picture(page, 'playground');
+}, 300_000);
+
+test('the link of the start signs one browser in', async () => {
+  const page = await visit(tree.loginUrl);
+  await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  expect(page.url()).toBe(`${tree.url}/#/`);
+  await picture(page, 'runs');
+  const other = await visit(tree.loginUrl);
+  await other.getByRole('alert').waitFor();
+  await other.getByLabel('API key').waitFor();
+}, 60_000);
