@@ -49,7 +49,7 @@ function CallBody({ call }: { call: Call }) {
   const isOdd = messages.length === 0 || (answers.length === 0 && error === null && call.response !== null);
   return (
     <>
-      <ol class="messages" aria-label="Messages">
+      <ol class="turns" aria-label="Messages">
         {messages.map((message, n) => (
           <MessageView key={n} message={message} />
         ))}

@@ -8,12 +8,12 @@ export function MessageView({ message, isAnswer = false }: { message: Message; i
   const { role, name, parts } = message;
   const isResult = role === 'tool' || role === 'function';
   return (
-    <li class={isAnswer ? 'message message-answer' : 'message'}>
-      <div class="message-role">
+    <li class={isAnswer ? 'turn turn-answer' : 'turn'}>
+      <div class="turn-role">
         {isAnswer ? 'answer' : role}
         {name && !isResult && <span class="quiet"> {name}</span>}
       </div>
-      <div class="message-parts">
+      <div class="turn-parts">
         {parts.length === 0 && <span class="quiet">empty</span>}
         {isResult ? <ToolResult name={name} parts={parts} /> : parts.map((part, n) => <PartView key={n} part={part} />)}
       </div>
