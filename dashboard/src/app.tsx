@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { apiKey, signOut } from './access.js';
 import { DeploymentPage } from './pages/deployments/detail.js';
 import { DeploymentsPage } from './pages/deployments/page.js';
+import { EvaluationPage } from './pages/evaluation/page.js';
 import { NewRunPage } from './pages/new/page.js';
 import { PlaygroundPage } from './pages/playground/page.js';
 import { RunsPage } from './pages/runs/page.js';
@@ -70,6 +71,8 @@ function Page(): ComponentChildren {
       return <RunsPage />;
     case 'sessions':
       return id ? <SessionPage key={id} id={id} /> : <RunsPage />;
+    case 'evaluations':
+      return id ? <EvaluationPage key={id} id={id} /> : <RunsPage />;
     case 'new':
       return <NewRunPage />;
     case 'playground':

@@ -14,6 +14,8 @@ export function VirtualList(props: {
   height: string;
   /** Keeps the end in view while it is in view. */
   followEnd?: boolean;
+  /** Cells above the rows, which stay in view: the list is a table, and rows have cells. */
+  head?: ComponentChildren;
   row: (index: number) => ComponentChildren;
 }) {
   const { count, rowHeight } = props;
@@ -42,30 +44,39 @@ export function VirtualList(props: {
   const first = Math.max(0, Math.floor(offset / rowHeight) - margin);
   const last = Math.min(count, Math.ceil((offset + view.height) / rowHeight) + margin);
   const shift = view.top + first * rowHeight - offset;
+  const isTable = props.head !== undefined;
   return (
     <div
       ref={box}
       class="virtual"
       style={{ height: props.height }}
       onScroll={read}
-      role="list"
+      role={isTable ? 'table' : 'list'}
+      aria-rowcount={isTable ? count + 1 : undefined}
       aria-label={props.label}
       tabIndex={0}
     >
-      <div class="virtual-space" role="presentation" style={{ height: `${shown}px` }}>
-        <div role="presentation" style={{ transform: `translateY(${shift}px)` }}>
-          {Array.from({ length: Math.max(0, last - first) }, (_, n) => (
-            <div
-              key={first + n}
-              role="listitem"
-              aria-setsize={count}
-              aria-posinset={first + n + 1}
-              class="virtual-row"
-              style={{ height: `${rowHeight}px` }}
-            >
-              {props.row(first + n)}
-            </div>
-          ))}
+      <div class="virtual-content" role="presentation">
+        {isTable && (
+          <div class="virtual-head" role="row" aria-rowindex={1}>
+            {props.head}
+          </div>
+        )}
+        <div class="virtual-space" role="presentation" style={{ height: `${shown}px` }}>
+          <div role="presentation" style={{ transform: `translateY(${shift}px)` }}>
+            {Array.from({ length: Math.max(0, last - first) }, (_, n) => (
+              <div
+                key={first + n}
+                {...(isTable
+                  ? { role: 'row', 'aria-rowindex': first + n + 2 }
+                  : { role: 'listitem', 'aria-setsize': count, 'aria-posinset': first + n + 1 })}
+                class="virtual-row"
+                style={{ height: `${rowHeight}px` }}
+              >
+                {props.row(first + n)}
+              </div>
+            ))}
+          </div>
         </div>
       </div>
     </div>

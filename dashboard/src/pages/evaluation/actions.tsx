@@ -1,0 +1,43 @@
+import { useState } from 'preact/hooks';
+import { client } from '../../client.js';
+import { saveAnswer } from '../../data/download.js';
+import { go, pageOf } from '../../router.js';
+import { ActionButton } from '../../ui/basics.js';
+import { ConfirmButton } from '../../ui/confirm.js';
+import { LabelsDialog } from './labels.js';
+import { isActive, type Evaluation } from './types.js';
+
+/** The buttons of an evaluation: those that its status admits. */
+export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promise<unknown> }) {
+  const [isLabelling, setLabelling] = useState(false);
+  const path = { job_id: job.job_id };
+  const command = (id: 'pauseEvaluation' | 'resumeEvaluation' | 'cancelEvaluation') =>
+    client.value.request(id, { path, body: null }).then(onDone);
+  const clone = async () => go(pageOf((await client.value.request('cloneEvaluation', { path, body: null })).job_id));
+  const archive = () =>
+    client.value.request('updateEvaluation', { path, body: { archived: !job.archived } }).then(onDone);
+  const download = () => saveAnswer(client.value.download('downloadEvaluationTraces', { path }), `${job.job_id}.zip`);
+  return (
+    <div class="actions" role="group" aria-label="Actions">
+      {job.status === 'running' && <ActionButton run={() => command('pauseEvaluation')}>Pause</ActionButton>}
+      {job.status === 'paused' && <ActionButton run={() => command('resumeEvaluation')}>Resume</ActionButton>}
+      <ActionButton run={clone}>Clone</ActionButton>
+      <button type="button" class="button" onClick={() => setLabelling(true)}>
+        Edit
+      </button>
+      <ActionButton run={archive}>{job.archived ? 'Unarchive' : 'Archive'}</ActionButton>
+      <ActionButton run={download}>Download traces</ActionButton>
+      {isActive(job) && (
+        <ConfirmButton
+          label="Cancel the evaluation"
+          title="Cancel this evaluation?"
+          kind="danger"
+          run={() => command('cancelEvaluation')}
+        >
+          <p>Rows that are not finished stay without a result. What it has found stays.</p>
+        </ConfirmButton>
+      )}
+      {isLabelling && <LabelsDialog job={job} onDone={onDone} onClose={() => setLabelling(false)} />}
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { useEffect } from 'preact/hooks';
+import { dollars, milliseconds, reward, shortId } from '../../format.js';
+import { setQuery } from '../../router.js';
+import type { Outputs } from './outputs.js';
+import type { Row } from './rows.js';
+import { isActive, type Column, type Result, type ResultTexts } from './types.js';
+
+/** A row of the matrix; asks for its texts when it comes into view. */
+export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs[]; places: Map<string, number>[] }) {
+  const { row, columns, outputs, places } = props;
+  useEffect(() => {
+    for (const [n, cell] of row.cells.entries())
+      if (cell) outputs[n]!.want(cell.trace_id, places[n]!.get(cell.trace_id)!);
+  }, [row, outputs]);
+  for (const { version } of outputs) void version.value;
+  const texts = row.cells.map((cell, n) => (cell ? outputs[n]!.of(cell.trace_id) : undefined));
+  const data = texts.find((each) => each?.input !== undefined);
+  return (
+    <>
+      <div role="rowheader" class="matrix-cell matrix-row-head">
+        <strong>{row.seed}</strong>
+        <span class="matrix-text" title={data?.input ?? ''}>
+          {data?.input}
+        </span>
+        {data?.expected && (
+          <span class="matrix-expected" title={data.expected}>
+            <span class="quiet">expected</span> {data.expected}
+          </span>
+        )}
+      </div>
+      {columns.map(({ job }, n) => (
+        <div key={job.job_id} role="cell" class="matrix-cell">
+          {row.cells[n] ? (
+            <Cell id={job.job_id} result={row.cells[n]} texts={texts[n]} />
+          ) : (
+            <span class="quiet">{isActive(job) ? 'not finished' : 'not of this evaluation'}</span>
+          )}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** Which evaluation and rollout the trace of the address is of. */
+export const traceOf = (jobId: string, traceId: string): string => `${jobId}:${traceId}`;
+
+function Cell({ id, result, texts }: { id: string; result: Result; texts: ResultTexts | undefined }) {
+  const isFailed = result.status === 'failed';
+  const text = isFailed ? (result.error ?? 'failed') : (texts?.output ?? (texts ? 'no output' : '…'));
+  const share = Math.min(1, Math.max(0, result.reward ?? 0));
+  return (
+    <button
+      type="button"
+      class={isFailed ? 'matrix-result matrix-failed' : 'matrix-result'}
+      style={{ '--reward': `${Math.round(share * 100)}%` }}
+      aria-label={`Trace of row ${result.seed} in ${shortId(id)}: ${isFailed ? 'failed' : `reward ${reward(result.reward)}`}`}
+      onClick={() => setQuery({ trace: traceOf(id, result.trace_id) })}
+    >
+      <span class="matrix-text">{text}</span>
+      <span class="matrix-figures">
+        <span class="matrix-reward">{isFailed ? 'failed' : reward(result.reward)}</span>
+        <span>{milliseconds(result.latency_ms)}</span>
+        <span>{dollars(result.cost_usd)}</span>
+      </span>
+    </button>
+  );
+}

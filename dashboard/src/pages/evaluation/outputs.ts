@@ -1,0 +1,62 @@
+import { signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { client } from '../../client.js';
+import type { ResultTexts } from './types.js';
+
+const pageSize = 100;
+
+/** Texts of the results of an evaluation, read in pages as rows come into view. */
+export class Outputs {
+  /** Grows when texts have arrived. */
+  readonly version = signal(0);
+  readonly error = signal<Error | null>(null);
+  private readonly texts = new Map<string, ResultTexts>();
+  private readonly loading = new Set<number>();
+  private readonly stopping = new AbortController();
+  private readonly id: string;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  of(traceId: string): ResultTexts | undefined {
+    return this.texts.get(traceId);
+  }
+
+  /** Asks for the texts of a result unless they are there; `index`: its place in all results. */
+  want(traceId: string, index: number): void {
+    const page = Math.floor(index / pageSize);
+    if (this.texts.has(traceId) || this.loading.has(page)) return;
+    this.loading.add(page);
+    void this.load(page).finally(() => this.loading.delete(page));
+  }
+
+  private async load(page: number): Promise<void> {
+    const { signal: stopped } = this.stopping;
+    try {
+      for (const text of await readPage(this.id, page * pageSize, stopped)) this.texts.set(text.trace_id, text);
+      this.error.value = null;
+      this.version.value += 1;
+    } catch (error) {
+      if (!stopped.aborted) this.error.value = error as Error;
+    }
+  }
+}
+
+async function readPage(id: string, offset: number, stopped: AbortSignal): Promise<ResultTexts[]> {
+  const query = { include: 'outputs', limit: pageSize, offset };
+  const args = { path: { job_id: id }, query, signal: stopped } as { path: { job_id: string } };
+  return (await client.value.request('getEvaluationResults', args)).results;
+}
+
+/** The texts of evaluations while the component is mounted. */
+export function useOutputs(ids: string[]): Outputs[] {
+  const key = ids.join();
+  const outputs = useMemo(() => ids.map((id) => new Outputs(id)), [key]);
+  useEffect(() => () => outputs.forEach((each) => each.stop()), [outputs]);
+  return outputs;
+}

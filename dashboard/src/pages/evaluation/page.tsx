@@ -1,0 +1,40 @@
+import { route, setQuery } from '../../router.js';
+import { Loading, Panel, Problem } from '../../ui/basics.js';
+import { TraceDialog } from '../../ui/trace/dialog.js';
+import { Columns, mostColumns } from './columns.js';
+import { useColumns } from './data.js';
+import { Distribution } from './distribution.js';
+import { Figures } from './figures.js';
+import { Head } from './head.js';
+import { Matrix } from './matrix.js';
+
+/** An evaluation, with others beside it. */
+export function EvaluationPage({ id }: { id: string }) {
+  const beside = (route.value.query.get('with') ?? '').split(',').filter((other) => other && other !== id);
+  const { data: columns, error, reload } = useColumns([id, ...new Set(beside)].slice(0, mostColumns));
+  const [own] = columns ?? [];
+  return (
+    <>
+      <Problem error={error} />
+      {!own && !error && <Loading />}
+      {own && columns && (
+        <>
+          <Head job={own.job} onDone={reload} />
+          <Figures job={own.job} />
+          <Panel title="Rows" aside={<Columns job={own.job} columns={columns} />}>
+            <Matrix columns={columns} />
+          </Panel>
+          <Distribution columns={columns} />
+        </>
+      )}
+      <OpenTrace />
+    </>
+  );
+}
+
+/** The trace of the address: `trace=evl_x:rol_y`. */
+function OpenTrace() {
+  const [jobId, traceId] = route.value.query.get('trace')?.split(':') ?? [];
+  if (!jobId || !traceId) return null;
+  return <TraceDialog key={traceId} jobId={jobId} traceId={traceId} onClose={() => setQuery({ trace: null })} />;
+}
