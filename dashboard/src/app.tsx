@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { apiKey, signOut } from './access.js';
 import { DeploymentPage } from './pages/deployments/detail.js';
 import { DeploymentsPage } from './pages/deployments/page.js';
+import { ComparePage } from './pages/compare/page.js';
 import { EvaluationPage } from './pages/evaluation/page.js';
 import { NewRunPage } from './pages/new/page.js';
 import { PlaygroundPage } from './pages/playground/page.js';
@@ -71,6 +72,8 @@ function Page(): ComponentChildren {
       return <RunsPage />;
     case 'sessions':
       return id ? <SessionPage key={id} id={id} /> : <RunsPage />;
+    case 'compare':
+      return <ComparePage />;
     case 'evaluations':
       return id ? <EvaluationPage key={id} id={id} /> : <RunsPage />;
     case 'new':

@@ -19,10 +19,10 @@ export function IntervalBar(props: { label: string; value: number; low: number; 
         <text class="interval-text" x="50%" y="33" text-anchor="middle">
           0
         </text>
-        <text class="interval-text" x={at(low)} y="33" text-anchor="middle">
+        <text class="interval-text" x={at(low)} y="33" text-anchor="end">
           {signed(low)}
         </text>
-        <text class="interval-text" x={at(high)} y="33" text-anchor="middle">
+        <text class="interval-text" x={at(high)} y="33" text-anchor="start">
           {signed(high)}
         </text>
       </svg>

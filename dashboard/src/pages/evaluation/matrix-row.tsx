@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import { dollars, milliseconds, reward, shortId } from '../../format.js';
-import { setQuery } from '../../router.js';
-import type { Outputs } from './outputs.js';
+import type { Outputs, ResultTexts } from '../../data/outputs.js';
+import { openTrace } from '../../ui/trace/from-address.js';
 import type { Row } from './rows.js';
-import { isActive, type Column, type Result, type ResultTexts } from './types.js';
+import { isActive, type Column, type Result } from './types.js';
 
 /** A row of the matrix; asks for its texts when it comes into view. */
 export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs[]; places: Map<string, number>[] }) {
@@ -41,9 +41,6 @@ export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs
   );
 }
 
-/** Which evaluation and rollout the trace of the address is of. */
-export const traceOf = (jobId: string, traceId: string): string => `${jobId}:${traceId}`;
-
 function Cell({ id, result, texts }: { id: string; result: Result; texts: ResultTexts | undefined }) {
   const isFailed = result.status === 'failed';
   const text = isFailed ? (result.error ?? 'failed') : (texts?.output ?? (texts ? 'no output' : '…'));
@@ -54,7 +51,7 @@ function Cell({ id, result, texts }: { id: string; result: Result; texts: Result
       class={isFailed ? 'matrix-result matrix-failed' : 'matrix-result'}
       style={{ '--reward': `${Math.round(share * 100)}%` }}
       aria-label={`Trace of row ${result.seed} in ${shortId(id)}: ${isFailed ? 'failed' : `reward ${reward(result.reward)}`}`}
-      onClick={() => setQuery({ trace: traceOf(id, result.trace_id) })}
+      onClick={() => openTrace(id, result.trace_id)}
     >
       <span class="matrix-text">{text}</span>
       <span class="matrix-figures">

@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks';
+import { useOutputs } from '../../data/outputs.js';
 import { reward, shortId } from '../../format.js';
 import { pageOf, route, setQuery } from '../../router.js';
 import { Badge, Empty, Problem } from '../../ui/basics.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { MatrixRow } from './matrix-row.js';
-import { useOutputs } from './outputs.js';
 import { chooseRows, filters, rowsOf, sorts, type Filter, type Sort } from './rows.js';
 import type { Column } from './types.js';
 

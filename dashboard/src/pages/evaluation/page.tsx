@@ -1,6 +1,6 @@
-import { route, setQuery } from '../../router.js';
+import { route } from '../../router.js';
 import { Loading, Panel, Problem } from '../../ui/basics.js';
-import { TraceDialog } from '../../ui/trace/dialog.js';
+import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { Columns, mostColumns } from './columns.js';
 import { useColumns } from './data.js';
 import { Distribution } from './distribution.js';
@@ -27,14 +27,7 @@ export function EvaluationPage({ id }: { id: string }) {
           <Distribution columns={columns} />
         </>
       )}
-      <OpenTrace />
+      <TraceFromAddress />
     </>
   );
-}
-
-/** The trace of the address: `trace=evl_x:rol_y`. */
-function OpenTrace() {
-  const [jobId, traceId] = route.value.query.get('trace')?.split(':') ?? [];
-  if (!jobId || !traceId) return null;
-  return <TraceDialog key={traceId} jobId={jobId} traceId={traceId} onClose={() => setQuery({ trace: null })} />;
 }

@@ -1,7 +1,16 @@
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { client } from '../../client.js';
-import type { ResultTexts } from './types.js';
+import type { Answer } from '../../../src/client/index.js';
+import { client } from '../client.js';
+
+/** A result with its texts: `include=outputs`. */
+export type ResultTexts = Pick<Answer<'getEvaluationResults'>['results'][number], 'trace_id'> & {
+  output?: string | null;
+  output_truncated?: boolean;
+  feedback?: string | null;
+  input?: string | null;
+  expected?: string | null;
+};
 
 const pageSize = 100;
 

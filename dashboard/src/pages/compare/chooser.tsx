@@ -1,0 +1,49 @@
+import { newestRuns } from '../../data/runs.js';
+import { useResource } from '../../data/resource.js';
+import { ago, shortId } from '../../format.js';
+import { setQuery } from '../../router.js';
+import { Problem } from '../../ui/basics.js';
+
+const offered = 100;
+const everything = { kind: null, state: null, name: '', tag: '', archived: false } as const;
+
+/** Chooses the two sides among recent runs. */
+export function Chooser({ a, b }: { a: string | null; b: string | null }) {
+  const { data: runs, error } = useResource('runs to compare', (signal) => newestRuns(everything, offered, signal));
+  const side = (query: 'a' | 'b', value: string | null) => (
+    <label class="compare-side">
+      <strong>{query.toUpperCase()}</strong>
+      <select
+        aria-label={`Run ${query.toUpperCase()}`}
+        value={value ?? ''}
+        onChange={(event) => setQuery({ [query]: event.currentTarget.value })}
+      >
+        <option value="" disabled>
+          Choose a run …
+        </option>
+        {value !== null && !runs?.some((run) => run.job_id === value) && (
+          <option value={value}>{shortId(value)}</option>
+        )}
+        {runs?.map((run) => (
+          <option key={run.job_id} value={run.job_id}>
+            {run.name ?? shortId(run.job_id)}, {run.kind}, {ago(run.created_at)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <>
+      <div class="filters" role="group" aria-label="Runs to compare">
+        {side('a', a)}
+        {side('b', b)}
+        {a !== null && b !== null && (
+          <button type="button" class="button" onClick={() => setQuery({ a: b, b: a })}>
+            Swap
+          </button>
+        )}
+      </div>
+      <Problem error={error} />
+    </>
+  );
+}
