@@ -16,11 +16,9 @@ export function Chooser({ a, b }: { a: string | null; b: string | null }) {
       <select
         aria-label={`Run ${query.toUpperCase()}`}
         value={value ?? ''}
-        onChange={(event) => setQuery({ [query]: event.currentTarget.value })}
+        onChange={(event) => setQuery({ [query]: event.currentTarget.value || null })}
       >
-        <option value="" disabled>
-          Choose a run …
-        </option>
+        <option value="">Choose a run …</option>
         {value !== null && !runs?.some((run) => run.job_id === value) && (
           <option value={value}>{shortId(value)}</option>
         )}

@@ -51,11 +51,9 @@ function Adder({ job, taken, onAdd }: { job: Evaluation; taken: string[]; onAdd:
       <select
         aria-label="Add an evaluation beside this one"
         value=""
-        onChange={(event) => onAdd(event.currentTarget.value)}
+        onChange={({ currentTarget }) => currentTarget.value && onAdd(currentTarget.value)}
       >
-        <option value="" disabled>
-          {data && free.length === 0 ? 'No other evaluation' : 'Add an evaluation …'}
-        </option>
+        <option value="">{data && free.length === 0 ? 'No other evaluation' : 'Add an evaluation …'}</option>
         {groups.map(({ label, of }) =>
           of.length === 0 ? null : (
             <optgroup key={label} label={label}>
