@@ -3,14 +3,8 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { Answer } from '../../../src/client/index.js';
 import { client } from '../client.js';
 
-/** A result with its texts: `include=outputs`. */
-export type ResultTexts = Pick<Answer<'getEvaluationResults'>['results'][number], 'trace_id'> & {
-  output?: string | null;
-  output_truncated?: boolean;
-  feedback?: string | null;
-  input?: string | null;
-  expected?: string | null;
-};
+/** A result with its texts. */
+export type ResultTexts = Answer<'getEvaluationResults'>['results'][number];
 
 const pageSize = 100;
 
@@ -57,8 +51,8 @@ export class Outputs {
 }
 
 async function readPage(id: string, offset: number, stopped: AbortSignal): Promise<ResultTexts[]> {
-  const query = { include: 'outputs', limit: pageSize, offset };
-  const args = { path: { job_id: id }, query, signal: stopped } as { path: { job_id: string } };
+  const query = { include: 'outputs', limit: pageSize, offset } as const;
+  const args = { path: { job_id: id }, query, signal: stopped };
   return (await client.value.request('getEvaluationResults', args)).results;
 }
 

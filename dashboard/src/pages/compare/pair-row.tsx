@@ -58,9 +58,11 @@ function SideCell({ name, jobId, side, text }: { name: string; jobId: string; si
         type="button"
         class="matrix-result"
         style={{ '--reward': `${Math.round(share * 100)}%` }}
-        aria-label={`Trace of row ${side.seed} in ${name}: reward ${reward(side.reward)}`}
         onClick={() => openTrace(jobId, side.traceId)}
       >
+        <span class="visually-hidden">
+          Trace of row {side.seed} in {name}:{' '}
+        </span>
         <span class="matrix-text">{text}</span>
         <span class="matrix-figures">
           <span class="matrix-reward">{reward(side.reward)}</span>

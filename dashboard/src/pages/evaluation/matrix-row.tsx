@@ -50,9 +50,11 @@ function Cell({ id, result, texts }: { id: string; result: Result; texts: Result
       type="button"
       class={isFailed ? 'matrix-result matrix-failed' : 'matrix-result'}
       style={{ '--reward': `${Math.round(share * 100)}%` }}
-      aria-label={`Trace of row ${result.seed} in ${shortId(id)}: ${isFailed ? 'failed' : `reward ${reward(result.reward)}`}`}
       onClick={() => openTrace(id, result.trace_id)}
     >
+      <span class="visually-hidden">
+        Trace of row {result.seed} in {shortId(id)}:{' '}
+      </span>
       <span class="matrix-text">{text}</span>
       <span class="matrix-figures">
         <span class="matrix-reward">{isFailed ? 'failed' : reward(result.reward)}</span>

@@ -23,7 +23,9 @@ export function Prompt({ messages, before }: { messages: readonly Message[]; bef
             {before ? (
               <TextDiff before={earlier[name] ?? ''} after={message.content} />
             ) : (
-              <pre class="message-text">{message.content}</pre>
+              <pre class="message-text" tabIndex={0}>
+                {message.content}
+              </pre>
             )}
           </section>
         );
@@ -37,7 +39,7 @@ export function TextDiff({ before, after }: { before: string; after: string }) {
   const pieces = useMemo(() => wordDiff(before, after), [before, after]);
   if (before === after) return <pre class="message-text quiet">{after || '(empty)'}</pre>;
   return (
-    <pre class="message-text">
+    <pre class="message-text" tabIndex={0}>
       {pieces.map(({ kind, text }, n) => {
         if (kind === 'added') return <ins key={n}>{text}</ins>;
         if (kind === 'removed') return <del key={n}>{text}</del>;
