@@ -3,7 +3,7 @@ import { signed } from '../format.js';
 /** An interval beside zero: whether it is above, below or on both sides. */
 export function IntervalBar(props: { label: string; value: number; low: number; high: number }) {
   const { label, value, low, high } = props;
-  const reach = Math.max(Math.abs(low), Math.abs(high), Math.abs(value), 1e-9) * 1.1;
+  const reach = Math.max(Math.abs(low), Math.abs(high), Math.abs(value), 1e-9) * 1.3;
   const at = (x: number) => `${50 + (50 * x) / reach}%`;
   const tone = low > 0 ? 'good' : high < 0 ? 'bad' : 'quiet';
   return (

@@ -4,7 +4,7 @@ import { saveAnswer } from '../../data/download.js';
 import { go, link, pageOf } from '../../router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { actionsOf, type Action } from './admitted.js';
-import type { Session } from './data.js';
+import { isActive, type Session } from './types.js';
 import { CancelDialog } from './dialogs/cancel.js';
 import { ExtendDialog } from './dialogs/extend.js';
 import { HintDialog } from './dialogs/hint.js';
@@ -32,6 +32,7 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
   const { session, onDone } = props;
   const [opened, setOpened] = useState<WithDialog | null>(null);
   const admitted = actionsOf(session);
+  const isOver = !isActive(session.status);
   const path = { session_id: session.session_id };
   const call = (action: Action, label: string, run: () => Promise<unknown>) =>
     admitted.has(action) && <ActionButton run={run}>{label}</ActionButton>;
@@ -48,8 +49,11 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
   return (
     <div class="actions" role="group" aria-label="Actions">
       {admitted.has('deploy') && (
-        <a class="button button-primary" href={link(['deployments'], { source: session.session_id })}>
-          Deploy the winner
+        <a
+          class={`button ${isOver ? 'button-primary' : ''}`}
+          href={link(['deployments'], { source: session.session_id })}
+        >
+          {isOver ? 'Deploy the winner' : 'Deploy the best'}
         </a>
       )}
       {call('resume', 'Resume', () => client.value.request('resumeSession', { path, body: null }).then(onDone))}

@@ -1,4 +1,4 @@
-import type { Session } from './data.js';
+import type { Session } from './types.js';
 
 export type Action =
   'pause' | 'resume' | 'cancel' | 'extend' | 'clone' | 'hint' | 'suggest' | 'label' | 'archive' | 'download' | 'deploy';

@@ -6,7 +6,7 @@ import { Empty, Panel } from '../../ui/basics.js';
 import { Chart, color, type ChartOptions } from '../../ui/chart.js';
 import { Choice } from '../../ui/choice.js';
 import { columnsOf, type Axis, type Curve, type Levels } from './curve.js';
-import type { Results } from './data.js';
+import type { Results } from './types.js';
 
 const axes: Record<Axis, string> = { rollouts: 'Rollouts', dollars: 'Dollars', minutes: 'Minutes' };
 

@@ -1,6 +1,5 @@
 /** The rewards of a session over its rollouts, dollars or minutes, from its events. */
 import type { Event } from '../../../../src/client/index.js';
-import type { EventFold } from '../../data/event-log.js';
 
 export type Axis = 'rollouts' | 'dollars' | 'minutes';
 
@@ -24,7 +23,7 @@ interface Evaluation extends Place {
 }
 
 /** The points of the curve, and the time that the session has run, pauses left out. */
-export class Curve implements EventFold {
+export class Curve {
   readonly estimates: Estimate[] = [];
   readonly evaluations: Evaluation[] = [];
   /** The reward of the baseline on the evaluation seeds; null: not known yet. */

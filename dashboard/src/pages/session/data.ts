@@ -1,14 +1,6 @@
-/** What the page of a session shows, and how often it asks again. */
-import type { Answer, Item } from '../../../../src/client/index.js';
+/** The calls of the page of a session. */
 import { client } from '../../client.js';
-
-export type Session = Answer<'getSession'>;
-export type Results = Answer<'getSessionResults'>;
-export type Candidate = Item<'listSessionCandidates'>;
-export type CandidateDetail = Answer<'getSessionCandidate'>;
-export type Status = Session['status'];
-
-export const isActive = (status: Status): boolean => ['pending', 'running', 'paused'].includes(status);
+import type { Candidate, CandidateDetail, Results, Session } from './types.js';
 
 export const loadSession = (id: string, signal: AbortSignal): Promise<Session> =>
   client.value.request('getSession', { path: { session_id: id }, signal });
@@ -29,6 +21,3 @@ export async function loadCandidates(id: string, signal: AbortSignal): Promise<C
   for await (const candidate of pages) found.push(candidate);
   return found;
 }
-
-/** The number of a candidate in its session: 0 is the baseline. */
-export const numberOf = (candidateId: string): string => `#${candidateId.slice(candidateId.lastIndexOf('_') + 1)}`;

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { count, dollars, duration, reward, words } from '../../format.js';
+import { count, dollars, duration, reward, unknown, words } from '../../format.js';
 import { Stat, Stats } from '../../ui/basics.js';
 import type { Curve } from './curve.js';
-import type { Results, Session } from './data.js';
+import type { Results, Session } from './types.js';
 
 /** The figures of a session: how good, how far, how much. */
 export function Figures(props: { session: Session; results: Results | undefined; curve: Curve }) {
@@ -38,7 +38,11 @@ export function Figures(props: { session: Session; results: Results | undefined;
         {count(usage.total_tokens)}
         <span class="stat-more">{count(usage.calls)} calls</span>
       </Stat>
-      <Stat name="Verdict">{results?.verdict ? words(results.verdict) : '–'}</Stat>
+      <Stat name="Verdict">
+        <span class={results?.verdict === 'not_significantly_better' ? 'stat-words' : ''}>
+          {results?.verdict ? words(results.verdict) : unknown}
+        </span>
+      </Stat>
     </Stats>
   );
 }

@@ -2,7 +2,7 @@ import { link } from '../../router.js';
 import { Badge, Tag, Time } from '../../ui/basics.js';
 import { shortId, words } from '../../format.js';
 import { Actions } from './actions.js';
-import type { Session } from './data.js';
+import type { Session } from './types.js';
 
 /** Who the session is, what can be done with it, and what went wrong. */
 export function Head({ session, onDone }: { session: Session; onDone: () => Promise<unknown> }) {

@@ -5,7 +5,8 @@ import { here } from '../../router.js';
 import { Copy, Empty, Loading, Panel, Problem } from '../../ui/basics.js';
 import { Choice } from '../../ui/choice.js';
 import { Prompt } from '../../ui/diff/prompt.js';
-import { loadCandidate, numberOf, type Results, type Session } from './data.js';
+import { loadCandidate } from './data.js';
+import { numberOf, type Results, type Session } from './types.js';
 
 const views = { text: 'Text', diff: 'Against baseline' };
 

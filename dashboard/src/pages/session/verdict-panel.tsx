@@ -1,6 +1,6 @@
 import { Badge, Panel } from '../../ui/basics.js';
 import { IntervalBar } from '../../ui/interval-bar.js';
-import { isActive, type Results, type Session } from './data.js';
+import { isActive, type Results, type Session } from './types.js';
 import { basisWords, judgeWords, noiseWords, stoppedWords, verdictWords } from './verdict.js';
 
 /** What the search has found, in words, and how far the numbers can be trusted. */
@@ -19,7 +19,7 @@ export function VerdictPanel({ session, results }: { session: Session; results: 
             : 'The search ended without a comparison of a winner with the baseline.'}
         </p>
       )}
-      {comparison && (
+      {comparison && !results.best_candidate?.is_baseline && (
         <>
           <IntervalBar label="Winner minus baseline" value={comparison.difference} {...comparison.interval} />
           <p class="quiet">{basisWords(comparison.basis)}</p>

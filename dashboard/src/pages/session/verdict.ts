@@ -1,12 +1,15 @@
 /** The result of a session in words. */
 import { reward, signed } from '../../format.js';
-import type { Results } from './data.js';
+import type { Results } from './types.js';
 
 const interval = ({ low, high }: { low: number; high: number }): string => `${signed(low)} to ${signed(high)}`;
 
+type Verdict = Pick<Results, 'verdict' | 'comparison' | 'best_candidate'>;
+
 /** The verdict as a sentence; null: the search has not ended. */
-export function verdictWords({ verdict, comparison }: Pick<Results, 'verdict' | 'comparison'>): string | null {
+export function verdictWords({ verdict, comparison, best_candidate: best }: Verdict): string | null {
   if (verdict === null || comparison === null) return null;
+  if (best?.is_baseline) return 'No candidate was better: the baseline is the best prompt that was found.';
   const { seeds, basis, baseline_reward: baseline, winner_reward: winner, difference } = comparison;
   const where = `${seeds} ${basis === 'heldout' ? 'held-out' : 'evaluation'} ${seeds === 1 ? 'seed' : 'seeds'}`;
   const said = {

@@ -1,5 +1,4 @@
 import type { Event } from '../../../../src/client/index.js';
-import type { EventFold } from '../../data/event-log.js';
 
 export interface EventFilter {
   /** A type, or `-rollouts`: everything but single rollouts; empty: all. */
@@ -10,7 +9,7 @@ export interface EventFilter {
 const ofRollouts = new Set(['rollout_completed', 'eval.policy.seed.completed']);
 
 /** The events that pass a filter, and how often each type occurs among all. */
-export class FilteredEvents implements EventFold {
+export class FilteredEvents {
   readonly shown: Event[] = [];
   readonly types = new Map<string, number>();
   private readonly type: string;

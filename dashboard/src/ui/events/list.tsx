@@ -51,7 +51,7 @@ export function EventList({ log }: { log: EventLog }) {
             rowHeight={30}
             label="Events"
             height="min(70vh, 720px)"
-            followEnd={log.state.value !== 'ended'}
+            followEnd
             row={(index) => <EventRow event={shown[index]!} onOpen={setOpened} />}
           />
         </div>

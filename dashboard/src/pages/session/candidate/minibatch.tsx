@@ -1,7 +1,7 @@
 import { reward } from '../../../format.js';
 import { here } from '../../../router.js';
 import { Badge } from '../../../ui/basics.js';
-import { numberOf, type CandidateDetail } from '../data.js';
+import { numberOf, type CandidateDetail } from '../types.js';
 import { resultOf, roles, tally, type Tested } from './tested.js';
 
 /** The seeds on which a candidate was tested against its parent. */

@@ -1,7 +1,7 @@
 import { count, dollars, reward } from '../../../format.js';
 import { here } from '../../../router.js';
 import { Badge } from '../../../ui/basics.js';
-import type { CandidateDetail } from '../data.js';
+import type { CandidateDetail } from '../types.js';
 
 type Reflection = NonNullable<CandidateDetail['reflection']>;
 type Attempt = Reflection['attempts'][number];

@@ -1,5 +1,5 @@
 import { here } from '../../../router.js';
-import { numberOf, type CandidateDetail } from '../data.js';
+import { numberOf, type CandidateDetail } from '../types.js';
 
 type Segment = CandidateDetail['segments'][number];
 

@@ -1,6 +1,6 @@
-import type { Candidate } from '../data.js';
+import type { Candidate } from '../types.js';
 
-export type SortKey = 'number' | 'generation' | 'status' | 'reward' | 'avg_reward' | 'rollouts';
+export type SortKey = 'number' | 'generation' | 'status' | 'reward' | 'estimate' | 'avg_reward' | 'rollouts';
 
 export interface Sort {
   key: SortKey;
@@ -21,6 +21,7 @@ const valueOf: Record<SortKey, (candidate: Candidate) => number | string | null>
   generation: ({ generation }) => generation,
   status: ({ status, decision }) => `${decision.outcome} ${status}`,
   reward: ({ reward }) => reward,
+  estimate: ({ decision }) => decision.estimated_reward,
   avg_reward: ({ avg_reward: average }) => average,
   rollouts: ({ rollout_count: rollouts }) => rollouts,
 };

@@ -4,7 +4,8 @@ import { useResource } from '../../../data/resource.js';
 import { count, words } from '../../../format.js';
 import { route, setQuery } from '../../../router.js';
 import { Empty, Loading, Problem } from '../../../ui/basics.js';
-import { loadCandidates, type Candidate, type Session } from '../data.js';
+import { loadCandidates } from '../data.js';
+import type { Candidate, Session } from '../types.js';
 import { CandidatesTable } from './table.js';
 
 const settleMs = 1_500;

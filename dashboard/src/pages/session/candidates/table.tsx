@@ -1,7 +1,7 @@
 import { count, reward } from '../../../format.js';
 import { here, route, setQuery } from '../../../router.js';
 import { Badge, Tag } from '../../../ui/basics.js';
-import { numberOf, type Candidate } from '../data.js';
+import { numberOf, type Candidate } from '../types.js';
 import { sorted, sortOf, textOf, type SortKey } from './sort.js';
 
 const columns: { key: SortKey | null; name: string; isNumber?: boolean }[] = [
@@ -9,6 +9,7 @@ const columns: { key: SortKey | null; name: string; isNumber?: boolean }[] = [
   { key: 'generation', name: 'Gen', isNumber: true },
   { key: 'status', name: 'Status' },
   { key: 'reward', name: 'Reward', isNumber: true },
+  { key: 'estimate', name: 'Estimated', isNumber: true },
   { key: 'avg_reward', name: 'All rollouts', isNumber: true },
   { key: 'rollouts', name: 'Rollouts', isNumber: true },
   { key: null, name: 'Decision' },
@@ -83,6 +84,7 @@ function CandidateRow(props: { candidate: Candidate; isBest: boolean; hasBar: bo
         {hasBar && candidate.reward !== null && <Bar share={candidate.reward} />}
         {reward(candidate.reward)}
       </td>
+      <td class="number">{reward(decision.estimated_reward)}</td>
       <td class="number quiet">{reward(candidate.avg_reward)}</td>
       <td class="number quiet">{count(candidate.rollout_count)}</td>
       <td class="decision">{decision.message}</td>

@@ -6,7 +6,8 @@ import { Empty, Field, Loading, Problem } from '../../../ui/basics.js';
 import { Choice } from '../../../ui/choice.js';
 import { Dialog } from '../../../ui/dialog.js';
 import type { DialogProps } from '../actions.js';
-import { loadCandidate, type CandidateDetail, type Session } from '../data.js';
+import { loadCandidate } from '../data.js';
+import type { CandidateDetail, Session } from '../types.js';
 import { FormDialog } from './form.js';
 
 type Source = 'baseline' | 'best';

@@ -1,0 +1,33 @@
+/** The numbers of a result in words. */
+import { expect, test } from '@jest/globals';
+import { judgeWords, noiseWords, verdictWords } from '../../../dashboard/src/pages/session/verdict.js';
+import type { Results } from '../../../dashboard/src/pages/session/types.js';
+
+const comparison = {
+  basis: 'heldout' as const,
+  seeds: 20,
+  baseline_reward: 0.2,
+  winner_reward: 0.15,
+  difference: -0.05,
+  interval: { low: -0.2, high: 0.1 },
+};
+const best = (isBaseline: boolean) => ({ is_baseline: isBaseline }) as Results['best_candidate'];
+
+test('a verdict names the difference with its sign, its interval and its seeds', () => {
+  const said = verdictWords({ verdict: 'worse', comparison, best_candidate: best(false) });
+  for (const part of ['worse', '−0.050', '−0.200 to +0.100', '20 held-out seeds', '0.200 to 0.150'])
+    expect(said).toContain(part);
+});
+
+test('there is no verdict before the end, and no winner where the baseline is the best', () => {
+  expect(verdictWords({ verdict: null, comparison: null, best_candidate: null })).toBeNull();
+  expect(verdictWords({ verdict: 'not_significantly_better', comparison, best_candidate: best(true) })).not.toContain(
+    '20',
+  );
+});
+
+test('noise is told as a 95 % interval, and a judge with its measures', () => {
+  expect(noiseWords({ rollout_sd: 0.5, comparisons: 4, reward_se: 0.1 })).toContain('±0.196');
+  const judge = { outputs: 50, accuracy: 0.8, kappa: 0.61, p_value: 0.0001, better_than_chance: true };
+  expect(judgeWords(judge)).toContain('80 % of 50 outputs (kappa 0.61, p < 0.001)');
+});
