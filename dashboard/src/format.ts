@@ -1,4 +1,5 @@
 /** Numbers, money and times as people read them. */
+import { RatchetError } from '../../src/client/index.js';
 
 export const unknown = '–';
 
@@ -56,5 +57,8 @@ export function shortId(id: string): string {
 /** A word of the API as text: `not_better` is "not better". */
 export const words = (name: string): string => name.replaceAll('_', ' ');
 
-/** What a caught value says. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** What a caught value says; of a refusal of the service, its detail. */
+export function messageOf(error: unknown): string {
+  if (error instanceof RatchetError && error.problem.detail) return error.problem.detail;
+  return error instanceof Error ? error.message : String(error);
+}

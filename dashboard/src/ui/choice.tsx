@@ -6,7 +6,7 @@ export function Choice<Value extends string>(props: {
   onChange: (value: Value) => void;
 }) {
   return (
-    <div class="choice" role="group" aria-label={props.label}>
+    <div class="switch" role="group" aria-label={props.label}>
       {(Object.entries(props.options) as [Value, string][]).map(([value, name]) => (
         <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
           {name}

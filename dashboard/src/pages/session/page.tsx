@@ -1,9 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.js';
 import { useResource } from '../../data/resource.js';
-import { route } from '../../router.js';
+import { route, setQuery } from '../../router.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
+import { TraceDialog } from '../../ui/trace/dialog.js';
 import { currentTab, Tabs } from '../../ui/tabs.js';
 import { CandidateDialog } from './candidate/dialog.js';
 import { CandidatesTab } from './candidates/tab.js';
@@ -87,8 +88,15 @@ function Overview({ session, results, log }: { session: Session; results: Result
   );
 }
 
-/** The candidate of the address. */
+/** The candidate and the trace of the address. */
 function Opened({ session }: { session: Session }) {
-  const candidate = route.value.query.get('candidate');
-  return candidate && <CandidateDialog key={candidate} session={session} candidateId={candidate} />;
+  const { query } = route.value;
+  const [candidate, trace] = [query.get('candidate'), query.get('trace')];
+  const id = session.session_id;
+  return (
+    <>
+      {candidate && <CandidateDialog key={candidate} session={session} candidateId={candidate} />}
+      {trace && <TraceDialog key={trace} jobId={id} traceId={trace} onClose={() => setQuery({ trace: null })} />}
+    </>
+  );
 }

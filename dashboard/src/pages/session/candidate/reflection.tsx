@@ -1,6 +1,7 @@
 import { count, dollars, reward } from '../../../format.js';
 import { here } from '../../../router.js';
 import { Badge } from '../../../ui/basics.js';
+import { Fold } from '../../../ui/fold.js';
 import type { CandidateDetail } from '../types.js';
 
 type Reflection = NonNullable<CandidateDetail['reflection']>;
@@ -59,16 +60,25 @@ function Examples({ examples }: { examples: Reflection['examples'] }) {
 function AttemptView({ attempt }: { attempt: Attempt }) {
   const tokens = (attempt.prompt_tokens ?? 0) + (attempt.completion_tokens ?? 0);
   return (
-    <details class="attempt">
-      <summary>
-        {attempt.component}, attempt {attempt.attempt + 1} <Badge status={attempt.accepted ? 'accepted' : 'rejected'} />{' '}
-        <span class="quiet">
-          {count(tokens)} tokens, {dollars(attempt.cost_usd)}
-        </span>
-      </summary>
-      {attempt.reason && <p class="problem">{attempt.reason}</p>}
-      <Talk messages={attempt.messages} output={attempt.output} />
-    </details>
+    <Fold
+      class="attempt"
+      summary={
+        <>
+          {attempt.component}, attempt {attempt.attempt + 1}{' '}
+          <Badge status={attempt.accepted ? 'accepted' : 'rejected'} />{' '}
+          <span class="quiet">
+            {count(tokens)} tokens, {dollars(attempt.cost_usd)}
+          </span>
+        </>
+      }
+    >
+      {() => (
+        <>
+          {attempt.reason && <p class="problem">{attempt.reason}</p>}
+          <Talk messages={attempt.messages} output={attempt.output} />
+        </>
+      )}
+    </Fold>
   );
 }
 

@@ -21,7 +21,7 @@ export function CandidatesTable({ candidates, bestId }: { candidates: Candidate[
   const sort = sortOf(route.value.query.get('sort'));
   const isWide = candidates.some(({ reward: value }) => value !== null && (value < 0 || value > 1));
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label="Candidates">
+    <div class="table-box" tabIndex={0} role="region" aria-label="Table of candidates">
       <table class="table candidates">
         <thead>
           <tr>
