@@ -15,9 +15,9 @@ export function Prompt({ messages, before }: { messages: readonly Message[]; bef
       {messages.map((message, n) => {
         const name = names[n]!;
         return (
-          <section key={name} class="message" aria-label={`Message ${name}`}>
-            <header class="message-head">
-              <span class="message-role">{name === message.role ? name : `${name} (${message.role})`}</span>
+          <section key={name} class="prompt-part" aria-label={`Message ${name}`}>
+            <header class="prompt-part-head">
+              <span class="prompt-role">{name === message.role ? name : `${name} (${message.role})`}</span>
               <Copy text={message.content} label={`Copy ${name}`} />
             </header>
             {before ? (
@@ -26,6 +26,7 @@ export function Prompt({ messages, before }: { messages: readonly Message[]; bef
               <pre class="message-text" tabIndex={0}>
                 {message.content}
               </pre>
+              <pre class="prompt-text">{message.content}</pre>
             )}
           </section>
         );
@@ -37,9 +38,10 @@ export function Prompt({ messages, before }: { messages: readonly Message[]; bef
 /** Two texts as one, with the removed and the added words marked. */
 export function TextDiff({ before, after }: { before: string; after: string }) {
   const pieces = useMemo(() => wordDiff(before, after), [before, after]);
-  if (before === after) return <pre class="message-text quiet">{after || '(empty)'}</pre>;
+  if (before === after) return <pre class="prompt-text quiet">{after || '(empty)'}</pre>;
   return (
     <pre class="message-text" tabIndex={0}>
+    <pre class="prompt-text">
       {pieces.map(({ kind, text }, n) => {
         if (kind === 'added') return <ins key={n}>{text}</ins>;
         if (kind === 'removed') return <del key={n}>{text}</del>;

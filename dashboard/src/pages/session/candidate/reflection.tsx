@@ -87,11 +87,11 @@ function Talk({ messages, output }: { messages: Reflection['messages']; output: 
   return (
     <div class="prompt">
       {all.map(({ role, content }, n) => (
-        <div key={n} class="message">
-          <div class="message-head">
-            <span class="message-role">{role}</span>
+        <div key={n} class="prompt-part">
+          <div class="prompt-part-head">
+            <span class="prompt-role">{role}</span>
           </div>
-          <pre class="message-text">{content}</pre>
+          <pre class="prompt-text">{content}</pre>
         </div>
       ))}
     </div>

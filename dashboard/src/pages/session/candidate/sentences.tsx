@@ -13,9 +13,9 @@ export function Sentences({ candidate: { segments, is_baseline: isBaseline } }: 
         <h3>Who wrote what</h3>
       </header>
       {components.map(([component, parts]) => (
-        <div key={component} class="message">
-          <div class="message-head">
-            <span class="message-role">{component}</span>
+        <div key={component} class="prompt-part">
+          <div class="prompt-part-head">
+            <span class="prompt-role">{component}</span>
           </div>
           <ul class="sentences">
             {parts.map((segment, n) => (
