@@ -44,12 +44,12 @@ export function ExtendDialog({ session, onClose, onDone }: DialogProps) {
   };
   return (
     <FormDialog title="Extend the session" submit="Go on" run={run} onClose={onClose}>
-      {(errors) => (
+      {(errorOf) => (
         <>
           <p class="quiet">The search goes on from where it ended. Give new totals; an empty field keeps its limit.</p>
           <div class="field-grid">
             {limitsOf(session).map(({ name, label, present, isWhole }) => (
-              <Field key={name} label={label} hint={`Now ${present ?? unknown}`} error={errors[`/${name}`]}>
+              <Field key={name} label={label} hint={`Now ${present ?? unknown}`} error={errorOf(`/${name}`)}>
                 <input
                   type="number"
                   min={present ?? 0}
@@ -64,7 +64,7 @@ export function ExtendDialog({ session, onClose, onDone }: DialogProps) {
             <Field
               label="API key of the container"
               hint="Only if the session was created with one; it was deleted at the end."
-              error={errors['/container_api_key']}
+              error={errorOf('/container_api_key')}
             >
               <input
                 type="password"

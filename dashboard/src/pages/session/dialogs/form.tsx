@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { errorAt, fieldErrors } from '../../../data/field-errors.js';
 import { Problem } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
-import { fieldErrors } from './field-errors.js';
 
-/** A dialog with fields and one call; `children` gets the errors of its fields by JSON pointer. */
+/** A dialog with fields and one call; `children` gets the error at a JSON pointer. */
 export function FormDialog(props: {
   title: string;
   submit: string;
   run: () => Promise<unknown>;
   onClose: () => void;
-  children: (errors: Record<string, string>) => ComponentChildren;
+  children: (errorOf: (pointer: string) => string | undefined) => ComponentChildren;
   wide?: boolean;
   more?: ComponentChildren;
 }) {
@@ -28,7 +28,7 @@ export function FormDialog(props: {
   return (
     <Dialog title={props.title} onClose={props.onClose} wide={props.wide ?? false}>
       <form onSubmit={onSubmit}>
-        {props.children(fieldErrors(error))}
+        {props.children((pointer) => errorAt(fieldErrors(error), pointer))}
         <Problem error={error} />
         <div class="bar">
           <button type="submit" class="button button-primary" disabled={isRunning}>

@@ -22,11 +22,11 @@ export function HintDialog({ session, onClose, onDone }: DialogProps) {
       onClose={onClose}
       more={remove}
     >
-      {(errors) => (
+      {(errorOf) => (
         <Field
           label="Hint"
           hint="The proposer sees it from its next proposal on, in place of an earlier one."
-          error={errors['/hint']}
+          error={errorOf('/hint')}
         >
           <textarea
             rows={6}

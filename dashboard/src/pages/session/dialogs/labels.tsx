@@ -16,19 +16,15 @@ export function LabelsDialog({ session, onClose, onDone }: DialogProps) {
   };
   return (
     <FormDialog title="Name, tags and notes" submit="Save" run={save} onClose={onClose}>
-      {(errors) => (
+      {(errorOf) => (
         <>
-          <Field label="Name" error={errors['/name']}>
+          <Field label="Name" error={errorOf('/name')}>
             <input value={name} maxLength={200} onInput={(event) => setName(event.currentTarget.value)} />
           </Field>
-          <Field
-            label="Tags"
-            hint="Separated by commas."
-            error={Object.entries(errors).find(([pointer]) => pointer.startsWith('/tags'))?.[1]}
-          >
+          <Field label="Tags" hint="Separated by commas." error={errorOf('/tags')}>
             <input value={tags} onInput={(event) => setTags(event.currentTarget.value)} />
           </Field>
-          <Field label="Notes" error={errors['/notes']}>
+          <Field label="Notes" error={errorOf('/notes')}>
             <textarea
               rows={4}
               maxLength={4_000}

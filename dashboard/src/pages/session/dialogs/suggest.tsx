@@ -48,7 +48,7 @@ function SuggestForm(props: DialogProps & { source: Source; onSource: (source: S
   };
   return (
     <FormDialog title="Try my prompt" submit="Try it" run={run} onClose={onClose} wide>
-      {(errors) => (
+      {(errorOf) => (
         <>
           <p class="quiet">
             It becomes a candidate and is tested as a proposal is. Keep the placeholders; it costs rollouts of the
@@ -58,7 +58,7 @@ function SuggestForm(props: DialogProps & { source: Source; onSource: (source: S
             Start from <Choice label="Start from" value={source} options={options} onChange={onSource} />
           </p>
           {names.map((name, n) => (
-            <Field key={name} label={name} error={errors[`/messages/${n}/content`] ?? errors[`/messages/${n}/name`]}>
+            <Field key={name} label={name} error={errorOf(`/messages/${n}`)}>
               <textarea
                 rows={Math.min(16, Math.max(3, texts[n]!.split('\n').length + 1))}
                 maxLength={32_000}
