@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { noAnswer, withChunk } from '../../../dashboard/src/pages/playground/fold.js';
+import { noAnswer, withChunk, type StreamedAnswer } from '../../../dashboard/src/pages/playground/fold.js';
 import { inputText, valuesOf } from '../../../dashboard/src/pages/playground/input.js';
 
 const folded = (...chunks: object[]) =>
-  chunks.reduce((last, chunk) => withChunk(last, JSON.stringify(chunk)), noAnswer);
+  chunks.reduce<StreamedAnswer>((last, chunk) => withChunk(last, JSON.stringify(chunk)), noAnswer);
 const delta = (content: string, finish: string | null = null) => ({
   model: 'm-1',
   choices: [{ delta: { content }, finish_reason: finish }],

@@ -23,10 +23,9 @@ export function Prompt({ messages, before }: { messages: readonly Message[]; bef
             {before ? (
               <TextDiff before={earlier[name] ?? ''} after={message.content} />
             ) : (
-              <pre class="message-text" tabIndex={0}>
+              <pre class="prompt-text" tabIndex={0}>
                 {message.content}
               </pre>
-              <pre class="prompt-text">{message.content}</pre>
             )}
           </section>
         );
@@ -40,8 +39,7 @@ export function TextDiff({ before, after }: { before: string; after: string }) {
   const pieces = useMemo(() => wordDiff(before, after), [before, after]);
   if (before === after) return <pre class="prompt-text quiet">{after || '(empty)'}</pre>;
   return (
-    <pre class="message-text" tabIndex={0}>
-    <pre class="prompt-text">
+    <pre class="prompt-text" tabIndex={0}>
       {pieces.map(({ kind, text }, n) => {
         if (kind === 'added') return <ins key={n}>{text}</ins>;
         if (kind === 'removed') return <del key={n}>{text}</del>;
