@@ -86,12 +86,12 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
   await candidate.waitFor({ state: 'detached' });
 
   await page.getByRole('link', { name: 'Deploy the winner' }).click();
-  await page.getByLabel('Name').fill('sample');
+  await page.getByRole('textbox', { name: 'Name' }).fill('sample');
   await button(page, 'Deploy').click();
   await page.getByRole('dialog').getByText('ready').waitFor({ timeout: 60_000 });
   await page.getByRole('dialog').getByRole('link', { name: 'Playground' }).click();
 
-  await page.getByLabel('input').fill('I lost my card');
+  await page.getByRole('region', { name: 'Input', exact: true }).getByRole('textbox').fill('I lost my card');
   await button(page, 'Send').click();
   await page.getByText(/^(access_desk|card_auth|card_control|card_logistics|cash_ops)$/).waitFor();
   await expectUsable(page);

@@ -1,6 +1,6 @@
 /** Small parts of all pages. */
-import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { cloneElement, isValidElement, type ComponentChildren, type JSX } from 'preact';
+import { useId, useState } from 'preact/hooks';
 import { ago, messageOf, words } from '../format.js';
 
 /** A status with its color; `text` says it in other words. */
@@ -79,24 +79,31 @@ export function Stats({ children }: { children: ComponentChildren }) {
   return <dl class="stats">{children}</dl>;
 }
 
-/** A labelled input; `error` is said next to it. */
+/** A labelled control; the hint and the error describe it. */
 export function Field(props: {
   label: string;
   hint?: string;
   error?: string | undefined;
   children: ComponentChildren;
 }) {
+  const { label, hint, error, children } = props;
+  const id = useId();
+  const described = hint || error ? { 'aria-describedby': id } : {};
   return (
-    <label class="field">
-      <span class="field-label">{props.label}</span>
-      {props.children}
-      {props.hint && <span class="field-hint">{props.hint}</span>}
-      {props.error && (
-        <span class="field-error" role="alert">
-          {props.error}
-        </span>
-      )}
-    </label>
+    <div class="field">
+      <label class="field">
+        <span class="field-label">{label}</span>
+        {isValidElement(children) ? cloneElement(children, described) : children}
+      </label>
+      <div id={id}>
+        {hint && <span class="field-hint">{hint}</span>}
+        {error && (
+          <span class="field-error" role="alert">
+            {error}
+          </span>
+        )}
+      </div>
+    </div>
   );
 }
 
