@@ -67,12 +67,21 @@ const rules: Record<string, Rule> = {
   'src/worker-process': { values: ['src/embedded'], types: ['src/config', 'src/metrics', 'src/servers'] },
   'src/main': { values: anyPart },
   'src/cli': { values: anyPart },
+  dashboard: {
+    // What runs in the browser: no Node module comes with these.
+    values: [
+      ...['src/client', 'src/cli/task/sample', 'src/cli/task/search', 'examples'],
+      ...['src/core/prompts/components', 'src/core/prompts/template', 'src/util/json'],
+    ],
+    types: ['src/core'],
+    packages: ['preact', '@preact/signals', 'uplot', 'diff', 'eventsource-parser', 'vite'],
+  },
   examples: { values: ['src/container'] },
   bench: { values: anyPart },
 };
 
-/** The readers of process.env: the service's, and that of the client in a user's process. */
-const environmentReaders = ['src/config.ts', 'src/client/environment.ts'];
+/** The readers of process.env: the service's, the client's in a user's process, Vite's. */
+const environmentReaders = ['src/config.ts', 'src/client/environment.ts', 'dashboard/vite.config.mjs'];
 
 /** Written by `npm run client`. */
 const generated = ['src/client/api.ts'];
@@ -309,7 +318,7 @@ test('finds a cycle between folders, also over a third folder', () => {
 
 describe('every file', () => {
   const root = resolve(__dirname, '..');
-  const folders = ['src', 'workflows', 'activities', 'examples', 'bench'];
+  const folders = ['src', 'workflows', 'activities', 'examples', 'dashboard', 'bench'];
   const files = folders.flatMap((folder) => listFiles(root, folder));
 
   test('is checked', () => {
@@ -330,7 +339,7 @@ describe('every file', () => {
   });
 
   test('imports no folder that imports its own', () => {
-    const product = files.filter((file) => !file.startsWith('bench/') && !file.startsWith('examples/'));
+    const product = files.filter((file) => !/^(bench|examples|dashboard)\//.test(file));
     const sources = new Map(product.map((file) => [file, readFileSync(resolve(root, file), 'utf8')]));
     expect(folderCycles(sources)).toEqual([]);
   });
@@ -344,7 +353,7 @@ function listFiles(root: string, folder: string): string[] {
   if (!existsSync(resolve(root, folder))) return [];
   const names = readdirSync(resolve(root, folder), { recursive: true, encoding: 'utf8' });
   const paths = names
-    .filter((name) => /\.(ts|mjs)$/.test(name))
+    .filter((name) => /\.(tsx?|mjs)$/.test(name))
     .map((name) => `${folder}/${name.split(sep).join('/')}`);
   return paths.filter((path) => !path.startsWith('bench/test/'));
 }

@@ -3,7 +3,7 @@ import { announceChange, settleChange, withdrawChange } from '../../storage/acce
 import { operatorOrg } from '../../storage/access/orgs.js';
 import { asObject } from '../../util/json.js';
 import type { App, HttpDeps } from '../deps.js';
-import { isDryRun } from '../server/dry-run.js';
+import { isDryRun } from '../jobs/dry-run.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -13,7 +13,7 @@ import type { CommandedJob } from '../../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { answerOf, replay } from '../server/idempotency.js';
-import { isDryRun } from '../server/dry-run.js';
+import { isDryRun } from './dry-run.js';
 import { settleWithin } from '../server/in-time.js';
 import { requireRoomForBytes, requireRoomForJob } from './quota.js';
 import { createWarnings } from './warnings.js';

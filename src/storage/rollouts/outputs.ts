@@ -3,7 +3,7 @@ import type { Tx } from '../db/db.js';
 import { seedResultColumns, type SeedResult } from './totals.js';
 
 /** Most characters of a text. */
-export const outputChars = 2_000;
+const outputChars = 2_000;
 
 /** What a rollout read and answered, cut after `outputChars` characters. */
 export interface SeedOutput extends SeedResult {
