@@ -42,7 +42,12 @@ export async function run(world: World): Promise<Row[]> {
         unit: '',
         beside: { what: 'an empty box', value: rate(ideal) },
         aim: { of: 'ratio', least: 0.95 },
-        raw: { frames: frames.length, p50: percentile(frames, 50), p99: percentile(frames, 99), most: Math.max(...frames) },
+        raw: {
+          frames: frames.length,
+          p50: percentile(frames, 50),
+          p99: percentile(frames, 99),
+          most: Math.max(...frames),
+        },
       });
     }
     return rows;

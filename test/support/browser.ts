@@ -28,7 +28,9 @@ export function browserOfFile(): BrowserOfFile {
   let browser: Browser;
   const errors: string[] = [];
   if (executablePath === undefined) {
-    process.stderr.write('The tests of the dashboard are skipped: they need Chromium (Debian: apt install chromium).\n');
+    process.stderr.write(
+      'The tests of the dashboard are skipped: they need Chromium (Debian: apt install chromium).\n',
+    );
   } else {
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
