@@ -3,19 +3,20 @@ import { client } from '../../client.js';
 import { saveAnswer } from '../../data/download.js';
 import { go, link, pageOf } from '../../router.js';
 import { ActionButton } from '../../ui/basics.js';
+import { CancelDialog } from '../search/dialogs/cancel.js';
+import { LabelsDialog, type Labels } from '../search/dialogs/labels.js';
+import { isActive } from '../search/types.js';
 import { actionsOf, type Action } from './admitted.js';
-import { isActive, type Session } from './types.js';
-import { CancelDialog } from './dialogs/cancel.js';
 import { ExtendDialog } from './dialogs/extend.js';
 import { HintDialog } from './dialogs/hint.js';
-import { LabelsDialog } from './dialogs/labels.js';
 import { SuggestDialog } from './dialogs/suggest.js';
+import type { Session } from './types.js';
 
 const dialogs = {
-  cancel: CancelDialog,
+  cancel: CancelSession,
   extend: ExtendDialog,
   hint: HintDialog,
-  label: LabelsDialog,
+  label: SessionLabels,
   suggest: SuggestDialog,
 };
 type WithDialog = keyof typeof dialogs;
@@ -69,4 +70,16 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
       {Opened && <Opened session={session} onDone={onDone} onClose={() => setOpened(null)} />}
     </div>
   );
+}
+
+function CancelSession({ session, onDone, onClose }: DialogProps) {
+  const path = { session_id: session.session_id };
+  const cancel = () => client.value.request('cancelSession', { path, body: null }).then(onDone);
+  return <CancelDialog kind="session" run={cancel} onClose={onClose} />;
+}
+
+function SessionLabels({ session, onDone, onClose }: DialogProps) {
+  const path = { session_id: session.session_id };
+  const save = (body: Labels) => client.value.request('updateSession', { path, body }).then(onDone);
+  return <LabelsDialog job={session} run={save} onClose={onClose} />;
 }

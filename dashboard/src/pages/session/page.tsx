@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'preact/hooks';
 import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.js';
 import { useResource } from '../../data/resource.js';
 import { route, setQuery } from '../../router.js';
@@ -7,24 +6,26 @@ import { EventList } from '../../ui/events/list.js';
 import { TraceDialog } from '../../ui/trace/dialog.js';
 import { currentTab, Tabs } from '../../ui/tabs.js';
 import { CandidateDialog } from './candidate/dialog.js';
-import { CandidatesTab } from './candidates/tab.js';
-import { CurvePanel } from './curve-panel.js';
-import { Curve } from './curve.js';
-import { loadResults, loadSession } from './data.js';
-import { isActive, type Results, type Session, type Status } from './types.js';
-import { Figures } from './figures.js';
-import { Head } from './head.js';
+import { CandidatesTab } from '../search/candidates/tab.js';
+import { CurvePanel } from '../search/curve-panel.js';
+import { Curve } from '../search/curve.js';
+import { Figures } from '../search/figures.js';
+import { pollMs, useAtEnd, useJob } from '../search/follow.js';
+import { Head } from '../search/head.js';
+import { isActive } from '../search/types.js';
+import { VerdictPanel } from '../search/verdict-panel.js';
+import { Actions } from './actions.js';
+import { loadCandidates, loadResults, loadSession } from './data.js';
 import { PromptTab } from './prompt-tab.js';
-import { VerdictPanel } from './verdict-panel.js';
+import type { Results, Session } from './types.js';
 
-const pollMs = 2_000;
 const tabs = ['overview', 'candidates', 'prompt', 'events'] as const;
 const labels = { overview: 'Overview', candidates: 'Candidates', prompt: 'Prompt', events: 'Events' };
 
 /** A session: live while it runs. */
 export function SessionPage({ id }: { id: string }) {
   const log = useEventLog(id);
-  const session = useSession(id);
+  const session = useJob(id, loadSession);
   const active = session.data === undefined || isActive(session.data.status);
   const results = useResource(`results ${id}`, (signal) => loadResults(id, signal), active ? pollMs : null);
   const reload = () => Promise.all([session.reload(), results.reload()]);
@@ -37,7 +38,7 @@ export function SessionPage({ id }: { id: string }) {
   };
   return (
     <>
-      <Head session={session.data} onDone={onDone} />
+      <Head job={session.data} kind="session" actions={<Actions session={session.data} onDone={onDone} />} />
       <Problem error={session.error ?? results.error} />
       <Tabs names={tabs} labels={labels} />
       <Tab session={session.data} results={results.data} log={log} />
@@ -46,30 +47,20 @@ export function SessionPage({ id }: { id: string }) {
   );
 }
 
-/** The session, asked again while it is active. */
-function useSession(id: string) {
-  const status = useRef<{ id: string; value: Status | undefined }>({ id, value: undefined });
-  if (status.current.id !== id) status.current = { id, value: undefined };
-  const isOver = status.current.value !== undefined && !isActive(status.current.value);
-  const session = useResource(`session ${id}`, (signal) => loadSession(id, signal), isOver ? null : pollMs);
-  status.current.value = session.data?.status;
-  return session;
-}
-
-/** Reads the last state when the events have ended or the status has changed. */
-function useAtEnd(log: EventLog, status: Status | undefined, reload: () => Promise<unknown>): void {
-  const state = log.state.value;
-  useEffect(() => {
-    if (status !== undefined) void reload();
-  }, [state === 'ended', status]);
-}
-
 function Tab({ session, results, log }: { session: Session; results: Results | undefined; log: EventLog }) {
   switch (currentTab(tabs)) {
     case 'overview':
       return <Overview session={session} results={results} log={log} />;
     case 'candidates':
-      return <CandidatesTab session={session} log={log} />;
+      return (
+        <CandidatesTab
+          id={session.session_id}
+          status={session.status}
+          bestId={session.lever_summary.best_candidate_id}
+          log={log}
+          load={loadCandidates}
+        />
+      );
     case 'prompt':
       return <PromptTab session={session} results={results} />;
     case 'events':
@@ -81,9 +72,9 @@ function Overview({ session, results, log }: { session: Session; results: Result
   const curve = useEventFold(log, () => new Curve());
   return (
     <>
-      <Figures session={session} results={results} curve={curve} />
+      <Figures job={session} verdict={results?.verdict} curve={curve} />
       <CurvePanel curve={curve} results={results} />
-      <VerdictPanel session={session} results={results} />
+      <VerdictPanel status={session.status} results={results} />
     </>
   );
 }

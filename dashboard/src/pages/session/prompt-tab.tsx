@@ -6,7 +6,8 @@ import { Copy, Empty, Loading, Panel, Problem } from '../../ui/basics.js';
 import { Choice } from '../../ui/choice.js';
 import { Prompt } from '../../ui/diff/prompt.js';
 import { loadCandidate } from './data.js';
-import { numberOf, type Results, type Session } from './types.js';
+import { numberOf } from '../search/types.js';
+import type { Results, Session } from './types.js';
 
 const views = { text: 'Text', diff: 'Against baseline' };
 

@@ -4,11 +4,12 @@ import { here, setQuery } from '../../../router.js';
 import { Badge, Loading, Problem, Stat, Stats, Tag } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
 import { loadCandidate } from '../data.js';
-import { isActive, numberOf, type CandidateDetail, type Session } from '../types.js';
-import { Minibatch } from './minibatch.js';
+import { Minibatch } from '../../search/candidate/minibatch.js';
+import { ReflectionView } from '../../search/candidate/reflection.js';
+import { Sentences } from '../../search/candidate/sentences.js';
+import { isActive, numberOf } from '../../search/types.js';
+import type { CandidateDetail, Session } from '../types.js';
 import { CandidatePrompt } from './prompt.js';
-import { ReflectionView } from './reflection.js';
-import { Sentences } from './sentences.js';
 
 const pollMs = 3_000;
 

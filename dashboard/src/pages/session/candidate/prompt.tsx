@@ -4,7 +4,8 @@ import { Problem } from '../../../ui/basics.js';
 import { Choice } from '../../../ui/choice.js';
 import { Prompt } from '../../../ui/diff/prompt.js';
 import { loadCandidate } from '../data.js';
-import { numberOf, type CandidateDetail, type Session } from '../types.js';
+import { numberOf } from '../../search/types.js';
+import type { CandidateDetail, Session } from '../types.js';
 
 /** The prompt of a candidate, and what it changes in its parent or in the baseline. */
 export function CandidatePrompt({ session, candidate }: { session: Session; candidate: CandidateDetail }) {

@@ -1,6 +1,6 @@
 /** The curve of a session: what its points are, and where they stand on each axis. */
 import { expect, test } from '@jest/globals';
-import { columnsOf, Curve } from '../../../dashboard/src/pages/session/curve.js';
+import { columnsOf, Curve } from '../../../dashboard/src/pages/search/curve.js';
 import type { Event } from '../../../src/client/index.js';
 
 const minute = (n: number): string => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString();

@@ -1,7 +1,7 @@
 /** The numbers of a result in words. */
 import { expect, test } from '@jest/globals';
-import { judgeWords, noiseWords, verdictWords } from '../../../dashboard/src/pages/session/verdict.js';
-import type { Results } from '../../../dashboard/src/pages/session/types.js';
+import { judgeWords, noiseWords, verdictWords } from '../../../dashboard/src/pages/search/verdict.js';
+import type { Results } from '../../../dashboard/src/pages/search/types.js';
 
 const comparison = {
   basis: 'heldout' as const,

@@ -1,18 +1,27 @@
 import { useState } from 'preact/hooks';
-import { client } from '../../../client.js';
 import { Field } from '../../../ui/basics.js';
-import type { DialogProps } from '../actions.js';
+import type { SearchJob } from '../types.js';
 import { FormDialog } from './form.js';
 
+export interface Labels {
+  name: string | null;
+  tags: string[];
+  notes: string | null;
+}
+
 /** Name, tags and notes. */
-export function LabelsDialog({ session, onClose, onDone }: DialogProps) {
-  const [name, setName] = useState(session.name ?? '');
-  const [tags, setTags] = useState(session.tags.join(', '));
-  const [notes, setNotes] = useState(session.notes ?? '');
+export function LabelsDialog(props: {
+  job: SearchJob;
+  run: (labels: Labels) => Promise<unknown>;
+  onClose: () => void;
+}) {
+  const { job, run, onClose } = props;
+  const [name, setName] = useState(job.name ?? '');
+  const [tags, setTags] = useState(job.tags.join(', '));
+  const [notes, setNotes] = useState(job.notes ?? '');
   const save = () => {
     const list = tags.split(',').map((tag) => tag.trim());
-    const body = { name: name.trim() || null, tags: list.filter(Boolean), notes: notes.trim() || null };
-    return client.value.request('updateSession', { path: { session_id: session.session_id }, body }).then(onDone);
+    return run({ name: name.trim() || null, tags: list.filter(Boolean), notes: notes.trim() || null });
   };
   return (
     <FormDialog title="Name, tags and notes" submit="Save" run={save} onClose={onClose}>

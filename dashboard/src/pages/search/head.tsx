@@ -1,51 +1,53 @@
+import type { ComponentChildren } from 'preact';
 import { link } from '../../router.js';
 import { Badge, Tag, Time } from '../../ui/basics.js';
 import { shortId, words } from '../../format.js';
-import { Actions } from './actions.js';
-import type { Session } from './types.js';
+import type { SearchJob } from './types.js';
 
-/** Who the session is, what can be done with it, and what went wrong. */
-export function Head({ session, onDone }: { session: Session; onDone: () => Promise<unknown> }) {
-  const { session_id: id, policy } = session;
+/** Which job it is, what can be done with it, and what went wrong. */
+export function Head(props: { job: SearchJob; kind: string; facts?: ComponentChildren; actions: ComponentChildren }) {
+  const { job, kind } = props;
+  const { job_id: id, policy } = job;
   return (
     <>
       <div class="page-head session-head">
         <div>
           <p class="crumbs">
-            <a href={link([])}>Runs</a> / session
+            <a href={link([])}>Runs</a> / {kind}
           </p>
           <h1>
-            {session.name ?? shortId(id)} <Badge status={session.status} />
-            {session.archived && <Tag>archived</Tag>}
-            {session.tags.map((tag) => (
+            {job.name ?? shortId(id)} <Badge status={job.status} />
+            {job.archived && <Tag>archived</Tag>}
+            {job.tags.map((tag) => (
               <a key={tag} class="plain-link" href={link([], { tag })}>
                 <Tag>{tag}</Tag>
               </a>
             ))}
           </h1>
           <p class="quiet session-facts">
-            <span>{words(session.algorithm).toUpperCase()}</span>
+            <span>{words(job.algorithm).toUpperCase()}</span>
             <span>
               {policy.provider}/{policy.model}
             </span>
+            {props.facts}
             <span>
-              created <Time at={session.created_at} />
+              created <Time at={job.created_at} />
             </span>
             <code>{id}</code>
-            {session.temporal_url && <a href={session.temporal_url}>Temporal</a>}
+            {job.temporal_url && <a href={job.temporal_url}>Temporal</a>}
           </p>
         </div>
-        <Actions session={session} onDone={onDone} />
+        {props.actions}
       </div>
-      {session.notes && <p class="session-notes">{session.notes}</p>}
-      <Failure session={session} />
-      <Warnings session={session} />
+      {job.notes && <p class="session-notes">{job.notes}</p>}
+      <Failure job={job} kind={kind} />
+      <Warnings job={job} />
     </>
   );
 }
 
-/** Why the session failed, in full. */
-function Failure({ session: { error, error_details: details } }: { session: Session }) {
+/** Why the job failed, in full. */
+function Failure({ job: { error, error_details: details }, kind }: { job: SearchJob; kind: string }) {
   if (error === null && details === null) return null;
   return (
     <div class="problem" role="alert">
@@ -55,15 +57,15 @@ function Failure({ session: { error, error_details: details } }: { session: Sess
       {details && (
         <p class="quiet">
           {details.retryable
-            ? 'The same session may succeed when it is created again.'
-            : 'The same session would fail again.'}
+            ? `The same ${kind} may succeed when it is created again.`
+            : `The same ${kind} would fail again.`}
         </p>
       )}
     </div>
   );
 }
 
-function Warnings({ session: { warnings, concurrency, webhook } }: { session: Session }) {
+function Warnings({ job: { warnings, concurrency, webhook } }: { job: SearchJob }) {
   const all = [...warnings];
   if (concurrency.lowered_because)
     all.push(

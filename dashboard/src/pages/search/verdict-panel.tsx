@@ -1,10 +1,10 @@
 import { Badge, Panel } from '../../ui/basics.js';
 import { IntervalBar } from '../../ui/interval-bar.js';
-import { isActive, type Results, type Session } from './types.js';
+import { isActive, type Results, type Status } from './types.js';
 import { basisWords, judgeWords, noiseWords, stoppedWords, verdictWords } from './verdict.js';
 
 /** What the search has found, in words, and how far the numbers can be trusted. */
-export function VerdictPanel({ session, results }: { session: Session; results: Results | undefined }) {
+export function VerdictPanel({ status, results }: { status: Status; results: Results | undefined }) {
   if (!results) return null;
   const { verdict, comparison, noise_floor: noise, judge_agreement: agreement, stopped_by: stoppedBy } = results;
   const sentence = verdictWords(results);
@@ -14,7 +14,7 @@ export function VerdictPanel({ session, results }: { session: Session; results: 
         <p class="verdict">{sentence}</p>
       ) : (
         <p class="quiet">
-          {isActive(session.status)
+          {isActive(status)
             ? 'The winner is compared with the baseline at the end of the search.'
             : 'The search ended without a comparison of a winner with the baseline.'}
         </p>

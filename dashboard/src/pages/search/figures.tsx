@@ -2,17 +2,17 @@ import { useEffect, useState } from 'preact/hooks';
 import { count, dollars, duration, reward, unknown, words } from '../../format.js';
 import { Stat, Stats } from '../../ui/basics.js';
 import type { Curve } from './curve.js';
-import type { Results, Session } from './types.js';
+import type { Results, SearchJob } from './types.js';
 
-/** The figures of a session: how good, how far, how much. */
-export function Figures(props: { session: Session; results: Results | undefined; curve: Curve }) {
-  const { session, results, curve } = props;
-  const { estimated_reward_interval: interval, budget, usage, progress } = session;
+/** The figures of a search: how good, how far, how much. */
+export function Figures(props: { job: SearchJob; verdict: Results['verdict'] | undefined; curve: Curve }) {
+  const { job, verdict, curve } = props;
+  const { estimated_reward_interval: interval, budget, usage, progress } = job;
   const spent = budget.spent_usd ?? usage.total_cost_usd;
   return (
     <Stats>
       <Stat name="Estimated reward" hint="Expected on the evaluation seeds, of the most promising candidate">
-        {reward(session.estimated_reward)}
+        {reward(job.estimated_reward)}
         {interval && (
           <span class="stat-more">
             {reward(interval.low)} to {reward(interval.high)}
@@ -20,7 +20,7 @@ export function Figures(props: { session: Session; results: Results | undefined;
         )}
       </Stat>
       <Stat name="Best reward" hint="Mean over the evaluation seeds, of the best evaluated candidate">
-        {reward(session.best_reward)}
+        {reward(job.best_reward)}
         {curve.baseline !== null && <span class="stat-more">baseline {reward(curve.baseline)}</span>}
       </Stat>
       <Stat name="Rollouts">
@@ -32,15 +32,15 @@ export function Figures(props: { session: Session; results: Results | undefined;
         <Of limit={budget.max_cost_usd} say={dollars} done={spent} />
       </Stat>
       <Stat name="Time" hint="Pauses left out">
-        <RunTime session={session} curve={curve} />
+        <RunTime job={job} curve={curve} />
       </Stat>
       <Stat name="Tokens">
         {count(usage.total_tokens)}
         <span class="stat-more">{count(usage.calls)} calls</span>
       </Stat>
       <Stat name="Verdict">
-        <span class={results?.verdict === 'not_significantly_better' ? 'stat-words' : ''}>
-          {results?.verdict ? words(results.verdict) : unknown}
+        <span class={verdict === 'not_significantly_better' ? 'stat-words' : ''}>
+          {verdict ? words(verdict) : unknown}
         </span>
       </Stat>
     </Stats>
@@ -58,9 +58,9 @@ function Of(props: { limit: number | null; done: number | null; say: (value: num
   );
 }
 
-/** The time that the session has run; counts on while it runs. */
-function RunTime({ session, curve }: { session: Session; curve: Curve }) {
-  const isRunning = session.status === 'running';
+/** The time that the search has run; counts on while it runs. */
+function RunTime({ job, curve }: { job: SearchJob; curve: Curve }) {
+  const isRunning = job.status === 'running';
   const [, tick] = useState(0);
   useEffect(() => {
     if (!isRunning) return;
@@ -70,8 +70,8 @@ function RunTime({ session, curve }: { session: Session; curve: Curve }) {
   const minutes = curve.minutesAt(Date.now());
   return (
     <>
-      {session.started_at === null ? '–' : duration(minutes * 60_000)}
-      <Of limit={session.budget.max_minutes} done={minutes} say={(limit) => `${count(limit)} min`} />
+      {job.started_at === null ? '–' : duration(minutes * 60_000)}
+      <Of limit={job.budget.max_minutes} done={minutes} say={(limit) => `${count(limit)} min`} />
     </>
   );
 }

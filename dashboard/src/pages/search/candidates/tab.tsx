@@ -4,8 +4,7 @@ import { useResource } from '../../../data/resource.js';
 import { count, words } from '../../../format.js';
 import { route, setQuery } from '../../../router.js';
 import { Empty, Loading, Problem } from '../../../ui/basics.js';
-import { loadCandidates } from '../data.js';
-import type { Candidate, Session } from '../types.js';
+import type { Candidate, Status } from '../types.js';
 import { CandidatesTable } from './table.js';
 
 const settleMs = 1_500;
@@ -19,12 +18,18 @@ class Changes implements EventFold {
   }
 }
 
-/** All candidates of a session; read again when events tell of changes. */
-export function CandidatesTab({ session, log }: { session: Session; log: EventLog }) {
-  const id = session.session_id;
-  const { data: candidates, error, reload } = useResource(`candidates ${id}`, (signal) => loadCandidates(id, signal));
+/** All candidates of a search; read again when events tell of changes. */
+export function CandidatesTab(props: {
+  id: string;
+  status: Status;
+  bestId: string | null;
+  log: EventLog;
+  load: (id: string, signal: AbortSignal) => Promise<Candidate[]>;
+}) {
+  const { id, log, load, bestId } = props;
+  const { data: candidates, error, reload } = useResource(`candidates ${id}`, (signal) => load(id, signal));
   const { times } = useEventFold(log, () => new Changes());
-  useReloads(times, session.status, reload);
+  useReloads(times, props.status, reload);
   const status = route.value.query.get('status');
   const shown = candidates?.filter((candidate) => status === null || kindOf(candidate) === status);
   return (
@@ -40,7 +45,7 @@ export function CandidatesTab({ session, log }: { session: Session; log: EventLo
               {count(shown.length)} {shown.length === 1 ? 'candidate' : 'candidates'}
             </span>
           </div>
-          <CandidatesTable candidates={shown} bestId={session.lever_summary.best_candidate_id} />
+          <CandidatesTable candidates={shown} bestId={bestId} />
         </>
       )}
     </section>

@@ -1,4 +1,4 @@
-/** The rewards of a session over its rollouts, dollars or minutes, from its events. */
+/** The rewards of a search over its rollouts, dollars or minutes, from its events. */
 import type { Event } from '../../../../src/client/index.js';
 
 export type Axis = 'rollouts' | 'dollars' | 'minutes';
@@ -22,7 +22,7 @@ interface Evaluation extends Place {
   reward: number;
 }
 
-/** The points of the curve, and the time that the session has run, pauses left out. */
+/** The points of the curve, and the time that the search has run, pauses left out. */
 export class Curve {
   readonly estimates: Estimate[] = [];
   readonly evaluations: Evaluation[] = [];
@@ -37,6 +37,7 @@ export class Curve {
     const at = Date.parse(event.ts);
     switch (event.type) {
       case 'session_started':
+      case 'job_started':
       case 'session_extended':
       case 'resumed':
         this.runsSince ??= at;
@@ -68,7 +69,7 @@ export class Curve {
     }
   }
 
-  /** Minutes that the session had run at a time. */
+  /** Minutes that the search had run at a time. */
   minutesAt(at: number): number {
     return this.ranUntil(at) / 60_000;
   }

@@ -1,4 +1,4 @@
-/** The result of a session in words. */
+/** The result of a search in words. */
 import { reward, signed } from '../../format.js';
 import type { Results } from './types.js';
 
@@ -60,5 +60,5 @@ const reasons: Record<string, string> = {
   failed: 'It failed.',
 };
 
-/** Why a session ended. */
+/** Why a search ended. */
 export const stoppedWords = (stoppedBy: string): string => reasons[stoppedBy] ?? `Stopped by ${stoppedBy}.`;

@@ -1,0 +1,27 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { EventLog } from '../../data/event-log.js';
+import { useResource, type Resource } from '../../data/resource.js';
+import { isActive, type SearchJob, type Status } from './types.js';
+
+export const pollMs = 2_000;
+
+/** A job, asked again while it is active. */
+export function useJob<Job extends SearchJob>(
+  id: string,
+  load: (id: string, signal: AbortSignal) => Promise<Job>,
+): Resource<Job> {
+  const status = useRef<{ id: string; value: Status | undefined }>({ id, value: undefined });
+  if (status.current.id !== id) status.current = { id, value: undefined };
+  const isOver = status.current.value !== undefined && !isActive(status.current.value);
+  const job = useResource(`job ${id}`, (signal) => load(id, signal), isOver ? null : pollMs);
+  status.current.value = job.data?.status;
+  return job;
+}
+
+/** Reads the last state when the events have ended or the status has changed. */
+export function useAtEnd(log: EventLog, status: Status | undefined, reload: () => Promise<unknown>): void {
+  const state = log.state.value;
+  useEffect(() => {
+    if (status !== undefined) void reload();
+  }, [state === 'ended', status]);
+}
