@@ -4,6 +4,7 @@ import { DeploymentPage } from './pages/deployments/detail.js';
 import { DeploymentsPage } from './pages/deployments/page.js';
 import { ComparePage } from './pages/compare/page.js';
 import { EvaluationPage } from './pages/evaluation/page.js';
+import { GraphPage } from './pages/graph/page.js';
 import { NewRunPage } from './pages/new/page.js';
 import { PlaygroundPage } from './pages/playground/page.js';
 import { RunsPage } from './pages/runs/page.js';
@@ -76,6 +77,8 @@ function Page(): ComponentChildren {
       return <ComparePage />;
     case 'evaluations':
       return id ? <EvaluationPage key={id} id={id} /> : <RunsPage />;
+    case 'graphs':
+      return id ? <GraphPage key={id} id={id} /> : <RunsPage />;
     case 'new':
       return <NewRunPage />;
     case 'playground':

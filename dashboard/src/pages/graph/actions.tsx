@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks';
+import { client } from '../../client.js';
+import { saveAnswer } from '../../data/download.js';
+import { go, pageOf } from '../../router.js';
+import { ActionButton } from '../../ui/basics.js';
+import { CancelDialog } from '../search/dialogs/cancel.js';
+import { LabelsDialog, type Labels } from '../search/dialogs/labels.js';
+import { isActive } from '../search/types.js';
+import type { GraphJob } from './types.js';
+
+type Command = 'startGraphJob' | 'pauseGraphJob' | 'resumeGraphJob' | 'cancelGraphJob';
+
+/** The buttons of a graph job: those that its status admits. */
+export function Actions({ job, onDone }: { job: GraphJob; onDone: () => Promise<unknown> }) {
+  const [opened, setOpened] = useState<'cancel' | 'labels' | null>(null);
+  const { job_id: id, status } = job;
+  const path = { job_id: id };
+  const close = () => setOpened(null);
+  const command = (name: Command) => client.value.request(name, { path, body: null }).then(onDone);
+  const update = (body: Labels | { archived: boolean }) =>
+    client.value.request('updateGraphJob', { path, body }).then(onDone);
+  const clone = async () => go(pageOf((await client.value.request('cloneGraphJob', { path, body: null })).job_id));
+  const save = (name: 'downloadGraph' | 'downloadGraphJobTraces', file: string) =>
+    saveAnswer(client.value.download(name, { path }), file);
+  return (
+    <div class="actions" role="group" aria-label="Actions">
+      {status === 'pending' && (
+        <ActionButton kind="primary" run={() => command('startGraphJob')}>
+          Start
+        </ActionButton>
+      )}
+      {status === 'paused' && <ActionButton run={() => command('resumeGraphJob')}>Resume</ActionButton>}
+      {status === 'running' && <ActionButton run={() => command('pauseGraphJob')}>Pause</ActionButton>}
+      {job.best_candidate !== null && (
+        <ActionButton
+          kind={isActive(status) ? 'plain' : 'primary'}
+          title="The best graph, its scores, every candidate, and run.py, which runs it without Ratchet"
+          run={() => save('downloadGraph', `${id}-graph.zip`)}
+        >
+          Download graph
+        </ActionButton>
+      )}
+      <ActionButton run={clone}>Clone</ActionButton>
+      <button type="button" class="button" onClick={() => setOpened('labels')}>
+        Edit
+      </button>
+      <ActionButton run={() => update({ archived: !job.archived })}>
+        {job.archived ? 'Unarchive' : 'Archive'}
+      </ActionButton>
+      <ActionButton run={() => save('downloadGraphJobTraces', `${id}.zip`)}>Download traces</ActionButton>
+      {isActive(status) && (
+        <button type="button" class="button button-danger" onClick={() => setOpened('cancel')}>
+          Cancel
+        </button>
+      )}
+      {opened === 'cancel' && <CancelDialog kind="graph job" run={() => command('cancelGraphJob')} onClose={close} />}
+      {opened === 'labels' && <LabelsDialog job={job} run={update} onClose={close} />}
+    </div>
+  );
+}

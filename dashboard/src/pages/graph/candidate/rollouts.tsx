@@ -1,0 +1,51 @@
+import { useResource } from '../../../data/resource.js';
+import { count, reward, words } from '../../../format.js';
+import { here } from '../../../router.js';
+import { Badge, Problem } from '../../../ui/basics.js';
+import { VirtualList } from '../../../ui/virtual-list.js';
+import { loadRollouts } from '../data.js';
+import type { CandidateDetail, GraphJob, Rollout } from '../types.js';
+
+const rowHeight = 30;
+const mostRows = 10;
+
+/** The runs of a candidate's graph, each with the trace of its steps. */
+export function Rollouts({ job, candidate }: { job: GraphJob; candidate: CandidateDetail }) {
+  const { candidate_id: id, rollout_count: known } = candidate;
+  const { data: rollouts, error } = useResource(`rollouts ${id} ${known}`, (signal) =>
+    loadRollouts(job.job_id, id, signal),
+  );
+  if (rollouts?.length === 0) return null;
+  return (
+    <section class="part" aria-label="Rollouts">
+      <header class="panel-head">
+        <h3>Rollouts</h3>
+        <span class="quiet">{rollouts && count(rollouts.length)}</span>
+      </header>
+      <Problem error={error} />
+      {rollouts && (
+        <VirtualList
+          count={rollouts.length}
+          rowHeight={rowHeight}
+          label="Rollouts"
+          height={`${Math.min(mostRows, rollouts.length) * rowHeight}px`}
+          row={(index) => <RolloutRow rollout={rollouts[index]!} />}
+        />
+      )}
+    </section>
+  );
+}
+
+function RolloutRow({ rollout }: { rollout: Rollout }) {
+  return (
+    <div class="graph-rollout">
+      <a href={here({ trace: rollout.rollout_id })}>{rollout.task_id}</a>
+      <span class="graph-reward">{reward(rollout.reward)}</span>
+      <span class="quiet">{words(rollout.stage)}</span>
+      <span>{rollout.status !== 'succeeded' && <Badge status={rollout.status} />}</span>
+      <span class="graph-feedback quiet" title={rollout.error ?? rollout.feedback ?? ''}>
+        {rollout.error ?? rollout.feedback}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+import { useMemo } from 'preact/hooks';
+import uPlot from 'uplot';
+import { count, dollars, reward } from '../../format.js';
+import { here } from '../../router.js';
+import { Panel, Problem, Tag } from '../../ui/basics.js';
+import { Chart, color, type ChartOptions } from '../../ui/chart.js';
+import { numberOf } from '../search/types.js';
+import { pointsOf, priceOf, type Efficient, type Price } from './cost-front.js';
+import type { GraphJob, Pareto } from './types.js';
+
+const names: Record<Price, string> = { cost_usd: 'Dollars', tokens: 'Tokens', calls: 'Calls' };
+
+/** The candidates that no other beats in both reward and cost. */
+export function CostPanel({ job, pareto, error }: { job: GraphJob; pareto: Pareto | undefined; error: unknown }) {
+  const front = pareto?.cost_front ?? [];
+  if (front.length === 0 && !error) return null;
+  return (
+    <Panel title="Reward and cost" aside={<span class="quiet">per run of the graph on a task</span>}>
+      <Problem error={error} />
+      <div class={front.length > 1 ? 'graph-front' : ''}>
+        {front.length > 1 && <FrontChart front={front} />}
+        <FrontTable front={front} bestId={job.best_candidate?.candidate_id ?? null} />
+      </div>
+    </Panel>
+  );
+}
+
+function FrontChart({ front }: { front: Efficient[] }) {
+  const price = priceOf(front);
+  const key = JSON.stringify(front);
+  const { points, columns } = useMemo(() => pointsOf(front, price), [key, price]);
+  const shown = useMemo(() => ({ points }), []);
+  shown.points = points;
+  const options = useMemo(() => optionsOf(price, (index) => shown.points[index]?.candidate_id), [price]);
+  return <Chart label={`Reward by ${names[price].toLowerCase()}`} options={options} data={columns} height={230} />;
+}
+
+function optionsOf(price: Price, candidateAt: (index: number) => string | undefined): ChartOptions {
+  const say = price === 'cost_usd' ? dollars : (value: number | null) => (value === null ? '–' : count(value));
+  const grid = { stroke: () => color('line'), width: 1 };
+  const axis = { stroke: () => color('quiet'), grid, ticks: grid, font: '12px system-ui, sans-serif' };
+  return {
+    padding: [10, 24, 0, 0],
+    scales: { x: { time: false, range: (_, low, high) => [Math.max(0, low - (high - low) * 0.1), high * 1.05 || 1] } },
+    cursor: { y: false, drag: { x: false, y: false } },
+    axes: [
+      { ...axis, label: names[price], labelSize: 22, labelFont: axis.font, values: (_, ticks) => ticks.map(say) },
+      { ...axis, size: 52 },
+    ],
+    series: [
+      { label: names[price], value: (_, value) => say(value) },
+      {
+        label: 'Reward',
+        stroke: () => color('accent'),
+        width: 1.5,
+        paths: uPlot.paths.stepped!({ align: 1 }),
+        points: { show: true, size: 9, fill: () => color('accent') },
+        value: (_, value) => reward(value),
+      },
+    ],
+    hooks: {
+      ready: [
+        (plot) =>
+          plot.over.addEventListener('click', () => {
+            const candidate = candidateAt(plot.cursor.idx ?? -1);
+            if (candidate !== undefined) location.hash = here({ candidate });
+          }),
+      ],
+    },
+  };
+}
+
+function FrontTable({ front, bestId }: { front: Efficient[]; bestId: string | null }) {
+  return (
+    <div class="table-box" tabIndex={0} role="region" aria-label="Front of reward and cost">
+      <table class="table">
+        <thead>
+          <tr>
+            <th>Candidate</th>
+            <th class="number">Reward</th>
+            <th class="number">Cost</th>
+            <th class="number">Tokens</th>
+            <th class="number">Calls</th>
+          </tr>
+        </thead>
+        <tbody>
+          {front.map((each) => (
+            <tr key={each.candidate_id}>
+              <td>
+                <a class="row-link" href={here({ candidate: each.candidate_id })}>
+                  {numberOf(each.candidate_id)}
+                </a>{' '}
+                {each.candidate_id === bestId && <Tag>best</Tag>}
+              </td>
+              <td class="number">{reward(each.reward)}</td>
+              <td class="number">{dollars(each.cost_usd)}</td>
+              <td class="number">{count(each.tokens && Math.round(each.tokens))}</td>
+              <td class="number">{count(each.calls)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,103 @@
+import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.js';
+import { useResource } from '../../data/resource.js';
+import { count, words } from '../../format.js';
+import { route, setQuery } from '../../router.js';
+import { Loading, Problem } from '../../ui/basics.js';
+import { EventList } from '../../ui/events/list.js';
+import { currentTab, Tabs } from '../../ui/tabs.js';
+import { TraceDialog } from '../../ui/trace/dialog.js';
+import { CandidatesTab } from '../search/candidates/tab.js';
+import { CurvePanel } from '../search/curve-panel.js';
+import { Curve } from '../search/curve.js';
+import { Figures } from '../search/figures.js';
+import { pollMs, useAtEnd, useJob } from '../search/follow.js';
+import { Head } from '../search/head.js';
+import { isActive } from '../search/types.js';
+import { VerdictPanel } from '../search/verdict-panel.js';
+import { Actions } from './actions.js';
+import { CandidateDialog } from './candidate/dialog.js';
+import { CostPanel } from './cost-panel.js';
+import { loadCandidates, loadGraphJob, loadPareto } from './data.js';
+import { GraphTab } from './graph-tab.js';
+import type { GraphJob } from './types.js';
+
+const tabs = ['overview', 'graph', 'candidates', 'events'] as const;
+const labels = { overview: 'Overview', graph: 'Graph', candidates: 'Candidates', events: 'Events' };
+
+/** A graph job: live while it runs. */
+export function GraphPage({ id }: { id: string }) {
+  const log = useEventLog(id);
+  const { data: job, error, reload } = useJob(id, loadGraphJob);
+  useAtEnd(log, job?.status, reload);
+  if (!job) return error ? <Problem error={error} /> : <Loading />;
+  const { num_tasks: tasks, verifier_mode: mode, policy_models: models } = job;
+  const facts = (
+    <>
+      {models.length > 1 && <span>and {models.slice(1).join(', ')}</span>}
+      <span>
+        {count(tasks)} tasks, scorer {words(mode)}
+      </span>
+    </>
+  );
+  return (
+    <>
+      <Head job={job} kind="graph job" facts={facts} actions={<Actions job={job} onDone={reload} />} />
+      <Problem error={error} />
+      <Tabs names={tabs} labels={labels} />
+      <Tab job={job} log={log} />
+      <Opened job={job} />
+    </>
+  );
+}
+
+function Tab({ job, log }: { job: GraphJob; log: EventLog }) {
+  switch (currentTab(tabs)) {
+    case 'overview':
+      return <Overview job={job} log={log} />;
+    case 'graph':
+      return <GraphTab job={job} />;
+    case 'candidates':
+      return (
+        <CandidatesTab
+          id={job.job_id}
+          status={job.status}
+          bestId={job.best_candidate?.candidate_id ?? null}
+          log={log}
+          load={loadCandidates}
+        />
+      );
+    case 'events':
+      return <EventList log={log} />;
+  }
+}
+
+function Overview({ job, log }: { job: GraphJob; log: EventLog }) {
+  const curve = useEventFold(log, () => new Curve());
+  const pareto = useResource(
+    `pareto ${job.job_id} ${job.status}`,
+    (signal) => loadPareto(job.job_id, signal),
+    isActive(job.status) ? 2 * pollMs : null,
+  );
+  return (
+    <>
+      <Figures job={job} verdict={job.verdict} curve={curve} />
+      <CurvePanel curve={curve} results={job} />
+      <VerdictPanel status={job.status} results={job} />
+      <CostPanel job={job} pareto={pareto.data} error={pareto.error} />
+    </>
+  );
+}
+
+/** The candidate and the trace of the address. */
+function Opened({ job }: { job: GraphJob }) {
+  const { query } = route.value;
+  const [candidate, trace] = [query.get('candidate'), query.get('trace')];
+  return (
+    <>
+      {candidate && <CandidateDialog key={candidate} job={job} candidateId={candidate} />}
+      {trace && (
+        <TraceDialog key={trace} jobId={job.job_id} traceId={trace} onClose={() => setQuery({ trace: null })} />
+      )}
+    </>
+  );
+}

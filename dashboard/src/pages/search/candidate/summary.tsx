@@ -1,0 +1,42 @@
+import { count, reward, words } from '../../../format.js';
+import { here } from '../../../router.js';
+import { Badge, Stat, Stats, Tag } from '../../../ui/basics.js';
+import { numberOf, type CandidateDetail } from '../types.js';
+
+/** What became of a candidate, where it comes from, and its figures. */
+export function CandidateSummary({ candidate }: { candidate: CandidateDetail }) {
+  const { decision, status } = candidate;
+  const outcome = status === 'proposed' ? decision.outcome : status;
+  return (
+    <>
+      <p class="session-facts">
+        <Badge status={outcome} />
+        {candidate.is_baseline && <Tag>baseline</Tag>}
+        {'is_given' in candidate && candidate.is_given && <Tag>written by a person</Tag>}
+        {candidate.reflection?.approach && <Tag>{words(candidate.reflection.approach)}</Tag>}
+        <span class="quiet">generation {candidate.generation}</span>
+        {candidate.parent_ids.length > 0 && (
+          <span class="quiet">
+            from{' '}
+            {candidate.parent_ids.map((parent) => (
+              <a key={parent} href={here({ candidate: parent })}>
+                {numberOf(parent)}{' '}
+              </a>
+            ))}
+          </span>
+        )}
+      </p>
+      <p class="verdict">{decision.message}</p>
+      <Stats>
+        <Stat name="Reward" hint="Mean over the evaluation seeds">
+          {reward(candidate.reward)}
+        </Stat>
+        <Stat name="Estimated at acceptance">{reward(decision.estimated_reward)}</Stat>
+        <Stat name="All rollouts" hint="Mean over all its rollouts, tests included">
+          {reward(candidate.avg_reward)}
+        </Stat>
+        <Stat name="Rollouts">{count(candidate.rollout_count)}</Stat>
+      </Stats>
+    </>
+  );
+}
