@@ -6,8 +6,8 @@ import { layoutGraph, type Point } from './layout/layout.js';
 import { StepDialog } from './step-dialog.js';
 import { firstLine, inputText, kindOf, modelOf } from './step-text.js';
 
-const stepSize = { width: 208, height: 96 };
-const endSize = { width: 140, height: 62 };
+const stepSize = { width: 196, height: 96 };
+const endSize = { width: 128, height: 62 };
 
 /** A graph from left to right; with `before`, marked by what it changes. A click shows a step. */
 export function GraphDrawing(props: { label: string; graph: Graph; before: Graph | null; model: string }) {

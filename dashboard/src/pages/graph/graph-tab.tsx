@@ -20,13 +20,14 @@ export function GraphTab({ job }: { job: GraphJob }) {
   );
   if (!candidates) return error ? <Problem error={error} /> : <Loading />;
   const best = job.best_candidate?.candidate_id ?? job.estimated_candidate_id ?? candidates[0]?.candidate_id;
-  if (best === undefined) return <Empty>There is no candidate yet.</Empty>;
+  if (best === undefined) return <Empty>The first graph is drawn when the job has started.</Empty>;
   const shown = route.value.query.get('at') ?? best;
+  const line = lineOf(candidates, best);
   const show = (id: string) => setQuery({ at: id === best ? null : id });
   return (
     <Panel title="Graph" aside={<CandidateSelect candidates={candidates} best={best} shown={shown} onShow={show} />}>
       <Problem error={error} />
-      <Line line={lineOf(candidates, best)} shown={shown} onShow={show} />
+      {line.length > 1 && <Line line={line} shown={shown} onShow={show} />}
       <Shown key={shown} job={job} id={shown} />
     </Panel>
   );

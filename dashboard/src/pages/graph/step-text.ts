@@ -60,9 +60,9 @@ export function settingsOf(step: Step, firstModel: string): Map<string, string> 
 function ownSettings(step: Step): Record<string, unknown> {
   switch (step.type) {
     case 'llm':
-      return { output: step.output, samples: step.samples ?? 1 };
+      return { output: formOf(step), samples: step.samples ?? 1 };
     case 'map':
-      return { output: step.output, as: step.as, 'at most': `${step.maxItems ?? defaults.mapItems} items` };
+      return { output: formOf(step), as: step.as, 'at most': `${step.maxItems ?? defaults.mapItems} items` };
     case 'vote':
       return {};
     case 'select':
@@ -73,5 +73,8 @@ function ownSettings(step: Step): Record<string, unknown> {
     }
   }
 }
+
+const formOf = ({ output }: Extract<Step, { type: 'llm' | 'map' }>): unknown =>
+  'field' in output ? `text in the field ${output.field}` : output.schema;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));

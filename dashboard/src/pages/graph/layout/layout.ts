@@ -26,7 +26,7 @@ export interface Layout<B extends Box, L extends Link> {
   links: { link: L; points: Point[] }[];
 }
 
-const columnGap = 64;
+const columnGap = 52;
 const passHeight = 10;
 
 export function layoutGraph<B extends Box, L extends Link>(boxes: readonly B[], links: readonly L[]): Layout<B, L> {
