@@ -21,6 +21,12 @@ import type { Results, Session } from './types.js';
 
 const tabs = ['overview', 'candidates', 'prompt', 'events'] as const;
 const labels = { overview: 'Overview', candidates: 'Candidates', prompt: 'Prompt', events: 'Events' };
+import { VerdictPanel } from './verdict-panel.js';
+import { WhyTab } from './why/tab.js';
+
+const pollMs = 2_000;
+const tabs = ['overview', 'candidates', 'why', 'prompt', 'events'] as const;
+const labels = { overview: 'Overview', candidates: 'Candidates', why: 'Why', prompt: 'Prompt', events: 'Events' };
 
 /** A session: live while it runs. */
 export function SessionPage({ id }: { id: string }) {
@@ -61,6 +67,9 @@ function Tab({ session, results, log }: { session: Session; results: Results | u
           load={loadCandidates}
         />
       );
+      return <CandidatesTab session={session} log={log} />;
+    case 'why':
+      return <WhyTab session={session} log={log} />;
     case 'prompt':
       return <PromptTab session={session} results={results} />;
     case 'events':

@@ -10,7 +10,7 @@ import { CandidatesTable } from './table.js';
 const settleMs = 1_500;
 
 /** Counts the events that change the list. */
-class Changes implements EventFold {
+export class Changes implements EventFold {
   times = 0;
 
   add({ type }: { type: string }): void {
@@ -73,7 +73,7 @@ function StatusFilter({ candidates, status }: { candidates: Candidate[]; status:
 }
 
 /** Reads again some time after a change, so that a burst of events is one request. */
-function useReloads(changes: number, status: string, reload: () => Promise<void>): void {
+export function useReloads(changes: number, status: string, reload: () => Promise<void>): void {
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   const isFirst = useRef(true);
   useEffect(() => {
