@@ -3,6 +3,7 @@ import { useResource } from '../../../data/resource.js';
 import { Loading, Problem } from '../../../ui/basics.js';
 import { Changes, useReloads } from '../candidates/tab.js';
 import { loadCandidates, type Session } from '../data.js';
+import { HeatPanel } from './heat/panel.js';
 import { LineagePanel } from './lineage/panel.js';
 
 /** What explains a search: where candidates come from, what they solve and what they cost. */
@@ -15,7 +16,12 @@ export function WhyTab({ session, log }: { session: Session; log: EventLog }) {
     <>
       <Problem error={error} />
       {candidates === undefined && !error && <Loading />}
-      {candidates && <LineagePanel candidates={candidates} session={session} />}
+      {candidates && (
+        <>
+          <LineagePanel candidates={candidates} session={session} />
+          <HeatPanel candidates={candidates} session={session} log={log} />
+        </>
+      )}
     </>
   );
 }

@@ -1,0 +1,62 @@
+import { useMemo, useState } from 'preact/hooks';
+import { useEventFold, type EventLog } from '../../../../data/event-log.js';
+import { count, reward } from '../../../../format.js';
+import { Empty, Panel } from '../../../../ui/basics.js';
+import { Choice } from '../../../../ui/choice.js';
+import { useSlowly } from '../../../../ui/use-slowly.js';
+import type { Candidate, Session } from '../../data.js';
+import { knownReward } from '../reward.js';
+import { legend } from './colors.js';
+import { HeatMap } from './map.js';
+import { RewardMatrix, type Part } from './matrix.js';
+import { orderOf } from './order.js';
+
+const redrawMs = 1_000;
+type Rows = Part | 'all';
+const rowsNames: Record<Rows, string> = {
+  all: 'All rows',
+  train: 'Train',
+  evaluation: 'Evaluation',
+  heldout: 'Held out',
+};
+
+/** What each candidate scored on each row. */
+export function HeatPanel(props: { session: Session; candidates: readonly Candidate[]; log: EventLog }) {
+  const { session, candidates, log } = props;
+  const { baseline_candidate_id: baseline } = session.lever_summary;
+  const matrix = useEventFold(log, () => new RewardMatrix(baseline), baseline ?? '');
+  const version = useSlowly(log.version.value, redrawMs);
+  const [shown, setShown] = useState<Rows>('all');
+  const order = useMemo(() => {
+    const rewards = new Map(candidates.map((candidate) => [candidate.candidate_id, knownReward(candidate)]));
+    return orderOf(matrix, rewards, shown === 'all' ? null : shown);
+  }, [matrix, version, candidates, shown]);
+  const isEmpty = order.rows.length === 0;
+  return (
+    <Panel title="Rewards by row" aside={<Choice label="Rows" value={shown} options={rowsNames} onChange={setShown} />}>
+      <p class="how">
+        Each row is a seed, the hardest at the top; each column is a candidate, the best at the left. A line of one
+        color across is a row that no prompt changes; a change of color within a row is what a prompt won or lost. Arrow
+        keys move, Enter or a click opens the trace.
+      </p>
+      {isEmpty ? <Empty>No finished rollouts on these rows.</Empty> : <HeatMap matrix={matrix} order={order} />}
+      <Legend matrix={matrix} />
+    </Panel>
+  );
+}
+
+function Legend({ matrix }: { matrix: RewardMatrix }) {
+  return (
+    <ul class="why-legend">
+      <li>
+        {reward(matrix.low)} <span class="heat-scale" style={{ background: legend.scale }} /> {reward(matrix.high)}
+      </li>
+      <li>
+        <span class="heat-key" style={{ background: legend.failed }} /> failed ({count(matrix.failures)} rollouts)
+      </li>
+      <li>
+        <span class="heat-key heat-missing" /> not run
+      </li>
+    </ul>
+  );
+}
