@@ -51,6 +51,7 @@ test('500 candidates on 1,000 rows keep every reward', () => {
   expect([matrix.candidateIds.length, matrix.seeds.length]).toEqual([500, 1_000]);
   const row = (seed: number) => matrix.seeds.indexOf(seed);
   expect(matrix.value(row(999), 499)).toBeCloseTo((499 * 999) / 499_500);
+  expect(matrix.value(row(1), 499)).toBeCloseTo(499 / 499_500, 8);
   expect(matrix.value(row(998), 499)).toBeNaN();
 });
 

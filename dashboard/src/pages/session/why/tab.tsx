@@ -2,24 +2,34 @@ import { useEventFold, type EventLog } from '../../../data/event-log.js';
 import { useResource } from '../../../data/resource.js';
 import { Loading, Problem } from '../../../ui/basics.js';
 import { Changes, useReloads } from '../candidates/tab.js';
-import { loadCandidates, type Session } from '../data.js';
+import { loadCandidates } from '../data.js';
 import { HeatPanel } from './heat/panel.js';
 import { LineagePanel } from './lineage/panel.js';
+import { loadFrames, loadPareto } from './load.js';
+import { ParetoPanel } from './pareto/panel.js';
+import type { Session } from './types.js';
 
 /** What explains a search: where candidates come from, what they solve and what they cost. */
 export function WhyTab({ session, log }: { session: Session; log: EventLog }) {
   const id = session.session_id;
   const { times } = useEventFold(log, () => new Changes());
   const { data: candidates, error, reload } = useResource(`candidates ${id}`, (signal) => loadCandidates(id, signal));
+  const frames = useResource(`frames ${id}`, (signal) => loadFrames(id, signal));
+  const pareto = useResource(`pareto ${id}`, (signal) => loadPareto(id, signal));
   useReloads(times, session.status, reload);
+  useReloads(times, session.status, frames.reload);
+  useReloads(session.candidates.filter(({ reward }) => reward !== null).length, session.status, pareto.reload);
   return (
     <>
-      <Problem error={error} />
+      <Problem error={error ?? frames.error ?? pareto.error} />
       {candidates === undefined && !error && <Loading />}
       {candidates && (
         <>
           <LineagePanel candidates={candidates} session={session} />
           <HeatPanel candidates={candidates} session={session} log={log} />
+          {frames.data && pareto.data && (
+            <ParetoPanel candidates={candidates} frames={frames.data} pareto={pareto.data} />
+          )}
         </>
       )}
     </>

@@ -1,0 +1,70 @@
+import { useMemo } from 'preact/hooks';
+import { reward } from '../../../../format.js';
+import { here } from '../../../../router.js';
+import { Empty, Panel } from '../../../../ui/basics.js';
+import { VirtualList } from '../../../../ui/virtual-list.js';
+import { numberOf } from '../../data.js';
+import type { Candidate, Pareto, SensorFrame } from '../types.js';
+import { pointsOf } from './points.js';
+import { Scatter } from './scatter.js';
+
+type Seed = Pareto['seeds'][number];
+/** As many holders of a seed are named. */
+const namedHolders = 4;
+
+/** Which candidates are best where, and what they cost. */
+export function ParetoPanel(props: {
+  candidates: readonly Candidate[];
+  frames: readonly SensorFrame[];
+  pareto: Pareto;
+}) {
+  const { candidates, frames, pareto } = props;
+  const { unit, points } = useMemo(() => pointsOf(candidates, frames, pareto.front), [candidates, frames, pareto]);
+  const seeds = useMemo(() => pareto.seeds.toSorted(byNeed), [pareto]);
+  return (
+    <Panel title="Pareto front">
+      <p class="how">
+        A candidate is on the front if it is best on a seed and no other is at least as good everywhere. Up is a higher
+        reward, left is a cheaper rollout; the line joins the candidates that no cheaper one equals. In the list, seeds
+        that few candidates solve come first: their holders are worth keeping.
+      </p>
+      <div class="grid">
+        {points.length === 0 ? <Empty>No candidate is evaluated yet.</Empty> : <Scatter points={points} unit={unit} />}
+        <div>
+          <div class="pareto-seed axis-head" aria-hidden="true">
+            <span>Seed</span>
+            <span>Best</span>
+            <span>Held by</span>
+          </div>
+          <VirtualList
+            count={seeds.length}
+            rowHeight={28}
+            height="272px"
+            label="Evaluation seeds"
+            row={(index) => <SeedRow seed={seeds[index]!} />}
+          />
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+const byNeed = (a: Seed, b: Seed): number =>
+  (a.best_reward ?? -Infinity) - (b.best_reward ?? -Infinity) || a.holders - b.holders || a.seed - b.seed;
+
+function SeedRow({ seed: { seed, best_reward: best, holders, candidate_ids: ids } }: { seed: Seed }) {
+  return (
+    <div class="pareto-seed">
+      <span>{seed}</span>
+      <span>{reward(best)}</span>
+      <span class="pareto-holders">
+        {ids.slice(0, namedHolders).map((id) => (
+          <a key={id} href={here({ candidate: id })}>
+            {numberOf(id)}
+          </a>
+        ))}
+        {holders > namedHolders && <span class="quiet">and {holders - namedHolders} more</span>}
+      </span>
+    </div>
+  );
+}
