@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Event } from '../../../src/client/index.js';
 import { client } from '../client.js';
+import type { EventFold } from './event-fold.js';
 
 export type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
 
@@ -88,11 +89,6 @@ export function useEventLog(id: string): EventLog {
     return () => log.stop();
   }, [log]);
   return log;
-}
-
-/** Something that reads each event once. */
-export interface EventFold {
-  add(event: Event): void;
 }
 
 /** A fold of all events so far; made anew when the log or `key` changes. */

@@ -18,13 +18,8 @@ import { Actions } from './actions.js';
 import { loadCandidates, loadResults, loadSession } from './data.js';
 import { PromptTab } from './prompt-tab.js';
 import type { Results, Session } from './types.js';
-
-const tabs = ['overview', 'candidates', 'prompt', 'events'] as const;
-const labels = { overview: 'Overview', candidates: 'Candidates', prompt: 'Prompt', events: 'Events' };
-import { VerdictPanel } from './verdict-panel.js';
 import { WhyTab } from './why/tab.js';
 
-const pollMs = 2_000;
 const tabs = ['overview', 'candidates', 'why', 'prompt', 'events'] as const;
 const labels = { overview: 'Overview', candidates: 'Candidates', why: 'Why', prompt: 'Prompt', events: 'Events' };
 
@@ -67,7 +62,6 @@ function Tab({ session, results, log }: { session: Session; results: Results | u
           load={loadCandidates}
         />
       );
-      return <CandidatesTab session={session} log={log} />;
     case 'why':
       return <WhyTab session={session} log={log} />;
     case 'prompt':

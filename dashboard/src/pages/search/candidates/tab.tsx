@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { useEventFold, type EventFold, type EventLog } from '../../../data/event-log.js';
+import type { EventFold } from '../../../data/event-fold.js';
+import { useEventFold, type EventLog } from '../../../data/event-log.js';
 import { useResource } from '../../../data/resource.js';
 import { count, words } from '../../../format.js';
 import { route, setQuery } from '../../../router.js';

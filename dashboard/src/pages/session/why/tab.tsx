@@ -1,7 +1,7 @@
 import { useEventFold, type EventLog } from '../../../data/event-log.js';
 import { useResource } from '../../../data/resource.js';
 import { Loading, Problem } from '../../../ui/basics.js';
-import { Changes, useReloads } from '../candidates/tab.js';
+import { Changes, useReloads } from '../../search/candidates/tab.js';
 import { loadCandidates } from '../data.js';
 import { HeatPanel } from './heat/panel.js';
 import { LineagePanel } from './lineage/panel.js';

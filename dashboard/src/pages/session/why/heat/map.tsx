@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { reward } from '../../../../format.js';
 import { go, here } from '../../../../router.js';
 import { useWidth } from '../../../../ui/use-width.js';
-import { numberOf } from '../../data.js';
+import { numberOf } from '../../../search/types.js';
 import { pixelsOf } from './colors.js';
 import type { RewardMatrix } from './matrix.js';
 import type { Order } from './order.js';

@@ -1,6 +1,6 @@
 /** Rewards of all candidates on all seeds, from the events of finished rollouts. */
 import type { Event } from '../../../../../../src/client/index.js';
-import type { EventFold } from '../../../../data/event-log.js';
+import type { EventFold } from '../../../../data/event-fold.js';
 
 export type Part = 'train' | 'evaluation' | 'heldout';
 

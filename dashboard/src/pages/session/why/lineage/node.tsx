@@ -1,6 +1,6 @@
 import { reward } from '../../../../format.js';
 import { here } from '../../../../router.js';
-import type { Candidate } from '../../data.js';
+import type { Candidate } from '../../../search/types.js';
 import type { Placed } from './layout.js';
 import type { Scale } from './scale.js';
 

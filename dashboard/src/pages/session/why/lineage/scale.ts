@@ -1,4 +1,4 @@
-import type { Candidate } from '../../data.js';
+import type { Candidate } from '../../../search/types.js';
 import { knownReward } from '../reward.js';
 import type { Lineage } from './layout.js';
 

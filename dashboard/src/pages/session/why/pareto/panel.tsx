@@ -3,7 +3,7 @@ import { reward } from '../../../../format.js';
 import { here } from '../../../../router.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
 import { VirtualList } from '../../../../ui/virtual-list.js';
-import { numberOf } from '../../data.js';
+import { numberOf } from '../../../search/types.js';
 import type { Candidate, Pareto, SensorFrame } from '../types.js';
 import { pointsOf } from './points.js';
 import { Scatter } from './scatter.js';

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import { count, dollars, reward } from '../../../../format.js';
 import { here } from '../../../../router.js';
 import { useWidth } from '../../../../ui/use-width.js';
-import { numberOf } from '../../data.js';
+import { numberOf } from '../../../search/types.js';
 import { tradeOff, type Point, type Unit } from './points.js';
 
 const height = 300;
