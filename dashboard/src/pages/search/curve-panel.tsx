@@ -91,12 +91,12 @@ function optionsOf(axis: Axis, hasHeldout: boolean, candidateAt: CandidateAt): C
 const font = '12px system-ui, sans-serif';
 const dots = { show: true, size: 8, fill: () => color('info'), stroke: () => color('surface') };
 
-function line(label: string, name: string, width: number, more: uPlot.Series = {}): uPlot.Series {
+export function line(label: string, name: string, width: number, more: uPlot.Series = {}): uPlot.Series {
   const value = (plot: uPlot, _: number, series: number, index: number | null) => reward(latest(plot, series, index));
   return { label, stroke: () => color(name), width, value, spanGaps: true, points: { show: false }, ...more };
 }
 
-function rule(more: uPlot.Axis): uPlot.Axis {
+export function rule(more: uPlot.Axis): uPlot.Axis {
   const grid = { stroke: () => color('line'), width: 1 };
   return { stroke: () => color('quiet'), grid, ticks: grid, font, ...more };
 }

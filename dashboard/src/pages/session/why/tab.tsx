@@ -5,8 +5,10 @@ import { Changes, useReloads } from '../../search/candidates/tab.js';
 import { loadCandidates } from '../data.js';
 import { HeatPanel } from './heat/panel.js';
 import { LineagePanel } from './lineage/panel.js';
-import { loadFrames, loadPareto } from './load.js';
+import { LeversPanel } from './levers/panel.js';
+import { loadFrames, loadLevers, loadPareto } from './load.js';
 import { ParetoPanel } from './pareto/panel.js';
+import { SensorsPanel } from './sensors/panel.js';
 import type { Session } from './types.js';
 
 /** What explains a search: where candidates come from, what they solve and what they cost. */
@@ -16,12 +18,14 @@ export function WhyTab({ session, log }: { session: Session; log: EventLog }) {
   const { data: candidates, error, reload } = useResource(`candidates ${id}`, (signal) => loadCandidates(id, signal));
   const frames = useResource(`frames ${id}`, (signal) => loadFrames(id, signal));
   const pareto = useResource(`pareto ${id}`, (signal) => loadPareto(id, signal));
+  const levers = useResource(`levers ${id}`, (signal) => loadLevers(id, signal));
   useReloads(times, session.status, reload);
+  useReloads(times, session.status, levers.reload);
   useReloads(times, session.status, frames.reload);
   useReloads(session.candidates.filter(({ reward }) => reward !== null).length, session.status, pareto.reload);
   return (
     <>
-      <Problem error={error ?? frames.error ?? pareto.error} />
+      <Problem error={error ?? frames.error ?? pareto.error ?? levers.error} />
       {candidates === undefined && !error && <Loading />}
       {candidates && (
         <>
@@ -30,6 +34,8 @@ export function WhyTab({ session, log }: { session: Session; log: EventLog }) {
           {frames.data && pareto.data && (
             <ParetoPanel candidates={candidates} frames={frames.data} pareto={pareto.data} />
           )}
+          {frames.data && levers.data && <SensorsPanel frames={frames.data} levers={levers.data} />}
+          {levers.data && <LeversPanel jobId={id} levers={levers.data} />}
         </>
       )}
     </>
