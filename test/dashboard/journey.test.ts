@@ -85,6 +85,11 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
   await page.keyboard.press('Escape');
   await candidate.waitFor({ state: 'detached' });
 
+  await page.getByRole('tab', { name: 'Why' }).click();
+  await page.getByRole('region', { name: 'Lineage' }).waitFor();
+  await expectUsable(page);
+  await picture(page, 'why');
+
   await page.getByRole('link', { name: 'Deploy the winner' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('sample');
   await button(page, 'Deploy').click();

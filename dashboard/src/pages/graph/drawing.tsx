@@ -60,7 +60,7 @@ const boxesOf = ({ steps }: Changes) => [
 
 const boxClass = (change: Change): string => `graph-box graph-box-${change}`;
 
-export const marks: Record<Change, string | null> = {
+const marks: Record<Change, string | null> = {
   same: null,
   added: '+ added',
   removed: '− removed',

@@ -22,7 +22,7 @@ export function colorOf(value: number, low: number, high: number): Rgb {
   return [mix(0), mix(1), mix(2)];
 }
 
-export const css = (color: Rgb): string => `rgb(${color.join(' ')})`;
+const css = (color: Rgb): string => `rgb(${color.join(' ')})`;
 
 /** The legend's colors, as CSS. */
 export const legend = { scale: `linear-gradient(90deg, ${stops.map(css).join(', ')})`, failed: css(failedColor) };

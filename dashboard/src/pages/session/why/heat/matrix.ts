@@ -15,7 +15,7 @@ const parts = {
 const bits: Record<Part, number> = { train: 1, evaluation: 2, heldout: 4 };
 
 /** A cell without a finished rollout. */
-export const missing = NaN;
+const missing = NaN;
 /** A cell whose rollouts have all failed. */
 export const failed = -Infinity;
 

@@ -4,7 +4,7 @@ import { here } from '../../../../router.js';
 import { Field, Loading, Panel, Problem } from '../../../../ui/basics.js';
 import { Prompt, TextDiff } from '../../../../ui/diff/prompt.js';
 import { VirtualList } from '../../../../ui/virtual-list.js';
-import { numberOf } from '../../data.js';
+import { numberOf } from '../../../search/types.js';
 import { loadText, loadVersions } from '../load.js';
 import type { Lever, LeverText, LeverVersion } from '../types.js';
 

@@ -3,8 +3,8 @@ import type { AlignedData } from 'uplot';
 import { count, dollars, milliseconds, reward, unknown } from '../../../../format.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
 import { Chart, type ChartOptions } from '../../../../ui/chart.js';
-import { line, rule } from '../../curve-panel.js';
-import { numberOf } from '../../data.js';
+import { line, rule } from '../../../search/curve-panel.js';
+import { numberOf } from '../../../search/types.js';
 import type { Lever, SensorFrame } from '../types.js';
 import { seriesOf, versionsOf } from './series.js';
 
