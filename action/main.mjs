@@ -24,7 +24,8 @@ if (env.GITHUB_STEP_SUMMARY) appendFileSync(env.GITHUB_STEP_SUMMARY, markdown);
 const result = JSON.parse(out);
 if (env.GITHUB_OUTPUT) appendFileSync(env.GITHUB_OUTPUT, outputsOf(result));
 await comment(markdown, result.prompt);
-process.exit(code);
+// null: a signal ended the check.
+process.exit(code ?? 1);
 
 /** The commit of a ref, fetched if needed: a checkout of depth 1 has no base. */
 function commitOf(ref) {

@@ -232,7 +232,7 @@ export async function startService(
       url,
       apiKey: apiKey?.value ?? null,
       apiKeyCreated: apiKey?.created ?? false,
-      loginUrl: url && loginTokens && `${publicUrl}/#login=${loginTokens.issue()}`,
+      loginUrl: url && loginTokens && `${url}/#login=${loginTokens.issue()}`,
       temporalUi,
       ended,
       stop,

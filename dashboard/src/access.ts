@@ -1,5 +1,6 @@
 /** The API key of this browser. It stays in the storage of the origin; no cookie carries it. */
 import { signal } from '@preact/signals';
+import { messageOf } from './format.js';
 
 const stored = 'ratchet.key';
 const keyInStorage = localStorage.getItem(stored);
@@ -11,9 +12,13 @@ export const signInError = signal<string | null>(null);
 
 /** Keeps a key after the service has accepted it. */
 export async function signIn(key: string): Promise<void> {
-  const answer = await fetch('/api/v1/providers', { headers: { authorization: `Bearer ${key}` } });
-  if (answer.ok) return keep(key);
-  signInError.value = await detailOf(answer);
+  try {
+    const answer = await fetch('/api/v1/providers', { headers: { authorization: `Bearer ${key}` } });
+    if (answer.ok) return keep(key);
+    signInError.value = await detailOf(answer);
+  } catch (error) {
+    signInError.value = messageOf(error);
+  }
 }
 
 export function signOut(reason: string | null = null): void {
@@ -28,15 +33,22 @@ export async function followLoginLink(): Promise<void> {
   if (token === undefined) return;
   // In place of the entry of the history, too.
   location.replace('#/');
-  const answer = await fetch('/api/v1/login', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ token }),
-  });
-  if (answer.ok) return keep(((await answer.json()) as { api_key: string }).api_key);
-  // A used link in a browser that is signed in changes nothing.
-  if (apiKey.value === null) signInError.value = await detailOf(answer);
+  try {
+    const answer = await fetch('/api/v1/login', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token }),
+    });
+    if (answer.ok) return keep(((await answer.json()) as { api_key: string }).api_key);
+    // A used link in a browser that is signed in changes nothing.
+    if (apiKey.value === null) signInError.value = await detailOf(answer);
+  } catch (error) {
+    signInError.value = messageOf(error);
+  }
 }
+
+// A link that is opened in a tab of the dashboard changes its fragment alone.
+addEventListener('hashchange', () => void followLoginLink());
 
 function keep(key: string): void {
   localStorage.setItem(stored, key);

@@ -12,8 +12,17 @@ export interface Route {
 
 export const route = computed<Route>(() => {
   const [path = '', query = ''] = fragment.value.replace(/^#\/?/, '').split('?');
-  return { parts: path.split('/').filter(Boolean).map(decodeURIComponent), query: new URLSearchParams(query) };
+  return { parts: path.split('/').filter(Boolean).map(decoded), query: new URLSearchParams(query) };
 });
+
+/** A part of an address; one that is cut or typed wrong stays as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
 
 /** The link to a page; empty values of the query are left out. */
 export function link(parts: string[], query: Record<string, string | null | undefined> = {}): string {

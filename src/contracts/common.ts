@@ -241,6 +241,9 @@ export const estimateSchema = z.object({
     .describe('Based on assumed lengths of prompts and answers; null if a price is unknown.'),
 });
 
+/** A query without parameters: a misspelt or misplaced dry_run must not start a paid job. */
+export const noQuerySchema = z.strictObject({});
+
 /** Query of a create. */
 export const createQuerySchema = z.strictObject({
   dry_run: z

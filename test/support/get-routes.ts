@@ -38,6 +38,9 @@ interface Request {
 /** Statuses without a request in the walk: a wrong key, id or query, an unreachable database. */
 const errors = ['401', '403', '404', '422', '503'];
 
+/** Parameters of a page of outputs, which are refused without them. */
+const ofOutputs = { path: /\/offline\/jobs\/[^/?]+\/results$/, names: ['limit', 'offset'] };
+
 /** Responses that are read from the API itself: one page, or all traces. */
 export class ApiReader {
   private readonly served: Served;
@@ -114,9 +117,13 @@ export async function walkGetRoutes(
       if (location !== 'query' || required) continue;
       const join = path.includes('?') ? '&' : '?';
       for (const value of await values(path, name, schema))
-        urls.push(`${path}${join}${name}=${encodeURIComponent(value)}`);
+        urls.push(`${path}${join}${name}=${encodeURIComponent(value)}${companion(path, name)}`);
     }
     return urls;
+  }
+
+  function companion(path: string, name: string): string {
+    return ofOutputs.path.test(path) && ofOutputs.names.includes(name) ? '&include=outputs' : '';
   }
 
   /** The path with its required query parameters. */

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 /** A modal dialog; Escape and a click beside it close it. */
 export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren; wide?: boolean }) {
   const ref = useRef<HTMLDialogElement>(null);
+  const beganBeside = useRef(false);
   useEffect(() => ref.current?.showModal(), []);
   return (
     <dialog
@@ -11,7 +12,9 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
       class={props.wide ? 'dialog dialog-wide' : 'dialog'}
       aria-label={props.title}
       onClose={props.onClose}
-      onClick={(event) => event.target === ref.current && ref.current?.close()}
+      // A selection of text may end beside the dialog: only a click that began there counts.
+      onPointerDown={(event) => (beganBeside.current = event.target === ref.current)}
+      onClick={(event) => beganBeside.current && event.target === ref.current && ref.current?.close()}
     >
       <header class="panel-head">
         <h2>{props.title}</h2>

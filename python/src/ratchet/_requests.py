@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import Any, Mapping, Optional, Sequence
 
 from ._rows import rows_of
@@ -16,6 +17,9 @@ EVALUATIONS = "/api/v1/offline/jobs"
 GRAPHS = "/api/graphgen/jobs"
 DEPLOYMENTS = "/api/harbor/deployments"
 DATASETS = "/api/v1/datasets"
+
+MODEL_TIMEOUT_S = 600.0
+"""A model may think for longer than the service takes for anything else."""
 
 _ENVELOPE = ("name", "tags", "metadata", "notes", "webhook_url", "correlation_id")
 _TYPES = {
@@ -119,7 +123,8 @@ def upload(data: Any) -> Request:
 
 def chat(deployment: str, messages: Sequence[Message], options: Mapping[str, Any]) -> Request:
     path = path_of(DEPLOYMENTS, deployment, "v1", "chat", "completions")
-    return call("POST", path, {**options, "messages": list(messages)})
+    request = call("POST", path, {**options, "messages": list(messages)})
+    return replace(request, read_timeout=MODEL_TIMEOUT_S)
 
 
 def compare(a: str, b: str) -> Request:

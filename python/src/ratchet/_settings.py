@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Mapping, Optional
 from urllib.parse import urlsplit
@@ -29,7 +30,7 @@ def data_folder() -> Path:
 
 def is_loopback(url: str) -> bool:
     host = urlsplit(url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
 
 
 def api_key(url: str, given: Optional[str] = None) -> str:

@@ -115,7 +115,9 @@ def wait_before_retry(request: Request, outcome: Outcome, attempt: int, retries:
         return retries.pause(attempt) if request.repeatable else None
     if outcome.headers.get("x-should-retry") == "false":
         return None
-    if outcome.status in (429, 503):
+    # Refused before any work; another 503 may be the answer to work that was done.
+    is_refused = outcome.status == 429 or problem(outcome).get("code") == "draining"
+    if is_refused or (outcome.status == 503 and request.repeatable):
         after = retry_after(outcome)
         if after is None:
             return retries.pause(attempt)

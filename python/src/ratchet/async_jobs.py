@@ -10,7 +10,7 @@ from . import types as t
 from ._events import EventCursor
 from ._http import AsyncHttp
 from ._wire import exchange
-from .errors import JobFailed
+from .errors import JobFailed, RatchetError
 
 OnEvent = Callable[[t.Event], None]
 Path = Union[str, "os.PathLike[str]"]
@@ -40,9 +40,14 @@ class AsyncJob:
         return self._http.events(EventCursor(path, self._http.url, after, timeout))
 
     async def _wait(self, on_event: Optional[OnEvent], timeout: Optional[float]) -> Any:
-        async for event in self.events(timeout=timeout):
-            if on_event is not None:
-                on_event(event)
+        try:
+            async for event in self.events(timeout=timeout):
+                if on_event is not None:
+                    on_event(event)
+        except RatchetError as error:
+            # The events of a job that ended long ago may have been deleted.
+            if error.code != "expired":
+                raise
         state = await self._read()
         if state["status"] == "failed":
             raise JobFailed(self.id, state)

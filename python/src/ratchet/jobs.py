@@ -10,7 +10,7 @@ from . import types as t
 from ._events import EventCursor
 from ._http import SyncHttp
 from ._wire import exchange
-from .errors import JobFailed
+from .errors import JobFailed, RatchetError
 
 OnEvent = Callable[[t.Event], None]
 Path = Union[str, "os.PathLike[str]"]
@@ -40,9 +40,14 @@ class Job:
         return self._http.events(EventCursor(path, self._http.url, after, timeout))
 
     def _wait(self, on_event: Optional[OnEvent], timeout: Optional[float]) -> Any:
-        for event in self.events(timeout=timeout):
-            if on_event is not None:
-                on_event(event)
+        try:
+            for event in self.events(timeout=timeout):
+                if on_event is not None:
+                    on_event(event)
+        except RatchetError as error:
+            # The events of a job that ended long ago may have been deleted.
+            if error.code != "expired":
+                raise
         state = self._read()
         if state["status"] == "failed":
             raise JobFailed(self.id, state)

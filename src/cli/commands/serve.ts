@@ -69,7 +69,10 @@ function announce(
 
 /** Opens the dashboard; without a browser the printed link remains. */
 async function openBrowser(url: string, log: Logger): Promise<void> {
-  const { default: open } = await import('open');
-  const browser = await open(url);
-  browser.once('error', (err) => log.debug({ err }, 'no browser was opened'));
+  try {
+    const { default: open } = await import('open');
+    await open(url);
+  } catch (err) {
+    log.debug({ err }, 'no browser was opened');
+  }
 }

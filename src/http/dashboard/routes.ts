@@ -55,13 +55,14 @@ export async function registerDashboard(app: App, deps: HttpDeps): Promise<void>
       return reply.header('cache-control', 'max-age=86400').type('image/svg+xml').sendFile('favicon.svg', root);
     });
 
-  app.post('/api/v1/login', { schema: { hide: true, body: loginSchema } }, ({ body }) => {
+  const login = { config: { idempotency: 'none' }, schema: { hide: true, body: loginSchema } } as const;
+  app.post('/api/v1/login', login, ({ body }) => {
     const key = deps.loginTokens?.exchange(body.token) ?? null;
     if (key === null)
       throw new ApiError(
         401,
         'login_link_used',
-        'This login link was used or is of an earlier start; sign in with an API key, or start the service again.',
+        'This login link was used or has expired; sign in with an API key, or start the service again.',
       );
     return { api_key: key };
   });

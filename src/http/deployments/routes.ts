@@ -7,7 +7,7 @@ import {
   deploymentStatusSchema,
   rolledBackSchema,
 } from '../../contracts/deployments/deployment.js';
-import { warningsSchema } from '../../contracts/common.js';
+import { noQuerySchema, warningsSchema } from '../../contracts/common.js';
 import { commandBodySchema, deploymentChangeSchema } from '../../contracts/control.js';
 import { deploymentStatsSchema } from '../../contracts/deployments/stats.js';
 import type { DeploymentSpec } from '../../core/jobs/spec.js';
@@ -84,6 +84,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         summary: 'Create a deployment',
         description:
           "Freezes a session's best prompt, a graph job's best graph or the given messages; evaluates it by the gate, if any; then serves its name with it.",
+        querystring: noQuerySchema,
         headers: idempotencyHeader,
         body: createDeploymentSchema,
         response: { 201: createdSchema, ...bodyProblems(409) },

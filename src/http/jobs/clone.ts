@@ -1,6 +1,7 @@
 /** POST …/clone: a new job from the request of another, with changes. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { noQuerySchema } from '../../contracts/common.js';
 import type { RowsSpec } from '../../core/jobs/spec.js';
 import { missing, valueAt } from '../../contracts/validation.js';
 import { readRequest } from '../../storage/jobs/spec.js';
@@ -68,6 +69,7 @@ export function registerClone(
         operationId: `clone${route.name}`,
         summary: `Create ${route.noun} from the request of another`,
         params,
+        querystring: noQuerySchema,
         headers: idempotencyHeader,
         body: patchSchema,
         response: { 201: clone.created, ...bodyProblems(404, 409) },

@@ -70,6 +70,22 @@ describe('a login link', () => {
     expect((await logIn(token)).statusCode).toBeGreaterThanOrEqual(400);
   });
 
+  test('expires after 15 minutes', () => {
+    let now = 0;
+    const { issue, exchange } = createLoginTokens('rk_first', () => now);
+    const [kept, late] = [issue(), issue()];
+    now = 15 * 60_000 - 1;
+    expect(exchange(kept)).toBe('rk_first');
+    now += 1;
+    expect(exchange(late)).toBeNull();
+  });
+
+  test('with an Idempotency-Key is refused as without one', async () => {
+    const headers = { 'idempotency-key': 'k1' };
+    const answer = await http.app.inject({ method: 'POST', url: '/api/v1/login', headers, payload: { token: 'x' } });
+    expect([answer.statusCode, answer.json().code]).toEqual([401, 'login_link_used']);
+  });
+
   test('of one browser leaves that of another valid', async () => {
     const [one, other] = [tokens.issue(), tokens.issue()];
     expect((await logIn(one)).statusCode).toBe(200);

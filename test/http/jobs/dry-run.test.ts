@@ -103,3 +103,17 @@ describe('a dry run is refused as the create is', () => {
     expect([answer.status, answer.body.code, answer.body.quota]).toEqual([429, 'quota_exceeded', 'open_jobs']);
   });
 });
+
+test('is refused where it does not exist, because the job would start', async () => {
+  const id = await createSession(http);
+  const started = [...http.commander.started];
+  const deployment = { name: 'a', source: { messages, policy } };
+  for (const [path, body] of [
+    [`${sessions}/${id}/clone`, {}],
+    ['/api/harbor/deployments', deployment],
+  ] as const) {
+    const answer = await http.call('POST', `${path}?dry_run=true`, body);
+    expect([path, answer.status]).toEqual([path, 422]);
+  }
+  expect(http.commander.started).toEqual(started);
+});

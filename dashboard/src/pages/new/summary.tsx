@@ -29,7 +29,11 @@ export function Summary(props: {
         ))}
       </div>
       <div class="actions">
-        <ActionButton kind="primary" run={onStart} disabled={missing.length > 0 || !isCurrent || Boolean(error)}>
+        <ActionButton
+          kind="primary"
+          run={onStart}
+          disabled={missing.length > 0 || hasFieldErrors || others.length > 0 || (!isCurrent && !error)}
+        >
           Start
         </ActionButton>
       </div>

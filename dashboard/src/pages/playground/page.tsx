@@ -83,7 +83,9 @@ export function PlaygroundPage() {
           <div class="grid">
             {columns.map(
               ({ ref, served }, n) =>
-                ref !== '' && <AnswerPanel key={n} title={titleOf(ref, served)} answer={answers[n] ?? null} />,
+                ref !== '' && (
+                  <AnswerPanel key={n} title={titleOf(ref, served)} answer={answers[keyOf(n, ref)] ?? null} />
+                ),
             )}
           </div>
         </div>
@@ -101,8 +103,11 @@ function titleOf(ref: string, served: Served | undefined): string {
   return live ? `${name}, live` : `${name}, ${shortId(id)}`;
 }
 
+/** An answer belongs to its column and its deployment: another choice has none yet. */
+const keyOf = (column: number, ref: string): string => `${column} ${ref}`;
+
 function useAnswers(columns: Column[]) {
-  const [answers, setAnswers] = useState<Record<number, AskedAnswer>>({});
+  const [answers, setAnswers] = useState<Record<string, AskedAnswer>>({});
   const stopping = useRef(new AbortController());
   useEffect(() => () => stopping.current.abort(), []);
   const isRunning = Object.values(answers).some(({ totalMs }) => totalMs === null);
@@ -110,10 +115,10 @@ function useAnswers(columns: Column[]) {
     stopping.current = new AbortController();
     const { signal } = stopping.current;
     const asked = columns.flatMap(({ ref, served }, n) => (ref === '' ? [] : [{ ref, served, n }]));
-    setAnswers(Object.fromEntries(asked.map(({ n }) => [n, notAsked])));
+    setAnswers(Object.fromEntries(asked.map(({ n, ref }) => [keyOf(n, ref), notAsked])));
     for (const { ref, served, n } of asked)
       void ask({ model: ref, input, asksUsage: asksUsage(served) }, signal, (answer) =>
-        setAnswers((last) => ({ ...last, [n]: answer })),
+        setAnswers((last) => ({ ...last, [keyOf(n, ref)]: answer })),
       );
   };
   return { answers, isRunning, send, stop: () => stopping.current.abort() };

@@ -20,7 +20,9 @@ const idOf = ({ lever_summary: levers }: Session, source: Source): string | null
 export function SuggestDialog(props: DialogProps) {
   const { session, onClose } = props;
   const [source, setSource] = useState<Source>('baseline');
-  const candidateId = idOf(session, source);
+  // Those of the start: a new best must not replace a prompt that is being written.
+  const [ids] = useState({ baseline: idOf(session, 'baseline'), best: idOf(session, 'best') });
+  const candidateId = ids[source];
   const { data, error } = useResource(`suggest ${candidateId}`, async (signal) =>
     candidateId === null ? null : loadCandidate(session.session_id, candidateId, signal),
   );
