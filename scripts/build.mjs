@@ -62,8 +62,10 @@ async function bundleWorkflows() {
 }
 
 async function bundleDashboard() {
+  const configFile = join(root, 'dashboard', 'vite.config.mjs');
+  if (!existsSync(configFile)) return;
   const { build: bundle } = await import('vite');
-  await bundle({ configFile: join(root, 'dashboard', 'vite.config.mjs'), logLevel: 'warn' });
+  await bundle({ configFile, logLevel: 'warn' });
 }
 
 function isCurrent() {

@@ -4,5 +4,6 @@ import type { Recorder } from '../recorder.js';
 /** What the service says of itself. */
 export async function playService(api: Recorder): Promise<void> {
   await until('the service is ready', () => api.call('getReadiness'));
-  for (const operation of ['getService', 'getLiveness', 'listProviders', 'getWebhookSecret']) await api.call(operation);
+  await api.call('getService', { accept: 'application/json' });
+  for (const operation of ['getLiveness', 'listProviders', 'getWebhookSecret']) await api.call(operation);
 }
