@@ -10,10 +10,10 @@ const minOverlap = 4;
 const maxDepth = 64;
 
 /**
- * A printable ASCII character as percent-encoding, URLs in URLs included, or as JSON escape. The
- * lookbehind keeps the search linear in a run of backslashes.
+ * The end of a printable ASCII character as percent-encoding or JSON escape, whatever repeats before
+ * it. Without a repetition, because a run of a million would exhaust the stack of the search.
  */
-const escape = /(?:%(?:25)*|(?<!\\)\\+u00)[2-7][0-9a-f]|(?<!\\)\\+\//i;
+const escape = /%[2-7][0-9a-f]|\\(?:u00[2-7][0-9a-f]|\/)/i;
 
 /** The place of a secret in a text. */
 export interface Occurrence {

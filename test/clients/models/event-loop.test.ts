@@ -77,4 +77,4 @@ test("no model's stream holds the event loop", async () => {
     }),
     { numRuns: runs(10, 150) },
   );
-});
+}, 300_000);
