@@ -10,8 +10,8 @@ const minOverlap = 4;
 const maxDepth = 64;
 
 /**
- * The end of a printable ASCII character as percent-encoding or JSON escape, whatever repeats before
- * it. Without a repetition, because a run of a million would exhaust the stack of the search.
+ * The end of a printable ASCII character as percent-encoding or JSON escape, whatever repeats
+ * before it. No repetition: a run of a million would exhaust the stack of the search.
  */
 const escape = /%[2-7][0-9a-f]|\\(?:u00[2-7][0-9a-f]|\/)/i;
 
