@@ -4,8 +4,6 @@ import type { Event } from '../../../src/client/index.js';
 import { client } from '../client.js';
 import type { EventFold } from './event-fold.js';
 
-export type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
-
 const longestWaitMs = 10_000;
 
 /** The events of a job, each once and in order, across broken connections and sleeping laptops. */
@@ -33,11 +31,6 @@ export class EventLog {
 
   stop(): void {
     this.stopping.abort();
-  }
-
-  /** The events of one type. */
-  of<Type extends Event['type']>(type: Type): EventOf<Type>[] {
-    return this.events.filter((event): event is EventOf<Type> => event.type === type);
   }
 
   private async follow(): Promise<void> {

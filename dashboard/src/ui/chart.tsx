@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { isDark } from './theme.js';
 
-/** Options of uPlot without a size: the chart takes the width of its place. */
+/** Options of uPlot without a size: the chart takes the width of its container. */
 export type ChartOptions = Omit<uPlot.Options, 'width' | 'height'>;
 
 /** A uPlot chart. `options` must be the same object while only the data change. */
@@ -12,11 +12,11 @@ export function Chart(props: { label: string; options: ChartOptions; data: uPlot
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   useEffect(() => {
-    const place = box.current!;
-    const made = new uPlot({ ...options, width: Math.max(200, place.clientWidth), height }, data, place);
+    const container = box.current!;
+    const made = new uPlot({ ...options, width: Math.max(200, container.clientWidth), height }, data, container);
     plot.current = made;
-    const observer = new ResizeObserver(() => made.setSize({ width: Math.max(200, place.clientWidth), height }));
-    observer.observe(place);
+    const observer = new ResizeObserver(() => made.setSize({ width: Math.max(200, container.clientWidth), height }));
+    observer.observe(container);
     return () => {
       observer.disconnect();
       made.destroy();

@@ -1,4 +1,4 @@
-/** A word diff has both texts in it, whatever they are. */
+/** A word diff contains both texts. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { wordDiff } from '../../../dashboard/src/ui/diff/words.js';

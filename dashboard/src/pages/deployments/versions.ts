@@ -35,7 +35,7 @@ export function demandWords({ seeds, min_reward: least, min_improvement: improve
   return `An improvement of at least ${signed(improvement ?? 0)} ${on}: the lower end of the 95 % interval must reach it.`;
 }
 
-/** What the gate found, or what it waits for. */
+/** The verdict of the gate, or the check that is pending. */
 export function findingWords(gate: Gate): string {
   const { evaluation, candidate, incumbent, comparison } = gate;
   if (evaluation) {

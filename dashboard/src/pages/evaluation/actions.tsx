@@ -4,7 +4,7 @@ import { saveAnswer } from '../../data/download.js';
 import { go, pageOf } from '../../router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
-import { LabelsDialog } from './labels.js';
+import { LabelsDialog, type Labels } from '../search/dialogs/labels.js';
 import { isActive, type Evaluation } from './types.js';
 
 /** The buttons of an evaluation: those that its status admits. */
@@ -14,8 +14,8 @@ export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promis
   const command = (id: 'pauseEvaluation' | 'resumeEvaluation' | 'cancelEvaluation') =>
     client.value.request(id, { path, body: null }).then(onDone);
   const clone = async () => go(pageOf((await client.value.request('cloneEvaluation', { path, body: null })).job_id));
-  const archive = () =>
-    client.value.request('updateEvaluation', { path, body: { archived: !job.archived } }).then(onDone);
+  const update = (body: Partial<Labels> & { archived?: boolean }) =>
+    client.value.request('updateEvaluation', { path, body }).then(onDone);
   const download = () => saveAnswer(client.value.download('downloadEvaluationTraces', { path }), `${job.job_id}.zip`);
   return (
     <div class="actions" role="group" aria-label="Actions">
@@ -25,7 +25,9 @@ export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promis
       <button type="button" class="button" onClick={() => setLabelling(true)}>
         Edit
       </button>
-      <ActionButton run={archive}>{job.archived ? 'Unarchive' : 'Archive'}</ActionButton>
+      <ActionButton run={() => update({ archived: !job.archived })}>
+        {job.archived ? 'Unarchive' : 'Archive'}
+      </ActionButton>
       <ActionButton run={download}>Download traces</ActionButton>
       {isActive(job) && (
         <ConfirmButton
@@ -37,7 +39,7 @@ export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promis
           <p>Rows that are not finished stay without a result. What it has found stays.</p>
         </ConfirmButton>
       )}
-      {isLabelling && <LabelsDialog job={job} onDone={onDone} onClose={() => setLabelling(false)} />}
+      {isLabelling && <LabelsDialog job={job} run={update} onClose={() => setLabelling(false)} />}
     </div>
   );
 }

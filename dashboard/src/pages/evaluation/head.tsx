@@ -1,6 +1,7 @@
-import { shortId, words } from '../../format.js';
-import { link, pageOf } from '../../router.js';
-import { Badge, Tag, Time } from '../../ui/basics.js';
+import { words } from '../../format.js';
+import { pageOf } from '../../router.js';
+import { Time } from '../../ui/basics.js';
+import { JobTitle } from '../../ui/job-title.js';
 import { Actions } from './actions.js';
 import type { Evaluation } from './types.js';
 
@@ -11,15 +12,7 @@ export function Head({ job, onDone }: { job: Evaluation; onDone: () => Promise<u
     <>
       <div class="page-head">
         <div>
-          <h1>
-            {job.name ?? shortId(job.job_id)} <Badge status={job.status} />
-            {job.archived && <Tag>archived</Tag>}
-            {job.tags.map((tag) => (
-              <a key={tag} class="plain-link" href={link([], { tag })}>
-                <Tag>{tag}</Tag>
-              </a>
-            ))}
-          </h1>
+          <JobTitle job={job} />
           <p class="quiet evaluation-facts">
             <span>Evaluation</span>
             <span>

@@ -31,7 +31,7 @@ export interface Changes {
   output: Change;
 }
 
-/** All of `graph`, marked by what it changes in `before`; null: nothing is marked. */
+/** The steps of `graph`, with marks where they differ from `before`; null: without marks. */
 export function changesOf(graph: Graph, before: Graph | null): Changes {
   const earlier = before ?? graph;
   return {

@@ -15,7 +15,7 @@ import { Head } from '../search/head.js';
 import { isActive } from '../search/types.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
 import { Actions } from './actions.js';
-import { CandidateDialog } from './candidate/dialog.js';
+import { GraphCandidate } from './candidate/dialog.js';
 import { CostPanel } from './cost-panel.js';
 import { loadCandidates, loadGraphJob, loadPareto } from './data.js';
 import { GraphTab } from './graph-tab.js';
@@ -94,7 +94,7 @@ function Opened({ job }: { job: GraphJob }) {
   const [candidate, trace] = [query.get('candidate'), query.get('trace')];
   return (
     <>
-      {candidate && <CandidateDialog key={candidate} job={job} candidateId={candidate} />}
+      {candidate && <GraphCandidate key={candidate} job={job} candidateId={candidate} />}
       {trace && (
         <TraceDialog key={trace} jobId={job.job_id} traceId={trace} onClose={() => setQuery({ trace: null })} />
       )}

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { link } from '../../router.js';
-import { Badge, Tag, Time } from '../../ui/basics.js';
-import { shortId, words } from '../../format.js';
+import { Time } from '../../ui/basics.js';
+import { JobTitle } from '../../ui/job-title.js';
+import { words } from '../../format.js';
 import type { SearchJob } from './types.js';
 
 /** Which job it is, what can be done with it, and what went wrong. */
@@ -15,15 +16,7 @@ export function Head(props: { job: SearchJob; kind: string; facts?: ComponentChi
           <p class="crumbs">
             <a href={link([])}>Runs</a> / {kind}
           </p>
-          <h1>
-            {job.name ?? shortId(id)} <Badge status={job.status} />
-            {job.archived && <Tag>archived</Tag>}
-            {job.tags.map((tag) => (
-              <a key={tag} class="plain-link" href={link([], { tag })}>
-                <Tag>{tag}</Tag>
-              </a>
-            ))}
-          </h1>
+          <JobTitle job={job} />
           <p class="quiet session-facts">
             <span>{words(job.algorithm).toUpperCase()}</span>
             <span>

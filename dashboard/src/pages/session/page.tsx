@@ -5,7 +5,7 @@ import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
 import { TraceDialog } from '../../ui/trace/dialog.js';
 import { currentTab, Tabs } from '../../ui/tabs.js';
-import { CandidateDialog } from './candidate/dialog.js';
+import { SessionCandidate } from './candidate/dialog.js';
 import { CandidatesTab } from '../search/candidates/tab.js';
 import { CurvePanel } from '../search/curve-panel.js';
 import { Curve } from '../search/curve.js';
@@ -89,7 +89,7 @@ function Opened({ session }: { session: Session }) {
   const id = session.session_id;
   return (
     <>
-      {candidate && <CandidateDialog key={candidate} session={session} candidateId={candidate} />}
+      {candidate && <SessionCandidate key={candidate} session={session} candidateId={candidate} />}
       {trace && <TraceDialog key={trace} jobId={id} traceId={trace} onClose={() => setQuery({ trace: null })} />}
     </>
   );

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { Field } from '../../../ui/basics.js';
-import type { SearchJob } from '../types.js';
 import { FormDialog } from './form.js';
 
 export interface Labels {
@@ -10,11 +9,7 @@ export interface Labels {
 }
 
 /** Name, tags and notes. */
-export function LabelsDialog(props: {
-  job: SearchJob;
-  run: (labels: Labels) => Promise<unknown>;
-  onClose: () => void;
-}) {
+export function LabelsDialog(props: { job: Labels; run: (labels: Labels) => Promise<unknown>; onClose: () => void }) {
   const { job, run, onClose } = props;
   const [name, setName] = useState(job.name ?? '');
   const [tags, setTags] = useState(job.tags.join(', '));

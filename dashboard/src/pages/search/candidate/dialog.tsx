@@ -1,0 +1,41 @@
+import type { ComponentChildren } from 'preact';
+import { useResource } from '../../../data/resource.js';
+import { setQuery } from '../../../router.js';
+import { Loading, Problem } from '../../../ui/basics.js';
+import { Dialog } from '../../../ui/dialog.js';
+import { isActive, numberOf, type CandidateDetail, type Status } from '../types.js';
+import { Minibatch } from './minibatch.js';
+import { ReflectionView } from './reflection.js';
+import { Sentences } from './sentences.js';
+import { CandidateSummary } from './summary.js';
+
+const pollMs = 3_000;
+
+/** A candidate of any search: why it was accepted or rejected, and where it comes from. */
+export function CandidateDialog<Detail extends CandidateDetail>(props: {
+  candidateId: string;
+  status: Status;
+  load: (signal: AbortSignal) => Promise<Detail>;
+  /** What the kind of search shows of it, above its test. */
+  children: (candidate: Detail) => ComponentChildren;
+  belowTest?: (candidate: Detail) => ComponentChildren;
+}) {
+  const { candidateId, status, load, children, belowTest } = props;
+  const { data: candidate, error } = useResource(`candidate ${candidateId}`, load, isActive(status) ? pollMs : null);
+  return (
+    <Dialog title={`Candidate ${numberOf(candidateId)}`} onClose={() => setQuery({ candidate: null })} wide>
+      <Problem error={error} />
+      {!candidate && !error && <Loading />}
+      {candidate && (
+        <>
+          <CandidateSummary candidate={candidate} />
+          {children(candidate)}
+          <Minibatch candidate={candidate} />
+          {belowTest?.(candidate)}
+          <Sentences candidate={candidate} />
+          <ReflectionView candidate={candidate} />
+        </>
+      )}
+    </Dialog>
+  );
+}
