@@ -63,6 +63,7 @@ const settings = z.object({
   RATCHET_KEEP_TRACES_DAYS: days.optional(),
   RATCHET_KEEP_EVENTS_DAYS: days.optional(),
   RATCHET_KEEP_JOBS_DAYS: days.optional(),
+  RATCHET_KEEP_AUDIT_DAYS: days.optional(),
   RATCHET_SECRET_KEY: key32.optional(),
   RATCHET_CODEC_KEY: key32.optional(),
   RATCHET_METRICS_PORT: port.optional(),
@@ -122,11 +123,12 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     maxAnswerBytes: s.RATCHET_MAX_ANSWER_MIB * 1024 * 1024,
     /** Of requests and answers that the process holds for calls of models. */
     maxBytesInFlight: s.RATCHET_MAX_IN_FLIGHT_MIB * 1024 * 1024,
-    /** How long closed jobs and their parts are kept; null: for ever. */
+    /** How long closed jobs, their parts and audit entries are kept; null: for ever. */
     keepDays: {
       traces: s.RATCHET_KEEP_TRACES_DAYS ?? null,
       events: s.RATCHET_KEEP_EVENTS_DAYS ?? null,
       job: s.RATCHET_KEEP_JOBS_DAYS ?? null,
+      audit: s.RATCHET_KEEP_AUDIT_DAYS ?? null,
     },
     secretKey: s.RATCHET_SECRET_KEY ?? null,
     codecKey: s.RATCHET_CODEC_KEY ?? null,

@@ -67,9 +67,13 @@ test('an endpoint of traces is an http or https URL', () => {
 });
 
 test('age limits are whole days, each of its own', () => {
-  expect(readConfig({}).keepDays).toEqual({ traces: null, events: null, job: null });
-  const [traces, events, jobs] = ['TRACES', 'EVENTS', 'JOBS'].map((what) => `RATCHET_KEEP_${what}_DAYS`);
-  expect(readConfig({ [traces!]: '1' }).keepDays).toEqual({ traces: 1, events: null, job: null });
-  expect(readConfig({ [events!]: '20', [jobs!]: '300' }).keepDays).toEqual({ traces: null, events: 20, job: 300 });
+  const none = { traces: null, events: null, job: null, audit: null };
+  expect(readConfig({}).keepDays).toEqual(none);
+  const [traces, events, jobs, audit] = ['TRACES', 'EVENTS', 'JOBS', 'AUDIT'].map(
+    (what) => `RATCHET_KEEP_${what}_DAYS`,
+  );
+  expect(readConfig({ [traces!]: '1' }).keepDays).toEqual({ ...none, traces: 1 });
+  expect(readConfig({ [events!]: '20', [jobs!]: '300' }).keepDays).toEqual({ ...none, events: 20, job: 300 });
+  expect(readConfig({ [audit!]: '365' }).keepDays).toEqual({ ...none, audit: 365 });
   for (const value of ['0', '1.5', 'x', '36501']) expect(() => readConfig({ [jobs!]: value })).toThrow(jobs);
 });

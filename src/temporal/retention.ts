@@ -4,6 +4,7 @@ import type { Db } from '../storage/db/db.js';
 import type { JobRef } from '../storage/jobs/events.js';
 import { deleteEvents, deleteJob, deleteTraces } from '../storage/retention/delete.js';
 import {
+  deletables,
   hide,
   markExpired,
   markJob,
@@ -12,17 +13,17 @@ import {
   type Deletable,
   type Deletion,
 } from '../storage/retention/marks.js';
-import { deleteOrg, endJobs, readOrgs, readAnyJobs, tidyOrg } from '../storage/retention/orgs.js';
+import { deleteOldAudit, deleteOrg, endJobs, readOrgs, readAnyJobs, tidyOrg } from '../storage/retention/orgs.js';
 import { startRepeating } from '../util/repeating.js';
 import { deleteHistories } from './delete-history.js';
 
 const batch = 200;
 const hourMs = 3_600_000;
 
-/** Days that a closed job and parts of it are kept; null: for ever. */
-export type KeepDays = Record<Deletable, number | null>;
+/** Days that a closed job, parts of it, and entries of the audit log are kept; null: for ever. */
+export type KeepDays = Record<Deletable | 'audit', number | null>;
 
-const keepAll: KeepDays = { traces: null, events: null, job: null };
+const keepAll: KeepDays = { traces: null, events: null, job: null, audit: null };
 
 export interface RetentionOptions {
   /** Default: everything is kept. */
@@ -55,7 +56,7 @@ export function startRetention(
       const stoppable = untilStopped(db, stopping);
       if (performance.now() >= nextSearchAt) {
         await markAllExpired(stoppable, log, keep);
-        onSizes?.(await tidyAll(stoppable, log));
+        onSizes?.(await tidyAll(stoppable, log, keep.audit));
         nextSearchAt = performance.now() + hourMs;
       }
       await deleteAllMarked(client, stoppable, log, stopping);
@@ -111,7 +112,8 @@ async function deleteMarked(client: Client, db: Db, { what, ...job }: Deletion):
 }
 
 async function markAllExpired(db: Db, log: Logger, keep: KeepDays): Promise<void> {
-  for (const [what, days] of Object.entries(keep) as [Deletable, number | null][]) {
+  for (const what of deletables) {
+    const days = keep[what];
     if (days === null) continue;
     for (;;) {
       const jobs = await db.worker((tx) => readExpired(tx, what, days, batch));
@@ -134,10 +136,11 @@ async function markOne(db: Db, log: Logger, job: JobRef, what: Deletable): Promi
   }
 }
 
-async function tidyAll(db: Db, log: Logger): Promise<Map<string, number>> {
+async function tidyAll(db: Db, log: Logger, auditDays: number | null): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   for (const orgId of await db.worker((tx) => readOrgs(tx, 'live'))) {
     try {
+      if (auditDays !== null) await deleteOldAudit(db, orgId, auditDays);
       sizes.set(orgId, await db.org(orgId, (tx) => tidyOrg(tx, orgId)));
     } catch (err) {
       log.warn({ err, organization: orgId }, 'organization not tidied; retrying in an hour');

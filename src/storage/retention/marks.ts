@@ -8,7 +8,8 @@ import type { Tx } from '../db/db.js';
 import { lockJob, type JobRef } from '../jobs/events.js';
 
 /** What can be deleted of a closed job. */
-export type Deletable = 'traces' | 'events' | 'job';
+export const deletables = ['traces', 'events', 'job'] as const;
+export type Deletable = (typeof deletables)[number];
 
 /** A job, or a part of it, that is marked. */
 export interface Deletion extends JobRef {

@@ -66,6 +66,21 @@ export async function deleteOrg(db: Db, id: string): Promise<void> {
   await db.org(id, (tx) => tx.query('delete from orgs where id = $1', [id]));
 }
 
+/** Deletes entries of the audit log that are older than `days`, in batches. */
+export async function deleteOldAudit(db: Db, orgId: string, days: number): Promise<void> {
+  const deleteSome = async (tx: Tx) => {
+    await tx.query("select set_config('app.audit_days', $1, true)", [String(days)]);
+    return tx.query(
+      `delete from audit_log where id in (
+         select id from audit_log
+          where org_id = $1 and created_at < now() - make_interval(days => $2) order by created_at limit $3)
+       returning 1`,
+      [orgId, days, rowsPerBatch],
+    );
+  };
+  while ((await db.org(orgId, deleteSome)).length > 0);
+}
+
 /** Days for which the spend of deleted jobs and of deployments' calls is kept. */
 const spendDays = 7;
 

@@ -18,7 +18,7 @@ import { startRowsWorld } from '../../support/worlds/rows.js';
 
 const on = serviceOfFile(() => startRowsWorld());
 
-const never = { traces: null, events: null, job: null };
+const never = { traces: null, events: null, job: null, audit: null };
 /** What a worker does at its start and once an hour. */
 async function sweep(keep: Partial<KeepDays>): Promise<ReadonlyMap<string, number>> {
   let sizes: ReadonlyMap<string, number> = new Map();

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { deleteRows } from '../../../src/storage/retention/delete.js';
-import { deleteOrg, markOrg, readAnyJobs } from '../../../src/storage/retention/orgs.js';
+import { deleteOldAudit, deleteOrg, markOrg, readAnyJobs } from '../../../src/storage/retention/orgs.js';
 import { fillEveryTable, tables } from '../../support/every-table.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 
@@ -46,4 +46,24 @@ test('an organization with jobs is not deleted, and one without leaves no row in
   await deleteOrg(db, 'one');
   expect(await rowsOf('one')).toEqual(Object.fromEntries(tables.map((table) => [table, 0])));
   expect(await rowsOf('two')).toEqual(before);
+});
+
+test('entries of the audit log end by their age, and only where it is named', async () => {
+  const ages = { fresh: 0, young: 8, old: 10 };
+  for (const [name, days] of Object.entries(ages))
+    await admin.query(
+      `insert into audit_log (id, org_id, action, params, status, created_at)
+       values ($1, 'two', 'a', '{}', 200, now() - make_interval(days => $2))`,
+      [name, days],
+    );
+  const left = async () =>
+    (await admin.query<{ id: string }>('select id from audit_log where id = any($1)', [Object.keys(ages)])).rows
+      .map(({ id }) => id)
+      .sort();
+  await db.org('two', (tx) => tx.query("delete from audit_log where org_id = 'two'"));
+  expect(await left()).toEqual(['fresh', 'old', 'young']);
+  await deleteOldAudit(db, 'one', 1);
+  expect(await left()).toEqual(['fresh', 'old', 'young']);
+  await deleteOldAudit(db, 'two', 9);
+  expect(await left()).toEqual(['fresh', 'young']);
 });

@@ -889,7 +889,7 @@ create policy org on orgs
   using (id = current_setting('app.org', true))
   with check (id = current_setting('app.org', true));
 
--- Only the deletion of an organization deletes it, its snapshots, and final entries of its log.
+-- Only the deletion of an organization deletes it and its snapshots.
 create policy in_deletion on orgs as restrictive for delete using (deleted_at is not null);
 create policy in_deletion on snapshots as restrictive for delete
   using (exists (select from orgs o where o.id = org_id and o.deleted_at is not null));
@@ -903,7 +903,8 @@ create policy key_lookup on limits for select
   using (current_setting('app.scope', true) = 'auth'
          and exists (select from api_keys k where k.org_id = limits.org_id and limits.subject in (k.id, k.org_id)));
 
--- Entries of the audit log are final once they have a status.
+-- Entries of the audit log are final once they have a status; their age and the deletion of their
+-- organization delete them.
 alter table audit_log enable row level security;
 alter table audit_log force row level security;
 create policy org on audit_log for select
@@ -917,6 +918,10 @@ create policy withdraw on audit_log for delete
 create policy in_deletion on audit_log for delete
   using (org_id = current_setting('app.org', true)
          and exists (select from orgs o where o.id = org_id and o.deleted_at is not null));
+-- Their age limit, which only the retention sets. Without it no row is older.
+create policy expire on audit_log for delete
+  using (org_id = current_setting('app.org', true)
+         and created_at < now() - make_interval(days => nullif(current_setting('app.audit_days', true), '')::int));
 
 -- An operator lists the organizations, and sees no other table.
 create policy operator on orgs for select using (current_setting('app.scope', true) = 'operator');
