@@ -45,7 +45,9 @@ function commitOf(ref) {
 async function check() {
   const flags = options.flatMap((name) => (given(name) ? [`--${name}`, given(name)] : []));
   const args = [ratchet, 'check', '--against', commit, '--report', report, '--json', ...flags];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  // The token is for the comment alone.
+  const others = { ...env, CHECK_TOKEN: undefined };
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: others });
   const ended = new Promise((resolve) => child.once('close', resolve));
   return { out: await text(child.stdout), code: await ended };
 }

@@ -82,6 +82,19 @@ async function act(inputs: Record<string, string> = {}) {
   return { code, out: out(), err: err(), outputs, summary: readFileSync(env.GITHUB_STEP_SUMMARY, 'utf8') };
 }
 
+test('the check does not see the token of GitHub', async () => {
+  writeFileSync(join(work, 'prompt.txt'), solving(4));
+  const seen = join(work, '..', 'seen');
+  const spy = join(work, '..', 'spy.cjs');
+  writeFileSync(
+    spy,
+    `if (process.argv[2] === 'check') require('fs').writeFileSync(${JSON.stringify(seen)}, JSON.stringify(process.env));`,
+  );
+  expect((await act({ NODE_OPTIONS: `--require=${spy}` })).code).toBe(0);
+  expect(JSON.parse(readFileSync(seen, 'utf8'))).toMatchObject({ RATCHET_URL: on.service.url });
+  expect(readFileSync(seen, 'utf8')).not.toContain(token);
+}, 60_000);
+
 const evaluations = async () =>
   ((await on.service.api.call('GET', '/api/v1/offline/jobs?limit=100')) as { data: unknown[] }).data.length;
 
