@@ -42,6 +42,8 @@ interface ToolAnswer {
   id?: string;
   lowest?: { reward: number; trace_id: string }[];
   jobs?: object[];
+  candidates?: { messages: { content: string }[] }[];
+  next_cursor?: string | null;
   /** The text of a call that failed. */
   error?: string;
 }
@@ -56,7 +58,7 @@ async function call(name: string, args: Record<string, unknown>, onprogress?: ()
 test('the tools say what they take, and which of them only read', async () => {
   const { tools } = await client.listTools();
   const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
-  expect(reading).toEqual(['list_jobs', 'watch', 'results', 'trace', 'compare']);
+  expect(reading).toEqual(['list_jobs', 'watch', 'results', 'list_candidates', 'trace', 'compare']);
   expect(tools.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, 'control', 'deploy']);
   for (const { description, inputSchema } of tools) {
     expect(description).not.toBe('');
@@ -86,6 +88,13 @@ test('an agent evaluates, reads why rows failed, optimizes, compares and deploys
   expect(await call('results', { id: started.id })).toMatchObject({ verdict: 'better' });
   expect((await call('list_jobs', { limit: 1 })).jobs).toMatchObject([{ job_id: started.id }]);
 
+  const first = await call('list_candidates', { id: started.id, limit: 1 });
+  expect(first.candidates).toMatchObject([{ is_baseline: true, decision: { reason: 'baseline' } }]);
+  expect(first.candidates![0]!.messages[0]!.content).toContain(rowsBaseline);
+  const others = await call('list_candidates', { id: started.id, cursor: first.next_cursor });
+  const prompts = others.candidates!.map(({ messages }) => JSON.stringify(messages));
+  expect(prompts.some((prompt) => prompt.includes('rule-'))).toBe(true);
+
   const deployed = await call('deploy', { source: started.id, name: 'agents' });
   expect(await call('watch', { id: deployed.id })).toMatchObject({ status: 'ready', live: true });
 }, 60_000);
@@ -104,6 +113,7 @@ test.each([
   ['optimize', { prompt: 'prompt.txt', scorer: 'exactly' }, 'scorer'],
   ['results', { id: 'evl_00000000000000000000000000000000' }, '404'],
   ['watch', { id: 'job 7' }, 'job 7'],
+  ['list_candidates', { id: 'evl_00000000000000000000000000000000' }, '404'],
   ['compare', { a: 'none', b: 'none' }, '404'],
 ])('%s %j fails with the reason', async (tool, args, reason) => {
   expect((await call(tool, args)).error).toContain(reason);

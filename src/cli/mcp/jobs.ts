@@ -7,6 +7,7 @@ import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { Api } from '../service/api.js';
 import { control, newestJobs, pathOf, resultsOf } from '../commands/jobs.js';
 import { answer, reads } from './answer.js';
+import { candidatesOf } from './candidates.js';
 
 const id = z.string().describe('Id of a session (ses_…), an evaluation (evl_…), a graph job (grf_…) or a deployment.');
 /** Clients give a call a minute. */
@@ -49,6 +50,21 @@ export function registerJobTools(server: McpServer, api: Api): void {
       const found = await resultsOf(api, id);
       return answer(kindOf(id) === 'evaluation' ? withLowest(found as EvaluationResults) : found);
     },
+  );
+
+  server.registerTool(
+    'list_candidates',
+    {
+      description:
+        'The prompts that a session or graph job considered, with reward, parents and why each was accepted or rejected; the baseline first.',
+      inputSchema: z.strictObject({
+        id: z.string().describe('Id of a session (ses_…) or a graph job (grf_…).'),
+        limit: z.int().min(1).max(50).default(20),
+        cursor: z.string().optional().describe('next_cursor of the answer before.'),
+      }),
+      annotations: reads,
+    },
+    async ({ id, ...page }) => answer(await candidatesOf(api, id, page)),
   );
 
   server.registerTool(
