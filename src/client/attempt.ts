@@ -20,28 +20,22 @@ export async function attempt<T>(fetch: Fetch, outgoing: Outgoing, read: (respon
   const { url, method, headers, body, signal: parent, timeoutMs } = outgoing;
   const call = `${method} ${new URL(url).pathname}`;
   const controller = new AbortController();
-  const follow = () => controller.abort(parent?.reason);
   const timer = setTimeout(() => controller.abort(), timeoutMs);
-  if (parent?.aborted) follow();
-  parent?.addEventListener('abort', follow, { once: true });
-  let isOpen = false;
+  // `any` holds its sources' dependents weakly, so a signal that outlives the call keeps nothing.
+  const signal = parent ? AbortSignal.any([parent, controller.signal]) : controller.signal;
   try {
-    const { signal } = controller;
     const init: RequestInit = { method, headers, signal, ...(body !== undefined && { body }) };
     // Streams as bodies need it, in Node and in browsers.
     const streamed = { ...init, duplex: 'half' as const };
     const response = await fetch(url, body instanceof ReadableStream ? streamed : init);
     if (!response.ok) throw await errorOf(call, response);
-    const result = await read(response);
-    isOpen = result instanceof Response;
-    return result;
+    return await read(response);
   } catch (error) {
     if (parent?.aborted) throw parent.reason;
     if (error instanceof RatchetError) throw error;
     throw failure(call, error, controller.signal.aborted ? timeoutMs : null);
   } finally {
     clearTimeout(timer);
-    if (!isOpen) parent?.removeEventListener('abort', follow);
   }
 }
 

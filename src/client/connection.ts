@@ -24,6 +24,7 @@ export interface Call extends CallOptions {
   path?: Record<string, string | number> | undefined;
   query?: object | undefined;
   body?: unknown;
+  maxRetries?: number | undefined;
   content?: { type: string; data: Blob | string | ReadableStream<Uint8Array> };
 }
 
@@ -32,13 +33,13 @@ const defaultUrl = 'http://127.0.0.1:8787';
 /** The service, its key, and the rules of repetition. */
 export class Connection {
   readonly timeoutMs: number;
+  readonly maxRetries: number;
   private readonly url: string;
   private readonly apiKey: string | undefined;
   private readonly fetch: Fetch;
-  private readonly maxRetries: number;
 
   constructor({ url, apiKey, fetch: given, maxRetries = 4, timeoutMs = 60_000 }: RatchetOptions) {
-    this.url = (url ?? environment('RATCHET_URL') ?? defaultUrl).replace(/\/+$/, '');
+    this.url = checkedUrl(url ?? environment('RATCHET_URL') ?? defaultUrl);
     this.apiKey = apiKey ?? environment('RATCHET_API_KEY');
     this.fetch = given ?? ((target, init) => fetch(target, init));
     this.maxRetries = maxRetries;
@@ -48,7 +49,7 @@ export class Connection {
   /** Sends a call until it succeeds or fails for good; `own`: headers of its operation. */
   async send<T>(id: OperationId, call: Call, read: (response: Response) => T | Promise<T>, own: object = {}) {
     const { method, path, takesKey } = routes[id];
-    const { body, content, signal, timeoutMs = this.timeoutMs } = call;
+    const { body, content, signal, timeoutMs = this.timeoutMs, maxRetries = this.maxRetries } = call;
     const type = content?.type ?? (body === undefined ? undefined : 'application/json');
     const headers = new Headers({
       ...(this.apiKey !== undefined && { authorization: `Bearer ${this.apiKey}` }),
@@ -64,7 +65,7 @@ export class Connection {
     // A stream is read once. Other content has an id that follows from it.
     const isStream = content?.data instanceof ReadableStream;
     const isRepeatable = method !== 'POST' || takesKey || content !== undefined;
-    const rule = { isRepeatable, maxRetries: isStream ? 0 : this.maxRetries, signal };
+    const rule = { isRepeatable, maxRetries: isStream ? 0 : maxRetries, signal };
     return withRetries(rule, (tries) =>
       attempt(this.fetch, outgoing, read).catch((error: unknown) => {
         // The try before deleted it, and its answer was lost.
@@ -74,4 +75,13 @@ export class Connection {
       }),
     );
   }
+}
+
+/** A base URL without slashes at its end. */
+function checkedUrl(url: string): string {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new RatchetError(`url: "${url.slice(0, 200)}" is no URL that begins with http:// or https://.`, {
+      code: 'invalid_url',
+    });
+  return url.replace(/\/+$/, '');
 }

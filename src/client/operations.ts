@@ -4,6 +4,8 @@ import { followEvents } from './events.js';
 import type { Answer, CallOptions, EventOptions, EventsOperation, Item, JsonOperation } from './types.js';
 import type { LastArgs, ListOperation, OperationId, Path } from './types.js';
 
+/** Enough for a restart of the service: about a minute and a half. */
+const streamRetries = 12;
 const json = { accept: 'application/json' };
 
 /** The operations of the service, called by their ids. */
@@ -38,7 +40,8 @@ export class Operations {
 
   /** The events of a job after `since`, up to its end, across broken connections. */
   events<Id extends EventsOperation>(id: Id, args: EventOptions & { path: Path<Id> }): AsyncGenerator<Event, void> {
-    const { since = 0, onOpen, ...call } = args;
+    const { since = 0, onOpen, maxRetries, ...others } = args;
+    const call = { ...others, maxRetries: maxRetries ?? Math.max(this.connection.maxRetries, streamRetries) };
     const open = async (after: number) => {
       const headers = { accept: 'text/event-stream', 'last-event-id': String(after) };
       const response = await this.connection.send(id, call, (each) => each, headers);

@@ -1,8 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { getEventListeners } from 'node:events';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Ratchet, RatchetError, type JsonOperation } from '../../src/client/index.js';
 import { listen } from '../support/loopback.js';
 import { serviceOfFile } from '../support/service-of-file.js';
+import { until } from '../support/until.js';
 import { startFaultProxy, type Fault, type FaultProxy } from './fault-proxy.js';
 import { clientOf, evaluationOf, policy, sums } from './world.js';
 
@@ -198,4 +200,64 @@ describe('against chosen answers', () => {
       code: 'invalid_answer',
     });
   });
+});
+
+describe('the event stream of a service that is away', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  const evaluation = { path: { job_id: 'evl_1' } };
+  /** A service that is away before the stream, and again before its end. */
+  const away = (requests: number, stream = '') => {
+    let asked = 0;
+    const client = new Ratchet({
+      url: 'http://x',
+      apiKey: 'x',
+      fetch: async () => {
+        asked += 1;
+        if (asked % (requests + 1) !== 0) throw new TypeError('fetch failed');
+        return asked > 2 * requests ? new Response(null, { status: 204 }) : new Response(stream);
+      },
+    });
+    return { client, asked: () => asked };
+  };
+  const inLongTime = async <T>(call: Promise<T>): Promise<T> => {
+    call.catch(() => undefined);
+    await jest.advanceTimersByTimeAsync(600_000);
+    return call;
+  };
+
+  test('is tried 12 times again after each event', async () => {
+    const { client, asked } = away(12, 'data: {"seq":1,"type":"job_started"}\n\n');
+    expect(await inLongTime(count(client.events('listEvaluationEvents', evaluation)))).toBe(1);
+    expect(asked()).toBe(26);
+  });
+
+  test('ends after 12 tries without an answer, or after as many as its caller allows', async () => {
+    for (const [options, requests] of [
+      [{}, 13],
+      [{ maxRetries: 1 }, 2],
+    ] as const) {
+      const { client, asked } = away(1_000);
+      const events = client.events('listEvaluationEvents', { ...evaluation, ...options });
+      expect(await failureOf(inLongTime(count(events)))).toMatchObject({ code: 'unreachable' });
+      expect(asked()).toBe(requests);
+    }
+  });
+});
+
+test('a signal that outlives its calls keeps no listener', async () => {
+  const { signal } = new AbortController();
+  const client = clientOf(on.service);
+  const { body } = await client.download('listProviders', { signal });
+  await new Response(body).text();
+  const left = await client.download('listProviders', { signal });
+  await left.body!.cancel();
+  await client.evaluations.handle((await client.createEvaluation(evaluationOf(2))).id).wait({ signal });
+  await until('the listeners are gone', () => getEventListeners(signal, 'abort').length === 0);
+});
+
+test.each(['127.0.0.1:8787', 'nowhere', 'ftp://x'])('the url %j is refused with the name of the field', (url) => {
+  expect(() => new Ratchet({ url })).toThrow(expect.objectContaining({ code: 'invalid_url', status: null }));
+  expect(() => new Ratchet({ url })).toThrow(/^url: .*http/);
 });

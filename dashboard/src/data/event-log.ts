@@ -55,7 +55,7 @@ export class EventLog {
   private open(stopped: AbortSignal): AsyncGenerator<Event, void> {
     const { path } = this;
     const onOpen = () => (this.state.value = 'live');
-    const options = { path, since: this.events.at(-1)?.seq ?? 0, signal: stopped, onOpen };
+    const options = { path, since: this.events.at(-1)?.seq ?? 0, signal: stopped, onOpen, maxRetries: 4 };
     if (path.job_id.startsWith('evl_')) return client.value.events('listEvaluationEvents', options);
     if (path.job_id.startsWith('grf_')) return client.value.events('listGraphJobEvents', options);
     if (path.job_id.startsWith('dep_')) return client.value.events('listDeploymentEvents', options);
