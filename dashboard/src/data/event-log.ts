@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { Event } from '../../../src/client/index.js';
 import { client } from '../client.js';
 import type { EventFold } from './event-fold.js';
+import { isFinal } from './loads.js';
 
 const longestWaitMs = 10_000;
 
@@ -11,7 +12,7 @@ export class EventLog {
   readonly events: Event[] = [];
   /** Grows when events were added; at most once a frame. */
   readonly version = signal(0);
-  readonly state = signal<'live' | 'reconnecting' | 'ended'>('live');
+  readonly state = signal<'live' | 'reconnecting' | 'ended' | 'failed'>('live');
   private readonly stopping = new AbortController();
   private readonly path: { session_id: string; job_id: string; deployment_id: string };
   private isShowing = false;
@@ -44,9 +45,11 @@ export class EventLog {
         }
         this.state.value = 'ended';
         return;
-      } catch {
+      } catch (error) {
+        if (stopped.aborted) return;
+        this.state.value = isFinal(error) ? 'failed' : 'reconnecting';
+        if (isFinal(error)) return;
         // The state tells the reader; the next connection goes on after the last event.
-        if (!stopped.aborted) this.state.value = 'reconnecting';
       }
       await waitOrWake(Math.min(longestWaitMs, 500 * 2 ** tries), stopped);
     }

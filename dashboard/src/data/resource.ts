@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { isFinal, Loads } from './loads.js';
 
 export interface Resource<T> {
   /** The last answer; stays while a newer one loads or fails. */
@@ -10,7 +11,7 @@ export interface Resource<T> {
 
 /**
  * What `load` returns, while `key` stays the same; asks again every `pollMs` while the page is
- * visible.
+ * visible, until the service answers that there is nothing to see.
  */
 export function useResource<T>(
   key: string,
@@ -20,28 +21,34 @@ export function useResource<T>(
   const [state, setState] = useState<{ key: string; data?: T; error?: Error }>({ key });
   const latest = useRef(load);
   latest.current = load;
-  const aborter = useRef(new AbortController());
 
-  const reload = useCallback(async () => {
-    const { signal } = aborter.current;
-    try {
-      const data = await latest.current(signal);
-      if (!signal.aborted) setState({ key, data });
-    } catch (error) {
-      if (!signal.aborted) setState((last) => ({ ...(last.key === key ? last : { key }), error: error as Error }));
-    }
+  const { loads, stop } = useMemo(() => {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const run = async () => {
+      if (signal.aborted) return;
+      try {
+        const data = await latest.current(signal);
+        if (!signal.aborted) setState({ key, data });
+      } catch (error) {
+        if (!signal.aborted) setState((last) => ({ ...(last.key === key ? last : { key }), error: error as Error }));
+      }
+    };
+    return { loads: new Loads(run), stop: () => stopping.abort() };
   }, [key]);
+  const reload = useCallback(() => loads.again(), [loads]);
 
   useEffect(() => {
-    aborter.current = new AbortController();
     void reload();
-    return () => aborter.current.abort();
-  }, [reload]);
+    return stop;
+  }, [reload, stop]);
 
+  const isCurrent = state.key === key;
+  const isPolled = pollMs !== null && !(isCurrent && isFinal(state.error));
   useEffect(() => {
-    if (pollMs === null) return;
+    if (!isPolled) return;
     const poll = () => {
-      if (!document.hidden) void reload();
+      if (!document.hidden) loads.poll();
     };
     const timer = setInterval(poll, pollMs);
     document.addEventListener('visibilitychange', poll);
@@ -49,8 +56,7 @@ export function useResource<T>(
       clearInterval(timer);
       document.removeEventListener('visibilitychange', poll);
     };
-  }, [reload, pollMs]);
+  }, [loads, isPolled, pollMs]);
 
-  const isCurrent = state.key === key;
   return { data: isCurrent ? state.data : undefined, error: isCurrent ? state.error : undefined, reload };
 }

@@ -10,7 +10,7 @@ export function DeploymentEvents({ id }: { id: string }) {
       title="Events"
       aside={
         log.state.value !== 'ended' && (
-          <Badge status={log.state.value} text={log.state.value === 'live' ? 'following' : 'reconnecting'} />
+          <Badge status={log.state.value} text={log.state.value === 'live' ? 'following' : log.state.value} />
         )
       }
     >
