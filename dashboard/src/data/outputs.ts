@@ -10,11 +10,12 @@ const pageSize = 100;
 
 /** Texts of the results of an evaluation, read in pages as rows come into view. */
 export class Outputs {
-  /** Grows when texts have arrived. */
+  /** Grows when texts have arrived, or a page of them has failed. */
   readonly version = signal(0);
   readonly error = signal<Error | null>(null);
   private readonly texts = new Map<string, ResultTexts>();
   private readonly loading = new Set<number>();
+  private readonly failed = new Set<number>();
   private readonly stopping = new AbortController();
   private readonly id: string;
 
@@ -32,8 +33,26 @@ export class Outputs {
 
   /** Asks for the texts of a result unless they are there; `index`: its place in all results. */
   want(traceId: string, index: number): void {
-    const page = Math.floor(index / pageSize);
-    if (this.texts.has(traceId) || this.loading.has(page)) return;
+    const page = pageOf(index);
+    if (!this.texts.has(traceId) && !this.failed.has(page)) this.ask(page);
+  }
+
+  /** Whether the texts of the result at a place could not be read. */
+  hasFailed(index: number): boolean {
+    return this.failed.has(pageOf(index));
+  }
+
+  /** Asks again for the pages that have failed. */
+  retry(): void {
+    const pages = [...this.failed];
+    this.failed.clear();
+    this.error.value = null;
+    this.version.value += 1;
+    for (const page of pages) this.ask(page);
+  }
+
+  private ask(page: number): void {
+    if (this.loading.has(page)) return;
     this.loading.add(page);
     void this.load(page).finally(() => this.loading.delete(page));
   }
@@ -42,13 +61,16 @@ export class Outputs {
     const { signal: stopped } = this.stopping;
     try {
       for (const text of await readPage(this.id, page * pageSize, stopped)) this.texts.set(text.trace_id, text);
-      this.error.value = null;
-      this.version.value += 1;
     } catch (error) {
-      if (!stopped.aborted) this.error.value = error as Error;
+      if (stopped.aborted) return;
+      this.failed.add(page);
+      this.error.value = error as Error;
     }
+    this.version.value += 1;
   }
 }
+
+const pageOf = (index: number): number => Math.floor(index / pageSize);
 
 async function readPage(id: string, offset: number, stopped: AbortSignal): Promise<ResultTexts[]> {
   const query = { include: 'outputs', limit: pageSize, offset } as const;

@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import { useOutputs } from '../../data/outputs.js';
 import { Choice } from '../../ui/choice.js';
-import { Empty, Panel, Problem } from '../../ui/basics.js';
+import { Empty, Panel } from '../../ui/basics.js';
+import { OutputsProblem } from '../../ui/outputs-problem.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { PairRow } from './pair-row.js';
 import { choosePairs, type Order, type Outcome, type Pair, type SideRow } from './rows.js';
@@ -27,7 +28,7 @@ export function Pairs(props: { comparison: Comparison; pairs: Pair[]; a: SideRow
         <Choice label="Rows" value={outcome} options={names} onChange={setOutcome} />
         <Choice label="Order" value={order} options={orderNames} onChange={setOrder} />
       </div>
-      <Problem error={outputs.find((each) => each.error.value !== null)?.error.value} />
+      <OutputsProblem outputs={outputs} />
       {pairs.length !== comparison.seeds_compared && (
         <p class="note">
           These are all {pairs.length} common rows; the counts and the verdict are over the {comparison.seeds_compared}{' '}

@@ -31,7 +31,12 @@ export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs
       {columns.map(({ job }, n) => (
         <div key={job.job_id} role="cell" class="matrix-cell">
           {row.cells[n] ? (
-            <Cell id={job.job_id} result={row.cells[n]} texts={texts[n]} />
+            <Cell
+              id={job.job_id}
+              result={row.cells[n]}
+              texts={texts[n]}
+              isUnread={outputs[n]!.hasFailed(places[n]!.get(row.cells[n].trace_id)!)}
+            />
           ) : (
             <span class="quiet">{isActive(job) ? 'not finished' : 'not of this evaluation'}</span>
           )}
@@ -41,9 +46,11 @@ export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs
   );
 }
 
-function Cell({ id, result, texts }: { id: string; result: Result; texts: ResultTexts | undefined }) {
+function Cell(props: { id: string; result: Result; texts: ResultTexts | undefined; isUnread: boolean }) {
+  const { id, result, texts, isUnread } = props;
   const isFailed = result.status === 'failed';
-  const text = isFailed ? (result.error ?? 'failed') : (texts?.output ?? (texts ? 'no output' : '…'));
+  const missing = texts ? 'no output' : isUnread ? 'output not read' : '…';
+  const text = isFailed ? (result.error ?? 'failed') : (texts?.output ?? missing);
   const share = Math.min(1, Math.max(0, result.reward ?? 0));
   return (
     <button

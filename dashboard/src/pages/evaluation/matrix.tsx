@@ -2,7 +2,8 @@ import { useMemo } from 'preact/hooks';
 import { useOutputs } from '../../data/outputs.js';
 import { reward, shortId } from '../../format.js';
 import { pageOf, route, setQuery } from '../../router.js';
-import { Badge, Empty, Problem } from '../../ui/basics.js';
+import { Badge, Empty } from '../../ui/basics.js';
+import { OutputsProblem } from '../../ui/outputs-problem.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { MatrixRow } from './matrix-row.js';
 import { chooseRows, filters, rowsOf, sorts, type Filter, type Sort } from './rows.js';
@@ -40,7 +41,6 @@ export function Matrix({ columns }: { columns: Column[] }) {
   const all = useMemo(() => rowsOf(columns), [columns]);
   const rows = useMemo(() => chooseRows(all, filter, sort), [all, filter, sort]);
   const places = useMemo(() => columns.map(placesOf), [columns]);
-  const error = outputs.find((each) => each.error.value !== null)?.error.value;
   return (
     <>
       <div class="filters">
@@ -50,7 +50,7 @@ export function Matrix({ columns }: { columns: Column[] }) {
           {rows.length} of {all.length} rows
         </span>
       </div>
-      <Problem error={error} />
+      <OutputsProblem outputs={outputs} />
       {rows.length === 0 ? (
         <Empty>{all.length === 0 ? 'No row is finished yet.' : 'No row passes the filter.'}</Empty>
       ) : (
