@@ -82,3 +82,11 @@ test('the clock stands still in a pause and between the end and an extension', (
   expect(columnsOf(curve, 'minutes', none).columns[0]).toEqual([1, 2, 3, 4, 11]);
   expect(curve.minutesAt(Date.parse(minute(92)))).toBe(12);
 });
+
+test('until all events of an ended search are read, its time ends at the last one', () => {
+  const curve = curveOf(search);
+  expect(curve.minutes).toBe(4);
+  curve.add(event('job_complete', 6));
+  curve.add(event('artifact_ready', 500));
+  expect(curve.minutes).toBe(6);
+});

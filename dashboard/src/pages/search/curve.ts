@@ -30,11 +30,13 @@ export class Curve {
   baseline: number | null = null;
   rollouts = 0;
   private ranMs = 0;
+  private lastAt = 0;
   /** When the clock began to run; null: it stands still. */
   private runsSince: number | null = null;
 
   add(event: Event): void {
     const at = Date.parse(event.ts);
+    this.lastAt = at;
     switch (event.type) {
       case 'session_started':
       case 'job_started':
@@ -67,6 +69,11 @@ export class Curve {
         break;
       default:
     }
+  }
+
+  /** Minutes that the search had run at its last event. */
+  get minutes(): number {
+    return this.minutesAt(this.lastAt);
   }
 
   /** Minutes that the search had run at a time. */

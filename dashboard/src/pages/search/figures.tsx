@@ -67,7 +67,8 @@ function RunTime({ job, curve }: { job: SearchJob; curve: Curve }) {
     const timer = setInterval(() => tick((n) => n + 1), 1_000);
     return () => clearInterval(timer);
   }, [isRunning]);
-  const minutes = curve.minutesAt(Date.now());
+  // While the events of an ended search are still coming, its clock seems to run.
+  const minutes = isRunning ? curve.minutesAt(Date.now()) : curve.minutes;
   return (
     <>
       {job.started_at === null ? '–' : duration(minutes * 60_000)}
