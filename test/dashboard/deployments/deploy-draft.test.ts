@@ -3,6 +3,7 @@ import { createDeploymentSchema } from '../../../src/contracts/deployments/deplo
 import {
   deployRequest,
   emptyDeploy,
+  mayLackOptions,
   missingOf,
   nameOf,
   type DeployDraft,
@@ -51,4 +52,11 @@ test('each missing part is named', () => {
 test('a name of a run becomes a name of a deployment', () => {
   expect(nameOf('Support routing (2)')).toBe('support-routing-2');
   expect(nameOf('— v1')).toBe('v1');
+});
+
+test('the scorer of the run lacks its options until some are given, or another type is chosen', () => {
+  const asRun = { ...onRows, jobScorer: 'numeric', scorer: { type: 'numeric', values: {} } };
+  expect(mayLackOptions(asRun)).toBe(true);
+  expect(mayLackOptions({ ...asRun, scorer: { type: 'numeric', values: { tolerance: '1' } } })).toBe(false);
+  expect(mayLackOptions({ ...asRun, scorer: { type: 'exact', values: {} } })).toBe(false);
 });

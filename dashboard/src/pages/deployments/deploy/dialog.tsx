@@ -89,6 +89,7 @@ function useDefaults(source: string) {
     const { columns } = await client.value.datasets.get(dataset.dataset_id, { signal });
     return {
       ...{ name: nameOf(name ?? ''), datasetId: dataset.dataset_id, scorer: { type: dataset.scorer, values: {} } },
+      jobScorer: dataset.scorer,
       ...guessColumns(columns.map((column) => column.name)),
     };
   });

@@ -2,7 +2,7 @@ import { Field } from '../../../ui/basics.js';
 import { scorerKinds } from '../../../ui/scorer/kinds.js';
 import { ScorerFields } from '../../../ui/scorer/fields.js';
 import { DatasetFields } from './dataset-fields.js';
-import type { DeployDraft } from './draft.js';
+import { mayLackOptions, type DeployDraft } from './draft.js';
 
 interface Props {
   draft: DeployDraft;
@@ -87,6 +87,9 @@ function RowsFields({ draft, onChange, errorAt }: Props) {
         onChange={(scorer) => onChange({ scorer })}
         errorAt={(field) => (field === '' ? errorAt('/gate/scorer', ofScorer) : errorAt(`/gate/scorer/${field}`))}
       />
+      {mayLackOptions(draft) && (
+        <p class="note">The scorer of the run may have options, which the service does not show: fill them in here.</p>
+      )}
       <Seeds
         {...{ draft, onChange, errorAt }}
         label="Rows (optional)"
