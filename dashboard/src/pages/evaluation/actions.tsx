@@ -4,6 +4,7 @@ import { saveAnswer } from '../../data/download.js';
 import { go, pageOf } from '../../router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
+import { CloneButton } from '../search/dialogs/clone.js';
 import { LabelsDialog, type Labels } from '../search/dialogs/labels.js';
 import { isActive, type Evaluation } from './types.js';
 
@@ -21,7 +22,7 @@ export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promis
     <div class="actions" role="group" aria-label="Actions">
       {job.status === 'running' && <ActionButton run={() => command('pauseEvaluation')}>Pause</ActionButton>}
       {job.status === 'paused' && <ActionButton run={() => command('resumeEvaluation')}>Resume</ActionButton>}
-      <ActionButton run={clone}>Clone</ActionButton>
+      <CloneButton kind="evaluation" run={clone} />
       <button type="button" class="button" onClick={() => setLabelling(true)}>
         Edit
       </button>

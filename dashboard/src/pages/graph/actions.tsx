@@ -4,6 +4,7 @@ import { saveAnswer } from '../../data/download.js';
 import { go, pageOf } from '../../router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { CancelDialog } from '../search/dialogs/cancel.js';
+import { CloneButton } from '../search/dialogs/clone.js';
 import { LabelsDialog, type Labels } from '../search/dialogs/labels.js';
 import { isActive } from '../search/types.js';
 import type { GraphJob } from './types.js';
@@ -40,7 +41,7 @@ export function Actions({ job, onDone }: { job: GraphJob; onDone: () => Promise<
           Download graph
         </ActionButton>
       )}
-      <ActionButton run={clone}>Clone</ActionButton>
+      <CloneButton kind="graph job" run={clone} />
       <button type="button" class="button" onClick={() => setOpened('labels')}>
         Edit
       </button>

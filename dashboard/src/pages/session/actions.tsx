@@ -4,6 +4,7 @@ import { saveAnswer } from '../../data/download.js';
 import { go, link, pageOf } from '../../router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { CancelDialog } from '../search/dialogs/cancel.js';
+import { CloneButton } from '../search/dialogs/clone.js';
 import { LabelsDialog, type Labels } from '../search/dialogs/labels.js';
 import { isActive } from '../search/types.js';
 import { actionsOf, type Action } from './admitted.js';
@@ -62,7 +63,7 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
       {ask('suggest', 'Try my prompt')}
       {ask('hint', session.hint === null ? 'Give a hint' : 'Hint')}
       {ask('extend', 'Extend')}
-      {call('clone', 'Clone', clone)}
+      {admitted.has('clone') && <CloneButton kind="session" run={clone} />}
       {ask('label', 'Edit')}
       {call('archive', session.archived ? 'Unarchive' : 'Archive', () => archive().then(onDone))}
       {call('download', 'Download traces', download)}
