@@ -142,18 +142,3 @@ export function ActionButton({
     </>
   );
 }
-
-/** Text that a click copies. */
-export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const onClick = () =>
-    void navigator.clipboard.writeText(text).then(() => {
-      setCopied(true);
-      setTimeout(() => setCopied(false), 1_500);
-    });
-  return (
-    <button type="button" class="button button-small" onClick={onClick}>
-      {isCopied ? 'Copied' : label}
-    </button>
-  );
-}

@@ -1,4 +1,4 @@
-import { Copy } from '../../ui/basics.js';
+import { Copy } from '../../ui/copy.js';
 import { isJson } from '../../ui/scorer/kinds.js';
 import { change, draft } from './store.js';
 

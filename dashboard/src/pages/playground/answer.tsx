@@ -1,6 +1,7 @@
 import { count, dollars, milliseconds, shortId } from '../../format.js';
 import { pageOf } from '../../router.js';
-import { Copy, Panel, Problem } from '../../ui/basics.js';
+import { Panel, Problem } from '../../ui/basics.js';
+import { Copy } from '../../ui/copy.js';
 import type { AskedAnswer } from './ask.js';
 
 /** What a deployment answers, as it comes. */

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { Answer } from '../../../../src/client/index.js';
 import { componentNames, componentTexts } from '../../../../src/core/prompts/components.js';
-import { Copy } from '../basics.js';
+import { Copy } from '../copy.js';
 import { wordDiff } from './words.js';
 
 type Message = NonNullable<Answer<'getSessionCandidate'>['messages']>[number];

@@ -1,5 +1,5 @@
 import { count, dollars, milliseconds, words } from '../../format.js';
-import { Copy } from '../basics.js';
+import { Copy } from '../copy.js';
 import { Fold } from '../fold.js';
 import { LongText } from '../long-text.js';
 import type { Call } from './types.js';

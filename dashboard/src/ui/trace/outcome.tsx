@@ -1,6 +1,7 @@
 import { count, dollars, milliseconds, reward, shortId, words } from '../../format.js';
 import { pageOf } from '../../router.js';
-import { Badge, Copy, Stat, Stats, Time } from '../basics.js';
+import { Badge, Stat, Stats, Time } from '../basics.js';
+import { Copy } from '../copy.js';
 import { LongText } from '../long-text.js';
 import type { Trace } from './types.js';
 import { jsonOf } from './messages.js';
