@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { EventFold } from '../../../data/event-fold.js';
 import { useEventFold, type EventLog } from '../../../data/event-log.js';
 import { useResource } from '../../../data/resource.js';
@@ -32,7 +32,10 @@ export function CandidatesTab(props: {
   const { times } = useEventFold(log, () => new Changes());
   useReloads(times, props.status, reload);
   const status = route.value.query.get('status');
-  const shown = candidates?.filter((candidate) => status === null || kindOf(candidate) === status);
+  const shown = useMemo(
+    () => candidates?.filter((candidate) => status === null || kindOf(candidate) === status),
+    [candidates, status],
+  );
   return (
     <section aria-label="Candidates">
       <Problem error={error} />

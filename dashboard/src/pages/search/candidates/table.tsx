@@ -1,6 +1,8 @@
+import { useMemo } from 'preact/hooks';
 import { count, reward } from '../../../format.js';
 import { here, route, setQuery } from '../../../router.js';
 import { Badge, Tag } from '../../../ui/basics.js';
+import { VirtualList } from '../../../ui/virtual-list.js';
 import { numberOf, type Candidate } from '../types.js';
 import { sorted, sortOf, textOf, type SortKey } from './sort.js';
 
@@ -16,37 +18,36 @@ const columns: { key: SortKey | null; name: string; isNumber?: boolean }[] = [
   { key: null, name: 'Parents' },
 ];
 
+const rowHeight = 37;
+const scrollBar = 18;
+
 /** The candidates, sorted by the column of the address. */
 export function CandidatesTable({ candidates, bestId }: { candidates: Candidate[]; bestId: string | null }) {
   const sort = sortOf(route.value.query.get('sort'));
+  const { key, isDescending } = sort;
+  const rows = useMemo(() => sorted(candidates, { key, isDescending }), [candidates, key, isDescending]);
   const isWide = candidates.some(({ reward: value }) => value !== null && (value < 0 || value > 1));
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label="Table of candidates">
-      <table class="table candidates">
-        <thead>
-          <tr>
-            {columns.map(({ key, name, isNumber }) => (
-              <th
-                key={name}
-                class={isNumber ? 'number' : ''}
-                aria-sort={key === sort.key ? (sort.isDescending ? 'descending' : 'ascending') : undefined}
-              >
-                {key === null ? name : <SortButton sortKey={key} name={name} />}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {sorted(candidates, sort).map((candidate) => (
-            <CandidateRow
-              key={candidate.candidate_id}
-              candidate={candidate}
-              isBest={candidate.candidate_id === bestId}
-              hasBar={!isWide}
-            />
-          ))}
-        </tbody>
-      </table>
+    <div class="panel candidates">
+      <VirtualList
+        count={rows.length}
+        rowHeight={rowHeight}
+        label="Table of candidates"
+        height={`min(70vh, ${(rows.length + 1) * rowHeight + scrollBar}px)`}
+        head={columns.map(({ key, name, isNumber }) => (
+          <div
+            key={name}
+            role="columnheader"
+            class={isNumber ? 'number' : ''}
+            aria-sort={key === sort.key ? (sort.isDescending ? 'descending' : 'ascending') : undefined}
+          >
+            {key === null ? name : <SortButton sortKey={key} name={name} />}
+          </div>
+        ))}
+        row={(index) => (
+          <CandidateCells candidate={rows[index]!} isBest={rows[index]!.candidate_id === bestId} hasBar={!isWide} />
+        )}
+      />
     </div>
   );
 }
@@ -64,38 +65,48 @@ function SortButton({ sortKey, name }: { sortKey: SortKey; name: string }) {
   );
 }
 
-function CandidateRow(props: { candidate: Candidate; isBest: boolean; hasBar: boolean }) {
+function CandidateCells(props: { candidate: Candidate; isBest: boolean; hasBar: boolean }) {
   const { candidate, isBest, hasBar } = props;
   const { decision, candidate_id: id } = candidate;
   return (
-    <tr>
-      <td class="candidate-name">
+    <>
+      <div role="cell" class="candidate-name">
         <a class="row-link" href={here({ candidate: id })} aria-label={`Candidate ${candidate.lever_version}`}>
           #{candidate.lever_version}
         </a>
         {isBest && <Badge status="best" />}
         {candidate.is_baseline && <Tag>baseline</Tag>}
-      </td>
-      <td class="number">{candidate.generation}</td>
-      <td>
+      </div>
+      <div role="cell" class="number">
+        {candidate.generation}
+      </div>
+      <div role="cell">
         <Badge status={candidate.status === 'proposed' ? decision.outcome : candidate.status} />
-      </td>
-      <td class="number">
+      </div>
+      <div role="cell" class="number">
         {hasBar && candidate.reward !== null && <Bar share={candidate.reward} />}
         {reward(candidate.reward)}
-      </td>
-      <td class="number">{reward(decision.estimated_reward)}</td>
-      <td class="number quiet">{reward(candidate.avg_reward)}</td>
-      <td class="number quiet">{count(candidate.rollout_count)}</td>
-      <td class="decision">{decision.message}</td>
-      <td class="candidate-parents">
+      </div>
+      <div role="cell" class="number">
+        {reward(decision.estimated_reward)}
+      </div>
+      <div role="cell" class="number quiet">
+        {reward(candidate.avg_reward)}
+      </div>
+      <div role="cell" class="number quiet">
+        {count(candidate.rollout_count)}
+      </div>
+      <div role="cell" class="decision" title={decision.message}>
+        {decision.message}
+      </div>
+      <div role="cell" class="candidate-parents">
         {candidate.parent_ids.map((parent) => (
           <a key={parent} href={here({ candidate: parent })}>
             {numberOf(parent)}
           </a>
         ))}
-      </td>
-    </tr>
+      </div>
+    </>
   );
 }
 
