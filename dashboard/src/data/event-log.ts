@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Event } from '../../../src/client/index.js';
 import { client } from '../client.js';
 import type { EventFold } from './event-fold.js';
@@ -94,6 +94,29 @@ export function useEventFold<F extends EventFold>(log: EventLog, make: () => F, 
   void log.version.value;
   for (; state.taken < log.events.length; state.taken += 1) state.fold.add(log.events[state.taken]!);
   return state.fold;
+}
+
+/** As many events are folded at a time: some milliseconds of work. */
+const sliceSize = 4_000;
+
+/** As `useEventFold`, in slices with pauses for the reader's input; `isBehind` until all are in. */
+export function useSlicedFold<F extends EventFold>(
+  log: EventLog,
+  make: () => F,
+  key: string,
+): { fold: F; isBehind: boolean } {
+  const state = useMemo(() => ({ fold: make(), taken: 0 }), [log, key]);
+  const [, goOn] = useState(0);
+  void log.version.value;
+  const end = Math.min(log.events.length, state.taken + sliceSize);
+  for (; state.taken < end; state.taken += 1) state.fold.add(log.events[state.taken]!);
+  const isBehind = state.taken < log.events.length;
+  useEffect(() => {
+    if (!isBehind) return;
+    const timer = setTimeout(() => goOn((n) => n + 1));
+    return () => clearTimeout(timer);
+  });
+  return { fold: state.fold, isBehind };
 }
 
 /** Waits; ends early when the network returns, the page is shown or the signal aborts. */

@@ -8,10 +8,18 @@ export interface EventFilter {
 
 const ofRollouts = new Set(['rollout_completed', 'eval.policy.seed.completed']);
 
-/** The events that pass a filter, and how often each type occurs among all. */
+/** How often each type occurs. */
+export class EventTypes {
+  readonly counts = new Map<string, number>();
+
+  add({ type }: Event): void {
+    this.counts.set(type, (this.counts.get(type) ?? 0) + 1);
+  }
+}
+
+/** The events that pass a filter. */
 export class FilteredEvents {
   readonly shown: Event[] = [];
-  readonly types = new Map<string, number>();
   private readonly type: string;
   private readonly text: string;
 
@@ -21,7 +29,6 @@ export class FilteredEvents {
   }
 
   add(event: Event): void {
-    this.types.set(event.type, (this.types.get(event.type) ?? 0) + 1);
     if (this.passes(event)) this.shown.push(event);
   }
 

@@ -1,19 +1,21 @@
 import { useState } from 'preact/hooks';
 import type { Event } from '../../../../src/client/index.js';
-import { useEventFold, type EventLog } from '../../data/event-log.js';
+import { useEventFold, useSlicedFold, type EventLog } from '../../data/event-log.js';
 import { count, words } from '../../format.js';
 import { here } from '../../router.js';
 import { Badge, Empty } from '../basics.js';
 import { Copy } from '../copy.js';
 import { Dialog } from '../dialog.js';
 import { VirtualList } from '../virtual-list.js';
-import { FilteredEvents, type EventFilter } from './filter.js';
+import { EventTypes, FilteredEvents, type EventFilter } from './filter.js';
 
 /** The events of a job, live, with a filter. */
 export function EventList({ log }: { log: EventLog }) {
   const [filter, setFilter] = useState<EventFilter>({ type: '', text: '' });
   const [opened, setOpened] = useState<Event | null>(null);
-  const { shown, types } = useEventFold(log, () => new FilteredEvents(filter), JSON.stringify(filter));
+  const { counts } = useEventFold(log, () => new EventTypes());
+  const { fold, isBehind } = useSlicedFold(log, () => new FilteredEvents(filter), JSON.stringify(filter));
+  const { shown } = fold;
   return (
     <section aria-label="Events">
       <div class="filters">
@@ -31,7 +33,7 @@ export function EventList({ log }: { log: EventLog }) {
         >
           <option value="">All types</option>
           <option value="-rollouts">Without rollouts</option>
-          {[...types].map(([type, times]) => (
+          {[...counts].map(([type, times]) => (
             <option key={type} value={type}>
               {words(type)} ({count(times)})
             </option>
@@ -44,7 +46,9 @@ export function EventList({ log }: { log: EventLog }) {
         <Badge status={log.state.value} />
       </div>
       {shown.length === 0 ? (
-        <Empty>{log.events.length === 0 ? 'No events yet.' : 'No event passes the filter.'}</Empty>
+        <Empty>
+          {log.events.length === 0 ? 'No events yet.' : isBehind ? 'Searching …' : 'No event passes the filter.'}
+        </Empty>
       ) : (
         <div class="panel event-list">
           <VirtualList
