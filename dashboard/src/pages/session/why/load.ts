@@ -7,9 +7,26 @@ const pageSize = 200;
 export const loadPareto = (id: string, signal: AbortSignal): Promise<Pareto> =>
   client.value.request('getSessionPareto', { path: { session_id: id }, signal });
 
-export async function loadFrames(id: string, signal: AbortSignal): Promise<SensorFrame[]> {
-  const query = { limit: pageSize };
-  return all(client.value.list('listSessionSensorFrames', { path: { session_id: id }, query, signal }));
+/** The sensor frames of a session; full pages are read once, because frames do not change. */
+export class Frames {
+  private readonly full: SensorFrame[] = [];
+  private cursor: string | undefined;
+  private readonly id: string;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  async read(signal: AbortSignal): Promise<SensorFrame[]> {
+    for (;;) {
+      const query = { limit: pageSize, ...(this.cursor !== undefined && { cursor: this.cursor }) };
+      const args = { path: { session_id: this.id }, query, signal };
+      const { data, next_cursor: next } = await client.value.request('listSessionSensorFrames', args);
+      if (next === null) return [...this.full, ...data];
+      this.full.push(...data);
+      this.cursor = next;
+    }
+  }
 }
 
 export const loadLevers = async (id: string, signal: AbortSignal): Promise<Lever[]> =>

@@ -1,12 +1,14 @@
+import { useMemo } from 'preact/hooks';
 import { useEventFold, type EventLog } from '../../../data/event-log.js';
 import { useResource } from '../../../data/resource.js';
 import { Loading, Problem } from '../../../ui/basics.js';
+import { isActive } from '../../search/types.js';
 import { Changes, useReloads } from '../../search/candidates/tab.js';
 import { loadCandidates } from '../data.js';
 import { HeatPanel } from './heat/panel.js';
 import { LineagePanel } from './lineage/panel.js';
 import { LeversPanel } from './levers/panel.js';
-import { loadFrames, loadLevers, loadPareto } from './load.js';
+import { Frames, loadLevers, loadPareto } from './load.js';
 import { ParetoPanel } from './pareto/panel.js';
 import { SensorsPanel } from './sensors/panel.js';
 import type { Session } from './types.js';
@@ -16,7 +18,9 @@ export function WhyTab({ session, log }: { session: Session; log: EventLog }) {
   const id = session.session_id;
   const { times } = useEventFold(log, () => new Changes());
   const { data: candidates, error, reload } = useResource(`candidates ${id}`, (signal) => loadCandidates(id, signal));
-  const frames = useResource(`frames ${id}`, (signal) => loadFrames(id, signal));
+  // An extension replaces the last frames.
+  const reader = useMemo(() => new Frames(id), [id, isActive(session.status)]);
+  const frames = useResource(`frames ${id}`, (signal) => reader.read(signal));
   const pareto = useResource(`pareto ${id}`, (signal) => loadPareto(id, signal));
   const levers = useResource(`levers ${id}`, (signal) => loadLevers(id, signal));
   useReloads(times, session.status, reload);
