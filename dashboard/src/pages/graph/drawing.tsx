@@ -3,6 +3,7 @@ import type { Graph, Step } from '../../../../src/core/graphs/graph.js';
 import { stepRefs } from '../../../../src/core/graphs/refs.js';
 import { changesOf, inputBox, outputBox, type Change, type Changes } from './changes.js';
 import { layoutGraph, type Point } from './layout/layout.js';
+import { nextInList, useRoving } from '../../ui/use-roving.js';
 import { StepDialog } from './step-dialog.js';
 import { firstLine, inputText, kindOf, modelOf } from './step-text.js';
 
@@ -15,10 +16,17 @@ export function GraphDrawing(props: { label: string; graph: Graph; before: Graph
   const [opened, setOpened] = useState<string | null>(null);
   const changes = useMemo(() => changesOf(graph, before), [graph, before]);
   const layout = useMemo(() => layoutGraph(boxesOf(changes), changes.edges), [changes]);
+  // By layer and from top to bottom.
+  const ids = layout.boxes.map(({ id }) => id).filter((id) => changes.steps.has(id));
+  const roving = useRoving(ids, nextInList(ids));
   const openedStep = opened === null ? undefined : changes.steps.get(opened);
   return (
     <div class="graph-scroll" tabIndex={0} role="region" aria-label={label}>
-      <div class="graph-drawing" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
+      <div
+        class="graph-drawing"
+        onKeyDown={roving.onKeyDown}
+        style={{ width: `${layout.width}px`, height: `${layout.height}px` }}
+      >
         <svg class="graph-edges" width={layout.width} height={layout.height} aria-hidden="true">
           {layout.links.map(({ link: edge, points }) => (
             <path key={`${edge.from} ${edge.to}`} class={`graph-edge graph-edge-${edge.change}`} d={curveOf(points)}>
@@ -34,7 +42,14 @@ export function GraphDrawing(props: { label: string; graph: Graph; before: Graph
           const step = changes.steps.get(id);
           if (step)
             return (
-              <button key={id} type="button" class={boxClass(step.change)} style={place} onClick={() => setOpened(id)}>
+              <button
+                key={id}
+                {...roving.part(id)}
+                type="button"
+                class={boxClass(step.change)}
+                style={place}
+                onClick={() => setOpened(id)}
+              >
                 <StepBox step={(step.after ?? step.before)!} change={step.change} model={model} />
               </button>
             );

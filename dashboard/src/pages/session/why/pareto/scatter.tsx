@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks';
 import { count, dollars, reward } from '../../../../format.js';
 import { here } from '../../../../router.js';
+import { nextInList, useRoving } from '../../../../ui/use-roving.js';
 import { useWidth } from '../../../../ui/use-width.js';
 import { numberOf } from '../../../search/types.js';
 import { tradeOff, type Point, type Unit } from './points.js';
@@ -14,6 +15,9 @@ const costOf = (cost: number, unit: Unit): string =>
 /** Reward over cost per rollout; each point is a link to its candidate. */
 export function Scatter({ points, unit }: { points: readonly Point[]; unit: Unit }) {
   const box = useRef<HTMLDivElement>(null);
+  // From cheap to dear.
+  const ids = points.map(({ candidateId }) => candidateId);
+  const roving = useRoving(ids, nextInList(ids));
   const width = Math.max(240, useWidth(box));
   const costs = rangeOf(points.map(({ cost }) => cost));
   const rewards = rangeOf(points.map((point) => point.reward));
@@ -27,6 +31,7 @@ export function Scatter({ points, unit }: { points: readonly Point[]; unit: Unit
         width={width}
         height={height}
         role="group"
+        onKeyDown={roving.onKeyDown}
         aria-label="Reward and cost per rollout of the evaluated candidates"
       >
         <g class="axis-text" aria-hidden="true">
@@ -51,6 +56,7 @@ export function Scatter({ points, unit }: { points: readonly Point[]; unit: Unit
         {points.map((point) => (
           <a
             key={point.candidateId}
+            {...roving.part(point.candidateId)}
             class="node"
             href={here({ candidate: point.candidateId })}
             aria-label={`Candidate ${numberOf(point.candidateId).slice(1)}, reward ${reward(point.reward)}, ${costOf(point.cost, unit)} per rollout${point.isFront ? ', on the front' : ''}`}
