@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from typing import Any, AsyncIterator, Callable, Dict, Iterator, Optional, Union
@@ -12,7 +13,8 @@ import httpx
 from . import _settings
 from ._events import EventCursor
 from ._version import __version__
-from ._wire import Call, NoResponse, Outcome, Pager, Request, Response, Retries, Sleep, T, exchange, json_of
+from ._wire import Call, Deadline, NoResponse, Outcome, Pager, Request, Response, Retries, Sleep, T, exchange, json_of
+from .errors import ConfigurationError
 from .types import Event
 
 DEFAULT_TIMEOUT_S = 60.0
@@ -29,12 +31,17 @@ class Http:
 
     def arguments(self, request: Request, opened: Any = None) -> Dict[str, Any]:
         """The arguments of an httpx request."""
-        key = {"authorization": f"Bearer {self._key}", "user-agent": f"ratchet-python/{__version__}"}
-        timeout = httpx.Timeout(self._timeout, read=request.read_timeout or self._timeout)
+        headers = {
+            **request.headers,
+            "authorization": f"Bearer {self._key}",
+            "user-agent": f"ratchet-python/{__version__}",
+        }
+        read = min(request.read_timeout or self._timeout, request.longest)
+        timeout = httpx.Timeout(min(self._timeout, request.longest), read=read)
         arguments: Dict[str, Any] = {
             "method": request.method,
             "url": self.url + request.path,
-            "headers": {**request.headers, **key},
+            "headers": headers,
             "timeout": timeout,
             # httpx drops the query of a url for an empty one.
             "params": dict(request.query) or None,
@@ -42,8 +49,16 @@ class Http:
         if opened is not None:
             arguments["content"] = opened
         elif request.json is not None:
-            arguments["json"] = request.json
+            headers["content-type"] = "application/json"
+            arguments["content"] = _json_body(request)
         return arguments
+
+
+def _json_body(request: Request) -> bytes:
+    try:
+        return json.dumps(request.json, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{request.name}: the request is no JSON: {error}") from None
 
 
 def _response(response: httpx.Response, body: bytes = b"") -> Response:
@@ -72,8 +87,8 @@ class SyncHttp(Http):
             else:
                 outcome = self._perform(step)
 
-    def json(self, request: Request) -> Any:
-        return json_of(request, self.run(exchange(request, self.url, self.retries)), self.url)
+    def json(self, request: Request, deadline: Optional[Deadline] = None) -> Any:
+        return json_of(request, self.run(exchange(request, self.url, self.retries, deadline)), self.url)
 
     def rows(self, pager: Pager) -> Iterator[Any]:
         while not pager.done:
@@ -95,7 +110,7 @@ class SyncHttp(Http):
                         else:
                             cursor.closed(clean=True)
                             outcome = NoResponse(ConnectionError("the stream ended before the job"))
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 outcome = NoResponse(error)
             if not cursor.done and not _reopens(outcome):
                 time.sleep(cursor.wait_after(outcome, self.retries))
@@ -106,7 +121,7 @@ class SyncHttp(Http):
                 with open(request.file, "rb") as file:
                     return self._send(request, file)
             return self._send(request)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return NoResponse(error)
 
     def _send(self, request: Request, content: Any = None) -> Outcome:
@@ -141,8 +156,8 @@ class AsyncHttp(Http):
             else:
                 outcome = await self._perform(step)
 
-    async def json(self, request: Request) -> Any:
-        return json_of(request, await self.run(exchange(request, self.url, self.retries)), self.url)
+    async def json(self, request: Request, deadline: Optional[Deadline] = None) -> Any:
+        return json_of(request, await self.run(exchange(request, self.url, self.retries, deadline)), self.url)
 
     async def rows(self, pager: Pager) -> AsyncIterator[Any]:
         while not pager.done:
@@ -166,7 +181,7 @@ class AsyncHttp(Http):
                         else:
                             cursor.closed(clean=True)
                             outcome = NoResponse(ConnectionError("the stream ended before the job"))
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 outcome = NoResponse(error)
             if not cursor.done and not _reopens(outcome):
                 await asyncio.sleep(cursor.wait_after(outcome, self.retries))
@@ -177,7 +192,7 @@ class AsyncHttp(Http):
                 with open(request.file, "rb") as file:
                     return await self._send(request, _chunks(file))
             return await self._send(request)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return NoResponse(error)
 
     async def _send(self, request: Request, content: Any = None) -> Outcome:

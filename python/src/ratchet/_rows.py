@@ -25,6 +25,10 @@ def rows_of(data: Any) -> List[Dict[str, Any]]:
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise ConfigurationError(f"data: row {number} is a {type(row).__name__}, and must be a dict")
+        try:
+            json.dumps(dict(row), ensure_ascii=False, allow_nan=False).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ConfigurationError(f"data: row {number} is no JSON: {error}") from None
     return [dict(row) for row in rows]
 
 

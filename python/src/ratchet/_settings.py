@@ -35,7 +35,7 @@ def is_loopback(url: str) -> bool:
 
 def api_key(url: str, given: Optional[str] = None) -> str:
     """The given key, else RATCHET_API_KEY, else the key that the local service keeps."""
-    key = given or os.environ.get("RATCHET_API_KEY")
+    key = (given or os.environ.get("RATCHET_API_KEY") or "").strip()
     if key:
         return key
     # The kept key is that of this folder's service: no other host may get it.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+import time
 import uuid
 from dataclasses import dataclass, field, replace
 from typing import Any, Generator, Mapping, Optional, TypeVar, Union
 from urllib.parse import quote
 
-from .errors import RatchetError, ServiceUnreachable
+from .errors import ConfigurationError, RatchetError, ServiceUnreachable, WaitTimeout
 
 T = TypeVar("T")
 
@@ -31,6 +33,8 @@ class Request:
     repeatable: bool = True
     """Whether a second copy of it does no harm."""
     read_timeout: Optional[float] = None
+    longest: float = math.inf
+    """Seconds that bound every time-out of it."""
 
     @property
     def name(self) -> str:
@@ -40,7 +44,7 @@ class Request:
 @dataclass(frozen=True)
 class Response:
     status: int
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
 
     @property
@@ -79,6 +83,9 @@ class Retries:
 
 def path_of(collection: str, *parts: str) -> str:
     """A path below a collection; no part can leave it."""
+    for part in parts:
+        if not isinstance(part, str) or part in ("", ".", ".."):
+            raise ConfigurationError(f"id: {part!r} is no id; give that of a job, a data set or another resource")
     return "/".join([collection, *(quote(part, safe="") for part in parts)])
 
 
@@ -88,23 +95,52 @@ def creating(request: Request, key: Optional[str] = None) -> Request:
     return replace(request, headers=headers, repeatable=True)
 
 
-def exchange(request: Request, base: str, retries: Retries) -> Call[Response]:
+class Deadline:
+    """The end of a wait for a job; without a timeout it never comes."""
+
+    def __init__(self, job_id: str = "", timeout: Optional[float] = None) -> None:
+        self._job_id = job_id
+        self._timeout = math.inf if timeout is None else timeout
+        self._end = time.monotonic() + self._timeout
+
+    def left(self) -> float:
+        """The seconds that are left; raises WaitTimeout if there are none."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise WaitTimeout(f"{self._job_id} has not ended within {self._timeout:g} s; it goes on.")
+        return left
+
+    def bound(self, request: Request) -> Request:
+        """The request with no longer time than is left."""
+        left = self.left()
+        return request if left == math.inf else replace(request, longest=left)
+
+
+def exchange(request: Request, base: str, retries: Retries, deadline: Optional[Deadline] = None) -> Call[Response]:
     """Sends a request, again if that can help; returns a successful answer."""
+    deadline = deadline or Deadline()
     attempt = 0
-    was_lost = False
+    may_have_worked = False
     while True:
-        outcome: Outcome = yield request
+        outcome: Outcome = yield deadline.bound(request)
         if isinstance(outcome, Response) and outcome.ok:
             return outcome
-        # The first copy may have done it.
-        if was_lost and request.method == "DELETE" and isinstance(outcome, Response) and outcome.status == 404:
-            return Response(204, outcome.headers)
-        was_lost = was_lost or isinstance(outcome, NoResponse)
+        is_missing = isinstance(outcome, Response) and outcome.status == 404
+        if may_have_worked and is_missing and request.method == "DELETE":
+            return Response(204)
+        may_have_worked = may_have_worked or not _is_refused(outcome)
         wait = wait_before_retry(request, outcome, attempt, retries)
         if wait is None:
             raise failure(request, outcome, base)
-        yield Sleep(wait)
+        yield Sleep(min(wait, deadline.left()))
         attempt += 1
+
+
+def _is_refused(outcome: Outcome) -> bool:
+    """Whether the request was refused before any work; a 503 may be the answer to work that was done."""
+    if isinstance(outcome, NoResponse):
+        return False
+    return outcome.status == 429 or problem(outcome).get("code") == "draining"
 
 
 def wait_before_retry(request: Request, outcome: Outcome, attempt: int, retries: Retries) -> Optional[float]:
@@ -115,9 +151,7 @@ def wait_before_retry(request: Request, outcome: Outcome, attempt: int, retries:
         return retries.pause(attempt) if request.repeatable else None
     if outcome.headers.get("x-should-retry") == "false":
         return None
-    # Refused before any work; another 503 may be the answer to work that was done.
-    is_refused = outcome.status == 429 or problem(outcome).get("code") == "draining"
-    if is_refused or (outcome.status == 503 and request.repeatable):
+    if _is_refused(outcome) or (outcome.status == 503 and request.repeatable):
         after = retry_after(outcome)
         if after is None:
             return retries.pause(attempt)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import Any, AsyncIterator, Callable, Mapping, Optional, Sequence, Union, cast
+from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, Union, cast
 
 from . import _requests as requests
 from . import types as t
 from ._events import EventCursor
 from ._http import AsyncHttp
-from ._wire import exchange
+from ._wire import Deadline, exchange
 from .errors import JobFailed, RatchetError
 
-OnEvent = Callable[[t.Event], None]
+OnEvent = Callable[[t.Event], Optional[Awaitable[None]]]
+"""Called with each event; what it returns is awaited."""
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -36,19 +37,24 @@ class AsyncJob:
 
     def events(self, after: int = 0, *, timeout: Optional[float] = None) -> AsyncIterator[t.Event]:
         """The events from `after` to the end of the job, in order and each once."""
+        return self._events(after, Deadline(self.id, timeout))
+
+    def _events(self, after: int, deadline: Deadline) -> AsyncIterator[t.Event]:
         path = requests.read(self._collection, self.id, "events").path
-        return self._http.events(EventCursor(path, self._http.url, after, timeout))
+        return self._http.events(EventCursor(path, self._http.url, after, deadline))
 
     async def _wait(self, on_event: Optional[OnEvent], timeout: Optional[float]) -> Any:
+        deadline = Deadline(self.id, timeout)
         try:
-            async for event in self.events(timeout=timeout):
-                if on_event is not None:
-                    on_event(event)
+            async for event in self._events(0, deadline):
+                returned = on_event(event) if on_event is not None else None
+                if returned is not None:
+                    await returned
         except RatchetError as error:
             # The events of a job that ended long ago may have been deleted.
             if error.code != "expired":
                 raise
-        state = await self._read()
+        state = await self._http.json(requests.read(self._collection, self.id), deadline)
         if state["status"] == "failed":
             raise JobFailed(self.id, state)
         return state

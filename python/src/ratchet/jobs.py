@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union, cast
 
@@ -9,8 +10,8 @@ from . import _requests as requests
 from . import types as t
 from ._events import EventCursor
 from ._http import SyncHttp
-from ._wire import exchange
-from .errors import JobFailed, RatchetError
+from ._wire import Deadline, exchange
+from .errors import ConfigurationError, JobFailed, RatchetError
 
 OnEvent = Callable[[t.Event], None]
 Path = Union[str, "os.PathLike[str]"]
@@ -36,19 +37,25 @@ class Job:
 
     def events(self, after: int = 0, *, timeout: Optional[float] = None) -> Iterator[t.Event]:
         """The events from `after` to the end of the job, in order and each once."""
+        return self._events(after, Deadline(self.id, timeout))
+
+    def _events(self, after: int, deadline: Deadline) -> Iterator[t.Event]:
         path = requests.read(self._collection, self.id, "events").path
-        return self._http.events(EventCursor(path, self._http.url, after, timeout))
+        return self._http.events(EventCursor(path, self._http.url, after, deadline))
 
     def _wait(self, on_event: Optional[OnEvent], timeout: Optional[float]) -> Any:
+        if inspect.iscoroutinefunction(on_event):
+            raise ConfigurationError("on_event: must be no async function; AsyncClient takes one")
+        deadline = Deadline(self.id, timeout)
         try:
-            for event in self.events(timeout=timeout):
+            for event in self._events(0, deadline):
                 if on_event is not None:
                     on_event(event)
         except RatchetError as error:
             # The events of a job that ended long ago may have been deleted.
             if error.code != "expired":
                 raise
-        state = self._read()
+        state = self._http.json(requests.read(self._collection, self.id), deadline)
         if state["status"] == "failed":
             raise JobFailed(self.id, state)
         return state
