@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
 from typing import Any, Dict, Iterator, List
 
 import httpx
@@ -13,6 +14,7 @@ from conftest import LOCAL, PROMPT, ROWS
 from support.model import FakeModel
 
 import ratchet
+from ratchet._container import server
 
 WORDS = [{"word": "a"}, {"word": "b"}, {"word": "c"}]
 
@@ -338,6 +340,83 @@ def test_tasks_of_a_function_or_a_frame(model):
         with made.start() as running:
             answer = post(running, body(model, {"env": {"seed": 7}})).json()
         assert answer["reward_info"]["outcome_reward"] == expected
+
+
+def test_a_slow_function_of_tasks_holds_nobody_up(model):
+    started, passed = threading.Event(), threading.Event()
+
+    def tasks(seed):
+        if seed == 1:
+            passed.set()
+            return True
+        started.set()
+        return passed.wait(5)
+
+    made = ratchet.container(tasks=tasks, prompt="p")(lambda task: float(task))
+    with made.start() as running, ThreadPoolExecutor() as pool:
+        slow = pool.submit(post, running, body(model, {"env": {"seed": 0}}))
+        assert started.wait(5)
+        assert post(running, body(model)).is_success
+        assert slow.result().json()["reward_info"]["outcome_reward"] == 1
+
+
+def test_a_callable_object_is_a_function_like_others(shouting, model):
+    class Rollout:
+        def __call__(self, task, model, prompt):
+            return shouting.function(task, model, prompt)
+
+    class Awaited:
+        async def __call__(self, task, model, prompt):
+            return await shouting.function(task, model, prompt)
+
+    with shouting.start((Awaited if "async" in shouting.form else Rollout)()) as running:
+        assert post(running, body(model)).json()["reward_info"]["outcome_reward"] == 1
+
+
+@pytest.mark.parametrize("details", [{"f1": float("nan")}, {(1, 2): 3}, {"text": "\ud800"}])
+def test_details_that_are_no_json_fail_the_rollout_for_good(model, details):
+    made = ratchet.container(tasks=[1], prompt="p")(lambda task: ratchet.Score(1, details=details))
+    with made.start() as running:
+        answer = post(running, body(model), key="k")
+    assert (answer.status_code, answer.json()["success_status"]) == (200, "error")
+
+
+def test_an_answer_that_is_ready_between_two_looks_is_no_error(model, monkeypatch):
+    wait_for = Future.result
+
+    def ready_just_after(self, timeout=None):
+        try:
+            return wait_for(self, timeout)
+        except TimeoutError:
+            wait_for(self)
+            raise
+
+    monkeypatch.setattr(server, "LOOK_S", 0)
+    monkeypatch.setattr(Future, "result", ready_just_after)
+    with ratchet.container(tasks=[1], prompt="p")(lambda task: 1).start() as running:
+        assert post(running, body(model)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("peer", "status"),
+    [
+        (("127.0.0.1", 1), 200),
+        (("::1", 1), 200),
+        (("::ffff:127.0.0.1", 1), 200),
+        (("203.0.113.7", 1), 403),
+        (None, 403),
+    ],
+)
+def test_an_app_without_a_key_answers_callers_of_this_machine_only(peer, status):
+    made = ratchet.container(tasks=[1], prompt="p")(lambda task: 1)
+
+    async def ask(app: Any, **headers: str) -> int:
+        transport = httpx.ASGITransport(app, client=peer)
+        async with httpx.AsyncClient(transport=transport) as http:
+            return (await http.get("http://localhost/health", headers=headers)).status_code
+
+    assert asyncio.run(ask(made.asgi())) == status
+    assert asyncio.run(ask(made.asgi(key="k"), **{"x-api-key": "k"})) == 200
 
 
 def test_mounts_in_fastapi(model):

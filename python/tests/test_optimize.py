@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import os
 import threading
@@ -168,6 +169,25 @@ def test_an_interrupted_search_with_a_metric_is_cancelled(rows, client, monkeypa
         ratchet.optimize(rows, PROMPT, input="text", metric=score, name=name, progress=False)
     (job,) = client.sessions.list(name=name)
     assert client.sessions.handle(job["job_id"]).wait(timeout=60)["status"] == "cancelled"
+
+
+@dataclasses.dataclass
+class Longer:
+    """A metric that is an object without a hash."""
+
+    than: int
+
+    async def __call__(self, row: Dict[str, Any], answer: str) -> float:
+        return float(len(answer) > self.than)
+
+
+def test_a_metric_may_be_an_object():
+    url, served = metric_server.serve(Longer(2))
+    found = httpx.post(url, json={"row": {}, "output": "yes"})
+    assert found.json()["reward"] == 1
+    same, _ = metric_server.serve(served.function)
+    other, _ = metric_server.serve(Longer(2))
+    assert (same == url, other == url) == (True, False)
 
 
 def test_the_metric_server_answers_the_service_only(rows):

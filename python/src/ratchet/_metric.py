@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import secrets
 import threading
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, Hashable, Mapping, Optional
 
 from ._container.answer import Answer, json_answer, problem
 from ._container.request import BadRequest, check_access, read_json
-from ._container.runner import in_thread
+from ._container.runner import call
 from ._container.score import Score, ScoreLike, score_of
 from ._container.server import LocalServer
 
@@ -26,12 +25,8 @@ class ServedMetric:
         self.errors = 0
 
     async def score(self, row: Any, output: str) -> Score:
-        function = self.function
-        if inspect.iscoroutinefunction(function):
-            returned = await function(row, output)
-        else:
-            returned = await in_thread(lambda: function(row, output))
-        score = score_of(returned, getattr(function, "__name__", "the metric"))
+        returned = await call(self.function, row, output)
+        score = score_of(returned, getattr(self.function, "__name__", "the metric"))
         if not 0 <= score.reward <= 1:
             raise ValueError(f"the metric returned {score.reward:g}; it must return a number from 0 to 1")
         return score
@@ -47,7 +42,7 @@ class MetricServer:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._server: Optional[LocalServer] = None
-        self._by_function: Dict[Metric, ServedMetric] = {}
+        self._by_function: Dict[Hashable, ServedMetric] = {}
         self._by_path: Dict[str, ServedMetric] = {}
 
     def serve(self, function: Metric) -> tuple[str, ServedMetric]:
@@ -55,9 +50,10 @@ class MetricServer:
         with self._lock:
             if self._server is None:
                 self._server = LocalServer(self._answer, _nothing)
-            served = self._by_function.get(function)
+            known_as = function if isinstance(function, Hashable) else id(function)
+            served = self._by_function.get(known_as)
             if served is None:
-                served = self._by_function[function] = ServedMetric(function)
+                served = self._by_function[known_as] = ServedMetric(function)
                 self._by_path[served.path] = served
             served.first_error, served.errors = None, 0
             return self._server.url + served.path, served

@@ -118,7 +118,10 @@ class _Started:
             return
         assert process.stdin is not None
         process.stdin.close()
-        process.wait(STOP_S)
+        try:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 _started = _Started()

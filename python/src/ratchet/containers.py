@@ -78,9 +78,9 @@ class Container:
             threading.Event().wait()
 
     def asgi(self, key: Optional[str] = None) -> AsgiApp:
-        """An ASGI app. Without a `key` it answers localhost only."""
+        """An ASGI app. Without a `key` it answers callers of this machine only."""
         check_host("127.0.0.1", key)
-        return AsgiApp(lambda: self._runner(key))
+        return AsgiApp(lambda: self._runner(key), key is not None)
 
     def _runner(self, key: Optional[str]) -> Runner:
         return Runner(self._function, self._tasks, self._prompts, self.name, key)

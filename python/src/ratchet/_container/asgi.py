@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Awaitable, Callable, Dict, MutableMapping, Optional
 
 from .answer import Answer, problem
-from .request import MAX_BODY_BYTES
+from .request import MAX_BODY_BYTES, is_own_name
 from .runner import Runner
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -16,8 +16,9 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 class AsgiApp:
     """Mount it, or give it to a server: `app.mount("/", container.asgi())`."""
 
-    def __init__(self, make: Callable[[], Runner]) -> None:
+    def __init__(self, make: Callable[[], Runner], has_key: bool) -> None:
         self._make = make
+        self._has_key = has_key
         self._runner: Optional[Runner] = None
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -25,6 +26,9 @@ class AsgiApp:
             return await self._lifespan(receive, send)
         if scope["type"] != "http":
             raise TypeError(f"a container takes http requests only, not {scope['type']}")
+        # The Host header is the caller's to choose.
+        if not self._has_key and not is_own_name((scope.get("client") or ("",))[0]):
+            return await _send(send, problem(403, "without a key, only callers of this machine are answered"))
         body = await _body(receive)
         if isinstance(body, Answer):
             return await _send(send, body)

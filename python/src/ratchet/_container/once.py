@@ -32,6 +32,9 @@ class Once:
                 task.cancel()
                 self._tasks.pop(key, None)
             raise
+        except Exception:
+            self._tasks.pop(key, None)
+            raise
         finally:
             self._waiting[key] -= 1
             if self._waiting[key] == 0:

@@ -51,7 +51,7 @@ def check_access(headers: Mapping[str, str], key: Optional[str]) -> None:
 
 
 def is_own_name(host: str) -> bool:
-    return host in ("localhost", "::1", "[::1]") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
+    return host in ("localhost", "::1", "[::1]") or re.fullmatch(r"(::ffff:)?127(\.\d{1,3}){3}", host) is not None
 
 
 def _digest(key: str) -> bytes:

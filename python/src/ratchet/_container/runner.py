@@ -121,12 +121,11 @@ class Runner:
 
     async def _score(self, rollout: Rollout, stopped: threading.Event) -> Score:
         tasks = self._tasks
-        task = await _maybe(tasks(rollout.seed)) if callable(tasks) else tasks[rollout.seed % len(tasks)]
+        task = await call(tasks, rollout.seed) if callable(tasks) else tasks[rollout.seed % len(tasks)]
         prompts = {**self._prompts, **rollout.prompts}
-        is_async = inspect.iscoroutinefunction(self._function)
         values = {
             "model": AsyncModel(rollout, stopped, self._async_client)
-            if is_async
+            if is_async(self._function)
             else Model(rollout, stopped, self._client),
             "prompt": "\n\n".join(self._prompts.values()) if rollout.prompt is None else rollout.prompt,
             "prompts": prompts,
@@ -135,10 +134,7 @@ class Runner:
             ),
         }
         given = {name: values[name] for name in self._arguments}
-        if is_async:
-            returned = await self._function(task, **given)
-        else:
-            returned = await in_thread(lambda: self._function(task, **given))
+        returned = await call(self._function, task, **given)
         return score_of(returned, getattr(self._function, "__name__", "the rollout"))
 
     async def close(self) -> None:
@@ -146,8 +142,17 @@ class Runner:
         await self._async_client.aclose()
 
 
-async def _maybe(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether it is an async function, or an object that is called like one."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+async def call(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Calls a function of the user, which may be async; others run in a thread of their own."""
+    if is_async(function):
+        return await function(*args, **named)
+    returned = await in_thread(lambda: function(*args, **named))
+    return await returned if inspect.isawaitable(returned) else returned
 
 
 def in_thread(work: Callable[[], T]) -> Awaitable[T]:

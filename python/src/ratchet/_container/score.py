@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, field
 from typing import Any, Dict, Mapping, Optional, Tuple, Union
@@ -38,4 +39,8 @@ def score_of(value: Any, what: str) -> Score:
         raise TypeError(f"{what} returned {value!r:.200}; it must return a number, or (number, feedback)") from None
     if not math.isfinite(number):
         raise ValueError(f"{what} returned the reward {number}, which is not a finite number")
+    try:
+        json.dumps(details, ensure_ascii=False, allow_nan=False, default=str).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{what} returned details that are no JSON: {error}") from None
     return Score(number, None if feedback is None else str(feedback), details)

@@ -112,17 +112,16 @@ def _handler(answering: Answering, loop: asyncio.AbstractEventLoop) -> Any:
 
         def _result(self, running: concurrent.futures.Future[Answer]) -> Optional[Answer]:
             """The answer; None if the caller has gone or the server closes."""
-            while True:
-                try:
-                    return running.result(LOOK_S)
-                except concurrent.futures.CancelledError:
+            while not concurrent.futures.wait([running], LOOK_S).done:
+                if self._is_gone():
+                    running.cancel()
                     return None
-                except Exception as error:
-                    if running.done():
-                        return problem(500, f"{type(error).__name__}: {error}")
-                    if self._is_gone():
-                        running.cancel()
-                        return None
+            try:
+                return running.result()
+            except concurrent.futures.CancelledError:
+                return None
+            except Exception as error:
+                return problem(500, f"{type(error).__name__}: {error}")
 
         def _is_gone(self) -> bool:
             try:

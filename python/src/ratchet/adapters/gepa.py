@@ -18,7 +18,7 @@ from .._prompts import model_of
 from .._service import connect
 from ..client import Client
 from ..containers import Container
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, RatchetError
 from ._components import Components
 from ._search import best_candidate, evaluated, search
 
@@ -91,6 +91,11 @@ def optimize(
     }
     session = search(container, components, trainset, valset, client, shown, fields)
     results, listed = session.results(), evaluated(session)
+    if not listed:
+        raise RatchetError(
+            f"{session.id} has ended, {session.get()['status']}, before its seed candidate was evaluated on all tasks "
+            "of the valset."
+        )
     places = {each["candidate_id"]: place for place, each in enumerate(listed)}
     best = results["best_candidate"]
     return GEPAResult(
