@@ -71,7 +71,13 @@ const rules: Record<string, Rule> = {
     // What runs in the browser: no Node module comes with these.
     values: [
       ...['src/client', 'src/cli/task/sample', 'src/cli/task/search', 'examples'],
-      ...['src/core/prompts/components', 'src/core/prompts/template', 'src/core/graphs', 'src/util/json'],
+      ...[
+        'src/core/prompts/components',
+        'src/core/prompts/template',
+        'src/core/graphs',
+        'src/core/jobs',
+        'src/util/json',
+      ],
     ],
     types: ['src/core', 'src/contracts'],
     packages: ['preact', '@preact/signals', 'uplot', 'diff', 'eventsource-parser', 'vite'],

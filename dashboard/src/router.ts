@@ -1,5 +1,6 @@
 /** Addresses of pages, in the fragment: `#/sessions/ses_x?tab=events`. */
 import { computed, signal } from '@preact/signals';
+import { jobKinds, kindOf } from '../../src/core/jobs/kinds.js';
 
 const fragment = signal(location.hash);
 addEventListener('hashchange', () => (fragment.value = location.hash));
@@ -47,9 +48,7 @@ export function setQuery(changes: Record<string, string | null>): void {
   fragment.value = location.hash;
 }
 
-const pages = { ses: 'sessions', evl: 'evaluations', grf: 'graphs', dep: 'deployments' } as const;
-
 /** The page of a job or deployment. */
 export function pageOf(id: string, query?: Record<string, string | null | undefined>): string {
-  return link([pages[id.slice(0, 3) as keyof typeof pages], id], query);
+  return link([jobKinds[kindOf(id)!].page, id], query);
 }

@@ -59,7 +59,7 @@ describe('optimize', () => {
     expect(best.startsWith(rowsBaseline)).toBe(true);
     for (let rule = 0; rule < 4; rule += 1) expect(best).toContain(`rule-${rule}.`);
 
-    const id = /^Session (\S+)$/m.exec(err)![1]!;
+    const id = /^Session (\S+): http/m.exec(err)![1]!;
     const forms = ['prompt.txt', 'json', 'promptfoo', 'langfuse', 'dspy', 'mlflow'];
     const exported = await Promise.all(forms.map((form) => ratchet('export', id, '--to', form)));
     expect(exported.map((one) => one.code)).toEqual([0, 0, 0, 0, 0, 0]);
@@ -97,7 +97,7 @@ describe('optimize', () => {
 
     const before = await ratchet('eval', ...task, '--prompt', 'prompt.txt', '--json');
     expect(JSON.parse(before.out)).toMatchObject({ summary: { mean_reward: 0, num_seeds: 40 } });
-    const [a, b] = [before, evaluated].map(({ err }) => /^Evaluation (\S+)$/m.exec(err)![1]!);
+    const [a, b] = [before, evaluated].map(({ err }) => /^Evaluation (\S+): http/m.exec(err)![1]!);
 
     const run = JSON.parse((await ratchet('export', b!, '--to', 'mlflow')).out);
     expect(run['runs/log-batch'].metrics).toContainEqual(

@@ -51,7 +51,7 @@ async function optimizeToTheMiddle(): Promise<string> {
   expect(await ratchet('init')).toMatchObject({ code: 0 });
   const { err } = start('optimize');
   await until('the second generation has ended', () => err().includes('generation 2:'), 120);
-  return /^Session (ses_\w+)$/m.exec(err())![1]!;
+  return /^Session (ses_\w+): http\S+\/#\/sessions\/\1$/m.exec(err())![1]!;
 }
 
 async function watchToVerdict(id: string): Promise<void> {

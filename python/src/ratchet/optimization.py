@@ -84,7 +84,7 @@ def optimize(
         }
     )
     created = session.created or {}
-    _announce(session.id, created, shown)
+    _announce(client.url, session.id, created, shown)
     _follow(session, served, shown)
     result = _optimization(session, client, messages, dataset["dataset_id"], created.get("split"))
     result.warnings += _metric_warnings(served)
@@ -122,7 +122,7 @@ def evaluate(
             **request,
         }
     )
-    shown.note(f"Evaluation {job.id}")
+    shown.note(f"Evaluation {job.id}: {client.url}/#/evaluations/{job.id}")
     _follow(job, served, shown)
     state, results = job.get(), job.results()
     summary = results["summary"]
@@ -163,8 +163,8 @@ def _labels(name: Optional[str], tags: Optional[Sequence[str]]) -> Dict[str, Any
     return {**({"name": name} if name is not None else {}), **({"tags": list(tags)} if tags is not None else {})}
 
 
-def _announce(session_id: str, created: Mapping[str, Any], shown: Progress) -> None:
-    shown.note(f"Session {session_id}")
+def _announce(url: str, session_id: str, created: Mapping[str, Any], shown: Progress) -> None:
+    shown.note(f"Session {session_id}: {url}/#/sessions/{session_id}")
     split = created.get("split")
     if split:
         train, evaluation, heldout = (len(split[part]) for part in ("train", "evaluation", "heldout"))

@@ -6,6 +6,7 @@ import { rowPlaceholders, servedMessages } from '../../core/prompts/row-template
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, intervalText, note, say, sayJson } from '../service/output.js';
+import { noteJob } from '../service/pages.js';
 import { modelOf } from '../task/model-name.js';
 import { readJsonOption, readProject, readPrompt } from '../task/task.js';
 
@@ -26,7 +27,7 @@ export async function deploy(from: string, { name, model, gate: given, json = fa
   const gate = given === undefined ? null : (await readJsonOption(given, '--gate')).value;
   await withService(async (api) => {
     const { id } = await api.call<{ id: string }>('POST', path, { name, source, ...(gate !== null && { gate }) });
-    note(`Deployment ${id}`);
+    noteJob(api, id);
     for await (const { message } of api.follow(`${path}/${id}/events`)) note(`  ${message}`);
     const deployment = await api.call<Deployment>('GET', `${path}/${id}`);
     if (json) sayJson(deployment);

@@ -5,6 +5,7 @@ import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
+import { noteJob } from '../service/pages.js';
 import type { Prompt } from '../task/prompt-file.js';
 import { labelsOf, promptOf, readTask, taskFields, type LabelOptions, type TaskOptions } from '../task/task.js';
 
@@ -22,7 +23,7 @@ export async function evaluate({ json = false, name, tag, ...options }: Evaluate
   const prompt = await promptOf(task);
   await withService(async (api) => {
     const id = await startEvaluation(api, await taskFields(api, task), prompt, { name, tag });
-    note(`Evaluation ${id}`);
+    noteJob(api, id);
     const job = await evaluationEnd(api, id);
     if (json) sayJson(await evaluationResults(api, id));
     else {

@@ -6,6 +6,7 @@ import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
+import { noteJob } from '../service/pages.js';
 import { followSession, type SessionState } from './progress.js';
 import { promptDiff, promptText, type Prompt } from '../task/prompt-file.js';
 import { algorithms, defaultBudget } from '../task/search.js';
@@ -34,7 +35,7 @@ export async function optimize(given: OptimizeOptions): Promise<void> {
   const prompt = await promptOf(task);
   await withService(async (api) => {
     const created = await startSession(api, task, prompt, { algorithm, name, tag });
-    announce(created);
+    announce(api, created);
     await report(api, created.session_id, { out, json, prompt, warned: created.warnings ?? [] });
   });
 }
@@ -80,8 +81,8 @@ export async function report(api: Api, sessionId: string, { out, json, prompt, w
   if (state.status === 'failed') throw new FailedJob(`The session ${sessionId} failed: ${state.error}`);
 }
 
-function announce({ session_id: id, split, estimate, warnings }: CreatedSession): void {
-  note(`Session ${id}`);
+function announce(api: Api, { session_id: id, split, estimate, warnings }: CreatedSession): void {
+  noteJob(api, id);
   if (split) {
     const parts = `${split.train.length} train, ${split.evaluation.length} evaluation, ${split.heldout.length} held-out`;
     note(`Split: ${parts} rows`);

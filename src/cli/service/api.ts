@@ -48,11 +48,11 @@ function reasonOf(error: unknown): string {
 
 /** A minimal API client for the commands of this package. */
 export class Api {
-  private readonly base: string;
+  readonly url: string;
   private readonly apiKey: string;
 
-  constructor(base: string, apiKey: string) {
-    this.base = base;
+  constructor(url: string, apiKey: string) {
+    this.url = url;
     this.apiKey = apiKey;
   }
 
@@ -115,14 +115,14 @@ export class Api {
   /** Sends a request with the key. */
   private async request(method: string, path: string, init: RequestInit): Promise<Response> {
     const headers = { authorization: `Bearer ${this.apiKey}`, ...init.headers };
-    return fetch(this.base + path, { ...init, method, headers }).catch((error: unknown) => {
-      throw new ServiceUnreachable(`${method} ${path}`, this.base, error);
+    return fetch(this.url + path, { ...init, method, headers }).catch((error: unknown) => {
+      throw new ServiceUnreachable(`${method} ${path}`, this.url, error);
     });
   }
 
   private textOf(call: string, response: Response): Promise<string> {
     return response.text().catch((error: unknown) => {
-      throw new ServiceUnreachable(call, this.base, error);
+      throw new ServiceUnreachable(call, this.url, error);
     });
   }
 
@@ -135,7 +135,7 @@ export class Api {
   private noJson(call: string, status: number, text: string): ApiFailure {
     const answer = text.trim() === '' ? 'nothing' : `"${text.trim().slice(0, quoted)}"`;
     return new ApiFailure(call, status, {
-      detail: `from ${this.base}, which is no answer of Ratchet: ${answer}. Check that RATCHET_URL or PORT names the service itself.`,
+      detail: `from ${this.url}, which is no answer of Ratchet: ${answer}. Check that RATCHET_URL or PORT names the service itself.`,
     });
   }
 

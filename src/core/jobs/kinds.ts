@@ -6,6 +6,8 @@ interface JobKindEntry {
   prefix: `${string}_`;
   /** The path of its collection in the API. */
   path: `/api/${string}`;
+  /** The first part of its pages in the dashboard. */
+  page: string;
   /** The name of the exported workflow function. */
   workflow: string;
   /** Its name in messages. */
@@ -33,6 +35,7 @@ export const jobKinds = {
   session: {
     prefix: 'ses_',
     path: '/api/v1/online/sessions',
+    page: 'sessions',
     workflow: 'sessionWorkflow',
     noun: 'session',
     title: (algorithm) => `${algorithm} session`,
@@ -47,6 +50,7 @@ export const jobKinds = {
   evaluation: {
     prefix: 'evl_',
     path: '/api/v1/offline/jobs',
+    page: 'evaluations',
     workflow: 'evaluationWorkflow',
     noun: 'evaluation',
     title: () => 'offline evaluation',
@@ -65,6 +69,7 @@ export const jobKinds = {
   graph: {
     prefix: 'grf_',
     path: '/api/graphgen/jobs',
+    page: 'graphs',
     workflow: 'graphWorkflow',
     noun: 'graph job',
     title: () => 'graph evolve job',
@@ -79,6 +84,7 @@ export const jobKinds = {
   deployment: {
     prefix: 'dep_',
     path: '/api/harbor/deployments',
+    page: 'deployments',
     workflow: 'deploymentWorkflow',
     noun: 'deployment',
     title: () => 'deployment',

@@ -52,7 +52,7 @@ def search(
                 **request,
             }
         )
-        shown.note(f"Session {session.id}")
+        shown.note(f"Session {session.id}: {client.url}/#/sessions/{session.id}")
         try:
             session.wait(on_event=shown.event)
         except BaseException:
