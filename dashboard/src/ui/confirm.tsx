@@ -11,8 +11,11 @@ export function ConfirmButton(props: {
   children: ComponentChildren;
   run: () => Promise<unknown>;
   kind?: 'plain' | 'danger';
+  /** The buttons of the dialog: to do it, and not to. */
+  answers?: [string, string];
 }) {
   const { label, title, children, run, kind = 'plain' } = props;
+  const [yes, no] = props.answers ?? [label, 'Cancel'];
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -24,10 +27,10 @@ export function ConfirmButton(props: {
           {children}
           <div class="actions">
             <ActionButton kind={kind === 'danger' ? 'danger' : 'primary'} run={() => run().then(() => setOpen(false))}>
-              {label}
+              {yes}
             </ActionButton>
             <button type="button" class="button" onClick={() => setOpen(false)}>
-              Cancel
+              {no}
             </button>
           </div>
         </Dialog>

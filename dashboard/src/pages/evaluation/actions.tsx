@@ -3,10 +3,11 @@ import { client } from '../../client.js';
 import { saveAnswer } from '../../data/download.js';
 import { go, pageOf } from '../../router.js';
 import { ActionButton } from '../../ui/basics.js';
-import { ConfirmButton } from '../../ui/confirm.js';
-import { CloneButton } from '../search/dialogs/clone.js';
-import { LabelsDialog, type Labels } from '../search/dialogs/labels.js';
-import { isActive, type Evaluation } from './types.js';
+import { CancelButton } from '../job/cancel.js';
+import { CloneButton } from '../job/clone.js';
+import { LabelsDialog, type Labels } from '../job/labels.js';
+import { isActive } from '../job/types.js';
+import type { Evaluation } from './types.js';
 
 /** The buttons of an evaluation: those that its status admits. */
 export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promise<unknown> }) {
@@ -30,15 +31,10 @@ export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promis
         {job.archived ? 'Unarchive' : 'Archive'}
       </ActionButton>
       <ActionButton run={download}>Download traces</ActionButton>
-      {isActive(job) && (
-        <ConfirmButton
-          label="Cancel the evaluation"
-          title="Cancel this evaluation?"
-          kind="danger"
-          run={() => command('cancelEvaluation')}
-        >
-          <p>Rows that are not finished stay without a result. What it has found stays.</p>
-        </ConfirmButton>
+      {isActive(job.status) && (
+        <CancelButton kind="evaluation" run={() => command('cancelEvaluation')}>
+          Rows that are not finished stay without a result.
+        </CancelButton>
       )}
       {isLabelling && <LabelsDialog job={job} run={update} onClose={() => setLabelling(false)} />}
     </div>

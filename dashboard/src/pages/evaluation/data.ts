@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import { client } from '../../client.js';
 import { useResource, type Resource } from '../../data/resource.js';
-import { isActive, type Column } from './types.js';
+import { isActive } from '../job/types.js';
+import type { Column } from './types.js';
 
 const pollMs = 2_000;
 
@@ -13,8 +14,8 @@ export function useColumns(ids: string[]): Resource<Column[]> {
   const load = async (signal: AbortSignal) => {
     const columns = await Promise.all(ids.map(async (id) => finished.get(id) ?? loadColumn(id, signal)));
     const [first, ...others] = columns;
-    for (const column of others) if (!isActive(column.job)) finished.set(column.job.job_id, column);
-    setLive([first!, ...others].some(({ job }) => isActive(job)));
+    for (const column of others) if (!isActive(column.job.status)) finished.set(column.job.job_id, column);
+    setLive([first!, ...others].some(({ job }) => isActive(job.status)));
     return columns;
   };
   return useResource(key, load, isLive ? pollMs : null);

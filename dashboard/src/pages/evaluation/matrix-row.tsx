@@ -3,7 +3,8 @@ import { dollars, milliseconds, reward, shortId } from '../../format.js';
 import type { Outputs, ResultTexts } from '../../data/outputs.js';
 import { openTrace } from '../../ui/trace/from-address.js';
 import type { Row } from './rows.js';
-import { isActive, type Column, type Result } from './types.js';
+import { isActive } from '../job/types.js';
+import type { Column, Result } from './types.js';
 
 /** A row of the matrix; asks for its texts when it comes into view. */
 export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs[]; places: Map<string, number>[] }) {
@@ -38,7 +39,7 @@ export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs
               isUnread={outputs[n]!.hasFailed(places[n]!.get(row.cells[n].trace_id)!)}
             />
           ) : (
-            <span class="quiet">{isActive(job) ? 'not finished' : 'not of this evaluation'}</span>
+            <span class="quiet">{isActive(job.status) ? 'not finished' : 'not of this evaluation'}</span>
           )}
         </div>
       ))}

@@ -1,12 +1,15 @@
-import { route } from '../../router.js';
+import { words } from '../../format.js';
+import { pageOf, route } from '../../router.js';
 import { Loading, Panel, Problem } from '../../ui/basics.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
+import { Head } from '../job/head.js';
+import { Actions } from './actions.js';
 import { Columns, mostColumns } from './columns.js';
 import { useColumns } from './data.js';
 import { Distribution } from './distribution.js';
 import { Figures } from './figures.js';
-import { Head } from './head.js';
 import { Matrix } from './matrix.js';
+import type { Evaluation } from './types.js';
 
 /** An evaluation, with others beside it. */
 export function EvaluationPage({ id }: { id: string }) {
@@ -19,7 +22,12 @@ export function EvaluationPage({ id }: { id: string }) {
       {!own && !error && <Loading />}
       {own && columns && (
         <>
-          <Head job={own.job} onDone={reload} />
+          <Head
+            job={own.job}
+            kind="evaluation"
+            facts={<Facts job={own.job} />}
+            actions={<Actions job={own.job} onDone={reload} />}
+          />
           <Figures job={own.job} />
           <Panel title="Rows" aside={<Columns job={own.job} columns={columns} />}>
             <Matrix columns={columns} />
@@ -28,6 +36,24 @@ export function EvaluationPage({ id }: { id: string }) {
         </>
       )}
       <TraceFromAddress />
+    </>
+  );
+}
+
+/** What is evaluated. */
+function Facts({ job: { dataset, candidate, env_name: name, container_url: container } }: { job: Evaluation }) {
+  return (
+    <>
+      {dataset ? (
+        <span title={dataset.dataset_id}>
+          {dataset.num_rows} rows, scorer {words(dataset.scorer)}
+        </span>
+      ) : (
+        <span>{name || container}</span>
+      )}
+      {candidate?.session_id && (
+        <a href={pageOf(candidate.session_id, { candidate: candidate.candidate_id })}>candidate of a session</a>
+      )}
     </>
   );
 }

@@ -8,6 +8,3 @@ export interface Column {
   job: Evaluation;
   results: Result[];
 }
-
-export const isActive = ({ status }: Pick<Evaluation, 'status'>): boolean =>
-  status === 'pending' || status === 'running' || status === 'paused';

@@ -3,20 +3,19 @@ import { client } from '../../client.js';
 import { saveAnswer } from '../../data/download.js';
 import { go, pageOf } from '../../router.js';
 import { ActionButton } from '../../ui/basics.js';
-import { CancelDialog } from '../search/dialogs/cancel.js';
-import { CloneButton } from '../search/dialogs/clone.js';
-import { LabelsDialog, type Labels } from '../search/dialogs/labels.js';
-import { isActive } from '../search/types.js';
+import { CancelButton } from '../job/cancel.js';
+import { CloneButton } from '../job/clone.js';
+import { LabelsDialog, type Labels } from '../job/labels.js';
+import { isActive } from '../job/types.js';
 import type { GraphJob } from './types.js';
 
 type Command = 'startGraphJob' | 'pauseGraphJob' | 'resumeGraphJob' | 'cancelGraphJob';
 
 /** The buttons of a graph job: those that its status admits. */
 export function Actions({ job, onDone }: { job: GraphJob; onDone: () => Promise<unknown> }) {
-  const [opened, setOpened] = useState<'cancel' | 'labels' | null>(null);
+  const [isLabelling, setLabelling] = useState(false);
   const { job_id: id, status } = job;
   const path = { job_id: id };
-  const close = () => setOpened(null);
   const command = (name: Command) => client.value.request(name, { path, body: null }).then(onDone);
   const update = (body: Labels | { archived: boolean }) =>
     client.value.request('updateGraphJob', { path, body }).then(onDone);
@@ -42,7 +41,7 @@ export function Actions({ job, onDone }: { job: GraphJob; onDone: () => Promise<
         </ActionButton>
       )}
       <CloneButton kind="graph job" run={clone} />
-      <button type="button" class="button" onClick={() => setOpened('labels')}>
+      <button type="button" class="button" onClick={() => setLabelling(true)}>
         Edit
       </button>
       <ActionButton run={() => update({ archived: !job.archived })}>
@@ -50,12 +49,11 @@ export function Actions({ job, onDone }: { job: GraphJob; onDone: () => Promise<
       </ActionButton>
       <ActionButton run={() => save('downloadGraphJobTraces', `${id}.zip`)}>Download traces</ActionButton>
       {isActive(status) && (
-        <button type="button" class="button button-danger" onClick={() => setOpened('cancel')}>
-          Cancel
-        </button>
+        <CancelButton kind="graph job" run={() => command('cancelGraphJob')}>
+          The search ends now, without a comparison on held-out tasks.
+        </CancelButton>
       )}
-      {opened === 'cancel' && <CancelDialog kind="graph job" run={() => command('cancelGraphJob')} onClose={close} />}
-      {opened === 'labels' && <LabelsDialog job={job} run={update} onClose={close} />}
+      {isLabelling && <LabelsDialog job={job} run={update} onClose={() => setLabelling(false)} />}
     </div>
   );
 }

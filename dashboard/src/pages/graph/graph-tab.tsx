@@ -3,7 +3,8 @@ import { useResource } from '../../data/resource.js';
 import { reward } from '../../format.js';
 import { here, route, setQuery } from '../../router.js';
 import { Badge, Empty, Loading, Panel, Problem } from '../../ui/basics.js';
-import { isActive, numberOf } from '../search/types.js';
+import { isActive } from '../job/types.js';
+import { numberOf } from '../search/types.js';
 import { GraphComparison } from './comparison.js';
 import { loadCandidate, loadCandidates } from './data.js';
 import { howMade, lineOf } from './lineage.js';
@@ -104,7 +105,7 @@ function Shown({ job, id }: { job: GraphJob; id: string }) {
   if (!candidate) return error ? <Problem error={error} /> : <Loading />;
   return (
     <>
-      <p class="session-facts">
+      <p class="job-facts">
         <a href={here({ candidate: id })}>Candidate {numberOf(id)}</a>
         <Badge status={outcomeOf(candidate)} />
         <span>{howMade(candidate)}</span>

@@ -1,18 +1,18 @@
 import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.js';
 import { useResource } from '../../data/resource.js';
 import { count, words } from '../../format.js';
-import { route, setQuery } from '../../router.js';
+import { route } from '../../router.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
 import { currentTab, Tabs } from '../../ui/tabs.js';
-import { TraceDialog } from '../../ui/trace/dialog.js';
+import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { CandidatesTab } from '../search/candidates/tab.js';
 import { CurvePanel } from '../search/curve-panel.js';
 import { Curve } from '../search/curve.js';
 import { Figures } from '../search/figures.js';
 import { pollMs, useAtEnd, useJob } from '../search/follow.js';
-import { Head } from '../search/head.js';
-import { isActive } from '../search/types.js';
+import { Head } from '../job/head.js';
+import { isActive } from '../job/types.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
 import { Actions } from './actions.js';
 import { GraphCandidate } from './candidate/dialog.js';
@@ -90,14 +90,11 @@ function Overview({ job, log }: { job: GraphJob; log: EventLog }) {
 
 /** The candidate and the trace of the address. */
 function Opened({ job }: { job: GraphJob }) {
-  const { query } = route.value;
-  const [candidate, trace] = [query.get('candidate'), query.get('trace')];
+  const candidate = route.value.query.get('candidate');
   return (
     <>
       {candidate && <GraphCandidate key={candidate} job={job} candidateId={candidate} />}
-      {trace && (
-        <TraceDialog key={trace} jobId={job.job_id} traceId={trace} onClose={() => setQuery({ trace: null })} />
-      )}
+      <TraceFromAddress jobId={job.job_id} />
     </>
   );
 }

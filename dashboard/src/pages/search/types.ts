@@ -13,7 +13,5 @@ export type Results = Pick<
   'verdict' | 'comparison' | 'noise_floor' | 'stopped_by' | 'best_candidate'
 > & { judge_agreement?: SessionResults['judge_agreement'] };
 
-export const isActive = (status: Status): boolean => ['pending', 'running', 'paused'].includes(status);
-
 /** The number of a candidate in its job: 0 is the baseline. */
 export const numberOf = (candidateId: string): string => `#${candidateId.slice(candidateId.lastIndexOf('_') + 1)}`;

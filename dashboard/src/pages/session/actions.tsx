@@ -3,10 +3,10 @@ import { client } from '../../client.js';
 import { saveAnswer } from '../../data/download.js';
 import { go, link, pageOf } from '../../router.js';
 import { ActionButton } from '../../ui/basics.js';
-import { CancelDialog } from '../search/dialogs/cancel.js';
-import { CloneButton } from '../search/dialogs/clone.js';
-import { LabelsDialog, type Labels } from '../search/dialogs/labels.js';
-import { isActive } from '../search/types.js';
+import { CancelButton } from '../job/cancel.js';
+import { CloneButton } from '../job/clone.js';
+import { LabelsDialog, type Labels } from '../job/labels.js';
+import { isActive } from '../job/types.js';
 import { actionsOf, type Action } from './admitted.js';
 import { ExtendDialog } from './dialogs/extend.js';
 import { HintDialog } from './dialogs/hint.js';
@@ -14,7 +14,6 @@ import { SuggestDialog } from './dialogs/suggest.js';
 import type { Session } from './types.js';
 
 const dialogs = {
-  cancel: CancelSession,
   extend: ExtendDialog,
   hint: HintDialog,
   label: SessionLabels,
@@ -38,13 +37,14 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
   const path = { session_id: session.session_id };
   const call = (action: Action, label: string, run: () => Promise<unknown>) =>
     admitted.has(action) && <ActionButton run={run}>{label}</ActionButton>;
-  const ask = (action: WithDialog, label: string, kind = '') =>
+  const ask = (action: WithDialog, label: string) =>
     admitted.has(action) && (
-      <button type="button" class={`button ${kind}`} onClick={() => setOpened(action)}>
+      <button type="button" class="button" onClick={() => setOpened(action)}>
         {label}
       </button>
     );
   const clone = async () => go(pageOf((await client.value.request('cloneSession', { path, body: null })).session_id));
+  const cancel = () => client.value.request('cancelSession', { path, body: null }).then(onDone);
   const archive = () => client.value.request('updateSession', { path, body: { archived: !session.archived } });
   const download = () => saveAnswer(client.value.download('downloadSessionTraces', { path }), `${session.job_id}.zip`);
   const Opened = opened && dialogs[opened];
@@ -67,16 +67,14 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
       {ask('label', 'Edit')}
       {call('archive', session.archived ? 'Unarchive' : 'Archive', () => archive().then(onDone))}
       {call('download', 'Download traces', download)}
-      {ask('cancel', 'Cancel', 'button-danger')}
+      {admitted.has('cancel') && (
+        <CancelButton kind="session" run={cancel}>
+          The search ends now, without a comparison on held-out seeds.
+        </CancelButton>
+      )}
       {Opened && <Opened session={session} onDone={onDone} onClose={() => setOpened(null)} />}
     </div>
   );
-}
-
-function CancelSession({ session, onDone, onClose }: DialogProps) {
-  const path = { session_id: session.session_id };
-  const cancel = () => client.value.request('cancelSession', { path, body: null }).then(onDone);
-  return <CancelDialog kind="session" run={cancel} onClose={onClose} />;
 }
 
 function SessionLabels({ session, onDone, onClose }: DialogProps) {

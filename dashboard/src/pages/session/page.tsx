@@ -1,9 +1,9 @@
 import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.js';
 import { useResource } from '../../data/resource.js';
-import { route, setQuery } from '../../router.js';
+import { route } from '../../router.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
-import { TraceDialog } from '../../ui/trace/dialog.js';
+import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { currentTab, Tabs } from '../../ui/tabs.js';
 import { SessionCandidate } from './candidate/dialog.js';
 import { CandidatesTab } from '../search/candidates/tab.js';
@@ -11,8 +11,8 @@ import { CurvePanel } from '../search/curve-panel.js';
 import { Curve } from '../search/curve.js';
 import { Figures } from '../search/figures.js';
 import { pollMs, useAtEnd, useJob } from '../search/follow.js';
-import { Head } from '../search/head.js';
-import { isActive } from '../search/types.js';
+import { Head } from '../job/head.js';
+import { isActive } from '../job/types.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
 import { Actions } from './actions.js';
 import { loadCandidates, loadResults, loadSession } from './data.js';
@@ -39,7 +39,12 @@ export function SessionPage({ id }: { id: string }) {
   };
   return (
     <>
-      <Head job={session.data} kind="session" actions={<Actions session={session.data} onDone={onDone} />} />
+      <Head
+        job={session.data}
+        kind="session"
+        facts={null}
+        actions={<Actions session={session.data} onDone={onDone} />}
+      />
       <Problem error={session.error ?? results.error} />
       <Tabs names={tabs} labels={labels} />
       <Tab session={session.data} results={results.data} log={log} />
@@ -84,13 +89,11 @@ function Overview({ session, results, log }: { session: Session; results: Result
 
 /** The candidate and the trace of the address. */
 function Opened({ session }: { session: Session }) {
-  const { query } = route.value;
-  const [candidate, trace] = [query.get('candidate'), query.get('trace')];
-  const id = session.session_id;
+  const candidate = route.value.query.get('candidate');
   return (
     <>
       {candidate && <SessionCandidate key={candidate} session={session} candidateId={candidate} />}
-      {trace && <TraceDialog key={trace} jobId={id} traceId={trace} onClose={() => setQuery({ trace: null })} />}
+      <TraceFromAddress jobId={session.job_id} />
     </>
   );
 }

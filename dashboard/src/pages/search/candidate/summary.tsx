@@ -9,7 +9,7 @@ export function CandidateSummary({ candidate }: { candidate: CandidateDetail }) 
   const outcome = status === 'proposed' ? decision.outcome : status;
   return (
     <>
-      <p class="session-facts">
+      <p class="job-facts">
         <Badge status={outcome} />
         {candidate.is_baseline && <Tag>baseline</Tag>}
         {'is_given' in candidate && candidate.is_given && <Tag>written by a person</Tag>}

@@ -4,7 +4,7 @@ import { unknown } from '../../../format.js';
 import { Field } from '../../../ui/basics.js';
 import type { DialogProps } from '../actions.js';
 import type { Session } from '../types.js';
-import { FormDialog } from '../../search/dialogs/form.js';
+import { FormDialog } from '../../../ui/form-dialog.js';
 
 type Limit = 'max_rollouts' | 'max_cost_usd' | 'max_minutes' | 'generations' | 'num_trials';
 

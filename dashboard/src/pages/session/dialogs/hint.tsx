@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { client } from '../../../client.js';
 import { ActionButton, Field } from '../../../ui/basics.js';
 import type { DialogProps } from '../actions.js';
-import { FormDialog } from '../../search/dialogs/form.js';
+import { FormDialog } from '../../../ui/form-dialog.js';
 
 /** The hint that stands in the prompts of the proposer. */
 export function HintDialog({ session, onClose, onDone }: DialogProps) {

@@ -8,7 +8,7 @@ import { Dialog } from '../../../ui/dialog.js';
 import type { DialogProps } from '../actions.js';
 import { loadCandidate } from '../data.js';
 import type { CandidateDetail, Session } from '../types.js';
-import { FormDialog } from '../../search/dialogs/form.js';
+import { FormDialog } from '../../../ui/form-dialog.js';
 
 type Source = 'baseline' | 'best';
 type Messages = NonNullable<CandidateDetail['messages']>;

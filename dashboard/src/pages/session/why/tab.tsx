@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { useEventFold, type EventLog } from '../../../data/event-log.js';
 import { useResource } from '../../../data/resource.js';
 import { Loading, Problem } from '../../../ui/basics.js';
-import { isActive } from '../../search/types.js';
+import { isActive } from '../../job/types.js';
 import { Changes, useReloads } from '../../search/candidates/tab.js';
 import { loadCandidates } from '../data.js';
 import { HeatPanel } from './heat/panel.js';

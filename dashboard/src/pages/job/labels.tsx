@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { Field } from '../../../ui/basics.js';
-import { FormDialog } from './form.js';
+import { Field } from '../../ui/basics.js';
+import { FormDialog } from '../../ui/form-dialog.js';
 
 export interface Labels {
   name: string | null;

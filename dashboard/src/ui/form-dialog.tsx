@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { errorAt, fieldErrors } from '../../../data/field-errors.js';
-import { Problem } from '../../../ui/basics.js';
-import { Dialog } from '../../../ui/dialog.js';
+import { errorAt, fieldErrors } from '../data/field-errors.js';
+import { Problem } from './basics.js';
+import { Dialog } from './dialog.js';
 
 /** A dialog with fields and one call; `children` gets the error at a JSON pointer. */
 export function FormDialog(props: {

@@ -1,4 +1,4 @@
-import { ConfirmButton } from '../../../ui/confirm.js';
+import { ConfirmButton } from '../../ui/confirm.js';
 
 /** Asks before a job runs once more, because that costs as much as the first time. */
 export function CloneButton({ kind, run }: { kind: string; run: () => Promise<unknown> }) {

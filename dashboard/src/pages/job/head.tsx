@@ -1,24 +1,23 @@
 import type { ComponentChildren } from 'preact';
+import { shortId, words } from '../../format.js';
 import { link } from '../../router.js';
-import { Time } from '../../ui/basics.js';
-import { JobTitle } from '../../ui/job-title.js';
-import { words } from '../../format.js';
-import type { SearchJob } from './types.js';
+import { Badge, Tag, Time } from '../../ui/basics.js';
+import type { Job } from './types.js';
 
 /** Which job it is, what can be done with it, and what went wrong. */
-export function Head(props: { job: SearchJob; kind: string; facts?: ComponentChildren; actions: ComponentChildren }) {
+export function Head(props: { job: Job; kind: string; facts: ComponentChildren; actions: ComponentChildren }) {
   const { job, kind } = props;
-  const { job_id: id, policy } = job;
+  const { policy } = job;
   return (
     <>
-      <div class="page-head session-head">
+      <div class="page-head job-head">
         <div>
           <p class="crumbs">
             <a href={link([])}>Runs</a> / {kind}
           </p>
-          <JobTitle job={job} />
-          <p class="quiet session-facts">
-            <span>{words(job.algorithm).toUpperCase()}</span>
+          <Title job={job} />
+          <p class="quiet job-facts">
+            {'algorithm' in job && <span>{words(job.algorithm).toUpperCase()}</span>}
             <span>
               {policy.provider}/{policy.model}
             </span>
@@ -26,21 +25,36 @@ export function Head(props: { job: SearchJob; kind: string; facts?: ComponentChi
             <span>
               created <Time at={job.created_at} />
             </span>
-            <code>{id}</code>
+            <code>{job.job_id}</code>
             {job.temporal_url && <a href={job.temporal_url}>Temporal</a>}
           </p>
         </div>
         {props.actions}
       </div>
-      {job.notes && <p class="session-notes">{job.notes}</p>}
+      {job.notes && <p class="job-notes">{job.notes}</p>}
       <Failure job={job} kind={kind} />
       <Warnings job={job} />
     </>
   );
 }
 
+/** Name, status and tags. */
+function Title({ job }: { job: Job }) {
+  return (
+    <h1>
+      {job.name ?? shortId(job.job_id)} <Badge status={job.status} />
+      {job.archived && <Tag>archived</Tag>}
+      {job.tags.map((tag) => (
+        <a key={tag} class="plain-link" href={link([], { tag })}>
+          <Tag>{tag}</Tag>
+        </a>
+      ))}
+    </h1>
+  );
+}
+
 /** Why the job failed, in full. */
-function Failure({ job: { error, error_details: details }, kind }: { job: SearchJob; kind: string }) {
+function Failure({ job: { error, error_details: details }, kind }: { job: Job; kind: string }) {
   if (error === null && details === null) return null;
   return (
     <div class="problem" role="alert">
@@ -58,7 +72,7 @@ function Failure({ job: { error, error_details: details }, kind }: { job: Search
   );
 }
 
-function Warnings({ job: { warnings, concurrency, webhook } }: { job: SearchJob }) {
+function Warnings({ job: { warnings, concurrency, webhook } }: { job: Job }) {
   const all = [...warnings];
   if (concurrency.lowered_because)
     all.push(
