@@ -102,9 +102,12 @@ async function found(id: string, service = short) {
 /** Sends signals without effect until the workflow has this many runs; returns their number. */
 async function flood(id: string, signal: string, runs: number): Promise<number> {
   let sent = 0;
+  const handle = short.workflow(id);
   await until(`${id} has ${runs} runs`, async () => {
-    await Promise.all(Array.from({ length: 10 }, () => short.workflow(id).signal(signal)));
+    await Promise.all(Array.from({ length: 10 }, () => handle.signal(signal)));
     sent += 10;
+    // A run cannot end while signals go on to arrive.
+    await until('they are handled', async () => !(await handle.describe()).raw.pendingWorkflowTask);
     return (await runsOf(id)).length >= runs;
   });
   return sent;
