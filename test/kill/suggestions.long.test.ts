@@ -37,8 +37,11 @@ test('a prompt and a hint outlive the worker that took them', async () => {
   await on.worker.killWorker();
   const { command_id: late } = await suggest(id, 'hint', { hint: 'Name every rule.' });
   expect((await readJob<Session>(on.service, id)).hint).toBe('First hint.');
-  held.open();
   await on.worker.startWorker();
+  await until('the late hint is taken', async () => {
+    return (await readJob<Session>(on.service, id)).hint === 'Name every rule.';
+  });
+  held.open();
 
   expect(await ended<Session>(on.service, id, 120)).toMatchObject({ status: 'completed', hint: 'Name every rule.' });
   const events = await eventsOf(on.service, id);

@@ -27,7 +27,7 @@ test('npx ratchet runs from the packed tarball', async () => {
   const [{ files }] = JSON.parse(pack.out.slice(pack.out.indexOf('[\n'))) as [{ files: { path: string }[] }];
   const folders = new Set(files.map(({ path }) => path.split('/').slice(0, 2).join('/')));
   expect([...folders].sort()).toEqual([
-    ...['LICENSE', 'README.md', 'dist/activities', 'dist/examples', 'dist/src'],
+    ...['LICENSE', 'README.md', 'dist/activities', 'dist/dashboard', 'dist/examples', 'dist/src'],
     ...['dist/workflow-bundle.js', 'dist/workflows', 'package.json'],
   ]);
 
