@@ -33,7 +33,15 @@ export async function registerDashboard(app: App, deps: HttpDeps): Promise<void>
         operationId: 'getService',
         summary: 'Name and version',
         description: 'Clients that do not accept JSON get the dashboard.',
-        response: { 200: z.record(z.string(), z.string()) },
+        response: {
+          200: {
+            description: 'The service, or the dashboard.',
+            content: {
+              'application/json': { schema: z.record(z.string(), z.string()) },
+              'text/html': { schema: z.string() },
+            },
+          },
+        },
       },
     },
     async (request, reply) => {

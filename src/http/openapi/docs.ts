@@ -50,6 +50,8 @@ export async function registerDocs(app: App, version: string): Promise<void> {
         (operation as { parameters?: Parameter[] }).parameters?.forEach(describeJson);
         describeLimits((operation as { responses?: Responses }).responses ?? {});
       }
+      for (const path of Object.values(written.paths ?? {}))
+        for (const [method, operation] of Object.entries(path ?? {})) describeAnswers(method, operation as Operation);
       const { schemas = {} } = (written as LinkedDocument).components ?? {};
       for (const name of Object.keys(schemas).filter((each) => each.endsWith('Input')))
         schemas[name] = acceptNulls(schemas[name]) as object;
@@ -87,7 +89,25 @@ function render(document: object): { body: Buffer; etag: string } {
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
 }
 
-type Responses = Record<string, { headers?: Record<string, object> }>;
+type Responses = Record<string, { description?: string; headers?: Record<string, object> }>;
+interface Operation {
+  summary?: string;
+  responses?: Responses;
+}
+
+const meanings: Record<string, string> = {
+  201: 'Created.',
+  202: 'Accepted; the job carries it out as soon as it can.',
+  503: 'Not ready.',
+};
+
+/** Says what an answer without a description means. */
+function describeAnswers(method: string, { summary, responses = {} }: Operation): void {
+  const done = responses['201'] ? 'Nothing was created: this is a dry run, or it exists already.' : 'Done.';
+  for (const [status, response] of Object.entries(responses))
+    if (response.description === 'Default Response')
+      response.description = meanings[status] ?? (method === 'get' ? `${summary}.` : done);
+}
 
 /** Adds the fields of limits to the successes and the refusals of operations with a key. */
 function describeLimits(responses: Responses): void {

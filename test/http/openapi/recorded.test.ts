@@ -82,13 +82,20 @@ describe('the document', () => {
         ...Object.entries(requestBody?.content ?? {}),
         ...successes.flatMap(([status, { content = {} }]) =>
           Object.entries(content)
-            .filter(([type]) => type !== 'application/zip')
+            .filter(([type]) => !['application/zip', 'text/html'].includes(type))
             .map(([type, media]) => [`${status} ${type}`, media] as const),
         ),
       ];
       return places.filter(([, place]) => !('example' in place)).map(([place]) => `${operationId} ${place}`);
     });
     expect(bare).toEqual([]);
+  });
+
+  test('says what each answer means', () => {
+    const descriptions = operations().flatMap(({ responses }) =>
+      Object.values(responses).map(({ description }) => description),
+    );
+    expect(descriptions.filter((text) => text === '' || text === 'Default Response')).toEqual([]);
   });
 
   test('refers to an example of each failure', () => {

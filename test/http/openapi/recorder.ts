@@ -5,7 +5,7 @@ export interface Operation {
   tags: string[];
   parameters?: { name: string; in: string; required?: boolean; example?: unknown }[];
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
-  responses: Record<string, { content?: Record<string, Media>; links?: Record<string, object> }>;
+  responses: Record<string, { description: string; content?: Record<string, Media>; links?: Record<string, object> }>;
 }
 export interface Media {
   schema: object;
