@@ -11,7 +11,7 @@ interface Media {
 type Content = Record<string, Media>;
 interface Operation {
   operationId: string;
-  parameters?: { name: string; in: string; example?: unknown }[];
+  parameters?: { name: string; in: string; required?: boolean; example?: unknown }[];
   requestBody?: { content: Content };
   responses: Record<string, { content?: Content }>;
 }
@@ -35,7 +35,9 @@ export function showExamples(document: ShownDocument): void {
   for (const operation of Object.values(document.paths ?? {}).flatMap((path) => Object.values(path))) {
     const { parameters = {}, request = {}, responses = {} } = examples[operation.operationId] ?? {};
     for (const parameter of operation.parameters ?? [])
-      if (parameter.in !== 'header' && parameter.name in parameters) parameter.example = parameters[parameter.name];
+      // The page sends what it shows: optional parameters stay empty.
+      if ((parameter.in === 'path' || parameter.required) && parameter.name in parameters)
+        parameter.example = parameters[parameter.name];
     show(operation.requestBody?.content, request);
     for (const [status, { content }] of Object.entries(operation.responses)) {
       show(content, responses[status] ?? {});

@@ -9,7 +9,8 @@ interface Ids {
   paused: string;
 }
 
-const body = {
+/** A graph job on the rows with a policy. */
+export const graphBody = ({ provider, model }: { provider: string; model: string }) => ({
   name: 'capitals, graph',
   dataset: {
     initial_prompt: 'Answer the question.',
@@ -17,15 +18,15 @@ const body = {
     gold_outputs: rows.map(({ expected }, index) => ({ task_id: `task-${index}`, output: expected })),
     verifier_config: { mode: 'contains' },
   },
-  policy_model: policy.model,
-  policy_provider: policy.provider,
+  policy_model: model,
+  policy_provider: provider,
   rollout_budget: 20,
-  auto_start: false,
   max_concurrent: 1,
-};
+});
 
 /** A graph job from its creation to its download, and commands to a clone that is held. */
 export async function playGraphs(api: Recorder): Promise<Ids> {
+  const body = { ...graphBody(policy), auto_start: false };
   const completed = await created(api, 'createGraphJob', body);
   await estimated(api, 'createGraphJob', body);
   const path = { job_id: completed };

@@ -5,6 +5,7 @@ import { playDeployments } from './deployments.js';
 import { pendingEvaluation, playEvaluations } from './evaluations.js';
 import { pendingGraph, playGraphs } from './graphs.js';
 import type { Recorder } from '../recorder.js';
+import { playSamples } from './samples.js';
 import { playService } from './service.js';
 import { pendingSession, playCommands, playSession, playTraffic } from './sessions.js';
 import type { Capitals } from './world.js';
@@ -18,6 +19,7 @@ export async function play(api: Recorder, world: Capitals, startWorker: () => Pr
   const worker = await startWorker();
   await playService(api);
   await playDatasets(api);
+  await playSamples(api);
   const session = await playSession(api);
   const evaluations = await playEvaluations(api, world);
   const graphs = await playGraphs(api);

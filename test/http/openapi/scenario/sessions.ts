@@ -2,26 +2,29 @@ import { created, estimated, ended, running, traceIn } from './jobs.js';
 import type { Recorder } from '../recorder.js';
 import { heldModel, policy, rows } from './world.js';
 
-const prompt = [
+export const prompt = [
   { role: 'system', content: 'Answer the question.' },
   { role: 'user', content: '{{input}}' },
 ];
 
+/** A session on rows with a policy. */
+export const sessionBody = (policy: { provider: string; model: string }) => ({
+  name: 'capitals',
+  policy_optimization: {
+    algorithm: 'gepa',
+    dataset: { rows },
+    scorer: 'contains',
+    initial_prompt: { messages: prompt },
+    policy,
+    gepa: { population_size: 2, generations: 2, train_seeds: '0-3', evaluation: { seeds: '4-7' } },
+    budget: { max_rollouts: 40 },
+    max_concurrent: 1,
+  },
+});
+
 /** A session on rows, from its creation to its results; returns its id. */
 export async function playSession(api: Recorder): Promise<string> {
-  const body = {
-    name: 'capitals',
-    policy_optimization: {
-      algorithm: 'gepa',
-      dataset: { rows },
-      scorer: 'contains',
-      initial_prompt: { messages: prompt },
-      policy,
-      gepa: { population_size: 2, generations: 2, train_seeds: '0-3', evaluation: { seeds: '4-7' } },
-      budget: { max_rollouts: 40 },
-      max_concurrent: 1,
-    },
-  };
+  const body = sessionBody(policy);
   const id = await created(api, 'createSession', body);
   await estimated(api, 'createSession', body);
   const path = { session_id: id };
