@@ -81,6 +81,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
     const { orgId, keyId } = request.caller;
     const seed = seedOf(request.headers);
+    const hasMissed = hasMissedAnswer(request.headers);
     const kind = kindOf(jobId);
     if (!kind || !jobKinds[kind].usesProxy) throw refuse.notFound('session');
     const { presence } = deps.notifications;
@@ -135,7 +136,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
         // Not here: a caller that holds a connection must not wait for a second one.
         ...(graph !== null && graphCall(client, graph, body, () => snapshots.get(orgId, graph))),
       };
-      const isRetry = rollout.source === 'service' && hasMissedAnswer(request.headers);
+      const isRetry = rollout.source === 'service' && hasMissed;
       const { id: rolloutId, attempt, hasRecorded } = rollout;
       const wanted = { rolloutId, requestHash: call.upstream.hash, attempt, presence, isRetry };
       return { call, recorded: hasRecorded || isRetry ? await takeRecorded(tx, wanted) : null };
@@ -183,15 +184,16 @@ function leversOf({ spans, components }: UpstreamRequest, isPromptKnown: boolean
   return levers.length > 0 ? levers : null;
 }
 
-/** The seed in `x-ratchet-seed` of live traffic, for paired comparisons. */
 /**
  * Whether the caller missed the answer to this call. Not by the retry count of OpenAI's clients: it
  * also counts refused calls, which another sample of the same request does not answer.
  */
-function hasMissedAnswer({ 'x-ratchet-retry': retry }: IncomingHttpHeaders): boolean {
-  return retry === 'true';
+function hasMissedAnswer({ 'x-ratchet-retry': retry = 'false' }: IncomingHttpHeaders): boolean {
+  if (retry === 'true' || retry === 'false') return retry === 'true';
+  throw new ApiError(400, 'invalid_request', 'x-ratchet-retry must be true or false.');
 }
 
+/** The seed in `x-ratchet-seed` of live traffic, for paired comparisons. */
 function seedOf({ 'x-ratchet-seed': given }: IncomingHttpHeaders): number | null {
   if (given === undefined) return null;
   const seed = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : NaN;

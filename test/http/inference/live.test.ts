@@ -65,6 +65,8 @@ describe('live traffic', () => {
       const { status } = await proxy.post(job, '/bad', question, { 'x-ratchet-seed': seed });
       expect([seed, status]).toEqual([seed, 400]);
     }
+    for (const retry of ['', '1', 'TRUE'])
+      expect((await proxy.post(job, '/bad', question, { 'x-ratchet-retry': retry })).status).toBe(400);
     // A request with another fault takes no slot, either.
     expect((await proxy.post(job, '/worse', { messages: 'none' })).status).toBe(400);
     expect(await traffic()).toEqual({ traffic: null, wanted: 1, claimed: 0 });

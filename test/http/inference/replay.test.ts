@@ -146,10 +146,10 @@ describe('a repeated rollout', () => {
     );
     expect([await again(), await again()]).toEqual(['answer 1', 'answer 2']);
     await proxy.nextAttempt(job, rollout);
-    expect([await again(), await ask(), await again(), await again('x'), await again('false')]).toEqual([
-      ...['answer 1', 'answer 2', 'answer 2', 'answer 3', 'answer 4'],
+    expect([await again(), await ask(), await again(), await again('false')]).toEqual([
+      ...['answer 1', 'answer 2', 'answer 2', 'answer 3'],
     ]);
-    expect(bought()).toBe(4);
+    expect(bought()).toBe(3);
   });
 
   test('counts an answer of a live process as received, and gives the next one', async () => {

@@ -20,6 +20,7 @@ export function narrow(document: unknown, { url, provider, without }: Here): obj
   const walk = (value: unknown, name = ''): unknown => {
     if (Array.isArray(value)) return value.filter((item) => !isLeftOut(item)).map((item) => walk(item));
     if (value === shownContainer) return url;
+    if (value === 'local' && name.endsWith('provider')) return provider;
     if (!isObject(value)) return value;
     if (value['pattern'] === urlForm['pattern']) return { type: 'string', enum: [url] };
     if (name === 'provider' && value['type'] === 'string') return { type: 'string', enum: [provider] };
