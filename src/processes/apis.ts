@@ -58,15 +58,18 @@ function supervise(fork: () => Worker, log: Logger) {
       isStopping = true;
       for (const timer of restarts) clearTimeout(timer);
       const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-      await Promise.all(
-        workers.map((worker) => {
-          const gone = once(worker, 'exit');
-          worker.send(stopMessage);
-          return gone;
-        }),
-      );
+      await Promise.all(workers.map(end));
     },
   };
+}
+
+/** Resolves when the process has ended. */
+async function end(worker: Worker): Promise<void> {
+  if (worker.isDead()) return;
+  const gone = once(worker, 'exit');
+  // What cannot be told is ending: a signal to all processes ends one that is still starting.
+  worker.send(stopMessage, undefined, () => undefined);
+  await gone;
 }
 
 /** Resolves when the process listens. If it ends before, so does this one: it has said why. */
