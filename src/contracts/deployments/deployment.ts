@@ -66,7 +66,7 @@ export type SourceRequest = z.infer<typeof sourceSchema>;
 
 const reward = z.number(unlessMissing('must be a number')).min(-1e9).max(1e9);
 
-const gateFields = { container: ['container_url', 'seeds'], rows: ['scorer'] };
+const gateFields = { container: ['container_url', 'seeds'], rows: [] };
 
 const gateSchema = z
   .strictObject(
@@ -75,7 +75,9 @@ const gateSchema = z
       dataset: rowsSchema
         .optional()
         .describe('Rows in place of a container: each is a request of a caller, and scorer scores the answer.'),
-      scorer: scorerSchema.optional().describe('How answers to the rows of dataset are scored.'),
+      scorer: scorerSchema
+        .optional()
+        .describe('How answers to the rows of dataset are scored. Default: the scorer of the session.'),
       env_name: envNameSchema.optional(),
       seeds: seedsSchema(10_000)
         .refine((seeds) => new Set(seeds).size === seeds.length, 'must not repeat a seed')
@@ -98,9 +100,7 @@ const gateSchema = z
         .default(false)
         .describe('true: calls with temperature 0 get the recorded answer of an identical call of the organization.'),
     },
-    unlessMissing(
-      'must be an object with container_url and seeds, or dataset and scorer, and with min_reward or min_improvement',
-    ),
+    unlessMissing('must be an object with container_url and seeds, or dataset, and with min_reward or min_improvement'),
   )
   .superRefine((gate: unknown, ctx) => {
     checkSource(gate, ctx, gateFields);

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { closestName } from '../../contracts/close-names.js';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
-import { judgesOf, needsExpected, scorerSpec, type ScorerRequest } from '../../contracts/scoring/scorer.js';
+import { judgesOf, needsExpected, type ScorerSpec } from '../../contracts/scoring/scorer.js';
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
 import { rowPlaceholders } from '../../core/prompts/row-template.js';
 import { expectedProblem } from '../../core/verify/compare.js';
@@ -17,8 +17,8 @@ type Path = readonly string[];
 /** The fields of a create that name rows, a scorer and a prompt. */
 export interface RowsFields {
   dataset: RowsRequest;
-  scorer: ScorerRequest;
-  /** Provider of a judge that names none. */
+  scorer: ScorerSpec;
+  /** Provider of the policy. */
   provider: string;
   messages: readonly Message[];
   /** Where the prompt is in the body. */
@@ -43,7 +43,7 @@ export async function jobRows(
   const { dataset } = source;
   const messages = withInput(given);
   const names = dataset.columns.map(({ name }) => name);
-  const errors = scorerErrors(scorer, [...path, 'scorer'], deps);
+  const errors = scorerErrors(scorer, provider, [...path, 'scorer'], deps);
   const placeholders = rowPlaceholders(messages).map((name) => {
     const column = name === 'input' ? wanted.input : name;
     if (!names.includes(column)) {
@@ -60,10 +60,10 @@ export async function jobRows(
     numRows: dataset.numRows,
     placeholders: Object.fromEntries(placeholders) as Record<string, string>,
     expected: hasExpected ? wanted.expected : null,
-    scorer: scorerSpec(scorer, provider),
+    scorer,
   };
-  if (judgesOf(spec.scorer).length > 0 && isCategorical(dataset, spec.expected)) spec.labels = true;
-  if (!hasExpected && (needsExpected(spec.scorer) || wanted.expected !== 'expected')) {
+  if (judgesOf(scorer).length > 0 && isCategorical(dataset, spec.expected)) spec.labels = true;
+  if (!hasExpected && (needsExpected(scorer) || wanted.expected !== 'expected')) {
     const message = `must name the column with the right answers${hint(wanted.expected, names)}`;
     errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });
   }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { GateRequest } from '../../contracts/deployments/deployment.js';
 import type { DeploymentSource, DeploymentSpec, SessionSpec } from '../../core/jobs/spec.js';
 import { callerMessages, servedMessages } from '../../core/prompts/row-template.js';
@@ -52,11 +53,14 @@ async function gateRows(
   const field = source.kind === 'session' ? 'session_id' : 'messages';
   requireServable(prompt.messages, field);
   const { messages, provider } = prompt;
+  const session = await sessionOf(deps, request, source);
+  const judging = scorer ? scorerSpec(scorer, provider) : session?.rows?.scorer;
+  if (!judging) throw invalid('scorer', 'is required: the source is no session on a data set');
   const promptPath = ['source', field];
-  const fields = { dataset: dataset!, scorer: scorer!, provider, messages: callerMessages(messages), promptPath };
+  const fields = { dataset: dataset!, scorer: judging, provider, messages: callerMessages(messages), promptPath };
   const rows = await jobRows(deps, request, fields, ['gate']);
   const { datasetId, numRows } = rows.spec;
-  const seeds = wanted ?? (await unusedRows(deps, request, source, { datasetId, numRows }));
+  const seeds = wanted ?? unusedRows(session, { datasetId, numRows });
   const errors = seedErrors(numRows, [{ path: ['gate', 'seeds'], seeds }]);
   if (errors.length > 0) throw refuse.invalid(errors);
   await checkExpected(rows, seeds, ['gate']);
@@ -65,14 +69,20 @@ async function gateRows(
   return { source: served, rows: rows.spec, seeds, inputs: rows.messages, keep: rows.source.keep };
 }
 
-/** The rows that the session of a source did not search on; of another source, all. */
-async function unusedRows(
+/** The session of a source; null: it has none. */
+async function sessionOf(
   { db }: HttpDeps,
   { caller: { orgId } }: FastifyRequest,
   source: DeploymentSource,
+): Promise<SessionSpec | null> {
+  return source.kind === 'session' ? db.org(orgId, (tx) => readSpec<SessionSpec>(tx, source.jobId)) : null;
+}
+
+/** The rows that a session did not search on; without a session, all. */
+function unusedRows(
+  spec: SessionSpec | null,
   { datasetId, numRows }: { datasetId: string; numRows: number },
-): Promise<number[]> {
-  const spec = source.kind === 'session' ? await db.org(orgId, (tx) => readSpec<SessionSpec>(tx, source.jobId)) : null;
+): number[] {
   const { trainSeeds = [], evaluationSeeds = [] } = spec?.rows?.datasetId === datasetId ? spec.search : {};
   const used = new Set([...trainSeeds, ...evaluationSeeds]);
   const unused = [...Array(numRows).keys()].filter((row) => !used.has(row));

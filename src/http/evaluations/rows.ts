@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { EvaluationRequest } from '../../contracts/evaluations/evaluation.js';
+import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { EvaluationSpec, RowsSpec } from '../../core/jobs/spec.js';
 import { checkExpected, jobRows } from '../datasets/job-rows.js';
 import type { RowSource } from '../datasets/row-source.js';
@@ -27,7 +28,9 @@ export async function withRows(
     throw refuse.invalid([{ pointer, message }]);
   }
   const { messages } = candidate;
-  const fields = { dataset, scorer: scorer!, provider: policy.provider, messages, promptPath: [...path, 'candidate'] };
+  const { provider } = policy;
+  const promptPath = [...path, 'candidate'];
+  const fields = { dataset, scorer: scorerSpec(scorer!, provider), provider, messages, promptPath };
   const rows = await jobRows(deps, request, fields, path);
   const { numRows } = rows.spec;
   if (!seeds && numRows > maxSeeds) {

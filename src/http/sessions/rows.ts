@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { searchLimits } from '../../core/search/config.js';
@@ -25,7 +26,8 @@ export async function sessionRows(
   const { dataset, scorer, initial_prompt: prompt, policy } = wanted;
   if (!dataset) return null;
   const promptPath = [...path, 'initial_prompt', 'messages'];
-  const fields = { dataset, scorer: scorer!, provider: policy.provider, messages: prompt!.messages, promptPath };
+  const { provider } = policy;
+  const fields = { dataset, scorer: scorerSpec(scorer!, provider), provider, messages: prompt!.messages, promptPath };
   const rows = await jobRows(deps, request, fields, path);
   const section = wanted[wanted.algorithm]!;
   const split = section.evaluation?.seeds ? null : await splitFor(wanted, rows);

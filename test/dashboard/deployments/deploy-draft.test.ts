@@ -3,7 +3,6 @@ import { createDeploymentSchema } from '../../../src/contracts/deployments/deplo
 import {
   deployRequest,
   emptyDeploy,
-  mayLackOptions,
   missingOf,
   nameOf,
   type DeployDraft,
@@ -16,25 +15,21 @@ const inContainer: DeployDraft = {
   ...{ demand: 'min_reward', least: '0.5', scoredBy: 'container', containerUrl: 'http://127.0.0.1:1/', seeds: '0-9' },
 };
 
-test.each<[string, DeployDraft, object]>([
-  ['no gate', plain, { name: 'routing', source: { session_id: 'ses_1', candidate_id: 'cand_1' } }],
+const limit = { min_improvement: 0, seeds: [1, 5, 9] };
+
+test.each<[string, DeployDraft, object | undefined]>([
+  ['no gate', plain, undefined],
+  ['rows', onRows, { ...limit, dataset: { dataset_id: 'ds_1', input: 'text' }, scorer: 'exact' }],
   [
-    'rows',
-    onRows,
-    {
-      gate: {
-        min_improvement: 0,
-        dataset: { dataset_id: 'ds_1', input: 'text' },
-        scorer: 'exact',
-        seeds: [1, 5, 9],
-      },
-    },
+    'rows, scored as in the run',
+    { ...onRows, sessionScorer: 'rubric', scorer: { type: '', values: {} } },
+    { ...limit, dataset: { dataset_id: 'ds_1', input: 'text' } },
   ],
-  ['a container', inContainer, { gate: { min_reward: 0.5, container_url: 'http://127.0.0.1:1/', seeds: '0-9' } }],
-])('the request with %s is that of the API', (_, draft, expected) => {
+  ['a container', inContainer, { min_reward: 0.5, container_url: 'http://127.0.0.1:1/', seeds: '0-9' }],
+])('the request with %s is that of the API', (_, draft, gate) => {
   const request = deployRequest(draft, 'ses_1', 'cand_1');
   expect(missingOf(draft)).toEqual([]);
-  expect(request).toMatchObject(expected);
+  expect(request).toEqual({ name: 'routing', source: { session_id: 'ses_1', candidate_id: 'cand_1' }, gate });
   expect(createDeploymentSchema.safeParse(request).error?.issues ?? []).toEqual([]);
 });
 
@@ -52,11 +47,4 @@ test('each missing part is named', () => {
 test('a name of a run becomes a name of a deployment', () => {
   expect(nameOf('Support routing (2)')).toBe('support-routing-2');
   expect(nameOf('— v1')).toBe('v1');
-});
-
-test('the scorer of the run lacks its options until some are given, or another type is chosen', () => {
-  const asRun = { ...onRows, jobScorer: 'numeric', scorer: { type: 'numeric', values: {} } };
-  expect(mayLackOptions(asRun)).toBe(true);
-  expect(mayLackOptions({ ...asRun, scorer: { type: 'numeric', values: { tolerance: '1' } } })).toBe(false);
-  expect(mayLackOptions({ ...asRun, scorer: { type: 'exact', values: {} } })).toBe(false);
 });

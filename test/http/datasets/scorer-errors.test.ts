@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { scorerSchema } from '../../../src/contracts/scoring/scorer.js';
+import { scorerSchema, scorerSpec } from '../../../src/contracts/scoring/scorer.js';
 import { scorerErrors } from '../../../src/http/datasets/scorer-errors.js';
 
 const refused = {
@@ -8,7 +8,8 @@ const refused = {
   checkProvider: () => 'provider refused',
 };
 const rubric = { type: 'rubric', criteria: 'good', model: 'm' };
-const errors = (request: unknown) => scorerErrors(scorerSchema.parse(request), ['scorer'], refused);
+const errors = (request: unknown) =>
+  scorerErrors(scorerSpec(scorerSchema.parse(request), 'openai'), 'openai', ['scorer'], refused);
 
 test('URL, code and provider are checked, also those of parts', () => {
   const parts = [

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { deployments as base } from '../../support/jobs-over-http.js';
+import type { DeploymentSpec } from '../../../src/core/jobs/spec.js';
+import { readSpec } from '../../../src/storage/jobs/spec.js';
 import { deploymentsOfFile, saying } from './support.js';
 import { seedCandidates } from '../seed.js';
 import { createSession } from '../support.js';
@@ -130,6 +132,28 @@ describe('creating a deployment', () => {
     expect(answer.status).toBe(422);
     expect(pointersOf(answer.body)).toEqual(pointers);
     expect((await it.http.call('GET', base)).body).toEqual(before.body);
+  });
+
+  test('a gate on rows scores as the session did, unless it names a scorer', async () => {
+    const jobId = await createSession(it.http, {
+      ...{ container_url: undefined, initial_prompt: { messages: [{ role: 'system', content: 'Answer.' }] } },
+      dataset: { rows: Array.from({ length: 20 }, (_, n) => ({ input: `q${n}`, expected: `a${n}` })) },
+      scorer: { type: 'contains', case_sensitive: true },
+      gepa: { generations: 2, population_size: 2 },
+    });
+    await seedCandidates(it.http, jobId, [{ status: 'evaluated', reward: 0.2, generation: 0, text: 'the baseline' }]);
+    const candidate_id = `cand_${jobId.slice(4)}_0`;
+    const scorerOf = async (scorer?: string) => {
+      const { body } = await it.create({
+        name: 'scored',
+        source: { session_id: jobId, candidate_id },
+        gate: { ...rowsGate, scorer, seeds: [0] },
+      });
+      const { rows } = await it.http.db.org('default', (tx) => readSpec<DeploymentSpec>(tx, body.id));
+      return rows?.scorer;
+    };
+    expect(await scorerOf()).toEqual({ mode: 'contains', caseSensitive: true });
+    expect(await scorerOf('exact')).toEqual({ mode: 'exact', caseSensitive: false });
   });
 
   test('takes the named candidate of a session or else the best, and refuses a missing one', async () => {

@@ -28,15 +28,15 @@ export function modelOf(step: Step, firstModel: string): string | null {
 /** The first line of what the step says or does. */
 export function firstLine(step: Step): string {
   const prompt = stepPrompt(step);
-  if (prompt !== null) return lineOf(prompt.messages[0]?.content ?? '');
+  if (prompt !== null) return beginning(prompt.messages[0]?.content ?? '');
   if (step.type === 'select') return `${step.cases.length} cases, otherwise ${step.otherwise}`;
-  if (step.type === 'transform' && step.op === 'template') return lineOf(step.text);
+  if (step.type === 'transform' && step.op === 'template') return beginning(step.text);
   return stepRefs(step)
     .map(({ ref }) => ref)
     .join(', ');
 }
 
-const lineOf = (text: string): string => text.trim().split('\n', 1)[0]!;
+const beginning = (text: string): string => text.trim().split('\n', 1)[0]!;
 
 /** What the input box and the output box say. */
 export const inputText = ({ inputs }: Graph): string => inputs.join(', ') || 'any fields';

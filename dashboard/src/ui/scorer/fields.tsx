@@ -1,13 +1,17 @@
 import { Field } from '../basics.js';
 import { scorerKinds, scorerProblems, type ScorerDraft, type ScorerField } from './kinds.js';
 
-/** The choice of a scorer, with the fields of its type. `errorAt`: what the API says of a field. */
+/**
+ * The choice of a scorer, with the fields of its type. `inherited`: the label of the type "";
+ * `errorAt`: what the API says of a field.
+ */
 export function ScorerFields(props: {
   draft: ScorerDraft;
+  inherited?: string;
   onChange: (draft: ScorerDraft) => void;
   errorAt: (field: string) => string | undefined;
 }) {
-  const { draft, onChange, errorAt } = props;
+  const { draft, inherited, onChange, errorAt } = props;
   const kind = scorerKinds[draft.type];
   const problems = scorerProblems(draft);
   const set = (name: string, value: string | boolean) =>
@@ -16,6 +20,7 @@ export function ScorerFields(props: {
     <>
       <Field label="Type of scorer" {...(kind && { hint: kind.explanation })} error={errorAt('')}>
         <select value={draft.type} onChange={(event) => onChange({ type: event.currentTarget.value, values: {} })}>
+          {inherited !== undefined && <option value="">{inherited}</option>}
           {Object.entries(scorerKinds).map(([type, { label }]) => (
             <option key={type} value={type}>
               {label}

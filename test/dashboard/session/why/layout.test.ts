@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import {
   lineageOf,
-  lineOf,
+  ancestorsOf,
   neighborOf,
   type Descendant,
 } from '../../../../dashboard/src/pages/session/why/lineage/layout.js';
@@ -50,8 +50,8 @@ test('a wide generation goes on in the next column; unknown parents are left out
 });
 
 test('the line of a candidate has all its ancestors', () => {
-  expect([...lineOf(small, 'c_4')].toSorted()).toEqual(['c_0', 'c_1', 'c_3', 'c_4']);
-  expect(lineOf(small, null).size).toBe(0);
+  expect([...ancestorsOf(small, 'c_4')].toSorted()).toEqual(['c_0', 'c_1', 'c_3', 'c_4']);
+  expect(ancestorsOf(small, null).size).toBe(0);
 });
 
 test('keys lead along the edges and within a column', () => {

@@ -88,8 +88,8 @@ function useDefaults(source: string) {
     if (!dataset) return { name: nameOf(name ?? ''), scoredBy: 'container', containerUrl: containerUrl ?? '' };
     const { columns } = await client.value.datasets.get(dataset.dataset_id, { signal });
     return {
-      ...{ name: nameOf(name ?? ''), datasetId: dataset.dataset_id, scorer: { type: dataset.scorer, values: {} } },
-      jobScorer: dataset.scorer,
+      ...{ name: nameOf(name ?? ''), datasetId: dataset.dataset_id, scorer: { type: '', values: {} } },
+      sessionScorer: dataset.scorer,
       ...guessColumns(columns.map((column) => column.name)),
     };
   });

@@ -1,5 +1,5 @@
 /** What the form of a deployment holds, and the request of it. */
-import { scorerKinds, scorerOf, scorerProblems, type ScorerDraft } from '../../../ui/scorer/kinds.js';
+import { scorerOf, scorerProblems, type ScorerDraft } from '../../../ui/scorer/kinds.js';
 
 export interface DeployDraft {
   name: string;
@@ -10,8 +10,8 @@ export interface DeployDraft {
   input: string;
   expected: string;
   scorer: ScorerDraft;
-  /** The type of the job's scorer, whose options the API does not show; null: it has none. */
-  jobScorer: string | null;
+  /** The type of the session's scorer, which the type "" stands for; null: it has none. */
+  sessionScorer: string | null;
   containerUrl: string;
   /** `0-99`, or `1, 5, 9`. */
   seeds: string;
@@ -20,7 +20,7 @@ export interface DeployDraft {
 export const emptyDeploy: DeployDraft = {
   ...{ name: '', demand: 'none', least: '0', scoredBy: 'dataset', datasetId: '', input: '', expected: '' },
   scorer: { type: 'exact', values: {} },
-  ...{ jobScorer: null, containerUrl: '', seeds: '' },
+  ...{ sessionScorer: null, containerUrl: '', seeds: '' },
 };
 
 /** The request's body, from a draft without missing parts. */
@@ -38,7 +38,7 @@ function gateOf(draft: DeployDraft): Record<string, unknown> | null {
   const chosen = seeds.trim() === '' ? {} : { seeds: seedsOf(seeds) };
   if (scoredBy === 'container') return { ...limit, container_url: containerUrl.trim(), ...chosen };
   const dataset = { dataset_id: datasetId, ...(input && { input }), ...(expected && { expected }) };
-  return { ...limit, dataset, scorer: scorerOf(scorer), ...chosen };
+  return { ...limit, dataset, ...(scorer.type && { scorer: scorerOf(scorer) }), ...chosen };
 }
 
 /** A list as numbers; a range stays text. */
@@ -65,12 +65,6 @@ export function missingOf(draft: DeployDraft): string[] {
     inContainer && draft.containerUrl.trim() === '' && 'the URL of the container',
     inContainer && draft.seeds.trim() === '' && 'seeds',
   ].filter((part) => part !== false);
-}
-
-/** Whether the job's scorer may have options that the form does not have yet. */
-export function mayLackOptions({ scorer, jobScorer }: DeployDraft): boolean {
-  const hasOptions = (scorerKinds[scorer.type]?.fields.length ?? 0) > 0;
-  return hasOptions && scorer.type === jobScorer && Object.keys(scorer.values).length === 0;
 }
 
 /** A text as a name of a deployment: `Support routing` as `support-routing`. */

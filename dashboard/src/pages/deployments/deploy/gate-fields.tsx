@@ -2,7 +2,7 @@ import { Field } from '../../../ui/basics.js';
 import { scorerKinds } from '../../../ui/scorer/kinds.js';
 import { ScorerFields } from '../../../ui/scorer/fields.js';
 import { DatasetFields } from './dataset-fields.js';
-import { mayLackOptions, type DeployDraft } from './draft.js';
+import type { DeployDraft } from './draft.js';
 
 interface Props {
   draft: DeployDraft;
@@ -84,12 +84,12 @@ function RowsFields({ draft, onChange, errorAt }: Props) {
       <DatasetFields {...{ draft, onChange, errorAt }} />
       <ScorerFields
         draft={draft.scorer}
+        {...(draft.sessionScorer !== null && {
+          inherited: `As in the run: ${scorerKinds[draft.sessionScorer]?.label ?? draft.sessionScorer}`,
+        })}
         onChange={(scorer) => onChange({ scorer })}
         errorAt={(field) => (field === '' ? errorAt('/gate/scorer', ofScorer) : errorAt(`/gate/scorer/${field}`))}
       />
-      {mayLackOptions(draft) && (
-        <p class="note">The scorer of the run may have options, which the service does not show: fill them in here.</p>
-      )}
       <Seeds
         {...{ draft, onChange, errorAt }}
         label="Rows (optional)"

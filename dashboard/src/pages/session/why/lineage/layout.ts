@@ -73,8 +73,8 @@ function placeLayer<C extends Descendant>(lineage: Lineage<C>, layer: readonly C
   }
 }
 
-/** A candidate and all its ancestors. */
-export function lineOf(candidates: readonly Descendant[], id: string | null): ReadonlySet<string> {
+/** A candidate with all its ancestors. */
+export function ancestorsOf(candidates: readonly Descendant[], id: string | null): ReadonlySet<string> {
   const byId = new Map(candidates.map((candidate) => [candidate.candidate_id, candidate]));
   const line = new Set<string>();
   const open = id === null ? [] : [id];

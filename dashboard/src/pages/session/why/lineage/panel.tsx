@@ -5,7 +5,7 @@ import { useWidth } from '../../../../ui/use-width.js';
 import { numberOf } from '../../../search/types.js';
 import type { Candidate } from '../../../search/types.js';
 import type { Session } from '../../types.js';
-import { lineageOf, lineOf, neighborOf } from './layout.js';
+import { ancestorsOf, lineageOf, neighborOf } from './layout.js';
 import { NodeView, Mark } from './node.js';
 import { edgePath, scaleOf, type Scale } from './scale.js';
 
@@ -28,7 +28,7 @@ function Tree({ candidates, session }: { candidates: readonly Candidate[]; sessi
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const lineage = useMemo(() => lineageOf(candidates), [candidates]);
-  const line = useMemo(() => lineOf(candidates, winner), [candidates, winner]);
+  const line = useMemo(() => ancestorsOf(candidates, winner), [candidates, winner]);
   const scale = scaleOf(lineage, candidates, width);
   const [current, setCurrent] = useState<string | null>(null);
   const tabStop = current ?? winner ?? candidates[0]!.candidate_id;
