@@ -20,11 +20,6 @@ const exceptions: readonly Exception[] = [
     pointer: /^\/cursor$/,
     reason: 'A cursor is from an answer: its form alone does not make it valid.',
   },
-  {
-    check: accepted,
-    code: /^idempotency_key_reused$/,
-    reason: 'Whether a key was used before is no matter of a schema.',
-  },
   { check: accepted, pointer: /\/(\w+_)?seeds$/, reason: 'JSON Schema does not compare the ends of a range.' },
   { check: accepted, pointer: /\/provider$/, reason: 'Which providers a service has is a setting.' },
   { check: accepted, pointer: /^\/expires_at$/, reason: 'JSON Schema has no clock.' },
