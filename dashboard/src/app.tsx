@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { apiKey, signOut } from './access.js';
-import { DeploymentPage } from './pages/deployments/detail.js';
+import { apiKey, signOut } from './data/access.js';
+import { DeploymentPage } from './pages/deployments/version/page.js';
 import { DeploymentsPage } from './pages/deployments/page.js';
 import { ComparePage } from './pages/compare/page.js';
 import { EvaluationPage } from './pages/evaluation/page.js';
@@ -10,7 +10,7 @@ import { PlaygroundPage } from './pages/playground/page.js';
 import { RunsPage } from './pages/runs/page.js';
 import { SessionPage } from './pages/session/page.js';
 import { SignIn } from './pages/sign-in.js';
-import { route, link } from './router.js';
+import { route, link } from './util/router.js';
 import { ThemeButton } from './ui/theme.js';
 
 const sections = [

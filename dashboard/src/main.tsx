@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { followLoginLink } from './access.js';
+import { followLoginLink } from './data/access.js';
 import { App } from './app.js';
 import './styles/index.css';
 

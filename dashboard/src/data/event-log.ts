@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Event } from '../../../src/client/index.js';
-import { client } from '../client.js';
+import { client } from './client.js';
 import type { EventFold } from './event-fold.js';
 import { isFinal } from './loads.js';
 

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Answer } from '../../../src/client/index.js';
-import { client } from '../client.js';
+import { client } from './client.js';
 
 /** A result with its texts. */
 export type ResultTexts = Answer<'getEvaluationResults'>['results'][number];

@@ -1,5 +1,5 @@
 import type { Item } from '../../../src/client/index.js';
-import { client } from '../client.js';
+import { client } from './client.js';
 
 export type Kind = 'session' | 'evaluation' | 'graph';
 export type Status = Item<'listSessions'>['status'];

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { signIn, signInError } from '../access.js';
+import { signIn, signInError } from '../data/access.js';
 import { Field, Problem } from '../ui/basics.js';
 
 export function SignIn() {

@@ -1,7 +1,7 @@
 /** Small parts of all pages. */
 import { cloneElement, isValidElement, type ComponentChildren, type JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { ago, messageOf, words } from '../format.js';
+import { ago, messageOf, words } from '../util/format.js';
 
 /** A status with its color; `text` says it in other words. */
 export function Badge({ status, text }: { status: string; text?: string }) {
@@ -88,7 +88,7 @@ export function Field(props: {
 }) {
   const { label, hint, error, children } = props;
   const id = useId();
-  const described = hint || error ? { 'aria-describedby': id } : {};
+  const described = { ...((hint || error) && { 'aria-describedby': id }), ...(error && { 'aria-invalid': true }) };
   return (
     <div class="field">
       <label class="field">

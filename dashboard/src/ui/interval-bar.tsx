@@ -1,4 +1,4 @@
-import { signed } from '../format.js';
+import { signed } from '../util/format.js';
 
 /** An interval beside zero: whether it is above, below or on both sides. */
 export function IntervalBar(props: { label: string; value: number; low: number; high: number }) {

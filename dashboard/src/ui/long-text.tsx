@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { count } from '../format.js';
+import { count } from '../util/format.js';
 
 const longest = 1_500;
 

@@ -1,4 +1,4 @@
-import { route, setQuery } from '../router.js';
+import { route, setQuery } from '../util/router.js';
 
 /** The tab of the address, else the first. */
 export function currentTab<Name extends string>(names: readonly Name[]): Name {

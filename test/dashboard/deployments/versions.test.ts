@@ -1,13 +1,11 @@
 import { expect, test } from '@jest/globals';
+import type { Deployment, Listed, Snapshot } from '../../../dashboard/src/data/deployment/types.js';
 import {
   byName,
   demandWords,
   findingWords,
   sourceOf,
-  type Deployment,
-  type Listed,
-  type Snapshot,
-} from '../../../dashboard/src/pages/deployments/versions.js';
+} from '../../../dashboard/src/pages/deployments/version/versions.js';
 
 const version = (id: string, name: string, live = false) => ({ id, name, live, status: 'ready' }) as Listed;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { chooseRows, rowsOf, type Filter, type Sort } from '../../../dashboard/src/pages/evaluation/rows.js';
-import type { Result } from '../../../dashboard/src/pages/evaluation/types.js';
+import type { Result } from '../../../dashboard/src/data/evaluation/types.js';
 
 const result = (seed: number, reward: number | null, latency_ms: number | null = null, cost_usd = 0) =>
   ({

@@ -1,7 +1,7 @@
 /** The order of the candidates' table. */
 import { expect, test } from '@jest/globals';
 import { sorted, sortOf, textOf } from '../../../dashboard/src/pages/search/candidates/sort.js';
-import type { Candidate } from '../../../dashboard/src/pages/search/types.js';
+import type { Candidate } from '../../../dashboard/src/data/search.js';
 
 const candidates = [0.5, null, 0.9, 0.5].map((reward, n) => ({ lever_version: n, reward }) as Candidate);
 const numbers = (text: string) => sorted(candidates, sortOf(text)).map(({ lever_version: number }) => number);

@@ -1,7 +1,7 @@
 /** The numbers of a result in words. */
 import { expect, test } from '@jest/globals';
 import { judgeWords, noiseWords, verdictWords } from '../../../dashboard/src/pages/search/verdict.js';
-import type { Results } from '../../../dashboard/src/pages/search/types.js';
+import type { Results } from '../../../dashboard/src/data/search.js';
 
 const comparison = {
   basis: 'heldout' as const,

@@ -14,16 +14,24 @@ export interface TcpProxies<Name extends string> {
   /** Drops further data sent over `proxy`. */
   mute(proxy: Name): void;
   cut(): void;
+  /** Leaves the open connections without data for ever, as after a sleep; new ones work. */
+  silence(): void;
   /** Reconnects after the servers have processed everything received before the cut. */
   mend(): Promise<void>;
   close(): Promise<void>;
+}
+
+interface Pair {
+  near: Socket;
+  far: Socket;
 }
 
 export async function startTcpProxies<Name extends string>(targets: Record<Name, string>): Promise<TcpProxies<Name>> {
   let isCut = false;
   let planned: { proxy: string; left: number; through: boolean; done: () => void } | null = null;
   const muted = new Set<string>();
-  const pairs = new Set<{ near: Socket; far: Socket }>();
+  const pairs = new Set<Pair>();
+  const silent = new WeakSet<Pair>();
 
   function passes(proxy: string): boolean {
     if (isCut) return false;
@@ -46,8 +54,8 @@ export async function startTcpProxies<Name extends string>(targets: Record<Name,
         near.destroy();
       })
       .on('error', () => undefined);
-    near.on('data', (piece) => passes(proxy) && far.write(piece));
-    far.on('data', (piece) => !isCut && near.write(piece));
+    near.on('data', (piece) => !silent.has(pair) && passes(proxy) && far.write(piece));
+    far.on('data', (piece) => !silent.has(pair) && !isCut && near.write(piece));
   }
 
   const servers = await Promise.all(
@@ -66,6 +74,9 @@ export async function startTcpProxies<Name extends string>(targets: Record<Name,
     },
     cut() {
       isCut = true;
+    },
+    silence() {
+      for (const pair of pairs) silent.add(pair);
     },
     async mend() {
       await Promise.all(

@@ -1,7 +1,7 @@
 import { newestRuns } from '../../data/runs.js';
 import { useResource } from '../../data/resource.js';
-import { ago, shortId } from '../../format.js';
-import { setQuery } from '../../router.js';
+import { ago, shortId } from '../../util/format.js';
+import { setQuery } from '../../util/router.js';
 import { Problem } from '../../ui/basics.js';
 
 const offered = 100;

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { route } from '../../router.js';
+import { route } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { Chooser } from './chooser.js';

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { Outputs } from '../../data/outputs.js';
-import { reward, signed } from '../../format.js';
+import { reward, signed } from '../../util/format.js';
 import { openTrace } from '../../ui/trace/from-address.js';
 import type { Pair, SideRow } from './rows.js';
 import type { Comparison } from './verdict.js';

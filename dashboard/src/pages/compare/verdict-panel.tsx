@@ -1,5 +1,5 @@
-import { count, dollars, milliseconds, reward, shortId, signed } from '../../format.js';
-import { pageOf } from '../../router.js';
+import { count, dollars, milliseconds, reward, shortId, signed } from '../../util/format.js';
+import { pageOf } from '../../util/router.js';
 import { Badge, Panel } from '../../ui/basics.js';
 import { IntervalBar } from '../../ui/interval-bar.js';
 import type { SideOf } from './sides.js';

@@ -1,5 +1,5 @@
 import type { Answer } from '../../../../src/client/index.js';
-import { count, signed } from '../../format.js';
+import { count, signed } from '../../util/format.js';
 
 export type Comparison = Answer<'compareCandidates'>;
 

@@ -1,10 +1,11 @@
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { count, dollars, milliseconds, reward } from '../../format.js';
-import { link } from '../../router.js';
+import { count, dollars, milliseconds, reward } from '../../util/format.js';
+import { link } from '../../util/router.js';
 import { Badge, Time } from '../../ui/basics.js';
+import { NotRead } from './version/not-read.js';
 import { useSeen } from '../../ui/in-view.js';
-import type { NameGroup } from './versions.js';
+import type { NameGroup } from './version/versions.js';
 
 const pollMs = 10_000;
 
@@ -12,7 +13,7 @@ const pollMs = 10_000;
 export function NameRow({ group: { name, live, newest, versions } }: { group: NameGroup }) {
   const [row, isSeen] = useSeen<HTMLTableRowElement>();
   const shown = live ?? newest;
-  const { data } = useFigures(shown.id, isSeen);
+  const { data, error } = useFigures(shown.id, isSeen);
   const { requests, errors, latency_ms: latency, usage } = data?.stats ?? {};
   const { gate, source } = data?.deployment ?? {};
   return (
@@ -25,6 +26,7 @@ export function NameRow({ group: { name, live, newest, versions } }: { group: Na
       <td>
         <Badge status={live ? 'live' : newest.status} />{' '}
         {live && newest.id !== live.id && newest.status !== 'ready' && <Badge status={newest.status} />}
+        <NotRead error={error} />
       </td>
       <td class="number">{count(versions)}</td>
       <td class="number" title={gate?.candidate ? 'Of its gate' : 'Of its job'}>

@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { route, setQuery } from '../../router.js';
+import { route, setQuery } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
-import { isBuilding } from './data.js';
+import { isBuilding } from '../../data/deployment/follow.js';
 import { DeployDialog } from './deploy/dialog.js';
 import { NameRow } from './name-row.js';
-import { byName } from './versions.js';
+import { byName } from './version/versions.js';
 
 const step = 200;
 const limit = signal(step);

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { saveAnswer } from '../../data/download.js';
-import { go, pageOf } from '../../router.js';
+import { go, pageOf } from '../../util/router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { CancelButton } from '../job/cancel.js';
 import { CloneButton } from '../job/clone.js';
 import { LabelsDialog, type Labels } from '../job/labels.js';
-import { isActive } from '../job/types.js';
-import type { Evaluation } from './types.js';
+import { isActive } from '../../data/job.js';
+import type { Evaluation } from '../../data/evaluation/types.js';
 
 /** The buttons of an evaluation: those that its status admits. */
 export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promise<unknown> }) {

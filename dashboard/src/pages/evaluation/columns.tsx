@@ -1,10 +1,10 @@
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { ago, shortId } from '../../format.js';
-import { link, setQuery } from '../../router.js';
+import { ago, shortId } from '../../util/format.js';
+import { link, setQuery } from '../../util/router.js';
 import { Problem } from '../../ui/basics.js';
 import { othersFirst } from './others.js';
-import type { Column, Evaluation } from './types.js';
+import type { Column, Evaluation } from '../../data/evaluation/types.js';
 
 /** As many evaluations are offered. */
 const offered = 200;

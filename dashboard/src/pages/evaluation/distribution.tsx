@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
-import { shortId } from '../../format.js';
+import { shortId } from '../../util/format.js';
 import { Panel } from '../../ui/basics.js';
 import { histogramOf } from './histogram.js';
-import type { Column } from './types.js';
+import type { Column } from '../../data/evaluation/types.js';
 
 /** How many rows have which reward, for each evaluation. */
 export function Distribution({ columns }: { columns: Column[] }) {

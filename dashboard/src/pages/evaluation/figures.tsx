@@ -1,6 +1,6 @@
-import { count, dollars, reward } from '../../format.js';
+import { count, dollars, reward } from '../../util/format.js';
 import { Stat, Stats } from '../../ui/basics.js';
-import type { Evaluation } from './types.js';
+import type { Evaluation } from '../../data/evaluation/types.js';
 
 const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
 

@@ -1,10 +1,10 @@
 import { useEffect } from 'preact/hooks';
-import { dollars, milliseconds, reward, shortId } from '../../format.js';
+import { dollars, milliseconds, reward, shortId } from '../../util/format.js';
 import type { Outputs, ResultTexts } from '../../data/outputs.js';
 import { openTrace } from '../../ui/trace/from-address.js';
 import type { Row } from './rows.js';
-import { isActive } from '../job/types.js';
-import type { Column, Result } from './types.js';
+import { isActive } from '../../data/job.js';
+import type { Column, Result } from '../../data/evaluation/types.js';
 
 /** A row of the matrix; asks for its texts when it comes into view. */
 export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs[]; places: Map<string, number>[] }) {

@@ -1,13 +1,13 @@
 import { useMemo } from 'preact/hooks';
 import { useOutputs } from '../../data/outputs.js';
-import { reward, shortId } from '../../format.js';
-import { pageOf, route, setQuery } from '../../router.js';
+import { reward, shortId } from '../../util/format.js';
+import { pageOf, route, setQuery } from '../../util/router.js';
 import { Badge, Empty } from '../../ui/basics.js';
 import { OutputsProblem } from '../../ui/outputs-problem.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { MatrixRow } from './matrix-row.js';
 import { chooseRows, filters, rowsOf, sorts, type Filter, type Sort } from './rows.js';
-import type { Column } from './types.js';
+import type { Column } from '../../data/evaluation/types.js';
 
 const rowHeight = 104;
 const headHeight = 62;

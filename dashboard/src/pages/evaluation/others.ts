@@ -1,5 +1,5 @@
 import type { Item } from '../../../../src/client/index.js';
-import type { Evaluation } from './types.js';
+import type { Evaluation } from '../../data/evaluation/types.js';
 
 type Listed = Pick<Item<'listEvaluations'>, 'job_id' | 'container_url' | 'env_name' | 'num_seeds' | 'created_at'> & {
   dataset?: { dataset_id: string } | undefined;

@@ -1,15 +1,15 @@
-import { words } from '../../format.js';
-import { pageOf, route } from '../../router.js';
+import { words } from '../../util/format.js';
+import { pageOf, route } from '../../util/router.js';
 import { Loading, Panel, Problem } from '../../ui/basics.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { Head } from '../job/head.js';
 import { Actions } from './actions.js';
 import { Columns, mostColumns } from './columns.js';
-import { useColumns } from './data.js';
+import { useColumns } from '../../data/evaluation/load.js';
 import { Distribution } from './distribution.js';
 import { Figures } from './figures.js';
 import { Matrix } from './matrix.js';
-import type { Evaluation } from './types.js';
+import type { Evaluation } from '../../data/evaluation/types.js';
 
 /** An evaluation, with others beside it. */
 export function EvaluationPage({ id }: { id: string }) {

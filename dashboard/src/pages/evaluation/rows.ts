@@ -1,4 +1,4 @@
-import type { Column, Result } from './types.js';
+import type { Column, Result } from '../../data/evaluation/types.js';
 
 /** A seed with its result in each column; undefined: not finished, or not of that evaluation. */
 export interface Row {

@@ -2,10 +2,10 @@ import { useMemo, useState } from 'preact/hooks';
 import { useResource } from '../../data/resource.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { Choice } from '../../ui/choice.js';
-import { numberOf } from '../search/types.js';
-import { graphOf, loadCandidate } from './data.js';
+import { numberOf } from '../../data/search.js';
+import { graphOf, loadCandidate } from '../../data/graph/load.js';
 import { GraphDrawing } from './drawing.js';
-import type { CandidateDetail, GraphJob } from './types.js';
+import type { CandidateDetail, GraphJob } from '../../data/graph/types.js';
 
 const views = { marked: 'In one', beside: 'Beside' };
 

@@ -1,5 +1,5 @@
 /** The front of reward and cost as points of a chart. */
-import type { Pareto } from './types.js';
+import type { Pareto } from '../../data/graph/types.js';
 
 export type Efficient = Pareto['cost_front'][number];
 export type Price = 'cost_usd' | 'tokens' | 'calls';

@@ -1,12 +1,12 @@
 import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
-import { count, dollars, reward } from '../../format.js';
-import { here } from '../../router.js';
+import { count, dollars, reward } from '../../util/format.js';
+import { here } from '../../util/router.js';
 import { Panel, Problem, Tag } from '../../ui/basics.js';
 import { Chart, color, type ChartOptions } from '../../ui/chart.js';
-import { numberOf } from '../search/types.js';
+import { numberOf } from '../../data/search.js';
 import { pointsOf, priceOf, type Efficient, type Price } from './cost-front.js';
-import type { GraphJob, Pareto } from './types.js';
+import type { GraphJob, Pareto } from '../../data/graph/types.js';
 
 const names: Record<Price, string> = { cost_usd: 'Dollars', tokens: 'Tokens', calls: 'Calls' };
 

@@ -1,14 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useResource } from '../../data/resource.js';
-import { reward } from '../../format.js';
-import { here, route, setQuery } from '../../router.js';
+import { reward } from '../../util/format.js';
+import { here, route, setQuery } from '../../util/router.js';
 import { Badge, Empty, Loading, Panel, Problem } from '../../ui/basics.js';
-import { isActive } from '../job/types.js';
-import { numberOf } from '../search/types.js';
+import { isActive } from '../../data/job.js';
+import { numberOf } from '../../data/search.js';
 import { GraphComparison } from './comparison.js';
-import { loadCandidate, loadCandidates } from './data.js';
+import { loadCandidate, loadCandidates } from '../../data/graph/load.js';
 import { howMade, lineOf } from './lineage.js';
-import type { Candidate, GraphJob } from './types.js';
+import type { Candidate, GraphJob } from '../../data/graph/types.js';
 
 const pollMs = 4_000;
 

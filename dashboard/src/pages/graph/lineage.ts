@@ -1,6 +1,6 @@
 /** How the graph of a candidate came to be. */
 import type { EditJson } from '../../../../src/contracts/graphs/graph.js';
-import type { CandidateDetail } from './types.js';
+import type { CandidateDetail } from '../../data/graph/types.js';
 
 interface Descendant {
   candidate_id: string;

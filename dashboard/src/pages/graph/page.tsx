@@ -1,7 +1,7 @@
 import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.js';
 import { useResource } from '../../data/resource.js';
-import { count, words } from '../../format.js';
-import { route } from '../../router.js';
+import { count, words } from '../../util/format.js';
+import { route } from '../../util/router.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
 import { currentTab, Tabs } from '../../ui/tabs.js';
@@ -12,14 +12,14 @@ import { Curve } from '../search/curve.js';
 import { Figures } from '../search/figures.js';
 import { pollMs, useAtEnd, useJob } from '../search/follow.js';
 import { Head } from '../job/head.js';
-import { isActive } from '../job/types.js';
+import { isActive } from '../../data/job.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
 import { Actions } from './actions.js';
-import { GraphCandidate } from './candidate/dialog.js';
+import { GraphCandidate } from './candidate-dialog.js';
 import { CostPanel } from './cost-panel.js';
-import { loadCandidates, loadGraphJob, loadPareto } from './data.js';
+import { loadCandidates, loadGraphJob, loadPareto } from '../../data/graph/load.js';
 import { GraphTab } from './graph-tab.js';
-import type { GraphJob } from './types.js';
+import type { GraphJob } from '../../data/graph/types.js';
 
 const tabs = ['overview', 'graph', 'candidates', 'events'] as const;
 const labels = { overview: 'Overview', graph: 'Graph', candidates: 'Candidates', events: 'Events' };

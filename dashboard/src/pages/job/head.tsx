@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { shortId, words } from '../../format.js';
-import { link } from '../../router.js';
+import { shortId, words } from '../../util/format.js';
+import { link } from '../../util/router.js';
 import { Badge, Tag, Time } from '../../ui/basics.js';
-import type { Job } from './types.js';
+import type { Job } from '../../data/job.js';
 
 /** Which job it is, what can be done with it, and what went wrong. */
 export function Head(props: { job: Job; kind: string; facts: ComponentChildren; actions: ComponentChildren }) {

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Answer, Item } from '../../../../src/client/index.js';
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { ago, count, shortId } from '../../format.js';
+import { ago, count, shortId } from '../../util/format.js';
 import { ActionButton, Field, Panel, Problem } from '../../ui/basics.js';
 import { guessColumns, typeOfRows } from './draft.js';
 import { Preview } from './preview.js';

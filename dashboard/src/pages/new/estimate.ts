@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DryRun } from '../../../../src/client/index.js';
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import type { RunKind } from './draft.js';
 
 /** What the create would answer, without a run. */

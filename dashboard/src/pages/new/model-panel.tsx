@@ -1,4 +1,4 @@
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { Field, Panel, Problem } from '../../ui/basics.js';
 import { change, draft } from './store.js';

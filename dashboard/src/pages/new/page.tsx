@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { errorAt, fieldErrors, otherErrors } from '../../data/field-errors.js';
 import { useResource } from '../../data/resource.js';
-import { go, pageOf, route, setQuery } from '../../router.js';
+import { go, pageOf, route, setQuery } from '../../util/router.js';
 import { Panel, Problem } from '../../ui/basics.js';
 import { scorerKinds } from '../../ui/scorer/kinds.js';
 import { ScorerFields } from '../../ui/scorer/fields.js';

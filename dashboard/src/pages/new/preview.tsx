@@ -1,6 +1,6 @@
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { count } from '../../format.js';
+import { count } from '../../util/format.js';
 import { Problem } from '../../ui/basics.js';
 import type { Dataset } from './data-panel.js';
 

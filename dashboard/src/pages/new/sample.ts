@@ -1,6 +1,6 @@
 import { sampleFields, sampleOf } from '../../../../src/cli/task/sample.js';
 import sampleUrl from '../../../../examples/intents/data.jsonl?url';
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { emptyDraft, type Draft } from './draft.js';
 
 /** The draft of `ratchet init`'s project; its rows are uploaded. */

@@ -1,5 +1,5 @@
 import type { DryRun, FieldError } from '../../../../src/client/index.js';
-import { count, dollars } from '../../format.js';
+import { count, dollars } from '../../util/format.js';
 import { ActionButton, Panel, Problem, Stat, Stats } from '../../ui/basics.js';
 import type { EstimateState } from './estimate.js';
 

@@ -1,5 +1,5 @@
-import { count, dollars, milliseconds, shortId } from '../../format.js';
-import { pageOf } from '../../router.js';
+import { count, dollars, milliseconds, shortId } from '../../util/format.js';
+import { pageOf } from '../../util/router.js';
 import { Panel, Problem } from '../../ui/basics.js';
 import { Copy } from '../../ui/copy.js';
 import type { AskedAnswer } from './ask.js';

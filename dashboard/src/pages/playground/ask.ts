@@ -1,5 +1,5 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { apiKey, signOut } from '../../access.js';
+import { apiKey, signOut } from '../../data/access.js';
 import { noAnswer, withChunk, type StreamedAnswer } from './fold.js';
 
 export interface AskedAnswer extends StreamedAnswer {

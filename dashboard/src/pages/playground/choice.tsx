@@ -1,5 +1,5 @@
 import type { Answer } from '../../../../src/client/index.js';
-import { ago, shortId } from '../../format.js';
+import { ago, shortId } from '../../util/format.js';
 import { Field } from '../../ui/basics.js';
 
 type Listed = Answer<'listDeployments'>['deployments'];

@@ -1,6 +1,6 @@
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { link } from '../../router.js';
+import { link } from '../../util/router.js';
 
 const listed = 200;
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { shortId } from '../../format.js';
-import { link, route, setQuery } from '../../router.js';
+import { shortId } from '../../util/format.js';
+import { link, route, setQuery } from '../../util/router.js';
 import { Empty, Panel, Problem } from '../../ui/basics.js';
 import { AnswerPanel } from './answer.js';
 import { ask, notAsked, type AskedAnswer } from './ask.js';

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { newestRuns, statuses, type Kind, type RunFilter, type Status } from '../../data/runs.js';
 import { useResource } from '../../data/resource.js';
-import { link, route, setQuery } from '../../router.js';
+import { link, route, setQuery } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { RunsTable } from './table.js';
 

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { Run } from '../../data/runs.js';
-import { count, dollars, reward, shortId } from '../../format.js';
-import { link, pageOf, setQuery } from '../../router.js';
+import { count, dollars, reward, shortId } from '../../util/format.js';
+import { link, pageOf, setQuery } from '../../util/router.js';
 import { Badge, Tag, Time } from '../../ui/basics.js';
 
 /** The runs that are marked for a comparison: at most two. */

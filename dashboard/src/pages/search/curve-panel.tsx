@@ -1,12 +1,12 @@
 import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
-import { reward, unknown } from '../../format.js';
-import { here, route, setQuery } from '../../router.js';
+import { reward, unknown } from '../../util/format.js';
+import { here, route, setQuery } from '../../util/router.js';
 import { Empty, Panel } from '../../ui/basics.js';
 import { Chart, color, type ChartOptions } from '../../ui/chart.js';
 import { Choice } from '../../ui/choice.js';
 import { columnsOf, type Axis, type Curve, type Levels } from './curve.js';
-import type { Results } from './types.js';
+import type { Results } from '../../data/search.js';
 
 const axes: Record<Axis, string> = { rollouts: 'Rollouts', dollars: 'Dollars', minutes: 'Minutes' };
 

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { count, dollars, duration, reward, unknown, words } from '../../format.js';
+import { count, dollars, duration, reward, unknown, words } from '../../util/format.js';
 import { Stat, Stats } from '../../ui/basics.js';
 import type { Curve } from './curve.js';
-import type { Results, SearchJob } from './types.js';
+import type { Results, SearchJob } from '../../data/search.js';
 
 /** The figures of a search: how good, how far, how much. */
 export function Figures(props: { job: SearchJob; verdict: Results['verdict'] | undefined; curve: Curve }) {

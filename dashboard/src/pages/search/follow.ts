@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { EventLog } from '../../data/event-log.js';
 import { useResource, type Resource } from '../../data/resource.js';
-import { isActive } from '../job/types.js';
-import type { SearchJob, Status } from './types.js';
+import { isActive } from '../../data/job.js';
+import type { SearchJob, Status } from '../../data/search.js';
 
 export const pollMs = 2_000;
 

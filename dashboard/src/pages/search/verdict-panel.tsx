@@ -1,7 +1,7 @@
 import { Badge, Panel } from '../../ui/basics.js';
 import { IntervalBar } from '../../ui/interval-bar.js';
-import { isActive } from '../job/types.js';
-import type { Results, Status } from './types.js';
+import { isActive } from '../../data/job.js';
+import type { Results, Status } from '../../data/search.js';
 import { basisWords, judgeWords, noiseWords, stoppedWords, verdictWords } from './verdict.js';
 
 /** What the search has found, in words, and how far the numbers can be trusted. */

@@ -1,6 +1,6 @@
 /** The result of a search in words. */
-import { reward, signed } from '../../format.js';
-import type { Results } from './types.js';
+import { reward, signed } from '../../util/format.js';
+import type { Results } from '../../data/search.js';
 
 const interval = ({ low, high }: { low: number; high: number }): string => `${signed(low)} to ${signed(high)}`;
 

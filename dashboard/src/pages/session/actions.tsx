@@ -1,17 +1,18 @@
 import { useState } from 'preact/hooks';
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import { saveAnswer } from '../../data/download.js';
-import { go, link, pageOf } from '../../router.js';
+import { go, link, pageOf } from '../../util/router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { CancelButton } from '../job/cancel.js';
 import { CloneButton } from '../job/clone.js';
 import { LabelsDialog, type Labels } from '../job/labels.js';
-import { isActive } from '../job/types.js';
+import { isActive } from '../../data/job.js';
 import { actionsOf, type Action } from './admitted.js';
+import type { DialogProps } from './dialogs/props.js';
 import { ExtendDialog } from './dialogs/extend.js';
 import { HintDialog } from './dialogs/hint.js';
 import { SuggestDialog } from './dialogs/suggest.js';
-import type { Session } from './types.js';
+import type { Session } from '../../data/session/types.js';
 
 const dialogs = {
   extend: ExtendDialog,
@@ -20,13 +21,6 @@ const dialogs = {
   suggest: SuggestDialog,
 };
 type WithDialog = keyof typeof dialogs;
-
-export interface DialogProps {
-  session: Session;
-  onClose: () => void;
-  /** After a change: reads the session again. */
-  onDone: () => Promise<unknown>;
-}
 
 /** The buttons of a session: those that its status admits. */
 export function Actions(props: { session: Session; onDone: () => Promise<unknown> }) {

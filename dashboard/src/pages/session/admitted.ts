@@ -1,4 +1,4 @@
-import type { Session } from './types.js';
+import type { Session } from '../../data/session/types.js';
 
 export type Action =
   'pause' | 'resume' | 'cancel' | 'extend' | 'clone' | 'hint' | 'suggest' | 'label' | 'archive' | 'download' | 'deploy';

@@ -1,6 +1,6 @@
 import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.js';
 import { useResource } from '../../data/resource.js';
-import { route } from '../../router.js';
+import { route } from '../../util/router.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
@@ -12,12 +12,12 @@ import { Curve } from '../search/curve.js';
 import { Figures } from '../search/figures.js';
 import { pollMs, useAtEnd, useJob } from '../search/follow.js';
 import { Head } from '../job/head.js';
-import { isActive } from '../job/types.js';
+import { isActive } from '../../data/job.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
 import { Actions } from './actions.js';
-import { loadCandidates, loadResults, loadSession } from './data.js';
+import { loadCandidates, loadResults, loadSession } from '../../data/session/load.js';
 import { PromptTab } from './prompt-tab.js';
-import type { Results, Session } from './types.js';
+import type { Results, Session } from '../../data/session/types.js';
 import { WhyTab } from './why/tab.js';
 
 const tabs = ['overview', 'candidates', 'why', 'prompt', 'events'] as const;

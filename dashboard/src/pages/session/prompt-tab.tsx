@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../../data/resource.js';
-import { reward } from '../../format.js';
-import { here } from '../../router.js';
+import { reward } from '../../util/format.js';
+import { here } from '../../util/router.js';
 import { Empty, Loading, Panel, Problem } from '../../ui/basics.js';
 import { Copy } from '../../ui/copy.js';
 import { Choice } from '../../ui/choice.js';
 import { Prompt } from '../../ui/diff/prompt.js';
-import { loadCandidate } from './data.js';
-import { numberOf } from '../search/types.js';
-import type { Results, Session } from './types.js';
+import { loadCandidate } from '../../data/session/load.js';
+import { numberOf } from '../../data/search.js';
+import type { Results, Session } from '../../data/session/types.js';
 
 const views = { text: 'Text', diff: 'Against baseline' };
 

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Event } from '../../../../src/client/index.js';
 import { useEventFold, useSlicedFold, type EventLog } from '../../data/event-log.js';
-import { count, words } from '../../format.js';
-import { here } from '../../router.js';
+import { count, words } from '../../util/format.js';
+import { here } from '../../util/router.js';
 import { Badge, Empty } from '../basics.js';
 import { Copy } from '../copy.js';
 import { Dialog } from '../dialog.js';

@@ -1,4 +1,4 @@
-import { count, dollars, milliseconds, words } from '../../format.js';
+import { count, dollars, milliseconds, words } from '../../util/format.js';
 import { Copy } from '../copy.js';
 import { Fold } from '../fold.js';
 import { LongText } from '../long-text.js';

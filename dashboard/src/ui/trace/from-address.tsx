@@ -1,4 +1,4 @@
-import { route, setQuery } from '../../router.js';
+import { route, setQuery } from '../../util/router.js';
 import { TraceDialog } from './dialog.js';
 
 /** Opens the trace of a rollout of any job over this page: `trace=evl_x:rol_y`. */

@@ -1,4 +1,4 @@
-import { client } from '../../client.js';
+import { client } from '../../data/client.js';
 import type { Trace } from './types.js';
 
 /** A trace of a session, an evaluation or a graph job; the id of the job names its kind. */

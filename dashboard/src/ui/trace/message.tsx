@@ -1,4 +1,4 @@
-import { count } from '../../format.js';
+import { count } from '../../util/format.js';
 import { Fold } from '../fold.js';
 import { LongText } from '../long-text.js';
 import { prettyJson, type Message, type Part } from './messages.js';

@@ -1,5 +1,5 @@
-import { count, dollars, milliseconds, reward, shortId, words } from '../../format.js';
-import { pageOf } from '../../router.js';
+import { count, dollars, milliseconds, reward, shortId, words } from '../../util/format.js';
+import { pageOf } from '../../util/router.js';
 import { Badge, Stat, Stats, Time } from '../basics.js';
 import { Copy } from '../copy.js';
 import { LongText } from '../long-text.js';

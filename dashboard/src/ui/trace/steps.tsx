@@ -1,4 +1,4 @@
-import { count, dollars, milliseconds } from '../../format.js';
+import { count, dollars, milliseconds } from '../../util/format.js';
 import type { Trace } from './types.js';
 
 /** What each step of a graph took. */

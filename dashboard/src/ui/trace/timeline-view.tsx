@@ -1,4 +1,4 @@
-import { milliseconds } from '../../format.js';
+import { milliseconds } from '../../util/format.js';
 import type { Trace } from './types.js';
 import { timelineOf } from './timeline.js';
 

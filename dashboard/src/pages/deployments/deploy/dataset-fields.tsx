@@ -1,6 +1,6 @@
-import { client } from '../../../client.js';
+import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
-import { ago, count, shortId } from '../../../format.js';
+import { ago, count, shortId } from '../../../util/format.js';
 import { Field, Problem } from '../../../ui/basics.js';
 import { guessColumns } from '../../new/draft.js';
 import type { DeployDraft } from './draft.js';

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { client } from '../../../client.js';
+import { client } from '../../../data/client.js';
 import { errorAt, fieldErrors, otherErrors } from '../../../data/field-errors.js';
 import { useResource } from '../../../data/resource.js';
-import { shortId } from '../../../format.js';
+import { shortId } from '../../../util/format.js';
 import { ActionButton, Field, Problem } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
 import { guessColumns } from '../../new/draft.js';

@@ -1,8 +1,8 @@
-import { link, pageOf } from '../../../router.js';
+import { link, pageOf } from '../../../util/router.js';
 import { Badge, Problem } from '../../../ui/basics.js';
-import { useDeployment } from '../data.js';
-import { DeploymentEvents } from '../events.js';
-import { findingWords } from '../versions.js';
+import { useDeployment } from '../../../data/deployment/follow.js';
+import { DeploymentEvents } from '../version/events.js';
+import { findingWords } from '../version/versions.js';
 
 /** A new version until it is ready or has failed. */
 export function Progress({ id }: { id: string }) {

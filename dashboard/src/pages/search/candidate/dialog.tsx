@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useResource } from '../../../data/resource.js';
-import { setQuery } from '../../../router.js';
+import { setQuery } from '../../../util/router.js';
 import { Loading, Problem } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
-import { isActive } from '../../job/types.js';
-import { numberOf, type CandidateDetail, type Status } from '../types.js';
+import { isActive } from '../../../data/job.js';
+import { numberOf, type CandidateDetail, type Status } from '../../../data/search.js';
 import { Minibatch } from './minibatch.js';
 import { ReflectionView } from './reflection.js';
 import { Sentences } from './sentences.js';

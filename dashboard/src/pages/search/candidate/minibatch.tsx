@@ -1,7 +1,7 @@
-import { reward } from '../../../format.js';
-import { here } from '../../../router.js';
+import { reward } from '../../../util/format.js';
+import { here } from '../../../util/router.js';
 import { Badge } from '../../../ui/basics.js';
-import { numberOf, type CandidateDetail } from '../types.js';
+import { numberOf, type CandidateDetail } from '../../../data/search.js';
 import { resultOf, roles, tally, type Tested } from './tested.js';
 
 /** The seeds on which a candidate was tested against its parent. */

@@ -1,8 +1,8 @@
-import { count, dollars, reward } from '../../../format.js';
-import { here } from '../../../router.js';
+import { count, dollars, reward } from '../../../util/format.js';
+import { here } from '../../../util/router.js';
 import { Badge } from '../../../ui/basics.js';
 import { Fold } from '../../../ui/fold.js';
-import type { CandidateDetail } from '../types.js';
+import type { CandidateDetail } from '../../../data/search.js';
 
 type Reflection = NonNullable<CandidateDetail['reflection']>;
 type Attempt = Reflection['attempts'][number];

@@ -1,5 +1,5 @@
-import { here } from '../../../router.js';
-import { numberOf, type CandidateDetail } from '../types.js';
+import { here } from '../../../util/router.js';
+import { numberOf, type CandidateDetail } from '../../../data/search.js';
 
 type Segment = CandidateDetail['segments'][number];
 

@@ -1,7 +1,7 @@
-import { count, reward, words } from '../../../format.js';
-import { here } from '../../../router.js';
+import { count, reward, words } from '../../../util/format.js';
+import { here } from '../../../util/router.js';
 import { Badge, Stat, Stats, Tag } from '../../../ui/basics.js';
-import { numberOf, type CandidateDetail } from '../types.js';
+import { numberOf, type CandidateDetail } from '../../../data/search.js';
 
 /** What became of a candidate, where it comes from, and its figures. */
 export function CandidateSummary({ candidate }: { candidate: CandidateDetail }) {

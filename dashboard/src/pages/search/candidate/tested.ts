@@ -1,4 +1,4 @@
-import type { CandidateDetail } from '../types.js';
+import type { CandidateDetail } from '../../../data/search.js';
 
 export type Tested = CandidateDetail['minibatch'][number];
 export type Result = 'won' | 'lost' | 'tied' | 'open';

@@ -1,4 +1,4 @@
-import type { Candidate } from '../types.js';
+import type { Candidate } from '../../../data/search.js';
 
 export type SortKey = 'number' | 'generation' | 'status' | 'reward' | 'estimate' | 'avg_reward' | 'rollouts';
 

@@ -2,10 +2,10 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { EventFold } from '../../../data/event-fold.js';
 import { useEventFold, type EventLog } from '../../../data/event-log.js';
 import { useResource } from '../../../data/resource.js';
-import { count, words } from '../../../format.js';
-import { route, setQuery } from '../../../router.js';
+import { count, words } from '../../../util/format.js';
+import { route, setQuery } from '../../../util/router.js';
 import { Empty, Loading, Problem } from '../../../ui/basics.js';
-import type { Candidate, Status } from '../types.js';
+import type { Candidate, Status } from '../../../data/search.js';
 import { CandidatesTable } from './table.js';
 
 const settleMs = 1_500;

@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
-import { count, reward } from '../../../format.js';
-import { here, route, setQuery } from '../../../router.js';
+import { count, reward } from '../../../util/format.js';
+import { here, route, setQuery } from '../../../util/router.js';
 import { Badge, Tag } from '../../../ui/basics.js';
 import { VirtualList } from '../../../ui/virtual-list.js';
-import { numberOf, type Candidate } from '../types.js';
+import { numberOf, type Candidate } from '../../../data/search.js';
 import { sorted, sortOf, textOf, type SortKey } from './sort.js';
 
 const columns: { key: SortKey | null; name: string; isNumber?: boolean }[] = [

@@ -1,6 +1,6 @@
 import { CandidateDialog } from '../../search/candidate/dialog.js';
-import { loadCandidate } from '../data.js';
-import type { Session } from '../types.js';
+import { loadCandidate } from '../../../data/session/load.js';
+import type { Session } from '../../../data/session/types.js';
 import { CandidatePrompt } from './prompt.js';
 
 /** A candidate of a session, with its text. */

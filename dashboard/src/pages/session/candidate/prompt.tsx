@@ -3,9 +3,9 @@ import { useResource } from '../../../data/resource.js';
 import { Problem } from '../../../ui/basics.js';
 import { Choice } from '../../../ui/choice.js';
 import { Prompt } from '../../../ui/diff/prompt.js';
-import { loadCandidate } from '../data.js';
-import { numberOf } from '../../search/types.js';
-import type { CandidateDetail, Session } from '../types.js';
+import { loadCandidate } from '../../../data/session/load.js';
+import { numberOf } from '../../../data/search.js';
+import type { CandidateDetail, Session } from '../../../data/session/types.js';
 
 /** The prompt of a candidate, and what it changes in its parent or in the baseline. */
 export function CandidatePrompt({ session, candidate }: { session: Session; candidate: CandidateDetail }) {

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { client } from '../../../client.js';
-import { unknown } from '../../../format.js';
+import { client } from '../../../data/client.js';
+import { unknown } from '../../../util/format.js';
 import { Field } from '../../../ui/basics.js';
-import type { DialogProps } from '../actions.js';
-import type { Session } from '../types.js';
+import type { DialogProps } from './props.js';
+import type { Session } from '../../../data/session/types.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
 
 type Limit = 'max_rollouts' | 'max_cost_usd' | 'max_minutes' | 'generations' | 'num_trials';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { client } from '../../../client.js';
+import { client } from '../../../data/client.js';
 import { ActionButton, Field } from '../../../ui/basics.js';
-import type { DialogProps } from '../actions.js';
+import type { DialogProps } from './props.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
 
 /** The hint that stands in the prompts of the proposer. */

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { componentNames } from '../../../../../src/core/prompts/components.js';
-import { client } from '../../../client.js';
+import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
 import { Empty, Field, Loading, Problem } from '../../../ui/basics.js';
 import { Choice } from '../../../ui/choice.js';
 import { Dialog } from '../../../ui/dialog.js';
-import type { DialogProps } from '../actions.js';
-import { loadCandidate } from '../data.js';
-import type { CandidateDetail, Session } from '../types.js';
+import type { DialogProps } from './props.js';
+import { loadCandidate } from '../../../data/session/load.js';
+import type { CandidateDetail, Session } from '../../../data/session/types.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
 
 type Source = 'baseline' | 'best';

@@ -2,16 +2,16 @@ import { useMemo } from 'preact/hooks';
 import { useEventFold, type EventLog } from '../../../data/event-log.js';
 import { useResource } from '../../../data/resource.js';
 import { Loading, Problem } from '../../../ui/basics.js';
-import { isActive } from '../../job/types.js';
+import { isActive } from '../../../data/job.js';
 import { Changes, useReloads } from '../../search/candidates/tab.js';
-import { loadCandidates } from '../data.js';
+import { loadCandidates } from '../../../data/session/load.js';
 import { HeatPanel } from './heat/panel.js';
 import { LineagePanel } from './lineage/panel.js';
 import { LeversPanel } from './levers/panel.js';
-import { Frames, loadLevers, loadPareto } from './load.js';
+import { Frames, loadLevers, loadPareto } from '../../../data/session/explanation.js';
 import { ParetoPanel } from './pareto/panel.js';
 import { SensorsPanel } from './sensors/panel.js';
-import type { Session } from './types.js';
+import type { Session } from '../../../data/session/types.js';
 
 /** What explains a search: where candidates come from, what they solve and what they cost. */
 export function WhyTab({ session, log }: { session: Session; log: EventLog }) {

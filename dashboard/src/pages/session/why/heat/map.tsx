@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { reward } from '../../../../format.js';
-import { go, here } from '../../../../router.js';
+import { reward } from '../../../../util/format.js';
+import { go, here } from '../../../../util/router.js';
 import { useWidth } from '../../../../ui/use-width.js';
-import { numberOf } from '../../../search/types.js';
+import { numberOf } from '../../../../data/search.js';
 import { pixelsOf } from './colors.js';
 import type { RewardMatrix } from './matrix.js';
 import type { Order } from './order.js';

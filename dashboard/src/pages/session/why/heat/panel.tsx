@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
 import { useEventFold, type EventLog } from '../../../../data/event-log.js';
-import { count, reward } from '../../../../format.js';
+import { count, reward } from '../../../../util/format.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
 import { Choice } from '../../../../ui/choice.js';
 import { useSlowly } from '../../../../ui/use-slowly.js';
-import type { Candidate } from '../../../search/types.js';
-import type { Session } from '../../types.js';
-import { knownReward } from '../reward.js';
+import type { Candidate } from '../../../../data/search.js';
+import type { Session } from '../../../../data/session/types.js';
+import { knownReward } from '../../../search/reward.js';
 import { legend } from './colors.js';
 import { HeatMap } from './map.js';
 import { RewardMatrix, type Part } from './matrix.js';

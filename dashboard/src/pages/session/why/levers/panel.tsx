@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../../../../data/resource.js';
-import { here } from '../../../../router.js';
+import { here } from '../../../../util/router.js';
 import { Field, Loading, Panel, Problem } from '../../../../ui/basics.js';
 import { Prompt, TextDiff } from '../../../../ui/diff/prompt.js';
 import { VirtualList } from '../../../../ui/virtual-list.js';
-import { numberOf } from '../../../search/types.js';
-import { loadText, loadVersions } from '../load.js';
-import type { Lever, LeverText, LeverVersion } from '../types.js';
+import { numberOf } from '../../../../data/search.js';
+import { loadText, loadVersions } from '../../../../data/session/explanation.js';
+import type { Lever, LeverText, LeverVersion } from '../../../../data/session/types.js';
 
 /** As many candidates of a version are named. */
 const namedCandidates = 4;

@@ -1,5 +1,5 @@
 /** Places of candidates in the lineage: columns are generations, edges go from left to right. */
-import type { Candidate } from '../../../search/types.js';
+import type { Candidate } from '../../../../data/search.js';
 
 export type Descendant = Pick<Candidate, 'candidate_id' | 'parent_ids' | 'generation' | 'lever_version'>;
 

@@ -1,6 +1,6 @@
-import { reward } from '../../../../format.js';
-import { here } from '../../../../router.js';
-import type { Candidate } from '../../../search/types.js';
+import { reward } from '../../../../util/format.js';
+import { here } from '../../../../util/router.js';
+import type { Candidate } from '../../../../data/search.js';
 import type { Placed } from './layout.js';
 import type { Scale } from './scale.js';
 

@@ -1,10 +1,10 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { reward } from '../../../../format.js';
+import { reward } from '../../../../util/format.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
 import { useWidth } from '../../../../ui/use-width.js';
-import { numberOf } from '../../../search/types.js';
-import type { Candidate } from '../../../search/types.js';
-import type { Session } from '../../types.js';
+import { numberOf } from '../../../../data/search.js';
+import type { Candidate } from '../../../../data/search.js';
+import type { Session } from '../../../../data/session/types.js';
 import { ancestorsOf, lineageOf, neighborOf } from './layout.js';
 import { NodeView, Mark } from './node.js';
 import { edgePath, scaleOf, type Scale } from './scale.js';

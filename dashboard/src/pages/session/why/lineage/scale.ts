@@ -1,5 +1,5 @@
-import type { Candidate } from '../../../search/types.js';
-import { knownReward } from '../reward.js';
+import type { Candidate } from '../../../../data/search.js';
+import { knownReward } from '../../../search/reward.js';
 import type { Lineage } from './layout.js';
 
 /** Pixels of a lineage. */

@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks';
-import { reward } from '../../../../format.js';
-import { here } from '../../../../router.js';
+import { reward } from '../../../../util/format.js';
+import { here } from '../../../../util/router.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
 import { VirtualList } from '../../../../ui/virtual-list.js';
-import { numberOf } from '../../../search/types.js';
-import type { Candidate, Pareto, SensorFrame } from '../types.js';
+import { numberOf } from '../../../../data/search.js';
+import type { Candidate, Pareto, SensorFrame } from '../../../../data/session/types.js';
 import { pointsOf } from './points.js';
 import { Scatter } from './scatter.js';
 

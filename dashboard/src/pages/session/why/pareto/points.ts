@@ -1,5 +1,5 @@
 /** Reward and cost of the evaluated candidates. */
-import type { Candidate, Pareto, SensorFrame } from '../types.js';
+import type { Candidate, Pareto, SensorFrame } from '../../../../data/session/types.js';
 
 /** What a rollout costs; tokens where a price is unknown or everything is free. */
 export type Unit = 'dollars' | 'tokens';

@@ -1,9 +1,9 @@
 import { useRef } from 'preact/hooks';
-import { count, dollars, reward } from '../../../../format.js';
-import { here } from '../../../../router.js';
+import { count, dollars, reward } from '../../../../util/format.js';
+import { here } from '../../../../util/router.js';
 import { nextInList, useRoving } from '../../../../ui/use-roving.js';
 import { useWidth } from '../../../../ui/use-width.js';
-import { numberOf } from '../../../search/types.js';
+import { numberOf } from '../../../../data/search.js';
 import { tradeOff, type Point, type Unit } from './points.js';
 
 const height = 300;

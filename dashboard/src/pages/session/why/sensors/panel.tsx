@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks';
 import type { AlignedData } from 'uplot';
-import { count, dollars, milliseconds, reward, unknown } from '../../../../format.js';
+import { count, dollars, milliseconds, reward, unknown } from '../../../../util/format.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
 import { Chart, type ChartOptions } from '../../../../ui/chart.js';
 import { line, rule } from '../../../search/curve-panel.js';
-import { numberOf } from '../../../search/types.js';
-import type { Lever, SensorFrame } from '../types.js';
+import { numberOf } from '../../../../data/search.js';
+import type { Lever, SensorFrame } from '../../../../data/session/types.js';
 import { seriesOf, versionsOf } from './series.js';
 
 type Say = (value: number | null | undefined) => string;

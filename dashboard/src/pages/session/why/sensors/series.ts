@@ -1,5 +1,5 @@
 /** Sensor frames as columns of charts; x is the number of the frame, from 1. */
-import type { SensorFrame } from '../types.js';
+import type { SensorFrame } from '../../../../data/session/types.js';
 
 type Column = (number | null)[];
 

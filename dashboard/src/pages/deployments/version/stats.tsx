@@ -1,7 +1,7 @@
-import { client } from '../../client.js';
-import { useResource } from '../../data/resource.js';
-import { count, dollars, milliseconds } from '../../format.js';
-import { Problem, Stat, Stats } from '../../ui/basics.js';
+import { client } from '../../../data/client.js';
+import { useResource } from '../../../data/resource.js';
+import { count, dollars, milliseconds } from '../../../util/format.js';
+import { Problem, Stat, Stats } from '../../../ui/basics.js';
 
 const pollMs = 5_000;
 

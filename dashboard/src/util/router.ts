@@ -1,6 +1,6 @@
 /** Addresses of pages, in the fragment: `#/sessions/ses_x?tab=events`. */
 import { computed, signal } from '@preact/signals';
-import { jobKinds, kindOf } from '../../src/core/jobs/kinds.js';
+import { jobKinds, kindOf } from '../../../src/core/jobs/kinds.js';
 
 const fragment = signal(location.hash);
 addEventListener('hashchange', () => (fragment.value = location.hash));

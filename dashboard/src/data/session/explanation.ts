@@ -1,5 +1,5 @@
 /** The calls of the tab. */
-import { client } from '../../../client.js';
+import { client } from '../client.js';
 import type { Lever, LeverText, LeverVersion, Pareto, SensorFrame } from './types.js';
 
 const pageSize = 200;

@@ -1,5 +1,5 @@
-import { useEventLog } from '../../data/event-log.js';
-import { Badge, Panel } from '../../ui/basics.js';
+import { useEventLog } from '../../../data/event-log.js';
+import { Badge, Panel } from '../../../ui/basics.js';
 
 /** What happened to a version, live until it is ready or has failed. */
 export function DeploymentEvents({ id }: { id: string }) {

@@ -1,7 +1,7 @@
 /** The calls of the page of a graph job. */
 import { graphFromJson } from '../../../../src/core/graphs/json.js';
 import type { GraphJson } from '../../../../src/contracts/graphs/graph.js';
-import { client } from '../../client.js';
+import { client } from '../client.js';
 import type { Candidate, CandidateDetail, GraphJob, Pareto, Rollout } from './types.js';
 
 export const loadGraphJob = (id: string, signal: AbortSignal): Promise<GraphJob> =>

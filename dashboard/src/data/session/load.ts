@@ -1,5 +1,5 @@
 /** The calls of the page of a session. */
-import { client } from '../../client.js';
+import { client } from '../client.js';
 import type { Candidate, CandidateDetail, Results, Session } from './types.js';
 
 export const loadSession = (id: string, signal: AbortSignal): Promise<Session> =>

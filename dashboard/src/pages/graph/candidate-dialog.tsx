@@ -1,9 +1,9 @@
-import { CandidateDialog } from '../../search/candidate/dialog.js';
-import { GraphComparison } from '../comparison.js';
-import { loadCandidate } from '../data.js';
-import { howMade } from '../lineage.js';
-import type { GraphJob } from '../types.js';
-import { Rollouts } from './rollouts.js';
+import { CandidateDialog } from '../search/candidate/dialog.js';
+import { GraphComparison } from './comparison.js';
+import { loadCandidate } from '../../data/graph/load.js';
+import { howMade } from './lineage.js';
+import type { GraphJob } from '../../data/graph/types.js';
+import { Rollouts } from './candidate-rollouts.js';
 
 /** A candidate of a graph job, with its graph and its rollouts. */
 export function GraphCandidate({ job, candidateId }: { job: GraphJob; candidateId: string }) {

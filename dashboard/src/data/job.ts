@@ -1,5 +1,5 @@
 /** What the pages of all jobs have in common. */
-import type { Answer } from '../../../../src/client/index.js';
+import type { Answer } from '../../../src/client/index.js';
 
 export type Job = Answer<'getSession'> | Answer<'getGraphJob'> | Answer<'getEvaluation'>;
 

@@ -1,10 +1,6 @@
 /** Deployments by name, and their gates in words. */
-import type { Answer } from '../../../../src/client/index.js';
-import { count, reward, signed } from '../../format.js';
-
-export type Listed = Answer<'listDeployments'>['deployments'][number];
-export type Deployment = Answer<'getDeployment'>;
-export type Snapshot = Answer<'getSnapshot'>;
+import type { Deployment, Listed, Snapshot } from '../../../data/deployment/types.js';
+import { count, reward, signed } from '../../../util/format.js';
 
 export interface NameGroup {
   name: string;

@@ -1,12 +1,13 @@
-import { shortId } from '../../format.js';
-import { link, pageOf } from '../../router.js';
-import { Badge, Loading, Panel, Problem, Time } from '../../ui/basics.js';
+import { shortId } from '../../../util/format.js';
+import { link, pageOf } from '../../../util/router.js';
+import { Badge, Loading, Panel, Problem, Time } from '../../../ui/basics.js';
 import { CallPanel } from './call-panel.js';
 import { DeploymentActions } from './actions.js';
 import { DeploymentEvents } from './events.js';
-import { useDeployment } from './data.js';
+import { useDeployment } from '../../../data/deployment/follow.js';
+import type { Deployment } from '../../../data/deployment/types.js';
 import { DeploymentStats } from './stats.js';
-import { demandWords, findingWords, type Deployment } from './versions.js';
+import { demandWords, findingWords } from './versions.js';
 import { SnapshotPanel } from './snapshot-panel.js';
 import { VersionsPanel } from './versions-panel.js';
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { Panel } from '../../ui/basics.js';
-import { Copy } from '../../ui/copy.js';
+import { Panel } from '../../../ui/basics.js';
+import { Copy } from '../../../ui/copy.js';
 import { callText, languages, type Language } from './calls.js';
 
 /** How to call what a name serves. */

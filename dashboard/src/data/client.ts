@@ -1,5 +1,5 @@
 import { computed } from '@preact/signals';
-import { Ratchet } from '../../src/client/index.js';
+import { Ratchet } from '../../../src/client/index.js';
 import { apiKey, signOut } from './access.js';
 
 /** The client of this page's service, with the key of the browser. */

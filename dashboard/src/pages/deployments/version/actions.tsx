@@ -1,8 +1,9 @@
-import { client } from '../../client.js';
-import { go, link, pageOf } from '../../router.js';
-import { shortId } from '../../format.js';
-import { ConfirmButton } from '../../ui/confirm.js';
-import { sourceOf, type Deployment } from './versions.js';
+import { client } from '../../../data/client.js';
+import { go, link, pageOf } from '../../../util/router.js';
+import { shortId } from '../../../util/format.js';
+import { ConfirmButton } from '../../../ui/confirm.js';
+import type { Deployment } from '../../../data/deployment/types.js';
+import { sourceOf } from './versions.js';
 
 /** Play, roll back, promote and delete. */
 export function DeploymentActions({ deployment, onChange }: { deployment: Deployment; onChange: () => Promise<void> }) {

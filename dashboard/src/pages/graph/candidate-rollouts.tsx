@@ -1,10 +1,10 @@
-import { useResource } from '../../../data/resource.js';
-import { count, reward, words } from '../../../format.js';
-import { here } from '../../../router.js';
-import { Badge, Problem } from '../../../ui/basics.js';
-import { VirtualList } from '../../../ui/virtual-list.js';
-import { loadRollouts } from '../data.js';
-import type { CandidateDetail, GraphJob, Rollout } from '../types.js';
+import { useResource } from '../../data/resource.js';
+import { count, reward, words } from '../../util/format.js';
+import { here } from '../../util/router.js';
+import { Badge, Problem } from '../../ui/basics.js';
+import { VirtualList } from '../../ui/virtual-list.js';
+import { loadRollouts } from '../../data/graph/load.js';
+import type { CandidateDetail, GraphJob, Rollout } from '../../data/graph/types.js';
 
 const rowHeight = 30;
 const mostRows = 10;

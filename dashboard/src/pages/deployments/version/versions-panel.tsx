@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
-import { client } from '../../client.js';
-import { useResource } from '../../data/resource.js';
-import { milliseconds, count, reward, shortId } from '../../format.js';
-import { pageOf } from '../../router.js';
-import { Badge, Panel, Problem, Time } from '../../ui/basics.js';
-import { useSeen } from '../../ui/in-view.js';
-import type { Deployment, Listed } from './versions.js';
+import { client } from '../../../data/client.js';
+import { useResource } from '../../../data/resource.js';
+import { milliseconds, count, reward, shortId } from '../../../util/format.js';
+import { pageOf } from '../../../util/router.js';
+import { Badge, Panel, Problem, Time } from '../../../ui/basics.js';
+import { useSeen } from '../../../ui/in-view.js';
+import { NotRead } from './not-read.js';
+import type { Deployment, Listed } from '../../../data/deployment/types.js';
 
 const step = 50;
 
@@ -57,7 +58,7 @@ function VersionRow({
   isShown: boolean;
 }) {
   const [row, isSeen] = useSeen<HTMLTableRowElement>();
-  const { data } = useResource(`${id} ${isSeen} ${status}`, async (signal) => {
+  const { data, error } = useResource(`${id} ${isSeen} ${status}`, async (signal) => {
     if (!isSeen) return undefined;
     const handle = client.value.deployments.handle(id);
     const [deployment, stats] = await Promise.all([handle.get({ signal }), handle.stats({ signal })]);
@@ -73,6 +74,7 @@ function VersionRow({
       </td>
       <td>
         <Badge status={live ? 'live' : status} />
+        <NotRead error={error} />
       </td>
       <td class="number">{reward(data?.gate?.candidate?.reward ?? data?.source.reward)}</td>
       <td>{data && gateText(data.gate)}</td>

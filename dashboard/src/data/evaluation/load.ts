@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
-import { client } from '../../client.js';
-import { useResource, type Resource } from '../../data/resource.js';
-import { isActive } from '../job/types.js';
+import { client } from '../client.js';
+import { useResource, type Resource } from '../resource.js';
+import { isActive } from '../job.js';
 import type { Column } from './types.js';
 
 const pollMs = 2_000;

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
-import { client } from '../../client.js';
-import { useResource } from '../../data/resource.js';
-import { Panel, Problem } from '../../ui/basics.js';
-import { Prompt, TextDiff } from '../../ui/diff/prompt.js';
-import { ago, shortId } from '../../format.js';
-import type { Deployment, Listed, Snapshot } from './versions.js';
+import { client } from '../../../data/client.js';
+import { useResource } from '../../../data/resource.js';
+import { Panel, Problem } from '../../../ui/basics.js';
+import { Prompt, TextDiff } from '../../../ui/diff/prompt.js';
+import { ago, shortId } from '../../../util/format.js';
+import type { Deployment, Listed, Snapshot } from '../../../data/deployment/types.js';
 
 const listed = 100;
 
 /** The frozen content of a version; beside another, what changed since. */
 export function SnapshotPanel({ shown }: { shown: Deployment }) {
   const [other, setOther] = useState('');
-  const { data: others } = useResource(`snapshots of ${shown.name} ${shown.snapshot_id}`, (signal) =>
+  const { data: others, error } = useResource(`snapshots of ${shown.name} ${shown.snapshot_id}`, (signal) =>
     client.value.request('listDeployments', { query: { name: shown.name, limit: listed }, signal }),
   );
   const choices = (others?.deployments ?? []).filter(
@@ -23,6 +23,7 @@ export function SnapshotPanel({ shown }: { shown: Deployment }) {
       title={other === '' ? 'Snapshot' : 'Difference of snapshots'}
       aside={<OtherChoice choices={choices} other={other} onChoose={setOther} />}
     >
+      <Problem error={error} />
       {other === '' ? (
         <Content id={shown.snapshot_id} />
       ) : (

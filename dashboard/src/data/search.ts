@@ -1,5 +1,5 @@
 /** What sessions and graph jobs have in common. */
-import type { Answer, Item } from '../../../../src/client/index.js';
+import type { Answer, Item } from '../../../src/client/index.js';
 
 export type SearchJob = Answer<'getSession'> | Answer<'getGraphJob'>;
 export type Candidate = Item<'listSessionCandidates'> | Item<'listGraphJobCandidates'>;

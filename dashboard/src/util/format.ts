@@ -1,5 +1,5 @@
 /** Numbers, money and times as people read them. */
-import { RatchetError } from '../../src/client/index.js';
+import { RatchetError } from '../../../src/client/index.js';
 
 export const unknown = '–';
 

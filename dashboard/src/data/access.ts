@@ -1,6 +1,6 @@
 /** The API key of this browser. It stays in the storage of the origin; no cookie carries it. */
 import { signal } from '@preact/signals';
-import { messageOf } from './format.js';
+import { messageOf } from '../util/format.js';
 
 const stored = 'ratchet.key';
 const keyInStorage = localStorage.getItem(stored);

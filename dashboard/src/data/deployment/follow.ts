@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { client } from '../../client.js';
-import { useResource } from '../../data/resource.js';
-import type { Deployment } from './versions.js';
+import { client } from '../client.js';
+import { useResource } from '../resource.js';
+import type { Deployment } from './types.js';
 
 const pollMs = 1_500;
 
