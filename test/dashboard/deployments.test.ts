@@ -1,0 +1,103 @@
+import { expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { browserOfFile } from '../support/browser.js';
+import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
+import { createSession, ended } from '../support/jobs-over-http.js';
+import { serviceOfFile } from '../support/service-of-file.js';
+import { until } from '../support/until.js';
+import { startRowsWorld } from '../support/worlds/rows.js';
+
+// The pages of deployments: what a name serves, and how that is changed.
+
+const on = serviceOfFile(() => startRowsWorld());
+const { test, open } = browserOfFile();
+
+const question = { messages: [{ role: 'user', content: 'Row 1: rule 1' }] };
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const confirm = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true });
+/** The version that answers the name. */
+async function served(name: string): Promise<string | null> {
+  return (await ask(on.service, name, question)).headers.get('x-ratchet-deployment-id');
+}
+const shownId = (page: Page) => /dep_\w+/.exec(page.url())?.[0];
+
+/** Versions of a name that say these texts, the last one live. */
+async function versions(name: string, ...texts: string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const text of texts) {
+    const id = await deploy(on.service, { name, source: saying(text) });
+    await built(on.service, id);
+    ids.push(id);
+  }
+  return ids;
+}
+
+test('a name is rolled back and a version promoted, and callers get it', async () => {
+  const [first, second] = await versions('router', 'Answer in short.', 'Answer in short, without a greeting.');
+  expect(await served('router')).toBe(second);
+  const page = await open(on.service, '#/deployments');
+  const row = page.getByRole('row').filter({ hasText: 'router' });
+  await until('the request is counted', async () => (await row.getByRole('cell').nth(4).textContent()) === '1');
+  await row.getByRole('link', { name: 'router' }).click();
+  const table = page.getByRole('region', { name: 'Table of versions' });
+  await until('both versions are listed', async () => (await table.getByRole('row').count()) === 3);
+
+  await page.getByLabel('Compare with').selectOption({ index: 1 });
+  const difference = page.getByRole('region', { name: 'Difference of snapshots' });
+  expect(await difference.locator('ins').allTextContents()).toEqual([', without a greeting']);
+
+  await button(page, 'Roll back').click();
+  expect(await served('router')).toBe(second);
+  await confirm(page, 'Roll back').click();
+  await until('the page is that of the restored version', () => Promise.resolve(shownId(page) === first));
+  expect(await served('router')).toBe(first);
+
+  await page.goto(`${on.service.url}/#/deployments/${second}`);
+  await button(page, 'Promote').click();
+  await confirm(page, 'Promote').click();
+  await until('the page is that of a new version', () => Promise.resolve(![first, second].includes(shownId(page)!)));
+  const third = shownId(page)!;
+  await until('it serves the name', async () => (await served('router')) === third);
+  await page.getByRole('heading', { level: 1 }).getByText('live').waitFor();
+  expect(on.world.model.requests.at(-1)!.body.messages[0]!.content).toBe('Answer in short, without a greeting.');
+});
+
+test('a version is deleted after a question; a name without versions serves nothing', async () => {
+  const [only] = await versions('short-lived', 'Answer.');
+  const page = await open(on.service, `#/deployments/${only}`);
+  await button(page, 'Delete').click();
+  await page.getByRole('dialog').getByText('requests get 404').waitFor();
+  await confirm(page, 'Delete').click();
+  await until('the page is the list', () => Promise.resolve(page.url().endsWith('#/deployments')));
+  expect((await ask(on.service, 'short-lived', question)).status).toBe(404);
+});
+
+test('a gate with the scorer of the run lets no version pass that is below its demand', async () => {
+  const job = { ...on.world.job(20), gepa: { generations: 1, population_size: 2 }, budget: { max_rollouts: 40 } };
+  const id = await createSession(on.service, { ...job, scorer: { type: 'contains', case_sensitive: true } });
+  await ended(on.service, id);
+  const page = await open(on.service, `#/deployments?source=${id}`);
+  const form = page.getByRole('dialog');
+  await form.getByRole('textbox', { name: 'Name' }).fill('gated');
+  await form.getByLabel(/^Gate/).selectOption('A mean reward of at least …');
+  expect(await button(page, 'Deploy').isEnabled()).toBe(false);
+  await form.getByRole('textbox', { name: 'At least' }).fill('2');
+  expect(await form.getByLabel('Type of scorer').locator('option:checked').textContent()).toBe(
+    'As in the run: Contains',
+  );
+  expect(await form.getByLabel('Input column').inputValue()).toBe('question');
+  await form.getByLabel('Rows (optional)').fill('30-39');
+  await button(page, 'Deploy').click();
+  const rows = form.getByLabel('Rows (optional)');
+  await until('the rows are refused', async () => (await rows.getAttribute('aria-invalid')) === 'true');
+  await rows.fill('0-9');
+  await button(page, 'Deploy').click();
+  await form.getByText('failed', { exact: true }).waitFor({ timeout: 30_000 });
+  await form.getByText(/The candidate has \d/).waitFor();
+  await form.getByRole('link', { name: 'Open the deployment' }).click();
+  await page.getByRole('region', { name: 'Gate' }).getByText('not passed').waitFor();
+  const { gate, live } = await readDeployment(on.service, shownId(page)!);
+  expect({ live, passed: gate!.passed, seeds: gate!.seeds, scorer: gate!.dataset!.scorer }).toEqual({
+    ...{ live: false, passed: false, seeds: 10, scorer: 'contains' },
+  });
+}, 60_000);

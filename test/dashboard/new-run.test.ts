@@ -1,0 +1,92 @@
+import { expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { browserOfFile } from '../support/browser.js';
+import { ended, readJob, type Evaluation, type Session } from '../support/jobs-over-http.js';
+import { serviceOfFile } from '../support/service-of-file.js';
+import { until } from '../support/until.js';
+import { startRowsWorld } from '../support/worlds/rows.js';
+
+// The form of a new run with rows of the user's own.
+
+const on = serviceOfFile(() => startRowsWorld());
+const { test, open } = browserOfFile();
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+async function fillModels(page: Page): Promise<void> {
+  await page.getByLabel('Policy provider').selectOption('fake');
+  await page.getByLabel('Policy model').fill('policy');
+  await page.getByLabel('Text of message 1').fill('Answer well.');
+}
+
+/** Starts the run and returns its id. */
+async function started(page: Page): Promise<string> {
+  await until('the estimate is there', () => button(page, 'Start').isEnabled());
+  await button(page, 'Start').click();
+  return until('the page is that of the run', () => Promise.resolve(/(?:evl|ses)_\w+/.exec(page.url())?.[0]));
+}
+
+test('pasted CSV is evaluated, with an estimate first', async () => {
+  const page = await open(on.service, '#/new');
+  await page.getByText('Evaluate', { exact: true }).click();
+  await page.getByText('Paste rows').click();
+  const csv = ['question,answer,id', ...on.world.rows(6).map((row, n) => `${row.question},${row.answer},${n}`)];
+  await page.getByLabel('Rows', { exact: true }).fill(csv.join('\n'));
+  await button(page, 'Use these rows').click();
+  await page.getByRole('region', { name: 'First rows' }).getByText('Row 4: rule 0').waitFor();
+  // Neither the first nor the last column.
+  expect(await page.getByLabel('Input column').inputValue()).toBe('question');
+  expect(await page.getByLabel('Expected column').inputValue()).toBe('answer');
+  await fillModels(page);
+  await page.getByText('Rollouts, at most').locator('..').getByText('6', { exact: true }).waitFor();
+  const job = await ended<Evaluation>(on.service, await started(page));
+  expect(job).toMatchObject({ status: 'completed', progress: { total: 6 }, summary: { mean_reward: 0 } });
+});
+
+test('an uploaded file is optimized on; a reload keeps the form', async () => {
+  const page = await open(on.service, '#/new');
+  const jsonl = on.world.rows(12).map((row) => JSON.stringify(row));
+  const file = { name: 'rows.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(jsonl.join('\n')) };
+  await page.getByLabel('Upload a file').setInputFiles(file);
+  await page.getByText('12 rows', { exact: true }).waitFor();
+  await fillModels(page);
+  await page.getByLabel('Proposer provider').selectOption('fake');
+  await page.getByLabel('Proposer model').fill('proposer');
+  await page.getByLabel('Rollouts, at most').fill('120');
+  await page.getByLabel('Type of scorer').selectOption('Contains');
+  await page.getByLabel('Name (optional)').fill('uploaded');
+  await page.reload();
+  await page.getByText('12 rows', { exact: true }).waitFor();
+  const id = await started(page);
+  const session = await ended<Session>(on.service, id);
+  expect(session).toMatchObject({
+    ...{ status: 'completed', name: 'uploaded', dataset: { num_rows: 12, scorer: 'contains' } },
+    budget: { max_rollouts: 120 },
+  });
+  expect(session.policy).toMatchObject({ provider: 'fake', model: 'policy' });
+}, 60_000);
+
+test('each fault is said at its field, and Start waits for its end', async () => {
+  const page = await open(on.service, '#/new');
+  await page.getByText('Evaluate', { exact: true }).click();
+  await page.getByText('Paste rows').click();
+  const rows = page.getByLabel('Rows', { exact: true });
+  await rows.fill('{"question": "a"');
+  await button(page, 'Use these rows').click();
+  await page.getByRole('alert').getByText('line 1').waitFor();
+  await rows.fill('{"question": "a", "answer": "b"}');
+  await button(page, 'Use these rows').click();
+  await page.getByText('1 rows', { exact: true }).waitFor();
+  await fillModels(page);
+  await page.getByLabel('Text of message 1').fill('Answer {{question}} in {{tongue}}.');
+  await page.getByText('{{tongue}} is no column of the data.').waitFor();
+  await page.getByText('the fields say why').waitFor();
+  expect(await button(page, 'Start').isEnabled()).toBe(false);
+  await page.getByLabel('Text of message 1').fill('Answer {{question}}.');
+  await page.getByLabel('Type of scorer').selectOption('Number');
+  const expected = page.getByLabel('Expected column');
+  await until('the column is refused', async () => (await expected.getAttribute('aria-invalid')) === 'true');
+  await page.getByLabel('Type of scorer').selectOption('Exact');
+  await until('the run can start', () => button(page, 'Start').isEnabled());
+  expect((await readJob<Evaluation>(on.service, await started(page))).status).not.toBe('failed');
+});

@@ -1,0 +1,115 @@
+import { expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { browserOfFile } from '../support/browser.js';
+import { gate } from '../support/gate.js';
+import { command, createSession, ended, readJob, type Session } from '../support/jobs-over-http.js';
+import { serviceOfFile } from '../support/service-of-file.js';
+import { until } from '../support/until.js';
+import { rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
+
+// What a user does to a session from its page, by what the service then does.
+
+const on = serviceOfFile(() => startRowsWorld());
+const { test, open } = browserOfFile();
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const status = (page: Page, name: string) => page.getByRole('heading', { level: 1 }).getByText(name);
+const ids = async () =>
+  (await on.service.api.call<{ data: { session_id: string }[] }>('GET', '/api/v1/online/sessions')).data.map(
+    ({ session_id: id }) => id,
+  );
+
+/** A session whose model does not answer until `answer()`. */
+async function heldSession(): Promise<{ id: string; answer: () => void }> {
+  const { opened, open: answer } = gate();
+  on.world.model.reply(async (request) => {
+    await opened;
+    return on.world.answer(request);
+  });
+  const gepa = { generations: 20, population_size: 2 };
+  const id = await createSession(on.service, { ...on.world.job(40), gepa, budget: { max_rollouts: 200 } });
+  await until('it runs', async () => (await readJob<Session>(on.service, id)).status === 'running');
+  return { id, answer };
+}
+
+test('a hint reaches the proposer, a prompt becomes the best, and names stay', async () => {
+  const { id, answer } = await heldSession();
+  const page = await open(on.service, `#/sessions/${id}`);
+  await button(page, 'Give a hint').click();
+  await page.getByRole('dialog').getByLabel('Hint').fill('Think of the year 1969.');
+  await button(page, 'Give the hint').click();
+  await button(page, 'Hint').waitFor();
+
+  await button(page, 'Edit').click();
+  const labels = page.getByRole('dialog');
+  await labels.getByLabel('Name').fill('routing of letters');
+  await labels.getByLabel('Tags').fill('team-a, nightly');
+  await labels.getByLabel('Notes').fill('Only a try.');
+  await button(page, 'Save').click();
+  await page.getByRole('heading', { level: 1, name: /routing of letters.*team-a.*nightly/ }).waitFor();
+  await page.getByText('Only a try.').waitFor();
+
+  answer();
+  await button(page, 'Try my prompt').click();
+  const text = page.getByRole('dialog').getByLabel('system');
+  await until('the baseline is shown', async () => (await text.inputValue()) === rowsBaseline);
+  const mine = 'Follow rule-0. rule-1. rule-2. rule-3.';
+  await text.fill(mine);
+  await button(page, 'Try it').click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await status(page, 'completed').waitFor({ timeout: 30_000 });
+  await page.getByRole('tab', { name: 'Prompt' }).click();
+  await page.getByRole('region', { name: 'Best prompt' }).getByText(mine).first().waitFor();
+  const asked = on.world.model.requests.filter(({ body }) => body.model === 'proposer');
+  expect(asked.some(({ body }) => JSON.stringify(body).includes('Think of the year 1969.'))).toBe(true);
+}, 60_000);
+
+test('a search is cancelled, extended and run again, each after a question', async () => {
+  const { id, answer } = await heldSession();
+  const page = await open(on.service, `#/sessions/${id}`);
+  await button(page, 'Cancel').click();
+  await button(page, 'Keep it').click();
+  expect((await readJob<Session>(on.service, id)).status).toBe('running');
+  await button(page, 'Cancel').click();
+  await button(page, 'Cancel the session').click();
+  await status(page, 'cancelled').waitFor();
+  answer();
+
+  await button(page, 'Extend').click();
+  const rollouts = page.getByRole('dialog').getByLabel('Rollouts');
+  await rollouts.fill('100');
+  await button(page, 'Go on').click();
+  // The browser refuses less than now.
+  expect(await rollouts.evaluate((input) => input.matches(':valid'))).toBe(false);
+  await rollouts.fill('300');
+  await button(page, 'Go on').click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await status(page, 'completed').waitFor({ timeout: 30_000 });
+  expect((await readJob<Session>(on.service, id)).budget.max_rollouts).toBe(300);
+
+  const before = await ids();
+  await button(page, 'Clone').click();
+  const question = page.getByRole('dialog', { name: 'Run this session again?' });
+  await button(page, 'Close').click();
+  expect(await ids()).toEqual(before);
+  await button(page, 'Clone').click();
+  await question.getByRole('button', { name: 'Clone' }).click();
+  await until('the page is that of the clone', () => Promise.resolve(!page.url().includes(id)));
+  const clone = /ses_\w+/.exec(page.url())![0];
+  expect(before).not.toContain(clone);
+  await ended(on.service, clone);
+}, 60_000);
+
+test('the service says at its field why it refuses a change', async () => {
+  const { id, answer } = await heldSession();
+  const page = await open(on.service, `#/sessions/${id}`);
+  await button(page, 'Edit').click();
+  await page.getByRole('dialog').getByLabel('Tags').fill('x'.repeat(300));
+  await button(page, 'Save').click();
+  const tags = page.getByRole('dialog').getByLabel('Tags');
+  await until('the field is marked', async () => (await tags.getAttribute('aria-invalid')) === 'true');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await command(on.service, id, 'cancel');
+  answer();
+});
