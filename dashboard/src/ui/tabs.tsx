@@ -1,9 +1,21 @@
+import type { ComponentChildren } from 'preact';
 import { route, setQuery } from '../util/router.js';
 
 /** The tab of the address, else the first. */
 export function currentTab<Name extends string>(names: readonly Name[]): Name {
   const given = route.value.query.get('tab') as Name | null;
   return given !== null && names.includes(given) ? given : names[0]!;
+}
+
+const panelId = 'tab-panel';
+
+/** What the current tab shows. */
+export function TabPanel({ names, children }: { names: readonly string[]; children: ComponentChildren }) {
+  return (
+    <div role="tabpanel" id={panelId} aria-labelledby={`tab-${currentTab(names)}`}>
+      {children}
+    </div>
+  );
 }
 
 /** Tabs of a page; the address names the one that is shown. Arrow keys move between them. */
@@ -25,6 +37,8 @@ export function Tabs<Name extends string>({ names, labels }: { names: readonly N
           key={name}
           type="button"
           role="tab"
+          id={`tab-${name}`}
+          aria-controls={panelId}
           aria-selected={name === current}
           tabIndex={name === current ? 0 : -1}
           onClick={() => select(name)}

@@ -4,7 +4,7 @@ import { count, words } from '../../util/format.js';
 import { route } from '../../util/router.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
-import { currentTab, Tabs } from '../../ui/tabs.js';
+import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { CandidatesTab } from '../search/candidates/tab.js';
 import { CurvePanel } from '../search/curve-panel.js';
@@ -44,7 +44,9 @@ export function GraphPage({ id }: { id: string }) {
       <Head job={job} kind="graph job" facts={facts} actions={<Actions job={job} onDone={reload} />} />
       <Problem error={error} />
       <Tabs names={tabs} labels={labels} />
-      <Tab job={job} log={log} />
+      <TabPanel names={tabs}>
+        <Tab job={job} log={log} />
+      </TabPanel>
       <Opened job={job} />
     </>
   );

@@ -4,7 +4,7 @@ import { route } from '../../util/router.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
-import { currentTab, Tabs } from '../../ui/tabs.js';
+import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
 import { SessionCandidate } from './candidate/dialog.js';
 import { CandidatesTab } from '../search/candidates/tab.js';
 import { CurvePanel } from '../search/curve-panel.js';
@@ -47,7 +47,9 @@ export function SessionPage({ id }: { id: string }) {
       />
       <Problem error={session.error ?? results.error} />
       <Tabs names={tabs} labels={labels} />
-      <Tab session={session.data} results={results.data} log={log} />
+      <TabPanel names={tabs}>
+        <Tab session={session.data} results={results.data} log={log} />
+      </TabPanel>
       <Opened session={session.data} />
     </>
   );
