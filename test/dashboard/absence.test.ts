@@ -33,13 +33,13 @@ test('a laptop that was closed for an hour shows all events and the end', async 
     await page.clock.fastForward('01:00:00');
     const events = await eventsOf(on.service, id);
     expect(events.length).toBeGreaterThan(before.length);
-    const shown = page.getByRole('status').getByText(`${events.at(-1)!.seq} events`);
-    await until('all events are shown', async () => {
+    const all = page.getByRole('status').getByText(`${events.at(-1)!.seq} events`);
+    const end = page.getByRole('heading', { level: 1 }).getByText('completed');
+    await until('all events and the end are shown', async () => {
       // Requests over a connection from before the sleep reach their time limits.
       await page.clock.fastForward(10_000);
-      return shown.isVisible();
+      return (await all.isVisible()) && end.isVisible();
     });
-    await page.getByRole('heading', { level: 1 }).getByText('completed').waitFor();
   } finally {
     await proxies.close();
   }
