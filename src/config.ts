@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { chosenKey } from './util/chosen-key.js';
 import { isLoopback } from './util/loopback.js';
+import { readProxySettings } from './util/proxy.js';
 
 /** An invalid setting; the message is one line with its name and format. The exit code is 2. */
 export class ConfigError extends Error {
@@ -105,6 +106,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   if (isIP(s.HOST) === 0 && !/^[a-z0-9.-]+$/i.test(s.HOST))
     throw new ConfigError('HOST must be a host name or an address');
   const databaseUrl = s.DATABASE_URL ?? null;
+  const proxies = readProxySettings(given);
   return {
     port: s.PORT,
     host: s.HOST,
@@ -115,7 +117,13 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     publicUrl: s.RATCHET_PUBLIC_URL ?? null,
     apiKey: s.RATCHET_API_KEY ?? null,
     // With an external database the service may have foreign users; embedded it has none.
-    egress: { mode: s.RATCHET_EGRESS ?? (databaseUrl ? 'public' : 'dev'), allowlist: s.RATCHET_EGRESS_ALLOW },
+    egress: {
+      mode: s.RATCHET_EGRESS ?? (databaseUrl ? 'public' : 'dev'),
+      allowlist: s.RATCHET_EGRESS_ALLOW,
+      proxy: proxies.settings,
+    },
+    /** Proxy variables that cannot be used. */
+    proxyProblems: proxies.problems,
     /** Whether jobs may bring JavaScript functions, which run in this process. */
     allowJavascriptScorers: s.RATCHET_ALLOW_JAVASCRIPT_SCORERS,
     allowLocalProvider: s.RATCHET_ALLOW_LOCAL_PROVIDER,
@@ -156,6 +164,12 @@ export function readConfig(env: Record<string, string | undefined> = process.env
 function isTraced(s: z.output<typeof settings>): boolean {
   const endpoint = s.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? s.OTEL_EXPORTER_OTLP_ENDPOINT;
   return endpoint !== undefined && !s.OTEL_SDK_DISABLED && s.OTEL_TRACES_EXPORTER !== 'none';
+}
+
+/** Names the proxy for gRPC, which reads it from this variable alone. */
+export function setGrpcProxy({ egress: { proxy } }: Config): void {
+  const url = proxy.https ?? proxy.http;
+  if (url !== null) process.env['grpc_proxy'] ??= url;
 }
 
 /** The validated settings; keys as bytes. */

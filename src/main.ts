@@ -9,7 +9,7 @@ import { checkContainerUrl, checkWebhookUrl } from './clients/net/egress.js';
 import { hideKeys } from './clients/net/untrusted.js';
 import { verifyInferenceKey } from './clients/container/inference-key.js';
 import { createProviders } from './clients/models/providers.js';
-import { checkRoles, exposureWarnings, type Config, type Roles } from './config.js';
+import { checkRoles, exposureWarnings, setGrpcProxy, type Config, type Roles } from './config.js';
 import { firstFree } from './embedded/ports.js';
 import { end } from './embedded/process.js';
 import { buildApp } from './http/app.js';
@@ -90,6 +90,8 @@ export async function startService(
   try {
     if (!given) checkRoles(config, roles);
     if (roles.serve) for (const warning of exposureWarnings(config)) log.warn(warning);
+    for (const problem of config.proxyProblems) log.warn(problem);
+    if (config.ownTemporal) setGrpcProxy(config);
     // Its code loads while the servers start.
     const loading = roles.work && separateWorker ? loadWorker() : null;
     if (loading) stops.push(() => end(loading.mark, ['SIGKILL']));

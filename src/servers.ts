@@ -41,7 +41,7 @@ export async function startServers(
   const startWorkflows = async (): Promise<Omit<Servers, 'databaseUrl'>> => {
     const { dataDir, cacheDir, temporalPort: port, temporalUi: ui, temporalUiUrl } = config;
     if (config.ownTemporal) return { temporal: { env: config.env }, temporalUi: temporalUiUrl };
-    const temporal = await startTemporal({ dataDir, cacheDir, port, ui, log, onExit });
+    const temporal = await startTemporal({ dataDir, cacheDir, searchPath: config.env['PATH'], port, ui, log, onExit });
     stops.push(() => temporal.stop());
     return { temporal: { embedded: { address: temporal.address } }, temporalUi: temporalUiUrl ?? temporal.uiUrl };
   };

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
 /** An unprivileged account to run a command as; requires root. */
@@ -7,7 +8,7 @@ export interface Account {
   gid: number;
 }
 
-interface RunOptions {
+export interface RunOptions {
   timeoutMs: number;
   account?: Account | undefined;
   cwd?: string;
@@ -15,13 +16,15 @@ interface RunOptions {
   signal?: AbortSignal;
   /** Its standard input; default: empty. */
   input?: string;
+  /** Called with each line of its standard error as it comes. */
+  onErrorLine?: (line: string) => void;
 }
 
 const execute = promisify(execFile);
 
 /** Runs a command and returns its standard output; rejects with a one-line reason. */
 export async function run(file: string, args: readonly string[], options: RunOptions): Promise<string> {
-  const { timeoutMs, account, input = '', ...rest } = options;
+  const { timeoutMs, account, input = '', onErrorLine, ...rest } = options;
   try {
     const running = execute(file, args, {
       timeout: timeoutMs,
@@ -31,6 +34,7 @@ export async function run(file: string, args: readonly string[], options: RunOpt
     });
     // A program that does not read it may end first.
     running.child.stdin?.on('error', () => undefined).end(input);
+    if (onErrorLine) createInterface({ input: running.child.stderr! }).on('line', onErrorLine);
     return (await running).stdout;
   } catch (error) {
     throw new Error(reason(error as Failure, file, timeoutMs), { cause: error });

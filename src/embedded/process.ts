@@ -32,20 +32,26 @@ export async function gone(mark: ProcessMark, everyMs = 1000): Promise<void> {
   while (lives(mark)) await sleep(everyMs);
 }
 
-/** Sends the signals in turn until the process has exited, `graceMs` apart. */
+/** Sends the signals in turn to the process and its group until it has exited, `graceMs` apart. */
 export async function end(mark: ProcessMark, signals: readonly NodeJS.Signals[], graceMs = 10_000): Promise<void> {
   for (const signal of signals) {
     if (!lives(mark)) return;
-    try {
-      process.kill(mark.pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
-      throw error;
-    }
+    // A program on PATH may be a script that runs the server as its child.
+    if (!send(-mark.pid, signal) && !send(mark.pid, signal)) return;
     const deadline = Date.now() + graceMs;
     while (lives(mark) && Date.now() < deadline) await sleep(10);
   }
   await gone(mark, 10);
+}
+
+/** Sends a signal to a process or, by a negative id, to its group; false: there is none. */
+function send(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
 }
 
 // Field 22 of /proc/<pid>/stat counts clock ticks since boot, so the boot id is part of the mark.

@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { run } from './command.js';
@@ -34,7 +34,7 @@ export async function findTemporalBinary(log: Logger, cacheDir: string): Promise
   const inCache = (shouldWarn: boolean) => attempt('the cache', () => usable(cached, isOurs), shouldWarn);
 
   // Silent at first: a missing PATH entry is expected once the cache is filled.
-  const onPath = () => usable('temporal', isOursOrLater);
+  const onPath = async () => usable(await whereOnPath('temporal'), isOursOrLater);
   const there = (await attempt('"temporal" on PATH', onPath, false)) ?? (await inCache(false));
   if (there) return there;
   for (const [name, error] of failures) if (!(error instanceof WrongVersion)) warn(name, error);
@@ -46,9 +46,12 @@ export async function findTemporalBinary(log: Logger, cacheDir: string): Promise
     const fetched = async (fetch: typeof downloadBySdk) => {
       rmSync(draft, { recursive: true, force: true });
       mkdirSync(draft);
-      renameSync(await usable(await fetch(draft, temporalVersion, log), isOurs), cached);
-      rmSync(draft, { recursive: true });
-      return cached;
+      try {
+        renameSync(await usable(await fetch(draft, temporalVersion, log), isOurs), cached);
+        return cached;
+      } finally {
+        rmSync(draft, { recursive: true, force: true });
+      }
     };
     const binary =
       // Another process may have fetched it while this one waited for the lock.
@@ -79,6 +82,14 @@ function isOursOrLater([major, minor, patch]: Version): boolean {
 
 function versionOf(text: string): Version | undefined {
   return /(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) as Version | undefined;
+}
+
+/** The absolute path of a program on PATH: the server starts in another folder and environment. */
+async function whereOnPath(name: string): Promise<string> {
+  const found = await run('/bin/sh', ['-c', `command -v ${name}`], { timeoutMs: 10_000 }).catch((cause: Error) => {
+    throw new Error(`there is no ${name}`, { cause });
+  });
+  return resolve(found.trim());
 }
 
 async function usable(file: string, isRight: (server: Version) => boolean): Promise<string> {

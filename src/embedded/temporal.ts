@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { makeDataFolder } from './data-folder.js';
+import { directGrpc } from '../util/proxy.js';
 import { StartupError } from './errors.js';
 import { makeFolder } from './files.js';
 import { firstFree, isFree, loopback } from './ports.js';
@@ -21,6 +22,8 @@ export interface TemporalOptions {
   log: Logger;
   /** Cache of the binary; default ~/.cache/ratchet. */
   cacheDir?: string;
+  /** PATH of the server, which a version manager's `temporal` needs; default: none. */
+  searchPath?: string | undefined;
   /** Called if the server cannot be kept alive. Single exits are restarted on the same port. */
   onExit?: (error: Error) => void;
 }
@@ -81,7 +84,10 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
         httpPort: await firstFree(last?.httpPort),
         metricsPort: await firstFree(last?.metricsPort),
       }),
-      prepare: async () => ({ file: await findTemporalBinary(log, cacheDir), env: { HOME: homedir() } }),
+      prepare: async () => ({
+        file: await findTemporalBinary(log, cacheDir),
+        env: { HOME: homedir(), ...(options.searchPath && { PATH: options.searchPath }) },
+      }),
       args: (ports) => [
         ...['server', 'start-dev', '--ip', loopback, '--port', `${ports.port}`],
         ...(ports.uiPort === null ? ['--headless'] : ['--ui-port', `${ports.uiPort}`]),
@@ -117,7 +123,7 @@ async function probe(port: number): Promise<void> {
   const socket = connectTcp({ port, host: loopback });
   await once(socket, 'connect', { signal: AbortSignal.timeout(2000) }).finally(() => socket.destroy());
   // Lazy: a connection that fails to connect cannot be closed and keeps retrying.
-  const connection = Connection.lazy({ address: `${loopback}:${port}` });
+  const connection = Connection.lazy({ address: `${loopback}:${port}`, channelArgs: directGrpc });
   try {
     await connection.withDeadline(Date.now() + 2000, () =>
       connection.workflowService.describeNamespace({ namespace: 'default' }),

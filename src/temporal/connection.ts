@@ -3,6 +3,7 @@ import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
+import { directGrpc, proxyFor, readProxySettings } from '../util/proxy.js';
 import { payloadCodec } from './codec.js';
 
 /** The Temporal server: embedded at an address, or external as `@temporalio/envconfig` reads it. */
@@ -15,12 +16,15 @@ export class TemporalUnreachableError extends Error {
 
 /** Connection options of clients and workers, and the namespace. */
 function temporalOptions(target: TemporalTarget) {
-  if ('embedded' in target) return { connection: { address: target.embedded.address }, namespace: 'default' };
+  if ('embedded' in target)
+    return { connection: { address: target.embedded.address }, namespace: 'default', proxy: null };
   const overrideEnvVars = Object.fromEntries(
     Object.entries(target.env).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])),
   );
   const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars });
-  return { connection: connectionOptions, namespace: namespace ?? 'default' };
+  const { settings } = readProxySettings(target.env);
+  const proxy = proxyFor(settings, `https://${connectionOptions.address ?? 'localhost'}`);
+  return { connection: connectionOptions, namespace: namespace ?? 'default', proxy };
 }
 
 /**
@@ -44,8 +48,13 @@ const retry = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ initialInterval
  * call, and again after each disconnect.
  */
 export async function connectClient(target: TemporalTarget, codecKey: Buffer | null, wait: boolean): Promise<Client> {
-  const { connection, namespace } = temporalOptions(target);
-  const options = { ...connection, connectTimeout: '10 seconds', interceptors: [retry] };
+  const { connection, namespace, proxy } = temporalOptions(target);
+  const options = {
+    ...connection,
+    connectTimeout: '10 seconds',
+    interceptors: [retry],
+    ...(proxy === null && { channelArgs: directGrpc }),
+  };
   const connected = wait
     ? await Connection.connect(options).catch((cause: Error) => {
         throw new TemporalUnreachableError(
@@ -57,10 +66,18 @@ export async function connectClient(target: TemporalTarget, codecKey: Buffer | n
   return new Client({ connection: connected, namespace, dataConverter: dataConverter(codecKey) });
 }
 
+/** The form of the worker's connection; the client's gRPC reads the environment itself. */
+function connectProxy(proxy: string) {
+  const { hostname, port, protocol, username, password } = new URL(proxy);
+  const targetHost = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+  const basicAuth = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  return { type: 'http-connect' as const, targetHost, ...(username !== '' && { basicAuth }) };
+}
+
 export async function connectWorker(
   target: TemporalTarget,
 ): Promise<{ connection: NativeConnection; namespace: string }> {
-  const { connection, namespace } = temporalOptions(target);
+  const { connection, namespace, proxy } = temporalOptions(target);
   const { address, tls, apiKey, metadata } = connection;
   return {
     connection: await NativeConnection.connect({
@@ -68,6 +85,7 @@ export async function connectWorker(
       ...(tls === undefined ? {} : { tls }),
       ...(typeof apiKey === 'string' ? { apiKey } : {}),
       ...(metadata ? { metadata } : {}),
+      ...(proxy !== null && { proxy: connectProxy(proxy) }),
       // On loopback, compression costs more than it saves.
       ...('embedded' in target && { grpcCompression: { codec: 'none' } }),
     }),

@@ -45,10 +45,12 @@ function freshCache(): string {
 function fakeGo(cache: string, moduleSum = sum): Record<string, string> {
   const bin = join(cache, '..', 'bin');
   mkdirSync(bin, { recursive: true });
-  for (const tool of ['/usr/bin/env', '/bin/chmod', '/bin/sleep']) symlinkSync(tool, join(bin, basename(tool)));
-  const install = `echo built >> ${cache}/../builds; sleep 1; echo '#!/bin/sh\necho "temporal version built (Server 1.29.1, UI 2.42.1)"' > $GOBIN/temporal; chmod 755 $GOBIN/temporal`;
+  for (const tool of ['/usr/bin/env', '/bin/chmod', '/bin/sleep', '/bin/mkdir', '/usr/bin/seq'])
+    symlinkSync(tool, join(bin, basename(tool)));
+  // Compiled packages are lines of standard error.
+  const install = `seq 700 >&2; echo built >> ${cache}/../builds; sleep 1; echo '#!/bin/sh\necho "temporal version built (Server 1.29.1, UI 2.42.1)"' > $GOBIN/temporal; chmod 755 $GOBIN/temporal`;
   return {
-    go: `#!/bin/sh\ncase $1 in list) echo "$3";; mod) echo '{"Sum":"${moduleSum}"}';; install) ${install};; esac\n`,
+    go: `#!/bin/sh\ncase $1 in list) echo "$3";; mod) mkdir $GOMODCACHE; echo '{"Sum":"${moduleSum}"}';; install) ${install};; esac\n`,
   };
 }
 
@@ -56,7 +58,7 @@ describe('the sources of the Temporal binary', () => {
   test('the binary on PATH comes first', async () => {
     const cache = freshCache();
     put(join(cache, cached), temporal);
-    expect(await find(cache, { temporal })).toEqual({ binary: 'temporal', said: [] });
+    expect(await find(cache, { temporal })).toEqual({ binary: join(cache, '..', 'bin', 'temporal'), said: [] });
   });
 
   test('then the cached binary, without output', async () => {
@@ -69,7 +71,7 @@ describe('the sources of the Temporal binary', () => {
     const cache = freshCache();
     put(join(cache, cached), temporal);
     const onPath = saying(`0.0.0-DEV (Server ${server}, UI 2.42.1)`);
-    expect((await find(cache, { temporal: onPath })).binary).toBe('temporal');
+    expect((await find(cache, { temporal: onPath })).binary).toBe(join(cache, '..', 'bin', 'temporal'));
   });
 
   test.each(['1.29.0', '1.3.9', '2.0.0'])('one with the server %s is refused with a warning', async (server) => {
@@ -110,6 +112,7 @@ describe('the sources of the Temporal binary', () => {
     const said = both.flatMap((run) => run.said).join('\n');
     expect(said).toMatch(/no Temporal server by the SDK's download: .+/);
     expect(said).toMatch(/building the Temporal server/);
+    expect(said.match(/\d+ %/g)).toEqual(['10 %', '20 %', '30 %', '40 %']);
   });
 
   test('a broken binary in the cache is replaced', async () => {

@@ -1,5 +1,7 @@
 import { Agent } from 'undici';
 import type { Payer } from '../../core/jobs/payer.js';
+import { readProxySettings } from '../../util/proxy.js';
+import { proxied } from '../net/proxied.js';
 import type { CallCost } from './cost.js';
 import { createLocalThreads } from './local-threads.js';
 import { answerLocally } from './provider-local.js';
@@ -144,7 +146,11 @@ export function createProviders(
     observer = { modelCall: () => undefined, retry: () => undefined },
   }: ProviderOptions = {},
 ): Providers {
-  const agentFor = (maxResponseSize: number) => new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize });
+  const { settings } = readProxySettings(env);
+  const agentFor = (maxResponseSize: number) => {
+    const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize };
+    return proxied(new Agent(limits), { settings, limits });
+  };
   const agents = { whole: agentFor(maxAnswerBytes), streamed: agentFor(maxStreamBytes) };
   const threads = createLocalThreads();
   const endpoints = new Map(providerNames(env).map((name) => [name, configure(name, env)]));

@@ -1,7 +1,9 @@
 import { lookup as dnsLookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { Agent, buildConnector } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { noProxy, type ProxySettings } from '../../util/proxy.js';
 import { classifyAddress, hostAddress } from './addresses.js';
+import { proxied } from './proxied.js';
 
 /** `dev` also allows loopback and private addresses, `allowlist` only listed hosts. */
 export type EgressMode = 'dev' | 'public' | 'allowlist';
@@ -13,6 +15,8 @@ export type EgressMode = 'dev' | 'public' | 'allowlist';
 export interface EgressPolicy {
   mode: EgressMode;
   allowlist: string[];
+  /** Default: none. A proxy resolves names itself: only names and literal addresses are checked. */
+  proxy?: ProxySettings;
 }
 
 /** The address behind a name is not allowed; checked at connect, against DNS tricks. */
@@ -55,16 +59,16 @@ function hostRefusal(url: string, policy: EgressPolicy): string | null {
   return refusal(policy, hostname, port || (protocol === 'https:' ? '443' : '80'), hostAddress(hostname));
 }
 
+/** Each call has its own total time-out; the agent's would cut off long rollouts. */
+const limits = { maxResponseSize: maxAnswerBytes, headersTimeout: 0, bodyTimeout: 0 };
+
 /**
- * HTTP agent for containers: checks the resolved address of every connection, follows no redirects,
- * ignores proxy settings, connects within 5 s, limits an answer to 10 MiB.
+ * HTTP agent for containers: checks the resolved address of every direct connection, follows no
+ * redirects, connects within 5 s, limits an answer to 10 MiB.
  */
-export function createEgressAgent(policy: EgressPolicy, resolve: typeof dnsLookup = dnsLookup): Agent {
-  return new Agent({
-    maxResponseSize: maxAnswerBytes,
-    // Each call has its own total time-out; the agent's would cut off long rollouts.
-    headersTimeout: 0,
-    bodyTimeout: 0,
+export function createEgressAgent(policy: EgressPolicy, resolve: typeof dnsLookup = dnsLookup): Dispatcher {
+  const direct = new Agent({
+    ...limits,
     connect: (target, callback) => {
       const port = target.port || (target.protocol === 'https:' ? '443' : '80');
       const reason = refusal(policy, target.hostname, port, hostAddress(target.hostname));
@@ -76,6 +80,11 @@ export function createEgressAgent(policy: EgressPolicy, resolve: typeof dnsLooku
       buildConnector({ timeout: connectTimeoutMs, lookup })(target, callback);
     },
   });
+  const check = (origin: string) => {
+    const reason = hostRefusal(origin, policy);
+    if (reason !== null) throw new EgressError(reason);
+  };
+  return proxied(direct, { settings: policy.proxy ?? noProxy, limits, check });
 }
 
 /** DNS look-up under the policy: one refused address refuses the name. */
