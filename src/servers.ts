@@ -35,7 +35,9 @@ export async function startServers(
       stops.push(() => postgres.stop());
       url = postgres.url;
     }
-    await migrate(url, log);
+    const { dataDir } = config;
+    const remedy = `${dataDir} was made by another build: move or delete it to begin anew, set RATCHET_DATA_DIR to another folder, or run the build that made it`;
+    await migrate(url, log, config.databaseUrl ? {} : { remedy });
     return ensureLoginRole(url, secretKey);
   };
   const startWorkflows = async (): Promise<Omit<Servers, 'databaseUrl'>> => {

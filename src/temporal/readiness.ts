@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Db } from '../storage/db/db.js';
-import { migrationNames } from '../storage/db/migrate.js';
+import { schemaProblem, selectApplied, type AppliedMigration } from '../storage/db/migrate.js';
 import { exhaustedResource } from '../storage/db/postgres-errors.js';
 import { proveWritable } from '../storage/db/write-probe.js';
 import { buildOf, setCurrentCommand } from './worker-versioning.js';
@@ -59,10 +59,9 @@ async function withDeadline(result: Promise<void>): Promise<void> {
 }
 
 async function checkMigrations(db: Db): Promise<void> {
-  const rows = await db.worker((tx) => tx.query<{ name: string }>('select name from schema_migrations'));
-  const applied = new Set(rows.map((row) => row.name));
-  const missing = (await migrationNames()).filter((name) => !applied.has(name));
-  if (missing.length > 0) throw new Error(`not applied: ${missing.join(', ')}`);
+  const { problem, missing } = await schemaProblem(await db.worker((tx) => tx.query<AppliedMigration>(selectApplied)));
+  if (problem !== null) throw new Error(`the database ${problem}`);
+  if (missing.length > 0) throw new Error(`not applied: ${missing.map(({ name }) => name).join(', ')}`);
 }
 
 async function checkTemporal(client: Client): Promise<void> {

@@ -11,7 +11,7 @@ export interface ProxySettings {
 
 export const noProxy: ProxySettings = { http: null, https: null, direct: [] };
 
-/** Channel option of gRPC, which else reads the environment's proxies itself and for loopback, too. */
+/** Channel option of gRPC, which otherwise reads proxies from the environment, for loopback too. */
 export const directGrpc = { 'grpc.enable_http_proxy': 0 };
 
 type Variable = 'http_proxy' | 'https_proxy';

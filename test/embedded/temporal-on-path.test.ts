@@ -16,7 +16,7 @@ beforeAll(async () => {
   real = await findTemporalBinary(pino({ level: 'silent' }), join(homedir(), '.cache', 'ratchet'));
 });
 
-/** Starts and calls the server of a script `temporal` on PATH, with an empty cache and without Go. */
+/** Starts and calls the server of a `temporal` on PATH, with an empty cache and without Go. */
 async function call(script: string, variables: Record<string, string> = {}) {
   const folder = freshFolder();
   const bin = join(folder, 'ein Ordner für Programme');
