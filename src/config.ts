@@ -109,11 +109,16 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const proxies = readProxySettings(given);
   return {
     port: s.PORT,
+    /** Whether the port is the user's wish: then no other one is taken in its place. */
+    isPortFixed: given['PORT'] !== undefined || !isLoopback(s.HOST),
     host: s.HOST,
     dataDir: resolve(s.RATCHET_DATA_DIR),
+    /** Whether the user named the data folder: then commands use its service alone. */
+    isDataDirFixed: given['RATCHET_DATA_DIR'] !== undefined,
     /** Cache of downloaded or built programs (Temporal). */
     cacheDir: join(s.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'ratchet'),
     temporalPort: s.RATCHET_TEMPORAL_PORT,
+    isTemporalPortFixed: given['RATCHET_TEMPORAL_PORT'] !== undefined,
     publicUrl: s.RATCHET_PUBLIC_URL ?? null,
     apiKey: s.RATCHET_API_KEY ?? null,
     // With an external database the service may have foreign users; embedded it has none.

@@ -49,6 +49,8 @@ export interface Service {
   apiKey: string | null;
   /** A link that signs one browser in to the dashboard. */
   loginUrl: string | null;
+  /** The same for a page of it, such as `/sessions/ses_x`. */
+  loginUrlOf(page: string): string | null;
   /** Whether the key is new: show it once. */
   apiKeyCreated: boolean;
   temporalUi: string | null;
@@ -119,7 +121,9 @@ export async function startService(
     else
       registered.catch((err: Error) => log.warn({ err }, 'search attributes are left to the next worker that starts'));
 
-    const port = config.port === 0 ? await firstFree() : config.port;
+    // Several processes, and those who call a server by name, rely on its port.
+    const takesFree = roles.serve && roles.work && !config.isPortFixed;
+    const port = config.port === 0 ? await firstFree() : takesFree ? await firstFree(config.port) : config.port;
     const publicUrl =
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
     // Several processes would not know each other's tokens; an API alone is not where its user is.
@@ -229,12 +233,14 @@ export async function startService(
 
     if (config.metricsPort !== null) stops.push(await serveMetrics(() => mergeMetrics(measured), config.metricsPort));
     const { values } = metrics;
+    const loginUrlOf = (page: string) => url && loginTokens && `${url}/#login=${loginTokens.issue()}${page}`;
     return {
       metrics: values,
       url,
       apiKey: apiKey?.value ?? null,
       apiKeyCreated: apiKey?.created ?? false,
-      loginUrl: url && loginTokens && `${url}/#login=${loginTokens.issue()}`,
+      loginUrl: loginUrlOf(''),
+      loginUrlOf,
       temporalUi,
       ended,
       stop,

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
+import { makeDataFolder } from './embedded/data-folder.js';
+import { lockFolder } from './embedded/lock.js';
 import { startPostgres } from './embedded/postgres.js';
 import { startTemporal } from './embedded/temporal.js';
 import { ensureLoginRole } from './storage/db/login-role.js';
@@ -25,9 +27,17 @@ export async function startServers(
   onExit: (error: Error) => void,
 ): Promise<{ servers: Servers; stop: () => Promise<void> }> {
   const stops: (() => Promise<void>)[] = [];
+  // The lock, which comes first, is released last.
   const stop = async () => {
-    await Promise.all(stops.splice(0).map((end) => end()));
+    const [unlock, ...ends] = stops.splice(0);
+    await Promise.all(ends.map((end) => end())).finally(unlock);
   };
+  if (!config.databaseUrl || !config.ownTemporal) {
+    makeDataFolder(config.dataDir);
+    // One start at a time: of two, each would hold one of the two servers.
+    const lock = lockFolder(config.dataDir);
+    stops.push(() => Promise.resolve(lock.release()));
+  }
   const startDatabase = async (): Promise<string> => {
     let url = config.databaseUrl;
     if (!url) {
@@ -42,8 +52,9 @@ export async function startServers(
   };
   const startWorkflows = async (): Promise<Omit<Servers, 'databaseUrl'>> => {
     const { dataDir, cacheDir, temporalPort: port, temporalUi: ui, temporalUiUrl } = config;
+    const { isTemporalPortFixed: isPortFixed } = config;
     if (config.ownTemporal) return { temporal: { env: config.env }, temporalUi: temporalUiUrl };
-    const temporal = await startTemporal({ dataDir, cacheDir, searchPath: config.env['PATH'], port, ui, log, onExit });
+    const temporal = await startTemporal({ dataDir, cacheDir, searchPath: config.env['PATH'], port, isPortFixed, ui, log, onExit });
     stops.push(() => temporal.stop());
     return { temporal: { embedded: { address: temporal.address } }, temporalUi: temporalUiUrl ?? temporal.uiUrl };
   };

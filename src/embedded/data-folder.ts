@@ -2,10 +2,12 @@ import { chmodSync, chownSync, existsSync, readdirSync, statSync } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 import { serverAccount } from './account.js';
 import { StartupError } from './errors.js';
-import { makeFolder } from './files.js';
+import { createFile, makeFolder } from './files.js';
 
 /** What a data directory holds, and what a file system puts into its root. */
-const contents = new Set(['secret-key', 'api-key', 'postgres', 'temporal', 'demo', 'lost+found']);
+const contents = new Set([
+  ...['.gitignore', 'lock', 'secret-key', 'api-key', 'postgres', 'temporal', 'commands.log', 'demo', 'lost+found'],
+]);
 
 /**
  * Makes the data directory for this user alone; as root, the account of Postgres may pass. One that
@@ -17,6 +19,24 @@ export function makeDataFolder(dataDir: string): void {
   makeFolder(dataDir, 'RATCHET_DATA_DIR', 0o700);
   for (const folder of missing) close(folder);
   if (missing.length === 0 && isOpen(dataDir)) closeExisting(dataDir);
+  if (foreignEntry(dataDir) === undefined) ignoreInGit(dataDir);
+}
+
+/** Keeps secrets and the database out of a commit of the folder around it. */
+function ignoreInGit(dataDir: string): void {
+  try {
+    createFile(join(dataDir, '.gitignore'), '*\n');
+  } catch (error) {
+    throw new StartupError(`${dataDir} cannot be written (${(error as Error).message}): set RATCHET_DATA_DIR.`, {
+      cause: error,
+    });
+  }
+}
+
+/** The first entry that Ratchet did not make; undefined: none. */
+function foreignEntry(dataDir: string): string | undefined {
+  // Drafts of files that another start writes.
+  return readdirSync(dataDir).find((name) => !contents.has(name) && !/^lock\.|\.new$/.test(name));
 }
 
 const closed = () => (serverAccount() ? 0o710 : 0o700);
@@ -29,8 +49,7 @@ function close(folder: string): void {
 }
 
 function closeExisting(dataDir: string): void {
-  // The draft of a file that another start writes.
-  const foreign = readdirSync(dataDir).find((name) => !contents.has(name) && !name.endsWith('.new'));
+  const foreign = foreignEntry(dataDir);
   let why = foreign === undefined ? '' : `holds ${foreign}`;
   try {
     if (foreign === undefined) close(dataDir);

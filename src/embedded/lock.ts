@@ -13,13 +13,23 @@ interface Holder extends ProcessMark {
   token: string;
 }
 
-/** Locks the folder until `release`. Throws a StartupError if another process holds it. */
+/** Another Ratchet holds the lock of a folder. */
+export class FolderInUseError extends StartupError {
+  readonly heldBy: number;
+
+  constructor(folder: string, heldBy: number) {
+    super(
+      `The data in ${folder} is in use by another Ratchet (process ${heldBy}): stop that one, or choose another folder with RATCHET_DATA_DIR.`,
+    );
+    this.heldBy = heldBy;
+  }
+}
+
+/** Locks the folder until `release`. Throws a FolderInUseError if another process holds it. */
 export function lockFolder(folder: string): Lock {
   const lock = tryLock(join(makeFolder(folder, 'RATCHET_DATA_DIR'), 'lock'));
   if ('release' in lock) return lock;
-  throw new StartupError(
-    `The data in ${folder} is in use by another Ratchet (process ${lock.heldBy}): stop that one, or choose another folder with RATCHET_DATA_DIR.`,
-  );
+  throw new FolderInUseError(folder, lock.heldBy);
 }
 
 /**

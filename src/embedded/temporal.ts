@@ -17,6 +17,8 @@ export interface TemporalOptions {
   dataDir: string;
   /** Port of the gRPC front end on 127.0.0.1; 0: a free port, reused after restarts if possible. */
   port: number;
+  /** Whether a start fails where the port is taken, in place of taking a free one; default true. */
+  isPortFixed?: boolean;
   /** Serves the web UI, which takes anyone: at `port` + 1000 if free, else any port. */
   ui?: boolean;
   log: Logger;
@@ -67,7 +69,7 @@ const tuning = [
 
 /** Starts or adopts a Temporal dev server with its state in the data directory. */
 export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
-  const { port, ui = false, log, cacheDir = join(homedir(), '.cache', 'ratchet') } = options;
+  const { port, isPortFixed = true, ui = false, log, cacheDir = join(homedir(), '.cache', 'ratchet') } = options;
   makeDataFolder(options.dataDir);
   const folder = join(resolve(options.dataDir), 'temporal');
   chmodSync(makeFolder(folder, 'RATCHET_DATA_DIR'), 0o700);
@@ -77,9 +79,9 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
       folder,
       stopSignals: ['SIGTERM', 'SIGKILL'],
       readyWithinMs: 60_000,
-      fits: (last) => (!port || last.port === port) && ui === (last.uiPort !== null),
+      fits: (last) => (!port || !isPortFixed || last.port === port) && ui === (last.uiPort !== null),
       choose: async (last) => ({
-        port: port ? await wanted(port, 'RATCHET_TEMPORAL_PORT') : await firstFree(last?.port),
+        port: port && isPortFixed ? await wanted(port, 'RATCHET_TEMPORAL_PORT') : await firstFree(last?.port, port),
         uiPort: ui ? await firstFree(port ? port + 1000 : (last?.uiPort ?? undefined)) : null,
         httpPort: await firstFree(last?.httpPort),
         metricsPort: await firstFree(last?.metricsPort),

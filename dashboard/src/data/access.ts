@@ -27,12 +27,15 @@ export function signOut(reason: string | null = null): void {
   signInError.value = reason;
 }
 
-/** Signs in with the one-time token of a link `/#login=…`, and removes it from the address. */
+/**
+ * Signs in with the one-time token of a link `/#login=TOKEN` or `/#login=TOKEN/PAGE`, and replaces
+ * the address by that of the page.
+ */
 export async function followLoginLink(): Promise<void> {
-  const token = /^#login=([\w-]+)$/.exec(location.hash)?.[1];
+  const [, token, page = '/'] = /^#login=([\w-]+)(\/.*)?$/.exec(location.hash) ?? [];
   if (token === undefined) return;
   // In place of the entry of the history, too.
-  location.replace('#/');
+  location.replace(`#${page}`);
   try {
     const answer = await fetch('/api/v1/login', {
       method: 'POST',

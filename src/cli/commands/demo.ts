@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { startIntents } from '../../../examples/intents/container.js';
@@ -13,6 +14,7 @@ import { rolloutId } from '../../core/jobs/ids.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Service } from '../../main.js';
 import type { Api } from '../service/api.js';
+import { openBrowser } from '../service/browser.js';
 import { withEmbedded } from '../service/embedded.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, dollars, say } from '../service/output.js';
@@ -43,21 +45,31 @@ export async function demo({ keep = false, provider, model = 'local' }: DemoOpti
   const fault = createProviders(config.env, { allowLocal: config.allowLocalProvider }).check(provider);
   if (fault) throw new ConfigError(`--provider ${provider}: ${fault}`);
   say(`Starting Postgres, Temporal and the service (data in ${config.dataDir}) …`);
-  await withEmbedded(config, 'Stopped.', async (api, service) => {
+  await withEmbedded(config, async (api, service) => {
     const container = await startIntents({ port: 0 });
     try {
       say(`API ${service.url}, Temporal UI ${service.temporalUi ?? 'off'}, sample container ${container.url}`);
-      await runMainJob(api, container.url, { provider, model }, startedAt);
-      if (keep) await keepUp(service, config.dataDir);
+      const sessionId = await runMainJob(api, container.url, { provider, model }, startedAt);
+      if (keep || process.stdout.isTTY) await showSession(api, service, sessionId);
+      else say(`\n${nextSteps}`);
     } finally {
       await container.close();
     }
   });
 }
 
-async function keepUp({ url, ended }: Service, dataDir: string): Promise<void> {
-  say(`\nThe service stays up at ${url} (key in ${dataDir}/api-key). Ctrl-C stops it.`);
-  await ended;
+const nextSteps = `Next: your rows, in a folder of their own:
+  ratchet init && ratchet optimize
+In a clone without the command on PATH, run "npm install -g ." first.`;
+
+/** Opens the session in the dashboard, and stays up until Ctrl-C. */
+async function showSession(api: Api, service: Service, sessionId: string): Promise<void> {
+  const url = service.loginUrlOf(`/${jobKinds.session.page}/${sessionId}`)!;
+  say(`\nThe session in the dashboard (the link signs one browser in):\n  ${url}\n\n${nextSteps}`);
+  say('\nThe dashboard stays up. Ctrl-C ends it.');
+  api.isResting = true;
+  if (process.stdout.isTTY) await openBrowser(url);
+  await Promise.race([service.ended, once(process, 'SIGINT')]);
 }
 
 async function runMainJob(
@@ -65,7 +77,7 @@ async function runMainJob(
   containerUrl: string,
   policy: { provider: string; model: string },
   startedAt: number,
-): Promise<void> {
+): Promise<string> {
   say(
     `\nGEPA session: ${populationSize} proposals in each of ${generations} generations, at most ${maxRollouts} rollouts.`,
   );
@@ -89,6 +101,7 @@ async function runMainJob(
       },
     },
   );
+  api.started.push(sessionId);
   const state = await followSession(api, sessionId);
   if (state.status !== 'completed')
     throw new FailedJob(`The session ended as ${state.status}: ${state.error ?? 'no reason given'}`);
@@ -123,13 +136,5 @@ async function runMainJob(
   say(
     `${state.progress.rollouts_completed} rollouts, cost ${dollars(state.usage.total_cost_usd)}, ${seconds} s in all.`,
   );
-  say(
-    [
-      '',
-      'Next steps:',
-      '  npm start                      the service; the README shows its API by example',
-      '  npm run demo -- --keep         the same demo; the service stays up',
-      '  OPENAI_API_KEY=… npm run demo -- --provider openai --model gpt-4o-mini',
-    ].join('\n'),
-  );
+  return sessionId;
 }

@@ -1,9 +1,11 @@
+import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { ConfigError } from '../../config.js';
 import type { deploymentSchema } from '../../contracts/deployments/deployment.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import { keptApiKey } from '../../keys.js';
 import { rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
-import { withService } from '../service/connect.js';
+import { withService, type ServiceOfCommand } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, intervalText, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
@@ -25,7 +27,7 @@ const { path } = jobKinds.deployment;
 export async function deploy(from: string, { name, model, gate: given, json = false }: DeployOptions): Promise<void> {
   const source = await sourceOf(from, model);
   const gate = given === undefined ? null : (await readJsonOption(given, '--gate')).value;
-  await withService(async (api) => {
+  await withService(async (api, service) => {
     const { id } = await api.call<{ id: string }>('POST', path, { name, source, ...(gate !== null && { gate }) });
     noteJob(api, id);
     for await (const { message } of api.follow(`${path}/${id}/events`)) note(`  ${message}`);
@@ -33,7 +35,11 @@ export async function deploy(from: string, { name, model, gate: given, json = fa
     if (json) sayJson(deployment);
     else printGate(deployment);
     if (deployment.status !== 'ready') throw new FailedJob(`${name} was not deployed: ${deployment.error}`);
-    if (!json) printAddress(deployment);
+    if (!json) printAddress(deployment, service);
+    if (service.isPassing)
+      note(
+        `The address ends with this command. To serve ${name}, run "ratchet" in ${dirname(service.dataDir!)}: it serves what is in ${service.dataDir}.`,
+      );
   });
 }
 
@@ -69,13 +75,22 @@ function printGate({ gate }: Deployment): void {
   say(`Gate on ${seeds} seeds, at least ${demanded}: ${measured.filter(Boolean).join(', ') || 'not measured'}`);
 }
 
-function printAddress({ id, name, live, name_chat_completions_url: url }: Deployment): void {
+function printAddress(
+  { id, name, live, name_chat_completions_url: url }: Deployment,
+  { dataDir, isPassing }: ServiceOfCommand,
+): void {
   const base = `${url.split(path)[0]}/v1`;
+  if (isPassing) return say(`${name} ${live ? 'is' : 'is no longer'} ${id}.`);
   say(`${name} ${live ? 'serves' : 'no longer serves'} ${id} at`);
   say(`  ${base}`);
   say('Call it with any OpenAI client, or with curl:');
-  say(`  curl ${base}/chat/completions -H "Authorization: Bearer $RATCHET_API_KEY" \\`);
+  say(`  curl ${base}/chat/completions -H "Authorization: Bearer ${keyFor(dataDir)}" \\`);
   say(
     `    -H 'Content-Type: application/json' -d '{"model": "${name}", "messages": [{"role": "user", "content": "…"}]}'`,
   );
+}
+
+/** How a shell gets the key: the embedded service keeps its own in a file. */
+function keyFor(dataDir: string | null): string {
+  return dataDir !== null && keptApiKey(dataDir) !== null ? `$(cat '${dataDir}/api-key')` : '$RATCHET_API_KEY';
 }

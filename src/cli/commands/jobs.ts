@@ -57,6 +57,7 @@ export async function list({ json = false, limit }: { json?: boolean; limit: num
 export async function watch(id: string, { json = false }: { json?: boolean }): Promise<void> {
   const { kind, path } = pathOf(id);
   await withService(async (api) => {
+    api.watched.push(id);
     if (kind === 'session') return report(api, id, { out: null, json, prompt: null, warned: [] });
     for await (const event of api.follow(`${path}/events`)) note(`  ${event.type}`);
     const job = await api.call<{ status: string; error: string | null }>('GET', path);

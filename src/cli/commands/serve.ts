@@ -2,11 +2,13 @@ import cluster from 'node:cluster';
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import { readConfig, type Config, type Roles } from '../../config.js';
+import { announceService } from '../../embedded/running.js';
 import { createLog } from '../../log.js';
 import { startService, type Service } from '../../main.js';
 import { version } from '../../version.js';
 import { joinParent, signalsOfParent } from '../../processes/api.js';
 import { installRuntime } from '../../worker.js';
+import { openBrowser } from '../service/browser.js';
 
 const shutdownMs = 30_000;
 
@@ -27,9 +29,11 @@ export async function serve(roles: Roles, { processes = 1, opens = false }: Serv
   const separateWorker = roles.serve && roles.work;
   if (!separateWorker) installRuntime(log);
   const service = await startService(config, { ...roles, processes }, log, { separateWorker });
+  const withdraw = separateWorker && announced(config, service, log);
   const skip = cluster.isWorker ? signalsOfParent : [];
   const { close } = closeWithGrace({ delay: shutdownMs, logger: log, skip }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an error');
+    if (withdraw) withdraw();
     await service.stop();
   });
   if (cluster.isWorker) joinParent(service, close);
@@ -40,6 +44,16 @@ export async function serve(roles: Roles, { processes = 1, opens = false }: Serv
   } catch (error) {
     await service.stop();
     throw error;
+  }
+}
+
+/** Tells this user's commands in any folder where the service is. */
+function announced({ cacheDir, dataDir }: Config, { url, apiKey }: Service, log: Logger): () => void {
+  try {
+    return announceService(cacheDir, { url: url!, apiKey: apiKey!, dataDir, kind: 'service' });
+  } catch (err) {
+    log.warn({ err }, 'commands in other folders will not find this service');
+    return () => undefined;
   }
 }
 
@@ -65,14 +79,4 @@ function announce(
   process.stdout.write(
     `Ratchet ${version}\n${lines.filter(Boolean).join('\n')}\nReady. Stop with Ctrl-C; running jobs continue at the next start.\n`,
   );
-}
-
-/** Opens the dashboard; without a browser the printed link remains. */
-async function openBrowser(url: string, log: Logger): Promise<void> {
-  try {
-    const { default: open } = await import('open');
-    await open(url);
-  } catch (err) {
-    log.debug({ err }, 'no browser was opened');
-  }
 }

@@ -49,6 +49,11 @@ function reasonOf(error: unknown): string {
 /** A minimal API client for the commands of this package. */
 export class Api {
   readonly url: string;
+  /** Ids of the jobs that the command has started, and of those that it only follows. */
+  readonly started: string[] = [];
+  readonly watched: string[] = [];
+  /** Whether the command has its result and only stays up: Ctrl-C ends it as a success. */
+  isResting = false;
   private readonly apiKey: string;
 
   constructor(url: string, apiKey: string) {

@@ -1,44 +1,60 @@
-import { constants } from 'node:os';
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../../config.js';
+import { announceService, unused } from '../../embedded/running.js';
 import { createLog } from '../../log.js';
 import { startService, type Service } from '../../main.js';
 import { installRuntime } from '../../worker.js';
 import { Api } from './api.js';
 import { FailedJob } from './errors.js';
+import { interruptible } from './interrupt.js';
 import { note } from './output.js';
 
 const shutdownMs = 30_000;
 
-/** Runs a command on the embedded service, which ends with it; `stopped` is said after Ctrl-C. */
-export async function withEmbedded(
-  config: Config,
-  stopped: string,
-  use: (api: Api, service: Service) => Promise<void>,
-): Promise<void> {
+/**
+ * Runs a command on the embedded service, which other commands find and use; it ends with the last
+ * of them.
+ */
+export async function withEmbedded(config: Config, use: (api: Api, service: Service) => Promise<void>): Promise<void> {
   const log = createLog(config);
   installRuntime(log);
   const service = await startService(config, { serve: true, work: true }, log);
+  const { url, apiKey } = service;
+  const withdraw = announceService(config.cacheDir, {
+    ...{ url: url ?? '', apiKey: apiKey ?? '', dataDir: config.dataDir, kind: 'command' },
+  });
   let stopping: Promise<void> | null = null;
-  const stop = () => (stopping ??= service.stop());
-  const grace = closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err, signal }) => {
+  const stop = () => {
+    withdraw();
+    return (stopping ??= service.stop());
+  };
+  const skip = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const grace = closeWithGrace({ delay: shutdownMs, logger: log, skip: [...skip] }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an error');
     await stop();
-    if (!signal) return;
-    note(stopped);
-    // As shells report a signal: the command has no result.
-    process.exit(128 + constants.signals[signal]);
   });
   try {
-    const used = use(new Api(service.url ?? '', service.apiKey ?? ''), service);
-    await Promise.race([used, service.ended.catch(giveUp)]);
-  } catch (error) {
-    // Pending calls fail once the service stops.
-    if (!stopping) throw error;
+    await interruptible(
+      new Api(url ?? '', apiKey ?? ''),
+      (api) => Promise.race([use(api, service), service.ended.catch(giveUp)]),
+      stop,
+    );
+    await lastUser(config.cacheDir);
   } finally {
     await stop();
     grace.uninstall();
   }
+}
+
+/** Waits for other commands that use the service; Ctrl-C ends the wait. */
+async function lastUser(cacheDir: string): Promise<void> {
+  const ending = new AbortController();
+  const abort = () => ending.abort();
+  process.once('SIGINT', abort).once('SIGTERM', abort);
+  await unused(cacheDir, ending.signal, (pid) =>
+    note(`Process ${pid} uses the service of this command, which ends after it. Ctrl-C ends it now.`),
+  );
+  process.off('SIGINT', abort).off('SIGTERM', abort);
 }
 
 /** Postgres, Temporal or the worker cannot go on. */
