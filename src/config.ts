@@ -30,7 +30,7 @@ const otelBoolean = z
 const settings = z.object({
   PORT: port.default(8787),
   HOST: z.string().default('127.0.0.1'),
-  RATCHET_DATA_DIR: z.string().default('.ratchet'),
+  RATCHET_DATA_DIR: z.string().optional(),
   RATCHET_TEMPORAL_PORT: port.default(7233),
   RATCHET_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
@@ -87,6 +87,7 @@ const settings = z.object({
   OTEL_SDK_DISABLED: otelBoolean,
   OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp'),
   XDG_CACHE_HOME: z.string().optional(),
+  XDG_DATA_HOME: z.string().optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_CONFIG_FILE: z.string().optional(),
 });
@@ -108,7 +109,10 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   return {
     port: s.PORT,
     host: s.HOST,
-    dataDir: resolve(s.RATCHET_DATA_DIR),
+    dataDir: resolve(s.RATCHET_DATA_DIR ?? '.ratchet'),
+    /** In place of `dataDir` where no setting names it and the working folder cannot have it. */
+    userDataDir:
+      s.RATCHET_DATA_DIR === undefined ? join(s.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'ratchet') : null,
     /** Cache of downloaded or built programs (Temporal). */
     cacheDir: join(s.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'ratchet'),
     temporalPort: s.RATCHET_TEMPORAL_PORT,

@@ -6,14 +6,19 @@ import { note } from './output.js';
 
 const patienceMs = 2_000;
 
+/** Whether a service ends with this process. */
+type IsOwn = boolean;
+
 /** Runs a command on the service; one that was started for it is stopped afterwards. */
-export async function withService(use: (api: Api) => Promise<void>): Promise<void> {
-  const config = readConfig();
+export async function withService(
+  use: (api: Api, isOwn: IsOwn) => Promise<void>,
+  config: Config = readConfig(),
+): Promise<void> {
   const url = config.serviceUrl ?? `http://127.0.0.1:${config.port}`;
   const running = config.port === 0 && config.serviceUrl === null ? null : await findService(url);
   if (running !== null) {
     note(`Ratchet ${running} at ${url}`);
-    return use(new Api(url, keyOf(config)));
+    return use(new Api(url, keyOf(config)), false);
   }
   if (config.serviceUrl !== null) throw new ConfigError(`RATCHET_URL: no Ratchet service answers at ${url}`);
   const { withEmbedded } = await import('./embedded.js');
@@ -21,7 +26,7 @@ export async function withService(use: (api: Api) => Promise<void>): Promise<voi
   const stopped = 'Stopped. Its job goes on at the next start: ratchet watch ID (ratchet list shows the IDs)';
   await withEmbedded(config, stopped, (api, { url: own, temporalUi }) => {
     note(`Ratchet at ${own}, Temporal UI ${temporalUi ?? 'off'}; both end with this command.`);
-    return use(api);
+    return use(api, true);
   });
 }
 

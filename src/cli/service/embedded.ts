@@ -3,7 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import type { Config } from '../../config.js';
 import { createLog } from '../../log.js';
 import { startService, type Service } from '../../main.js';
-import { installRuntime } from '../../worker.js';
+import { installRuntime, uninstallRuntime } from '../../worker.js';
 import { Api } from './api.js';
 import { FailedJob } from './errors.js';
 import { note } from './output.js';
@@ -18,7 +18,11 @@ export async function withEmbedded(
 ): Promise<void> {
   const log = createLog(config);
   installRuntime(log);
-  const service = await startService(config, { serve: true, work: true }, log);
+  const service = await startService(config, { serve: true, work: true }, log).catch(async (error: unknown) => {
+    // A process that goes on may start the service again.
+    await uninstallRuntime();
+    throw error;
+  });
   let stopping: Promise<void> | null = null;
   const stop = () => (stopping ??= service.stop());
   const grace = closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err, signal }) => {
