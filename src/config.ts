@@ -31,7 +31,7 @@ const otelBoolean = z
 const settings = z.object({
   PORT: port.default(8787),
   HOST: z.string().default('127.0.0.1'),
-  RATCHET_DATA_DIR: z.string().default('.ratchet'),
+  RATCHET_DATA_DIR: z.string().optional(),
   RATCHET_TEMPORAL_PORT: port.default(7233),
   RATCHET_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
@@ -88,6 +88,7 @@ const settings = z.object({
   OTEL_SDK_DISABLED: otelBoolean,
   OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp'),
   XDG_CACHE_HOME: z.string().optional(),
+  XDG_DATA_HOME: z.string().optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_CONFIG_FILE: z.string().optional(),
 });
@@ -112,9 +113,12 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     /** Whether the port is the user's wish: then no other one is taken in its place. */
     isPortFixed: given['PORT'] !== undefined || !isLoopback(s.HOST),
     host: s.HOST,
-    dataDir: resolve(s.RATCHET_DATA_DIR),
+    dataDir: resolve(s.RATCHET_DATA_DIR ?? '.ratchet'),
     /** Whether the user named the data folder: then commands use its service alone. */
     isDataDirFixed: given['RATCHET_DATA_DIR'] !== undefined,
+    /** In place of `dataDir` where no setting names it and the working folder cannot have it. */
+    userDataDir:
+      s.RATCHET_DATA_DIR === undefined ? join(s.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'ratchet') : null,
     /** Cache of downloaded or built programs (Temporal). */
     cacheDir: join(s.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'ratchet'),
     temporalPort: s.RATCHET_TEMPORAL_PORT,

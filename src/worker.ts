@@ -114,3 +114,8 @@ export function installRuntime(log: Logger): void {
     shutdownSignals: [],
   });
 }
+
+/** Undoes `installRuntime` when no worker has used it; workers do so when they stop. */
+export function uninstallRuntime(): Promise<void> {
+  return Runtime.instance().shutdown();
+}

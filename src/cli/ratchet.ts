@@ -154,6 +154,7 @@ program
 program
   .command('mcp')
   .description('the service as tools for coding agents (MCP, standard input and output)')
+  .option('--folder <folder>', 'the working folder; default: where the agent starts it')
   .action(mcp);
 for (const name of ['pause', 'resume', 'cancel'])
   program

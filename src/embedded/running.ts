@@ -30,9 +30,7 @@ export function announceService(cacheDir: string, service: Omit<RunningService, 
 
 /** The services whose processes live, the one announced last first. */
 export function runningServices(cacheDir: string): RunningService[] {
-  return read<RunningService>(cacheDir, /^\d+\.json$/)
-    .filter(({ process }) => lives(process))
-    .sort((one, other) => other.since - one.since);
+  return read<RunningService>(cacheDir, /^\d+\.json$/).sort((one, other) => other.since - one.since);
 }
 
 /** Records that this process uses a service, which a command then does not end. */
@@ -66,24 +64,22 @@ function makeFolder(cacheDir: string): string {
   return folder;
 }
 
-/** The files of these names; files of dead processes and torn ones are deleted. */
+/** The files of these names; deletes all files of dead processes and torn ones. */
 function read<T extends RunningService | ProcessMark>(cacheDir: string, names: RegExp): T[] {
   const folder = folderOf(cacheDir);
-  return listed(folder)
-    .filter((name) => names.test(name))
-    .flatMap((name) => {
-      const file = join(folder, name);
-      try {
-        const found = JSON.parse(readFileSync(file, 'utf8')) as T;
-        if (lives('process' in found ? found.process : found)) return [found];
-        rmSync(file, { force: true });
-      } catch (error) {
-        // Taken back meanwhile, or torn by a power cut.
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && !(error instanceof SyntaxError)) throw error;
-        rmSync(file, { force: true });
-      }
-      return [];
-    });
+  return listed(folder).flatMap((name) => {
+    const file = join(folder, name);
+    try {
+      const found = JSON.parse(readFileSync(file, 'utf8')) as T;
+      if (lives('process' in found ? found.process : found)) return names.test(name) ? [found] : [];
+      rmSync(file, { force: true });
+    } catch (error) {
+      // Taken back meanwhile, or torn by a power cut.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && !(error instanceof SyntaxError)) throw error;
+      rmSync(file, { force: true });
+    }
+    return [];
+  });
 }
 
 function listed(folder: string): string[] {

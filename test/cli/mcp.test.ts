@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { serviceOfFile } from '../support/service-of-file.js';
+import { Tools } from '../support/tools.js';
+import { until } from '../support/until.js';
 import { rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
 
-// `ratchet mcp` with the official client, as a coding agent starts it.
+// `ratchet mcp` beside a service.
 
-const root = join(import.meta.dirname, '../..');
 const on = serviceOfFile(() => startRowsWorld());
 let folder: string;
-let transport: StdioClientTransport;
-const client = new Client({ name: 'agent', version: '1.0.0' });
+let outside: string;
+let tools: Tools;
+const call: Tools['call'] = (...args) => tools.call(...args);
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ratchet-mcp-'));
@@ -23,48 +23,32 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'better.txt'), `${rowsBaseline} rule-0. rule-1. rule-2.`);
   const project = { data: 'rows.jsonl', input: 'question', expected: 'answer', model: 'fake/policy' };
   writeFileSync(join(folder, 'ratchet.json'), JSON.stringify(project));
-  const env = { RATCHET_URL: on.service.url, RATCHET_API_KEY: on.service.apiKey };
-  transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [join(root, 'dist/src/cli/ratchet.js'), 'mcp'],
-    cwd: folder,
-    env: { ...(process.env as Record<string, string>), ...env },
-    stderr: 'ignore',
-  });
-  await client.connect(transport);
+  outside = mkdtempSync(join(tmpdir(), 'ratchet-outside-'));
+  writeFileSync(join(outside, 'secret.txt'), 'SECRET');
+  writeFileSync(join(outside, 'secret.json'), 'SECRET');
+  writeFileSync(join(outside, 'rows.jsonl'), '{"question": "SECRET", "answer": "SECRET"}');
+  writeFileSync(join(folder, '.env'), 'SECRET');
+  symlinkSync(join(outside, 'secret.txt'), join(folder, 'link.txt'));
+  symlinkSync(join(outside, 'rows.jsonl'), join(folder, 'link.jsonl'));
+  symlinkSync(outside, join(folder, 'linked'));
+  tools = await new Tools(folder, environment()).connect();
 }, 60_000);
 afterAll(async () => {
-  await client.close();
-  rmSync(folder, { recursive: true });
+  await tools.close();
+  for (const made of [folder, outside]) rmSync(made, { recursive: true });
 });
-
-interface ToolAnswer {
-  id?: string;
-  lowest?: { reward: number; trace_id: string }[];
-  jobs?: object[];
-  candidates?: { messages: { content: string }[] }[];
-  next_cursor?: string | null;
-  /** The text of a call that failed. */
-  error?: string;
-}
-
-/** The JSON of a tool's answer. */
-async function call(name: string, args: Record<string, unknown>, onprogress?: () => void): Promise<ToolAnswer> {
-  const result = await client.callTool({ name, arguments: args }, { ...(onprogress && { onprogress }) });
-  const text = result.content[0]?.type === 'text' ? result.content[0].text : '';
-  return result.isError ? { error: text } : (JSON.parse(text) as ToolAnswer);
-}
+const environment = () => ({ RATCHET_URL: on.service.url, RATCHET_API_KEY: on.service.apiKey });
 
 test('the tools say what they take, and which of them only read', async () => {
-  const { tools } = await client.listTools();
-  const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
-  expect(reading).toEqual(['list_jobs', 'watch', 'results', 'list_candidates', 'trace', 'compare']);
-  expect(tools.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, 'control', 'deploy']);
-  for (const { description, inputSchema } of tools) {
+  const { tools: listed } = await tools.client.listTools();
+  const reading = listed.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
+  expect(reading).toEqual(['list_jobs', 'watch', 'results', 'list_candidates', 'candidate', 'trace', 'compare']);
+  expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, 'control', 'deploy']);
+  for (const { description, inputSchema } of listed) {
     expect(description).not.toBe('');
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
   }
-  expect(client.getInstructions()).toContain('held-out');
+  expect(tools.client.getInstructions()).toContain('held-out');
 });
 
 test('an agent evaluates, reads why rows failed, optimizes, compares and deploys', async () => {
@@ -74,14 +58,15 @@ test('an agent evaluates, reads why rows failed, optimizes, compares and deploys
   const results = await call('results', { id: after.id });
   expect(results).toMatchObject({ summary: { mean_reward: 0.75, num_seeds: 40 } });
   const lowest = results.lowest!;
-  expect(lowest.map(({ reward }) => reward)).toEqual([...Array<number>(10).fill(0), ...Array<number>(10).fill(1)]);
+  expect(lowest.map(({ reward }) => reward)).toEqual(Array<number>(10).fill(0));
+  expect(lowest[0]).toMatchObject({ input: 'Row 3: rule 3', expected: 'needs rule-3.', answer: 'No rule.' });
   const trace = await call('trace', { id: after.id, trace_id: lowest[0]!.trace_id });
   expect(JSON.stringify(trace)).toContain('needs rule-3.');
   expect(await call('compare', { a: before.id, b: after.id })).toMatchObject({ verdict: 'better', won: 30 });
 
   let reports = 0;
   const started = await call('optimize', { prompt: 'prompt.txt', proposer: 'fake/proposer', budget: 300 });
-  expect(started).toMatchObject({ split: { heldout: expect.any(Array) } });
+  expect(started).toMatchObject({ split: { heldout: expect.any(Number) } });
   const watched = await call('watch', { id: started.id }, () => (reports += 1));
   expect(watched).toMatchObject({ status: 'completed' });
   expect(reports).toBeGreaterThan(0);
@@ -91,12 +76,18 @@ test('an agent evaluates, reads why rows failed, optimizes, compares and deploys
   const first = await call('list_candidates', { id: started.id, limit: 1 });
   expect(first.candidates).toMatchObject([{ is_baseline: true, decision: { reason: 'baseline' } }]);
   expect(first.candidates![0]!.messages[0]!.content).toContain(rowsBaseline);
+  const whole = await call('candidate', { id: started.id, candidate_id: first.candidates![0]!.candidate_id });
+  expect(whole.messages).toMatchObject(first.candidates![0]!.messages);
   const others = await call('list_candidates', { id: started.id, cursor: first.next_cursor });
   const prompts = others.candidates!.map(({ messages }) => JSON.stringify(messages));
   expect(prompts.some((prompt) => prompt.includes('rule-'))).toBe(true);
 
   const deployed = await call('deploy', { source: started.id, name: 'agents' });
-  expect(await call('watch', { id: deployed.id })).toMatchObject({ status: 'ready', live: true });
+  const ready = await call('watch', { id: deployed.id });
+  expect(ready).toMatchObject({ status: 'ready', live: true });
+  // The service goes on without this server.
+  expect(ready.served_until).toBeUndefined();
+  expect(await call('results', { id: deployed.id })).toMatchObject({ id: deployed.id, status: 'ready' });
 }, 60_000);
 
 test('control pauses, resumes and cancels; watch returns after its wait', async () => {
@@ -115,12 +106,122 @@ test.each([
   ['watch', { id: 'job 7' }, 'job 7'],
   ['list_candidates', { id: 'evl_00000000000000000000000000000000' }, '404'],
   ['compare', { a: 'none', b: 'none' }, '404'],
+  ['results', { id: 'evl_00000000000000000000000000000000', fields: ['results'] }, 'fields'],
+  ['watch', { id: 'evl_00000000000000000000000000000000' }, '404'],
 ])('%s %j fails with the reason', async (tool, args, reason) => {
   expect((await call(tool, args)).error).toContain(reason);
 });
 
+test.each([
+  ['data', 'OUTSIDE/rows.jsonl'],
+  ['data', '../BASE/rows.jsonl'],
+  ['data', 'link.jsonl'],
+  ['data', 'linked/rows.jsonl'],
+  ['data', 'linked/none.jsonl'],
+  ['data', '/etc/passwd'],
+  ['data', 'OUTSIDE/promptfooconfig.yaml'],
+  ['prompt', 'OUTSIDE/secret.txt'],
+  ['prompt', 'OUTSIDE/none.txt'],
+  ['prompt', 'link.txt'],
+  ['prompt', '.env'],
+  ['scorer', 'OUTSIDE/secret.json'],
+  ['scorer', 'linked/secret.json'],
+])('--%s %s is refused before it is read', async (field, name) => {
+  const path = name.replace('OUTSIDE', outside).replace('BASE', basename(outside));
+  const before = await jobsOf();
+  for (const tool of ['evaluate', 'optimize']) {
+    const { error } = await call(tool, { prompt: 'prompt.txt', [field]: path });
+    expect(error).toContain(`--${field} ${path}: is `);
+    expect(error).not.toContain('SECRET');
+  }
+  expect(await jobsOf()).toEqual(before);
+});
+
+const jobsOf = async () => (await call('list_jobs', {})).jobs;
+
+test('deploy publishes no file outside of the working folder', async () => {
+  for (const source of [join(outside, 'secret.txt'), 'link.txt', '.env', '/etc/hostname'])
+    expect((await call('deploy', { source, name: 'stolen' })).error).toContain(`the source ${source}: is `);
+});
+
+test('nor do ratchet.json and a promptfoo file name one, or are one', async () => {
+  const inner = join(folder, 'inner');
+  mkdirSync(inner);
+  writeFileSync(join(inner, 'prompt.txt'), rowsBaseline);
+  const failure = async (project: object | string, files: Record<string, string> = {}) => {
+    rmSync(join(inner, 'ratchet.json'), { force: true });
+    if (typeof project === 'string') symlinkSync(project, join(inner, 'ratchet.json'));
+    else writeFileSync(join(inner, 'ratchet.json'), JSON.stringify(project));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(inner, name), text);
+    const others = await new Tools(folder, environment(), ['--folder', 'inner']).connect();
+    try {
+      return (await others.call('evaluate', { prompt: 'prompt.txt' })).error;
+    } finally {
+      await others.close();
+    }
+  };
+  expect(await failure(join(outside, 'secret.json'))).toContain('ratchet.json ratchet.json: is outside');
+  expect(await failure({ data: '../rows.jsonl' })).toContain('--data ../rows.jsonl: is outside');
+  expect(
+    await failure({ data: 'foo.yaml' }, { 'foo.yaml': 'providers: [openai:gpt-4]\ntests: file://../rows.jsonl' }),
+  ).toContain('foo.yaml ../rows.jsonl: is outside');
+  expect(
+    await failure(
+      { data: 'foo.yaml' },
+      { 'foo.yaml': 'providers: [openai:gpt-4]\ntests: [{vars: ../linked/secret.json}]' },
+    ),
+  ).toContain('is outside');
+});
+
+describe('with 10,000 rows of long texts', () => {
+  const most = 8_000;
+  const long = 'x "y"\n'.repeat(60);
+  const within = (part: Tools, limit: number) => expect(Math.max(...part.longest.values())).toBeLessThanOrEqual(limit);
+
+  test('no answer grows with them', async () => {
+    const rows = on.world
+      .rows(10_000)
+      .map(({ question, answer }) => JSON.stringify({ question: question + long, answer }));
+    writeFileSync(join(folder, 'many.jsonl'), rows.join('\n'));
+    writeFileSync(join(folder, 'long.txt'), `${rowsBaseline} ${long.repeat(20)}`);
+    const large = await new Tools(folder, environment()).connect();
+    try {
+      const given = { data: 'many.jsonl', name: '"x" y'.repeat(20), proposer: 'fake/proposer', budget: 100_000 };
+      const session = await large.call('optimize', { ...given, prompt: 'long.txt' });
+      expect(session).toMatchObject({ split: { heldout: expect.any(Number) } });
+      const evaluation = await large.call('evaluate', { data: 'many.jsonl', prompt: 'long.txt', name: given.name });
+      const { id } = evaluation;
+      await until('rows have ended', async () => ((await large.call('results', { id })).lowest?.length ?? 0) >= 10);
+      for (const one of [session, evaluation]) {
+        await large.call('watch', { id: one.id, wait_seconds: 0 });
+        await large.call('results', { id: one.id });
+        await large.call('control', { id: one.id, action: 'cancel' });
+        expect(await large.call('watch', { id: one.id })).toMatchObject({ status: 'cancelled' });
+      }
+      await large.call('watch', { id: session.id, fields: ['split', 'candidates', 'sensor_frames'] });
+      const [shown] = (await large.call('list_candidates', { id: session.id })).candidates!;
+      expect(shown!.messages[0]!.content.length).toBeLessThan(most);
+      expect((await large.call('list_jobs', {})).jobs).not.toHaveLength(0);
+      within(large, most);
+      const whole = await large.call('candidate', { id: session.id, candidate_id: shown!.candidate_id });
+      expect(whole.messages![0]!.content.length).toBeGreaterThan(long.length * 20);
+    } finally {
+      await large.close();
+    }
+  }, 120_000);
+
+  test('a list of jobs goes on at its next offset', async () => {
+    const first = await call('list_jobs', { limit: 1 });
+    const second = await call('list_jobs', { limit: 1, offset: first.next_offset });
+    const both = await call('list_jobs', { limit: 2 });
+    expect(both.jobs).toEqual([...first.jobs!, ...second.jobs!]);
+    const all = await call('list_jobs', {});
+    expect(all.next_offset).toBeNull();
+  });
+});
+
 test('the server ends when its input closes', async () => {
-  const pid = transport.pid!;
-  await client.close();
+  const { pid } = tools;
+  await tools.close();
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });

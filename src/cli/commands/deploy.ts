@@ -9,6 +9,7 @@ import { withService, type ServiceOfCommand } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, intervalText, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
+import { anyFiles, type Files } from '../task/files.js';
 import { modelOf } from '../task/model-name.js';
 import { readJsonOption, readProject, readPrompt } from '../task/task.js';
 
@@ -44,7 +45,7 @@ export async function deploy(from: string, { name, model, gate: given, json = fa
 }
 
 /** The `source` of the request: a job by its id, otherwise a file of a prompt. */
-export async function sourceOf(from: string, model: string | undefined) {
+export async function sourceOf(from: string, model: string | undefined, files: Files = anyFiles) {
   const kind = kindOf(from);
   if (kind === 'evaluation' || kind === 'deployment')
     throw new ConfigError(`${from} is no session, graph job or file of a prompt`);
@@ -52,7 +53,7 @@ export async function sourceOf(from: string, model: string | undefined) {
   if (kind === 'session') return { session_id: from };
   if (kind === 'graph') return { graph_job_id: from };
   // Callers bring their own input.
-  const messages = servedMessages((await readPrompt(from, 'the source')).messages);
+  const messages = servedMessages((await readPrompt(from, { option: 'the source', files })).messages);
   const [placeholder] = rowPlaceholders(messages);
   if (placeholder !== undefined || messages.length === 0)
     throw new ConfigError(
@@ -60,7 +61,7 @@ export async function sourceOf(from: string, model: string | undefined) {
         ? `${from}: has only placeholders, so there is nothing to serve`
         : `${from}: {{${placeholder}}} is inside a text, but callers send their input as a message of its own; put it into a user message that is only {{${placeholder}}}`,
     );
-  return { messages, policy: modelOf(model ?? (await readProject()).model ?? 'local') };
+  return { messages, policy: modelOf(model ?? (await readProject(files)).model ?? 'local') };
 }
 
 function printGate({ gate }: Deployment): void {

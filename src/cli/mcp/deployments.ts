@@ -1,12 +1,14 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { jobKinds } from '../../core/jobs/kinds.js';
-import type { Api } from '../service/api.js';
 import { sourceOf } from '../commands/deploy.js';
+import type { Files } from '../task/files.js';
 import { answer } from './answer.js';
+import type { Connection, ToolService } from './service.js';
+import { jobView } from './views.js';
 
 /** The tool that serves a prompt. */
-export function registerDeploymentTools(server: McpServer, api: Api): void {
+export function registerDeploymentTools(server: McpServer, service: ToolService, files: Files): void {
   server.registerTool(
     'deploy',
     {
@@ -25,8 +27,16 @@ export function registerDeploymentTools(server: McpServer, api: Api): void {
       }),
     },
     async ({ source, name, model, gate }) => {
-      const body = { name, source: await sourceOf(source, model), ...(gate && { gate }) };
-      return answer(await api.call<object>('POST', jobKinds.deployment.path, body));
+      const body = { name, source: await sourceOf(source, model, files), ...(gate && { gate }) };
+      return service.use(async (connection) => {
+        const created = await connection.api.call<{ id: string }>('POST', jobKinds.deployment.path, body);
+        return answer(withEnd(jobView(created.id, created), connection));
+      });
     },
   );
+}
+
+/** A deployment, and when its address ends. */
+export function withEnd(deployment: object, { ends }: Connection): object {
+  return ends === null ? deployment : { ...deployment, served_until: ends };
 }

@@ -1,81 +1,140 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { evaluationResultsSchema } from '../../contracts/evaluations/evaluation.js';
+import { ConfigError } from '../../config.js';
 import { kindOf } from '../../core/jobs/kinds.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
-import type { Api } from '../service/api.js';
 import { control, newestJobs, pathOf, resultsOf } from '../commands/jobs.js';
 import { answer, reads } from './answer.js';
-import { candidatesOf } from './candidates.js';
+import { candidateOf, candidatesOf } from './candidates.js';
+import { withEnd } from './deployments.js';
+import { lowestOf, lowestShown } from './lowest.js';
+import type { Connection, ToolService } from './service.js';
+import { jobView, listedJob, sessionResultsView } from './views.js';
 
 const id = z.string().describe('Id of a session (ses_…), an evaluation (evl_…), a graph job (grf_…) or a deployment.');
+const ofSearch = z.string().describe('Id of a session (ses_…) or a graph job (grf_…).');
+const fields = z
+  .array(z.string())
+  .default([])
+  .describe('Further fields by the names of the API, such as split; a wrong name is answered with all names.');
 /** Clients give a call a minute. */
 const longestWatchS = 50;
 const pollMs = 500;
-const lowestShown = 20;
+const jobsShown = 20;
+const newest = 1_000;
+const candidatesShown = 10;
+/** An agent asks for a trace to read its texts. */
+const longestTrace = 20_000;
 
 type Job = { status: string; progress?: { completed?: number; rollouts_completed?: number; total?: number } };
 
 /** Tools on existing jobs. */
-export function registerJobTools(server: McpServer, api: Api): void {
+export function registerJobTools(server: McpServer, service: ToolService): void {
   server.registerTool(
     'list_jobs',
     {
-      description: 'The newest jobs, with status and best reward.',
-      inputSchema: z.strictObject({ limit: z.int().min(1).max(100).default(20) }),
+      description: 'The newest jobs, with status and reward; watch and results say more about one.',
+      inputSchema: z.strictObject({
+        limit: z.int().min(1).max(jobsShown).default(jobsShown),
+        offset: z
+          .int()
+          .min(0)
+          .max(newest - jobsShown)
+          .default(0)
+          .describe('next_offset of the answer before.'),
+      }),
       annotations: reads,
     },
-    async ({ limit }) => answer({ jobs: await newestJobs(api, limit) }),
+    ({ limit, offset }) =>
+      service.use(async ({ api }) => {
+        const jobs = await newestJobs(api, Math.min(offset + limit + 1, newest));
+        const hasMore = jobs.length > offset + limit;
+        const shown = jobs.slice(offset, offset + limit).map((job) => listedJob({ ...job }));
+        return answer({ jobs: shown, next_offset: hasMore ? offset + limit : null });
+      }),
   );
 
   server.registerTool(
     'watch',
     {
       description: `The state of a job as soon as it has ended, or after at most wait_seconds. Repeat until status is completed, failed, cancelled or ready.`,
-      inputSchema: z.strictObject({ id, wait_seconds: z.number().min(0).max(longestWatchS).default(longestWatchS) }),
+      inputSchema: z.strictObject({
+        id,
+        wait_seconds: z.number().min(0).max(longestWatchS).default(longestWatchS),
+        fields,
+      }),
       annotations: reads,
     },
-    async ({ id, wait_seconds: seconds }, context) => answer(await watch(api, id, seconds, context)),
+    ({ id, wait_seconds: seconds, fields }, context) => {
+      // Counted from the call on, a start of the service included.
+      const until = performance.now() + seconds * 1_000;
+      return service.use(async (connection) => {
+        const job = await watch(connection, id, until, context);
+        const view = jobView(id, { ...job }, fields);
+        return answer(kindOf(id) === 'deployment' ? withEnd(view, connection) : view);
+      });
+    },
   );
 
   server.registerTool(
     'results',
     {
-      description: `Of a session: best prompt, history, verdict on held-out rows. Of an evaluation: the summary, and the ${lowestShown} rows with the lowest rewards; trace says why.`,
-      inputSchema: z.strictObject({ id }),
+      description: `Of a session: best prompt, verdict on held-out rows, history of the best reward. Of an evaluation: the summary, and the ${lowestShown} rows with the lowest rewards with input, expected value, answer and feedback, shortened; trace has all of them.`,
+      inputSchema: z.strictObject({ id, fields }),
       annotations: reads,
     },
-    async ({ id }) => {
-      const found = await resultsOf(api, id);
-      return answer(kindOf(id) === 'evaluation' ? withLowest(found as EvaluationResults) : found);
-    },
+    ({ id, fields }) =>
+      service.use(async ({ api }) => {
+        const kind = kindOf(id);
+        if (kind === 'evaluation') {
+          if (fields.length > 0) throw new ConfigError('fields: results of an evaluation have no others; see trace');
+          return answer(await lowestOf(api, id));
+        }
+        const found = { ...(await resultsOf(api, id)) };
+        if (kind === 'session') return answer(sessionResultsView(found, fields), { whole: ['best_prompt'] });
+        return answer(jobView(id, found, kind === 'graph' ? ['history', ...fields] : fields));
+      }),
   );
 
   server.registerTool(
     'list_candidates',
     {
       description:
-        'The prompts that a session or graph job considered, with reward, parents and why each was accepted or rejected; the baseline first.',
+        'The prompts that a session or graph job considered, with reward, parents and why each was accepted or rejected; the baseline first. Long prompts are cut; candidate has the whole one.',
       inputSchema: z.strictObject({
-        id: z.string().describe('Id of a session (ses_…) or a graph job (grf_…).'),
-        limit: z.int().min(1).max(50).default(20),
+        id: ofSearch,
+        limit: z.int().min(1).max(candidatesShown).default(candidatesShown),
         cursor: z.string().optional().describe('next_cursor of the answer before.'),
       }),
       annotations: reads,
     },
-    async ({ id, ...page }) => answer(await candidatesOf(api, id, page)),
+    ({ id, ...page }) => service.use(async ({ api }) => answer(await candidatesOf(api, id, page))),
+  );
+
+  server.registerTool(
+    'candidate',
+    {
+      description: 'A candidate with its whole prompt, its differences from its parents, and the proposal behind it.',
+      inputSchema: z.strictObject({ id: ofSearch, candidate_id: z.string() }),
+      annotations: reads,
+    },
+    ({ id, candidate_id: candidate }) =>
+      service.use(async ({ api }) => answer(await candidateOf(api, id, candidate), { whole: ['messages', 'prompts'] })),
   );
 
   server.registerTool(
     'trace',
     {
-      description: 'A rollout with its model calls, reward and feedback.',
+      description: 'A rollout with its model calls, reward and feedback; very long texts are cut.',
       inputSchema: z.strictObject({ id, trace_id: z.string().describe('trace_id of a row in results.') }),
       annotations: reads,
     },
-    async ({ id, trace_id: trace }) =>
-      answer(await api.call<object>('GET', `${pathOf(id).path}/traces/${encodeURIComponent(trace)}`)),
+    ({ id, trace_id: trace }) =>
+      service.use(async ({ api }) => {
+        const path = `${pathOf(id).path}/traces/${encodeURIComponent(trace)}`;
+        return answer(await api.call<object>('GET', path), { max: longestTrace });
+      }),
   );
 
   server.registerTool(
@@ -88,7 +147,10 @@ export function registerJobTools(server: McpServer, api: Api): void {
       }),
       annotations: reads,
     },
-    async (sides) => answer(await api.call<object>('GET', `/api/v1/compare?${new URLSearchParams(sides).toString()}`)),
+    (sides) =>
+      service.use(async ({ api }) =>
+        answer(await api.call<object>('GET', `/api/v1/compare?${new URLSearchParams(sides).toString()}`)),
+      ),
   );
 
   server.registerTool(
@@ -97,14 +159,13 @@ export function registerJobTools(server: McpServer, api: Api): void {
       description: 'Pause, resume or cancel a job.',
       inputSchema: z.strictObject({ id, action: z.enum(['pause', 'resume', 'cancel']) }),
     },
-    async ({ id, action }) => answer({ id, status: await control(api, action, id) }),
+    ({ id, action }) => service.use(async ({ api }) => answer({ id, status: await control(api, action, id) })),
   );
 }
 
 /** Reads a job until it has ended, and reports its rollouts to clients that ask for progress. */
-async function watch(api: Api, id: string, seconds: number, { mcpReq }: ServerContext): Promise<Job> {
+async function watch({ api }: Connection, id: string, until: number, { mcpReq }: ServerContext): Promise<Job> {
   const { path } = pathOf(id);
-  const until = performance.now() + seconds * 1_000;
   let reported = -1;
   for (;;) {
     const job = await api.call<Job>('GET', path);
@@ -126,11 +187,4 @@ async function watch(api: Api, id: string, seconds: number, { mcpReq }: ServerCo
 /** Whether a job has ended; a deployment that answers is ready. */
 function isEnded(status: string): boolean {
   return status === 'ready' || isTerminal(status as Status);
-}
-
-type EvaluationResults = z.output<typeof evaluationResultsSchema>;
-
-function withLowest({ results, ...rest }: EvaluationResults) {
-  const lowest = results.toSorted((left, right) => (left.reward ?? -Infinity) - (right.reward ?? -Infinity));
-  return { ...rest, lowest: lowest.slice(0, lowestShown) };
 }

@@ -1,8 +1,9 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { version } from '../../version.js';
-import type { Api } from '../service/api.js';
+import type { Files } from '../task/files.js';
 import { registerDeploymentTools } from './deployments.js';
 import { registerJobTools } from './jobs.js';
+import type { ToolService } from './service.js';
 import { registerTaskTools } from './tasks.js';
 
 const instructions = `Ratchet improves and evaluates prompts on rows of data, and serves the winner.
@@ -12,13 +13,14 @@ const instructions = `Ratchet improves and evaluates prompts on rows of data, an
 3. compare two jobs before you change what is in use: only the verdict "better" is evidence.
 4. deploy serves a prompt under a name behind OpenAI's chat completions.
 
-Jobs go on if this server ends. Model calls cost money: the answer of optimize has an estimate, and control cancels.`;
+Files are those of the working folder. The first call may start the service, which takes a while. Jobs go on
+if this server ends, or at the next start of the service. Model calls cost money: the answer of optimize has an estimate, and control cancels.`;
 
 /** The server with all tools; errors of tools name the field and the remedy. */
-export function createMcpServer(api: Api): McpServer {
+export function createMcpServer(service: ToolService, files: Files): McpServer {
   const server = new McpServer({ name: 'ratchet', version }, { instructions });
-  registerTaskTools(server, api);
-  registerJobTools(server, api);
-  registerDeploymentTools(server, api);
+  registerTaskTools(server, service, files);
+  registerJobTools(server, service);
+  registerDeploymentTools(server, service, files);
   return server;
 }

@@ -1,10 +1,12 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Api } from '../service/api.js';
 import { startEvaluation } from '../commands/evaluate.js';
 import { startSession } from '../commands/optimize.js';
+import type { Files } from '../task/files.js';
 import { promptOf, readTask, taskFields } from '../task/task.js';
 import { answer } from './answer.js';
+import type { ToolService } from './service.js';
+import { splitCounts } from './views.js';
 
 const taskSchema = z.strictObject({
   data: z.string().optional().describe('File of the rows: JSON, JSONL or CSV. Default: that of ratchet.json.'),
@@ -23,7 +25,7 @@ const taskSchema = z.strictObject({
 });
 
 /** Tools that start jobs on files of the working folder; ratchet.json has the defaults. */
-export function registerTaskTools(server: McpServer, api: Api): void {
+export function registerTaskTools(server: McpServer, service: ToolService, files: Files): void {
   server.registerTool(
     'evaluate',
     {
@@ -31,9 +33,11 @@ export function registerTaskTools(server: McpServer, api: Api): void {
       inputSchema: taskSchema,
     },
     async ({ name, ...options }) => {
-      const task = await readTask(present(options));
+      const task = await readTask(present(options), files);
       const prompt = await promptOf(task);
-      return answer({ id: await startEvaluation(api, await taskFields(api, task), prompt, { name }) });
+      return service.use(async ({ api }) =>
+        answer({ id: await startEvaluation(api, await taskFields(api, task), prompt, { name }) }),
+      );
     },
   );
 
@@ -41,7 +45,7 @@ export function registerTaskTools(server: McpServer, api: Api): void {
     'optimize',
     {
       description:
-        'Start a search for a better prompt. Returns the id of the session, the split of the rows and the estimated cost at once; watch it.',
+        'Start a search for a better prompt. Returns the id of the session, the sizes of the parts of the rows and the estimated cost at once; watch it.',
       inputSchema: taskSchema.extend({
         proposer: z.string().optional().describe('provider/model that writes prompts; default: the model.'),
         budget: z.int().min(1).optional().describe('Maximum rollouts; default 200.'),
@@ -49,10 +53,13 @@ export function registerTaskTools(server: McpServer, api: Api): void {
       }),
     },
     async ({ name, algorithm, ...options }) => {
-      const task = await readTask(present(options));
+      const task = await readTask(present(options), files);
       const prompt = await promptOf(task);
-      const { session_id: id, ...created } = await startSession(api, task, prompt, { algorithm, name });
-      return answer({ id, ...created });
+      return service.use(async ({ api }) => {
+        const created = await startSession(api, task, prompt, { algorithm, name });
+        const { session_id: id, estimate, split = {}, warnings = [] } = created;
+        return answer({ id, estimate, split: splitCounts(split), warnings });
+      });
     },
   );
 }

@@ -23,8 +23,7 @@ export interface ServiceOfCommand {
 type Use = (api: Api, service: ServiceOfCommand) => Promise<void>;
 
 /** Runs a command on the service; one that was started for it is stopped afterwards. */
-export async function withService(use: Use): Promise<void> {
-  const config = readConfig();
+export async function withService(use: Use, config: Config = readConfig()): Promise<void> {
   const there = await findService(config);
   if (there !== null) return useRunning(config, there, use);
   for (;;) {

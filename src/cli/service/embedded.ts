@@ -3,7 +3,7 @@ import type { Config } from '../../config.js';
 import { announceService, unused } from '../../embedded/running.js';
 import { createLog } from '../../log.js';
 import { startService, type Service } from '../../main.js';
-import { installRuntime } from '../../worker.js';
+import { installRuntime, uninstallRuntime } from '../../worker.js';
 import { Api } from './api.js';
 import { FailedJob } from './errors.js';
 import { interruptible } from './interrupt.js';
@@ -18,7 +18,11 @@ const shutdownMs = 30_000;
 export async function withEmbedded(config: Config, use: (api: Api, service: Service) => Promise<void>): Promise<void> {
   const log = createLog(config);
   installRuntime(log);
-  const service = await startService(config, { serve: true, work: true }, log);
+  const service = await startService(config, { serve: true, work: true }, log).catch(async (error: unknown) => {
+    // Without a worker nothing else ends the runtime, and the process would go on.
+    await uninstallRuntime();
+    throw error;
+  });
   const { url, apiKey } = service;
   const withdraw = announceService(config.cacheDir, {
     ...{ url: url ?? '', apiKey: apiKey ?? '', dataDir: config.dataDir, kind: 'command' },

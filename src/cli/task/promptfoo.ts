@@ -4,6 +4,7 @@ import { parse as parseYaml } from 'yaml';
 import type { Message } from '../../core/jobs/spec.js';
 import { columnPlaceholder, parseTemplate, renderTemplate } from '../../core/prompts/template.js';
 import { asObject, isObject } from '../../util/json.js';
+import { anyFiles, type Files } from './files.js';
 import { modelOf } from './model-name.js';
 import type { Prompt } from './prompt-file.js';
 import { mapAssertions } from './promptfoo/assertions.js';
@@ -40,8 +41,9 @@ const maxValueChars = 1_000_000;
 export async function readPromptfoo(
   path: string,
   given: { prompt?: string | undefined; model?: string | undefined; scorer?: unknown },
+  files: Files = anyFiles,
 ): Promise<PromptfooTask> {
-  const file = new PromptfooFile(path);
+  const file = new PromptfooFile(path, files);
   const config = asObject(await file.read(path));
   if (!config) throw file.fault('must be an object with prompts, providers and tests');
   const other = Object.keys(config).filter((name) => !known.includes(name) && !harmless.includes(name));

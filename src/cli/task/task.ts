@@ -1,12 +1,12 @@
 /** The task of a command: rows, prompt, scorer and model, from options or the project's file. */
-import { createReadStream } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { ConfigError } from '../../config.js';
 import { unknownField } from '../../contracts/close-names.js';
 import type { Api } from '../service/api.js';
+import { anyFiles, type Files } from './files.js';
 import { modelOf } from './model-name.js';
 import { note } from '../service/output.js';
 import { messagesIn, promptOfJson, promptOfText, type Prompt } from './prompt-file.js';
@@ -45,11 +45,8 @@ export function labelsOf({ name, tag }: LabelOptions) {
 }
 
 /** The project's file in the current folder; empty without one. */
-export async function readProject(): Promise<Project> {
-  const text = await readFile(projectFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+export async function readProject(files: Files = anyFiles): Promise<Project> {
+  const text = await files.textIfThere(projectFile, projectFile);
   return text === null ? {} : parseProject(text, projectFile);
 }
 
@@ -64,14 +61,21 @@ export function parseProject(text: string, file: string): Project {
   throw new ConfigError(`${file}: ${name}: ${unknownField(name, Object.keys(projectSchema.shape))}`);
 }
 
-export async function readTask({ scorer, ...options }: TaskOptions): Promise<ReadTask> {
-  const project = await readProject();
+/** The task of the options and the project's file, which only `files` may name. */
+export async function readTask({ scorer, ...options }: TaskOptions, files: Files = anyFiles): Promise<ReadTask> {
+  const project = await readProject(files);
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const chosen = scorer === undefined ? {} : { scorer: await readScorer(scorer) };
-  const task: Project = { ...project, ...given, ...chosen };
+  const chosen = scorer === undefined ? {} : { scorer: await readScorer(scorer, files) };
+  const task = { ...project, ...given, ...chosen, files };
+  for (const field of ['data', 'prompt'] as const)
+    if (task[field] !== undefined) await files.check(task[field], `--${field}`);
   const { data = Object.keys(project).length === 0 ? await foundPromptfoo() : undefined } = task;
-  if (data === undefined || !/\.ya?ml$/.test(data)) return { ...task, messages: null, rows: null };
-  const read = await readPromptfoo(data, task);
+  if (data === undefined) throw missing('--data FILE', 'rows as JSON, JSONL or CSV, or a promptfooconfig.yaml');
+  if (!/\.ya?ml$/.test(data)) {
+    typeOf(data);
+    return { ...task, data, messages: null, rows: null };
+  }
+  const read = await readPromptfoo(data, task, files);
   for (const line of read.notes) note(`Note: ${data}: ${line}`);
   const { prompt: messages, rows, model, scorer: mapped, expected } = read;
   const mappedFields = {
@@ -89,28 +93,34 @@ async function foundPromptfoo(): Promise<string | undefined> {
 }
 
 /** The task's prompt. */
-export function promptOf({ messages, prompt }: ReadTask): Promise<Prompt> {
-  return messages ? Promise.resolve(messages) : readPrompt(prompt);
+export function promptOf({ messages, prompt, files }: ReadTask): Promise<Prompt> {
+  return messages ? Promise.resolve(messages) : readPrompt(prompt, { files });
 }
 
 /** The name of a scorer, JSON, or a file of it. */
-async function readScorer(given: string): Promise<Project['scorer']> {
+async function readScorer(given: string, files: Files): Promise<Project['scorer']> {
   if (!given.trimStart().startsWith('{') && !given.endsWith('.json')) return given;
-  const { where, value } = await readJsonOption(given, '--scorer');
+  const { where, value } = await readJsonOption(given, '--scorer', files);
   const read = scorerField.safeParse(value);
   if (!read.success) throw new ConfigError(`${where}: must be the name of a scorer, or an object with its type`);
   return read.data;
 }
 
 /** An option that is JSON, or a file of it. */
-export async function readJsonOption(given: string, option: string): Promise<{ where: string; value: unknown }> {
+export async function readJsonOption(
+  given: string,
+  option: string,
+  files: Files = anyFiles,
+): Promise<{ where: string; value: unknown }> {
   if (given.trimStart().startsWith('{')) return { where: option, value: parseJson(given, option) };
   const where = `${option} ${given}`;
-  return { where, value: parseJson(await readText(given, option), where) };
+  return { where, value: parseJson(await files.text(given, option), where) };
 }
 
 /** A task with the contents of its files. */
 export interface ReadTask extends Project {
+  data: string;
+  files: Files;
   /** Null: `prompt` names its file. */
   messages: Prompt | null;
   /** Null: `data` names their file. */
@@ -119,9 +129,8 @@ export interface ReadTask extends Project {
 
 /** The request's fields: the uploaded rows, the scorer, the models. */
 export async function taskFields(api: Api, task: ReadTask) {
-  const { data, rows, scorer = 'exact', model = 'local', proposer, input, expected } = task;
-  if (data === undefined) throw missing('--data FILE', 'rows as JSON, JSONL or CSV, or a promptfooconfig.yaml');
-  const { dataset_id: datasetId } = rows ? await uploadRows(api, rows) : await upload(api, data);
+  const { files, data, rows, scorer = 'exact', model = 'local', proposer, input, expected } = task;
+  const { dataset_id: datasetId } = rows ? await uploadRows(api, rows) : await upload(api, data, files);
   return {
     dataset: { dataset_id: datasetId, ...(input && { input }), ...(expected && { expected }) },
     scorer,
@@ -131,9 +140,12 @@ export async function taskFields(api: Api, task: ReadTask) {
 }
 
 /** The prompt of a file. */
-export async function readPrompt(path: string | undefined, option = '--prompt'): Promise<Prompt> {
+export async function readPrompt(
+  path: string | undefined,
+  { option = '--prompt', files = anyFiles }: { option?: string; files?: Files } = {},
+): Promise<Prompt> {
   if (path === undefined) throw missing('--prompt FILE', 'the prompt as text, or as JSON with messages');
-  return parsePrompt(await readText(path, option), path);
+  return parsePrompt(await files.text(path, option), path);
 }
 
 /** The prompt of a file's text; `path` tells its form and names it in errors. */
@@ -154,25 +166,19 @@ const types: Record<string, string> = {
   '.csv': 'text/csv',
 };
 
-async function upload(api: Api, path: string): Promise<{ dataset_id: string; num_rows: number }> {
+/** The media type of a file of rows, by its ending. */
+function typeOf(path: string): string {
   const type = types[extname(path).toLowerCase()];
   if (!type) throw new ConfigError(`--data ${path}: must end in ${Object.keys(types).join(', ')}`);
-  const stream = createReadStream(path);
-  await new Promise<void>((resolve, reject) => {
-    stream.once('open', () => resolve());
-    stream.once('error', (error: Error) => reject(new ConfigError(`--data: ${error.message}`)));
-  });
-  return api.upload('/api/v1/datasets', type, stream);
+  return type;
+}
+
+async function upload(api: Api, path: string, files: Files): Promise<{ dataset_id: string; num_rows: number }> {
+  return api.upload('/api/v1/datasets', typeOf(path), await files.open(path, '--data'));
 }
 
 function uploadRows(api: Api, rows: object[]): Promise<{ dataset_id: string }> {
   return api.upload('/api/v1/datasets', types['.json']!, Readable.from([JSON.stringify(rows)]));
-}
-
-async function readText(path: string, option: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: Error) => {
-    throw new ConfigError(`${option}: ${error.message}`);
-  });
 }
 
 function parseJson(text: string, where: string): unknown {

@@ -1,14 +1,16 @@
 /** A promptfooconfig.yaml with the files that it names. */
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { ConfigError } from '../../../config.js';
+import type { Files } from '../files.js';
 
 /** The file with the paths and faults of its parts. */
 export class PromptfooFile {
   readonly #path: string;
-  constructor(path: string) {
+  readonly #files: Files;
+  constructor(path: string, files: Files) {
     this.#path = path;
+    this.#files = files;
   }
 
   fault(message: string): ConfigError {
@@ -25,10 +27,8 @@ export class PromptfooFile {
     return join(this.folder, value.slice('file://'.length));
   }
 
-  async text(path: string): Promise<string> {
-    return readFile(path, 'utf8').catch((error: Error) => {
-      throw new ConfigError(`${this.#path}: ${error.message}`);
-    });
+  text(path: string): Promise<string> {
+    return this.#files.text(path, this.#path);
   }
 
   /** YAML, of which JSON is a part. */

@@ -1,0 +1,88 @@
+/** The files of a task: any of the user's, or those of one folder. */
+import { createReadStream, type ReadStream } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
+import { ConfigError } from '../../config.js';
+
+/** Reads files; `field` names the option or the file that a path comes from, in errors. */
+export interface Files {
+  /** Refuses a path before anything of it is read. */
+  check(path: string, field: string): Promise<void>;
+  text(path: string, field: string): Promise<string>;
+  /** Null: there is no such file. */
+  textIfThere(path: string, field: string): Promise<string | null>;
+  open(path: string, field: string): Promise<ReadStream>;
+}
+
+/** Reads the paths that `check` accepts. */
+function reading(check: Files['check']): Files {
+  const faultAt = (field: string, error: Error) => new ConfigError(`${field}: ${error.message}`);
+  const textIfThere = async (path: string, field: string): Promise<string | null> => {
+    await check(path, field);
+    return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw faultAt(field, error);
+    });
+  };
+  return {
+    check,
+    textIfThere,
+    text: async (path, field) => {
+      const text = await textIfThere(path, field);
+      if (text === null) throw new ConfigError(`${field}: there is no file ${path}`);
+      return text;
+    },
+    open: async (path, field) => {
+      await check(path, field);
+      const stream = createReadStream(path);
+      await new Promise<void>((resolve, reject) => {
+        stream.once('open', () => resolve());
+        stream.once('error', (error: Error) => reject(faultAt(field, error)));
+      });
+      return stream;
+    },
+  };
+}
+
+/** What the user names on the command line. */
+export const anyFiles = reading(() => Promise.resolve());
+
+/**
+ * The files of a folder without hidden ones, for paths that the user did not write. Links and `..`
+ * lead to no other file; the `closed` folders inside are not read.
+ */
+export function filesIn(folder: string, closed: () => readonly string[]): Files {
+  return reading(async (path, field) => {
+    const home = await realpath(folder);
+    if (home === parse(home).root)
+      throw new ConfigError(
+        `${field} ${path}: the working folder is ${home}, of which no file is read; start "ratchet mcp --folder FOLDER" with that of your rows and prompts`,
+      );
+    // First by its name: whether a file outside exists is nothing to tell.
+    const given = resolve(home, path);
+    for (const found of [given, await realPath(given)]) {
+      if (!isInside(home, found))
+        throw new ConfigError(
+          `${field} ${path}: is outside of the working folder ${home}; copy it there, or start "ratchet mcp --folder FOLDER" with its folder`,
+        );
+      const parts = relative(home, found).split(sep);
+      const shut = await Promise.all(closed().map((one) => realPath(resolve(one))));
+      if (parts.some((part) => part.startsWith('.')) || shut.some((one) => isInside(one, found)))
+        throw new ConfigError(`${field} ${path}: is a hidden file or one of the service's data; name another one`);
+    }
+  });
+}
+
+/** Where a path leads, as far as it exists. */
+async function realPath(path: string): Promise<string> {
+  return realpath(path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return join(await realPath(dirname(path)), basename(path));
+    throw error;
+  });
+}
+
+/** Whether a path is the folder or below it. */
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
