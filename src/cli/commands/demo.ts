@@ -13,6 +13,7 @@ import { rolloutId } from '../../core/jobs/ids.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Service } from '../../main.js';
 import type { Api } from '../service/api.js';
+import { exampleModelName } from '../../util/example-models.js';
 import { withEmbedded } from '../service/embedded.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, dollars, say } from '../service/output.js';
@@ -129,7 +130,7 @@ async function runMainJob(
       'Next steps:',
       '  npm start                      the service; the README shows its API by example',
       '  npm run demo -- --keep         the same demo; the service stays up',
-      '  OPENAI_API_KEY=… npm run demo -- --provider openai --model gpt-4o-mini',
+      `  OPENAI_API_KEY=… npm run demo -- --provider openai --model ${exampleModelName}`,
     ].join('\n'),
   );
 }
