@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fencesOf, root } from '../support/pages.js';
 
-// Codes that docs/symptoms.md names are codes of the source; none is prose that only looks like one.
+// Codes that docs/symptoms.md names are codes of the source.
 
 const page = 'docs/symptoms.md';
 const sources = ['src', 'activities', 'workflows'].flatMap((folder) =>
