@@ -76,6 +76,7 @@ const rules: Record<string, Rule> = {
         'src/core/prompts/template',
         'src/core/graphs',
         'src/core/jobs',
+        'src/util/example-models',
         'src/util/json',
       ],
     ],

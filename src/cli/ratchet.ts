@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Roles } from '../config.js';
+import { exampleModel } from '../util/example-models.js';
 import { version } from '../version.js';
 import type { DemoOptions } from './commands/demo.js';
 import { accessCommands } from './access-commands.js';
@@ -21,8 +22,8 @@ Without a command, ratchet runs dev.
 
 Examples:
   $ ratchet init && ratchet optimize            a better prompt for sample rows, without a key
-  $ ratchet optimize --data rows.jsonl --prompt prompt.txt --scorer exact \\
-      --model openai/gpt-4o-mini --budget 200   the same on your rows
+  $ ratchet optimize --data rows.csv --prompt prompt.txt --scorer exact \\
+      --model ${exampleModel} --budget 200    the same on your rows
   $ ratchet demo                                a session on the sample container, without a key
   $ PORT=9000 ratchet dev                       the whole service on another port
   $ DATABASE_URL=postgres://… ratchet serve     the API beside your own Postgres
@@ -70,7 +71,7 @@ taskOptions(program.command('optimize').description('a better prompt for rows, w
   .addHelpText(
     'after',
     examplesOf(
-      'optimize --data rows.jsonl --prompt prompt.txt --scorer exact --model openai/gpt-4o-mini',
+      `optimize --data rows.csv --prompt prompt.txt --scorer exact --model ${exampleModel}`,
       'optimize --data rows.csv --prompt prompt.txt --input question --expected answer --budget 500',
       'optimize --data promptfooconfig.yaml',
     ),
@@ -135,7 +136,7 @@ program
     'after',
     examplesOf(
       'deploy ses_0123 --name support --gate gate.json',
-      'deploy best-prompt.txt --name support --model openai/gpt-4o-mini',
+      `deploy best-prompt.txt --name support --model ${exampleModel}`,
     ),
   )
   .action(deploy);
@@ -149,7 +150,7 @@ program
   )
   .option('--proposer <provider/model>', 'the model that writes prompts; default: the same')
   .option('--json', 'the checks as JSON')
-  .addHelpText('after', examplesOf('doctor http://127.0.0.1:8080 --model openai/gpt-4o-mini'))
+  .addHelpText('after', examplesOf(`doctor http://127.0.0.1:8080 --model ${exampleModel}`))
   .action(doctor);
 program
   .command('mcp')

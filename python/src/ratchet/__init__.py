@@ -1,6 +1,6 @@
 """Ratchet for Python: better prompts from data and a metric.
 
-best = ratchet.optimize(rows, "Classify: {{text}}", metric=score, model="openai/gpt-4o-mini")
+best = ratchet.optimize(rows, "Classify: {{text}}", metric=score, model="openai/gpt-6-luna")
 """
 
 from . import adapters

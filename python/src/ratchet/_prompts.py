@@ -32,10 +32,10 @@ def text_of(messages: Sequence[Message]) -> str:
 
 
 def model_of(name: Union[str, Mapping[str, Any]], argument: str = "model") -> Dict[str, Any]:
-    """`openai/gpt-4o-mini`; a name alone is a provider and its model; a dict is as in the API."""
+    """`openai/gpt-6-luna`; a name alone is a provider and its model; a dict is as in the API."""
     if isinstance(name, Mapping):
         return dict(name)
     if not isinstance(name, str) or not name:
-        raise ConfigurationError(f'{argument}: must be "provider/model", such as "openai/gpt-4o-mini"')
+        raise ConfigurationError(f'{argument}: must be "provider/model", such as "openai/gpt-6-luna"')
     provider, slash, model = name.partition("/")
     return {"provider": provider, "model": model if slash else name}

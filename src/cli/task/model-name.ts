@@ -1,4 +1,4 @@
-/** `openai/gpt-4o-mini`; a name alone is a provider and its model. */
+/** `openai/gpt-6-luna`; a name alone is a provider and its model. */
 export function modelOf(name: string): { provider: string; model: string } {
   const at = name.indexOf('/');
   return at < 0 ? { provider: name, model: name } : { provider: name.slice(0, at), model: name.slice(at + 1) };

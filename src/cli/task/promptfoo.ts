@@ -109,7 +109,7 @@ function messagesOf(text: string): Message[] {
   return [{ role: 'user', content: text }];
 }
 
-/** `openai:chat:gpt-4o-mini` as `openai/gpt-4o-mini`. */
+/** `openai:chat:gpt-6-luna` as `openai/gpt-6-luna`. */
 function modelOfProvider(file: PromptfooFile, given: unknown): string {
   const providers = given === undefined ? [] : Array.isArray(given) ? given : [given];
   if (providers.length !== 1) throw file.fault(`has ${providers.length} providers; name one model with --model`);

@@ -1,5 +1,6 @@
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
+import { exampleModelName } from '../../../../src/util/example-models.js';
 import { Field, Panel, Problem } from '../../ui/basics.js';
 import { change, draft } from './store.js';
 
@@ -89,7 +90,7 @@ function ModelField(props: {
         type="text"
         autocomplete="off"
         spellcheck={false}
-        placeholder="gpt-4o-mini"
+        placeholder={exampleModelName}
         value={props.value}
         onInput={(event) => props.onChange(event.currentTarget.value)}
       />

@@ -1,7 +1,7 @@
 """Optimizes the instructions of a DSPy program as a durable session.
 
 from ratchet.adapters import dspy
-better = dspy.optimize(program, trainset, metric, model="openai/gpt-4o-mini")
+better = dspy.optimize(program, trainset, metric, model="openai/gpt-6-luna")
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs a GEPAAdapter of the `gepa` package as a durable session.
 
 from ratchet.adapters import gepa
-result = gepa.optimize({"system": "…"}, trainset, valset, adapter, reflection_lm="openai/gpt-4o")
+result = gepa.optimize({"system": "…"}, trainset, valset, adapter, reflection_lm="openai/gpt-6-sol")
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 import { answers, startFakeContainer, type Behaviour } from '../../../support/fakes/container.js';
 import type { ModelRequest } from '../../../support/fakes/model.js';
+import { exampleModelName } from '../../../../src/util/example-models.js';
 import { gate } from '../../../support/gate.js';
 import { startModelWorld } from '../../../support/worlds/model.js';
 import { isProposal } from '../../../support/worlds/graph.js';
@@ -22,9 +23,9 @@ export const rows = countries.map((country) => ({
   expected: capitals[country]!,
 }));
 
-export const policy = { model: 'gpt-4.1-mini', provider: 'openai' };
+export const policy = { model: exampleModelName, provider: 'openai' };
 /** A model that answers when the world is released. */
-export const heldModel = 'gpt-4.1';
+export const heldModel = 'gpt-6-sol';
 /** The `env_name` of rollouts that end when the world is released. */
 export const heldSplit = 'validation';
 
