@@ -7,7 +7,8 @@ import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, intervalText, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
-import { modelOf } from '../task/model-name.js';
+import { checkModelName } from '../task/model-name.js';
+import { parametersOf, policyOf } from '../task/policy.js';
 import { readJsonOption, readProject, readPrompt } from '../task/task.js';
 
 export interface DeployOptions {
@@ -54,7 +55,10 @@ export async function sourceOf(from: string, model: string | undefined) {
         ? `${from}: has only placeholders, so there is nothing to serve`
         : `${from}: {{${placeholder}}} is inside a text, but callers send their input as a message of its own; put it into a user message that is only {{${placeholder}}}`,
     );
-  return { messages, policy: modelOf(model ?? (await readProject()).model ?? 'local') };
+  const project = await readProject();
+  const answering = model ?? project.model ?? 'local';
+  await checkModelName(answering, '--model');
+  return { messages, policy: policyOf(answering, parametersOf({}, project.policy ?? {}, answering)) };
 }
 
 function printGate({ gate }: Deployment): void {

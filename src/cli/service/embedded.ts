@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../../config.js';
-import { createLog } from '../../log.js';
+import { createCommandLog } from '../../log.js';
 import { startService, type Service } from '../../main.js';
 import { installRuntime } from '../../worker.js';
 import { Api } from './api.js';
@@ -16,9 +16,11 @@ export async function withEmbedded(
   stopped: string,
   use: (api: Api, service: Service) => Promise<void>,
 ): Promise<void> {
-  const log = createLog(config);
+  const ownLog = createCommandLog(config);
+  const { log } = ownLog;
   installRuntime(log);
   const service = await startService(config, { serve: true, work: true }, log);
+  ownLog.toFile();
   let stopping: Promise<void> | null = null;
   const stop = () => (stopping ??= service.stop());
   const grace = closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err, signal }) => {
@@ -34,7 +36,9 @@ export async function withEmbedded(
     await Promise.race([used, service.ended.catch(giveUp)]);
   } catch (error) {
     // Pending calls fail once the service stops.
-    if (!stopping) throw error;
+    if (stopping) return;
+    if (ownLog.isUsed()) note(`The service's log is in ${ownLog.file}`);
+    throw error;
   } finally {
     await stop();
     grace.uninstall();

@@ -1,5 +1,4 @@
 /** The task of a command: rows, prompt, scorer and model, from options or the project's file. */
-import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,10 +6,13 @@ import { z } from 'zod';
 import { ConfigError } from '../../config.js';
 import { unknownField } from '../../contracts/close-names.js';
 import type { Api } from '../service/api.js';
-import { modelOf } from './model-name.js';
+import { formatOf, openData } from './data-file.js';
+import { checkModelName } from './model-name.js';
+import { parametersOf, parametersSchema, type ParameterOptions } from './policy.js';
 import { note } from '../service/output.js';
 import { messagesIn, promptOfJson, promptOfText, type Prompt } from './prompt-file.js';
 import { readPromptfoo } from './promptfoo.js';
+import { taskRequest, type TaskRequest } from './requests.js';
 
 export const projectFile = 'ratchet.json';
 
@@ -23,25 +25,16 @@ const projectSchema = z.strictObject({
   expected: z.string().optional(),
   scorer: scorerField.optional(),
   model: z.string().optional(),
+  policy: parametersSchema.optional(),
   proposer: z.string().optional(),
   budget: z.number().int().min(1).optional(),
 });
 export type Project = z.infer<typeof projectSchema>;
 
 /** The options of `optimize` and `eval`; they win over the project's file. */
-export interface TaskOptions extends Omit<Project, 'scorer' | 'budget'> {
+export interface TaskOptions extends Omit<Project, 'scorer' | 'budget' | 'policy'>, ParameterOptions {
   scorer?: string;
   budget?: number;
-}
-
-/** Labels of the job, for lists. */
-export interface LabelOptions {
-  name?: string | undefined;
-  tag?: string[] | undefined;
-}
-
-export function labelsOf({ name, tag }: LabelOptions) {
-  return { ...(name !== undefined && { name }), ...(tag && { tags: tag }) };
 }
 
 /** The project's file in the current folder; empty without one. */
@@ -64,13 +57,35 @@ export function parseProject(text: string, file: string): Project {
   throw new ConfigError(`${file}: ${name}: ${unknownField(name, Object.keys(projectSchema.shape))}`);
 }
 
-export async function readTask({ scorer, ...options }: TaskOptions): Promise<ReadTask> {
-  const project = await readProject();
+/** The task of options and the project's file. Throws a ConfigError for a faulty one. */
+export async function readTask({ scorer, temperature, maxTokens, param, ...options }: TaskOptions): Promise<ReadTask> {
+  const project = await projectFor(options.data);
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const chosen = scorer === undefined ? {} : { scorer: await readScorer(scorer) };
   const task: Project = { ...project, ...given, ...chosen };
-  const { data = Object.keys(project).length === 0 ? await foundPromptfoo() : undefined } = task;
-  if (data === undefined || !/\.ya?ml$/.test(data)) return { ...task, messages: null, rows: null };
+  const read = await withPromptfoo(task, Object.keys(project).length > 0);
+  await checkModelName(read.model, '--model');
+  await checkModelName(read.proposer, '--proposer');
+  const asked = Object.fromEntries(
+    Object.entries({ temperature, maxTokens, param }).filter(([, value]) => value !== undefined),
+  );
+  const policy = parametersOf(asked, project.policy ?? {}, read.model ?? 'local');
+  return { ...read, policy };
+}
+
+const promptfooFile = /\.ya?ml$/;
+
+/** The project's file; a file of promptfoo that an option names takes its place. */
+async function projectFor(data: string | undefined): Promise<Project> {
+  const project = await readProject();
+  if (data === undefined || !promptfooFile.test(data) || Object.keys(project).length === 0) return project;
+  note(`Note: ${projectFile} is not used: --data names a file of promptfoo`);
+  return {};
+}
+
+async function withPromptfoo(task: Project, hasProject: boolean): Promise<ReadTask> {
+  const { data = hasProject ? undefined : await foundPromptfoo() } = task;
+  if (data === undefined || !promptfooFile.test(data)) return { ...task, messages: null, rows: null };
   const read = await readPromptfoo(data, task);
   for (const line of read.notes) note(`Note: ${data}: ${line}`);
   const { prompt: messages, rows, model, scorer: mapped, expected } = read;
@@ -118,16 +133,17 @@ export interface ReadTask extends Project {
 }
 
 /** The request's fields: the uploaded rows, the scorer, the models. */
-export async function taskFields(api: Api, task: ReadTask) {
-  const { data, rows, scorer = 'exact', model = 'local', proposer, input, expected } = task;
-  if (data === undefined) throw missing('--data FILE', 'rows as JSON, JSONL or CSV, or a promptfooconfig.yaml');
+export async function taskFields(api: Api, task: ReadTask): Promise<TaskRequest> {
+  const { rows } = task;
+  const data = dataOf(task);
   const { dataset_id: datasetId } = rows ? await uploadRows(api, rows) : await upload(api, data);
-  return {
-    dataset: { dataset_id: datasetId, ...(input && { input }), ...(expected && { expected }) },
-    scorer,
-    policy: modelOf(model),
-    ...(proposer && { proposer: modelOf(proposer) }),
-  };
+  return taskRequest(task, datasetId);
+}
+
+/** The file of the task's rows. */
+export function dataOf({ data }: ReadTask): string {
+  if (data === undefined) throw missing('--data FILE', 'rows as JSON, JSONL or CSV, or a promptfooconfig.yaml');
+  return data;
 }
 
 /** The prompt of a file. */
@@ -147,26 +163,12 @@ export function parsePrompt(file: string, path: string): Prompt {
   return messagesIn(text) ?? promptOfText(text);
 }
 
-const types: Record<string, string> = {
-  '.json': 'application/json',
-  '.jsonl': 'application/jsonl',
-  '.ndjson': 'application/jsonl',
-  '.csv': 'text/csv',
-};
-
-async function upload(api: Api, path: string): Promise<{ dataset_id: string; num_rows: number }> {
-  const type = types[extname(path).toLowerCase()];
-  if (!type) throw new ConfigError(`--data ${path}: must end in ${Object.keys(types).join(', ')}`);
-  const stream = createReadStream(path);
-  await new Promise<void>((resolve, reject) => {
-    stream.once('open', () => resolve());
-    stream.once('error', (error: Error) => reject(new ConfigError(`--data: ${error.message}`)));
-  });
-  return api.upload('/api/v1/datasets', type, stream);
+async function upload(api: Api, path: string): Promise<{ dataset_id: string }> {
+  return api.upload('/api/v1/datasets', formatOf(path).type, await openData(path));
 }
 
 function uploadRows(api: Api, rows: object[]): Promise<{ dataset_id: string }> {
-  return api.upload('/api/v1/datasets', types['.json']!, Readable.from([JSON.stringify(rows)]));
+  return api.upload('/api/v1/datasets', 'application/json', Readable.from([JSON.stringify(rows)]));
 }
 
 async function readText(path: string, option: string): Promise<string> {
