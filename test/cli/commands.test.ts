@@ -63,7 +63,7 @@ describe('optimize', () => {
     const id = /^Session (\S+): http/m.exec(err)![1]!;
     const forms = ['prompt.txt', 'json', 'promptfoo', 'langfuse', 'dspy', 'mlflow'];
     const exported = await Promise.all(forms.map((form) => ratchet('export', id, '--to', form)));
-    expect(exported.map((one) => one.code)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(exported.filter((one) => one.code !== 0)).toEqual([]);
     const [text, ...others] = exported.map((one) => one.out);
     expect(text).toBe(best);
     const [messages, promptfoo, langfuse, dspy, mlflow] = others.map((json) => JSON.parse(json));
@@ -207,9 +207,9 @@ describe('optimize', () => {
     });
     const more = ['--prompt', 'prompt.txt', '--budget', '60', '--temperature', '0.5', '--param', 'top_p=0.5'];
     const { code, err } = await ratchet('optimize', ...task, ...more, '--out', 'p.txt');
+    const bodies = on.world.model.requests.slice(calls).map(({ body }) => body as unknown as Record<string, unknown>);
     on.world.reset();
     expect({ code, err }).toMatchObject({ code: 0 });
-    const bodies = on.world.model.requests.slice(calls).map(({ body }) => body as unknown as Record<string, unknown>);
     expect(bodies.filter((body) => body['top_p'] === 0.5 && body['temperature'] === 0.5).length).toBeGreaterThan(20);
     expect(bodies.filter((body) => body['top_p'] === undefined).length).toBeGreaterThan(0);
   }, 60_000);

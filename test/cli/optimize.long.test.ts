@@ -118,3 +118,19 @@ test('uses a server that speaks OpenAI’s API, by OPENAI_BASE_URL and OPENAI_AP
     await world.close();
   }
 }, 200_000);
+
+test('a failed job leaves the terminal to the command, and its log is in a file', async () => {
+  const world = await startRowsWorld();
+  try {
+    world.model.reply(() => ({ status: 401, raw: '{"error":{"message":"no such key"}}' }));
+    Object.assign(env, { OPENAI_BASE_URL: world.model.url, OPENAI_API_KEY: 'sk-mine' });
+    expect(await ratchet('init')).toMatchObject({ code: 0 });
+    const { code, err } = await ratchet('optimize', '--model', 'openai/policy', '--out', 'best.txt');
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^ratchet: .*OPENAI_API_KEY/m) });
+    expect(err).not.toMatch(/^\{|^\s+at /m);
+    expect(readFileSync(join(folder, 'data/command.log'), 'utf8')).not.toBe('');
+    expect(err).toContain(join(folder, 'data/command.log'));
+  } finally {
+    await world.close();
+  }
+}, 200_000);

@@ -1,5 +1,4 @@
 /** What a command is about to spend: the estimate, its limits, and the question before it. */
-import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { ConfigError } from '../../config.js';
 import { minSeeds } from '../../core/search/split.js';
@@ -7,6 +6,8 @@ import { FailedJob } from '../service/errors.js';
 import { dollars, note, say, sayJson } from '../service/output.js';
 import type { Preview } from '../task/preview.js';
 
+/** The exit code of Ctrl-C. */
+const interrupted = 130;
 /** Upper estimates in dollars that need no question. */
 const unasked = 1;
 
@@ -86,13 +87,17 @@ function terminal(): ((question: string) => Promise<string>) | null {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
   return async (question) => {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
-    // Ctrl-C and Ctrl-D are no answer.
-    const closed = once(lines, 'close').then(() => {
+    lines.once('SIGINT', () => {
       note('');
-      return '';
+      process.exit(interrupted);
     });
     try {
-      return await Promise.race([lines.question(question), closed]);
+      return await lines.question(question);
+    } catch (error) {
+      if ((error as Error).name !== 'AbortError') throw error;
+      // Ctrl-D is no answer.
+      note('');
+      return '';
     } finally {
       lines.close();
     }
