@@ -128,7 +128,7 @@ describe('optimize', () => {
     expect(worse).toMatchObject({ code: 1, err: expect.stringContaining('b is worse') });
     const compared = await ratchet('compare', a!, b!, '--json');
     expect(JSON.parse(compared.out)).toMatchObject({ verdict: 'better', won: 40 });
-  }, 60_000);
+  }, 180_000);
 
   test.each([
     [{ card: 'team_green', refund: 'team_blue', password: 'team_red' }],

@@ -111,11 +111,14 @@ function changeOf(before: Prompt | null, best: Prompt): string {
 
 function printResults(state: SessionState, results: Results): void {
   const { stopped_by: stoppedBy, usage } = results;
+  const { rollouts_completed: rollouts } = state.progress;
+  // The error says it all.
+  if (state.status === 'failed' && rollouts === 0) return;
   say(verdictOf(results));
   const agreement = agreementText(results.judge_agreement);
   if (agreement !== null) say(agreement);
-  const { rollouts_completed: rollouts } = state.progress;
-  say(`${state.status} (${stoppedBy ?? 'running'}): ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
+  const reason = stoppedBy === null || stoppedBy === state.status ? '' : ` (${stoppedBy})`;
+  say(`${state.status}${reason}: ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
 }
 
 function verdictOf({ verdict, comparison, best_reward: best, best_candidate: bestCandidate }: Results): string {

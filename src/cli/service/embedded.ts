@@ -20,7 +20,6 @@ export async function withEmbedded(
   const { log } = ownLog;
   installRuntime(log);
   const service = await startService(config, { serve: true, work: true }, log);
-  ownLog.toFile();
   let stopping: Promise<void> | null = null;
   const stop = () => (stopping ??= service.stop());
   const grace = closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err, signal }) => {
@@ -32,11 +31,14 @@ export async function withEmbedded(
     process.exit(128 + constants.signals[signal]);
   });
   try {
+    ownLog.toFile();
     const used = use(new Api(service.url ?? '', service.apiKey ?? ''), service);
     await Promise.race([used, service.ended.catch(giveUp)]);
   } catch (error) {
     // Pending calls fail once the service stops.
     if (stopping) return;
+    await stop();
+    // Temporal's entries arrive late.
     if (ownLog.isUsed()) note(`The service's log is in ${ownLog.file}`);
     throw error;
   } finally {
