@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import type { Config } from './config.js';
 
@@ -23,9 +25,44 @@ const forPeople = {
   },
 };
 
+const largestFile = 10 * 1024 * 1024;
+
+/** A command's log: on stderr until `toFile`, which keeps the terminal for the command. */
+export interface CommandLog {
+  log: Logger;
+  file: string;
+  /** Whether the file has an entry of this command. */
+  isUsed(): boolean;
+  toFile(): void;
+}
+
+/** The log of a service that runs inside a command. */
+export function createCommandLog(config: Pick<Config, 'logLevel' | 'dataDir'>): CommandLog {
+  const file = join(config.dataDir, 'command.log');
+  const terminal = onStderr();
+  let kept: ReturnType<typeof pino.destination> | null = null;
+  let isUsed = false;
+  const toFile = () => {
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    kept = pino.destination({ dest: file, append: size <= largestFile, mode: 0o600, sync: true });
+  };
+  const write = (line: string) => {
+    isUsed = kept !== null;
+    (kept ?? terminal).write(line);
+  };
+  return { log: loggerOf(config, { write }), file, isUsed: () => isUsed, toFile };
+}
+
 /** The service's log on stderr: JSON lines, or plain lines on a terminal. Secrets are redacted. */
-export function createLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
+export function createLog(config: Pick<Config, 'logLevel'>): Logger {
+  return loggerOf(config, onStderr());
+}
+
+function onStderr(): { write(line: string): void } {
+  return process.stderr.isTTY ? forPeople : pino.destination(2);
+}
+
+function loggerOf({ logLevel }: Pick<Config, 'logLevel'>, destination: { write(line: string): void }): Logger {
   const redact = ['*.apiKey', '*.api_key', '*.authorization', '*.password', '*.secretKey', 'req.headers'];
-  const destination = process.stderr.isTTY ? forPeople : pino.destination(2);
   return pino({ level: logLevel, redact, serializers: { err: describe, error: describe } }, destination);
 }

@@ -1,6 +1,6 @@
 import { TimeoutError, withTimeout } from '../../src/clients/net/bounded.js';
 import { cutErrorText } from '../../src/clients/net/untrusted.js';
-import { callFailure, wordsOf } from '../../src/clients/models/call-failure.js';
+import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js';
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { valueAt } from '../../src/contracts/validation.js';
@@ -115,8 +115,7 @@ function scoredRow(row: Record<string, unknown>, column: string | null): ScoredR
 /** The cause of a model call without an answer, as the proxy would report it. */
 function failureOf({ provider, model }: PolicySpec, answer: Extract<ModelResult, { ok: false }>) {
   const { code, message, infrastructure, refused } = answer;
-  if (refused)
-    return callFailure({ provider, model, status: refused.status, code: null, message: wordsOf(refused.text) });
+  if (refused) return callFailure({ provider, model, ...refusalOf(refused) });
   if (isCallError(code)) return callFailure({ provider, model, status: 0, code, message });
   return cut({ code, message, infrastructure });
 }

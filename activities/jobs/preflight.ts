@@ -1,5 +1,5 @@
 import { limitName } from '../../src/clients/models/call-bound.js';
-import { callFailure, wordsOf } from '../../src/clients/models/call-failure.js';
+import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js';
 import { completeChat, providerRefusedKey, type ChatResult } from '../../src/clients/models/complete-chat.js';
 import type { BudgetSpec, JobSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -97,9 +97,7 @@ function lastingFailure({ policy, field }: CheckedModel, result: ChatResult) {
   if (!lastingCodes.has(code) && !(refused && lastingStatuses.has(refused.status))) return null;
   const failure = callFailure({
     ...{ provider: policy.provider, model: policy.model, field },
-    ...(refused
-      ? { status: refused.status, code: null, message: wordsOf(refused.text) }
-      : { status: 0, code, message }),
+    ...(refused ? refusalOf(refused) : { status: 0, code, message }),
   });
   return jobFailure(failure.code, failure.message, code === 'upstream_unreachable');
 }

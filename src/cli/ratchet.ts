@@ -57,6 +57,9 @@ program
   .option('--keep', 'keep the service running afterwards')
   .option('--provider <name>', 'provider of model calls', 'local')
   .option('--model <name>', 'model name')
+  .option('--max-cost <usd>', 'maximum dollars', amount)
+  .option('--dry-run', 'print the estimate and start nothing')
+  .option('-y, --yes', 'ask nothing before a large or unknown cost')
   .action(async (options: DemoOptions) => (await import('./commands/demo.js')).demo(options));
 program
   .command('init')
@@ -74,6 +77,7 @@ taskOptions(program.command('optimize').description('a better prompt for rows, w
       `optimize --data rows.csv --prompt prompt.txt --scorer exact --model ${exampleModel}`,
       'optimize --data rows.csv --prompt prompt.txt --input question --expected answer --budget 500',
       'optimize --data promptfooconfig.yaml',
+      'optimize --model openai/gpt-4o-mini --temperature 0 --max-cost 0.50 --dry-run',
     ),
   )
   .action(optimize);
@@ -120,7 +124,7 @@ program
   .command('compare')
   .description('whether B is better than A, seed by seed; exit code 1 if not')
   .argument('<a>', 'an evaluation, session, candidate or deployment')
-  .argument('<b>')
+  .argument('<b>', 'another one, which is compared with A')
   .option('--json', 'as JSON')
   .addHelpText('after', examplesOf('compare evl_0123 evl_4567', 'compare support-v1 support-v2 --json'))
   .action(compare);
@@ -177,6 +181,12 @@ function taskOptions(task: Command): Command {
     .option('--expected <column>', 'the column with the right answers')
     .option('--scorer <name|file.json>', 'how answers are scored; default exact')
     .option('--model <provider/model>', 'the model that answers; default local')
+    .option('--temperature <number>', 'temperature of the model that answers', number)
+    .option('--max-tokens <count>', 'maximum tokens of an answer', positive)
+    .option('--param <name=value...>', 'another parameter of the model that answers, such as top_p=0.9')
+    .option('--max-cost <usd>', 'maximum dollars', amount)
+    .option('--dry-run', 'print the estimate and the first request, and start nothing')
+    .option('-y, --yes', 'ask nothing before a large or unknown cost')
     .option('--name <name>', 'the name of the job in lists')
     .option('--tag <tag...>', 'tags of the job in lists')
     .option('--json', 'the result as JSON');
@@ -186,6 +196,12 @@ function positive(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError('must be a whole number above 0.');
   return number;
+}
+
+function amount(text: string): number {
+  const value = number(text);
+  if (value <= 0) throw new InvalidArgumentError('must be dollars above 0, such as 0.5.');
+  return value;
 }
 
 function number(text: string): number {

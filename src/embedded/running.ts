@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import { writeJsonFile } from './files.js';
 import { lives, processMark, type ProcessMark } from './process.js';
 
@@ -20,11 +21,20 @@ export interface RunningService {
 const folderOf = (cacheDir: string): string => join(cacheDir, 'services');
 const everyMs = 200;
 
-/** Announces the service of this process; the result takes it back. Throws if it cannot write. */
-export function announceService(cacheDir: string, service: Omit<RunningService, 'process' | 'since'>): () => void {
+/** Announces the service of this process; the result takes it back. */
+export function announceService(
+  cacheDir: string,
+  service: Omit<RunningService, 'process' | 'since'>,
+  log: Logger,
+): () => void {
   const mark = thisProcess();
-  const file = join(makeFolder(cacheDir), `${mark.pid}.json`);
-  writeJsonFile(file, { ...service, process: mark, since: Date.now() } satisfies RunningService);
+  const file = join(folderOf(cacheDir), `${mark.pid}.json`);
+  try {
+    makeFolder(cacheDir);
+    writeJsonFile(file, { ...service, process: mark, since: Date.now() } satisfies RunningService);
+  } catch (err) {
+    log.warn({ err }, 'commands in other folders will not find this service');
+  }
   return () => rmSync(file, { force: true });
 }
 

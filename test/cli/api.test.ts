@@ -88,3 +88,11 @@ test('an event stream that is refused is a failure of the API', async () => {
   server = await listen(createServer((_request, response) => response.writeHead(404).end('{"detail":"not found"}')));
   await expect(follow(new Api(server.url, 'key'))).rejects.toMatchObject({ status: 404 });
 });
+
+test.each([2, 5])('each of %d faulty fields is named once', (count) => {
+  const errors = Array.from({ length: count }, (_, at) => ({ pointer: `/field${at}`, message: `must be ${at}` }));
+  const shown = errors.slice(0, 3).map(({ pointer, message }) => `${pointer.slice(1)}: ${message}`);
+  const failure = new ApiFailure('POST /jobs', 422, { detail: `${shown.join('; ')}.`, errors });
+  expect(failure.errors).toEqual(errors);
+  for (const { message } of errors) expect(failure.message.split(message)).toHaveLength(2);
+});

@@ -46,11 +46,11 @@ async function ratchet(...args: string[]): Promise<{ code: number | null; out: s
   return { code, out: out(), err: err() };
 }
 
-/** Starts `optimize` on the sample project; returns its session after the second generation. */
+/** Starts `optimize` on the sample; returns its session after the second line of progress. */
 async function optimizeToTheMiddle(): Promise<string> {
   expect(await ratchet('init')).toMatchObject({ code: 0 });
   const { err } = start('optimize');
-  await until('the second generation has ended', () => err().includes('generation 2:'), 120);
+  await until('two tenths are done', () => err().split(', generation ').length > 2, 120);
   return /^Session (ses_\w+): http\S+\/#\/sessions\/\1$/m.exec(err())![1]!;
 }
 
@@ -114,6 +114,22 @@ test('uses a server that speaks OpenAI’s API, by OPENAI_BASE_URL and OPENAI_AP
     for (let rule = 0; rule < 4; rule += 1) expect(best).toContain(`rule-${rule}.`);
     const keys = new Set(world.model.requests.map(({ headers }) => headers.authorization));
     expect([...keys]).toEqual(['Bearer sk-mine']);
+  } finally {
+    await world.close();
+  }
+}, 200_000);
+
+test('a failed job leaves the terminal to the command, and its log is in a file', async () => {
+  const world = await startRowsWorld();
+  try {
+    world.model.reply(() => ({ status: 401, raw: '{"error":{"message":"no such key"}}' }));
+    Object.assign(env, { OPENAI_BASE_URL: world.model.url, OPENAI_API_KEY: 'sk-mine' });
+    expect(await ratchet('init')).toMatchObject({ code: 0 });
+    const { code, err } = await ratchet('optimize', '--model', 'openai/policy', '--out', 'best.txt');
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^ratchet: .*OPENAI_API_KEY/m) });
+    expect(err).not.toMatch(/^\{|^\s+at /m);
+    expect(readFileSync(join(folder, 'data/command.log'), 'utf8')).not.toBe('');
+    expect(err).toContain(join(folder, 'data/command.log'));
   } finally {
     await world.close();
   }

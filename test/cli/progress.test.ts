@@ -28,7 +28,7 @@ const showCursor = '\x1B[?25h';
 
 test('the bar shows rollouts, reward with its interval, and cost, and ends', async () => {
   const written = await onTerminal(fakeApi(async function* () {}));
-  expect(written).toContain('3/10 rollouts | best reward 0.500, estimate 0.550 (0.400 to 0.700), $0.0123');
+  expect(written).toContain('3/10 rollouts | estimate 0.550 (0.400 to 0.700), best reward 0.500, $0.0123');
   expect(written).toContain(showCursor);
 });
 
@@ -40,4 +40,24 @@ test('the bar ends when the service goes away', async () => {
   const written = await onTerminal(api);
   expect(written).toMatch(/gone$/);
   expect(written).toContain(showCursor);
+});
+
+test.each([[400], [null]])('without a terminal a search with a budget of %p rollouts gets ten lines', async (max) => {
+  process.stderr.isTTY = false;
+  const progress = { total_generations: 40, rollouts_completed: 3 };
+  const lines: string[] = [];
+  jest.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+  const generations = Array.from({ length: 40 }, (_, generation) => ({
+    ...{ type: 'generation_complete', seq: generation + 1 },
+    data: { ...state, generation, rollouts_completed: 10 * generation, cost_usd: 0 },
+  }));
+  const api = {
+    call: async () => ({ ...state, progress: { ...progress, max_rollouts: max } }),
+    async *follow() {
+      yield* generations;
+    },
+  };
+  await followSession(api as unknown as Api, 'ses_1');
+  expect(lines).toHaveLength(10);
+  expect(lines[0]).toMatch(/: estimate 0\.550 .* best reward 0\.500/);
 });

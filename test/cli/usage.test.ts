@@ -12,16 +12,18 @@ const ratchet = (...args: string[]) =>
   });
 
 test('a wrong command or option ends with 2 and names the one that was meant', async () => {
-  const [unknown, close, option, extra, help] = await Promise.all([
+  const [unknown, close, option, extra, nothing, help] = await Promise.all([
     ratchet('frobnicate'),
     ratchet('sevre'),
     ratchet('demo', '--modle', 'x'),
     ratchet('dev', 'now'),
+    ratchet('optimize', '--max-cost', '0'),
     ratchet('--help'),
   ]);
-  expect([unknown, close, option, extra, help].map(({ code }) => code)).toEqual([2, 2, 2, 2, 0]);
+  expect([unknown, close, option, extra, nothing, help].map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 0]);
   expect(unknown.err).toMatch(/frobnicate.*\n.*ratchet --help/);
   expect(close.err).toContain('serve');
   expect(option.err).toContain('--model');
+  expect(nothing.err).toContain('--max-cost');
   expect(help.out).toContain('Examples:');
 }, 60_000);

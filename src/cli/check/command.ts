@@ -1,18 +1,22 @@
 /** A prompt beside its version at another commit: the check of a pull request. */
-import { writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../../config.js';
 import { refusalsOf, type Gate } from './gate.js';
 import { commitOf, shortOf } from './git.js';
 import { measure, type Measured, type Measurement } from './measure.js';
 import { checkReport } from './report.js';
-import { versionAt } from './versions.js';
+import { versionAt, type Version } from './versions.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
+import { approve, requireWithin, sayPreview, sumOf } from '../commands/cost.js';
+import { coloured } from '../commands/diff.js';
 import type { EvaluateOptions } from '../commands/evaluate.js';
 import { decimal, intervalText, say, sayJson } from '../service/output.js';
+import { requireWritable, writeText } from '../task/output-file.js';
+import type { Preview } from '../task/preview.js';
 import { promptDiff } from '../task/prompt-file.js';
-import { promptOf, readTask } from '../task/task.js';
+import type { LabelOptions } from '../task/requests.js';
+import { promptOf, readTask, type ReadTask } from '../task/task.js';
 
 export interface CheckOptions extends EvaluateOptions, Gate {
   against: string;
@@ -32,7 +36,9 @@ export interface Check {
 
 /** Compares the prompt with its version at a commit, on the rows of now; fails by the gate. */
 export async function check(given: CheckOptions): Promise<void> {
-  const { against, report, json = false, name, tag, minReward, minImprovement, ...options } = given;
+  const { against, report, json = false, name, tag, minReward, minImprovement, ...costed } = given;
+  const { maxCost, dryRun = false, yes = false, ...options } = costed;
+  if (report !== undefined) await requireWritable(report, '--report');
   const task = await readTask(options);
   if (task.prompt === undefined) throw new ConfigError('--prompt FILE is needed: check compares two versions of it');
   const commit = await commitOf(against);
@@ -42,6 +48,10 @@ export async function check(given: CheckOptions): Promise<void> {
   const facts = { prompt: task.prompt, commit, diff };
   const isSame = base !== null && base.model === head.model && isDeepStrictEqual(base.prompt, head.prompt);
   if (isSame) return conclude({ ...facts, measured: null, refusals: [] }, { report, json });
+  const preview = await previewBoth(task, { head, base }, { name, tag });
+  if (maxCost !== undefined) requireWithin(preview.estimate, maxCost);
+  if (dryRun) return sayPreview(preview, json);
+  await approve(preview, { yes });
   // An interrupted command has no conclusion.
   await withService(async (api) => {
     const measured = await measure(api, task, { head, base }, { name, tag });
@@ -50,9 +60,21 @@ export async function check(given: CheckOptions): Promise<void> {
   });
 }
 
+/** The preview of the new version, with the rollouts and the cost of both. */
+async function previewBoth(
+  task: ReadTask,
+  { head, base }: { head: Version; base: Version | null },
+  labels: LabelOptions,
+): Promise<Preview> {
+  const { previewEvaluation } = await import('../task/preview.js');
+  const previewOf = ({ prompt, model = 'local' }: Version) => previewEvaluation({ ...task, model }, prompt, labels);
+  const after = await previewOf(head);
+  return base ? { ...after, estimate: sumOf([after, await previewOf(base)]) } : after;
+}
+
 /** Writes the report, prints the result, and fails if the gate refuses. */
 async function conclude(result: Check, { report, json }: { report: string | undefined; json: boolean }): Promise<void> {
-  if (report !== undefined) await writeFile(report, checkReport(result));
+  if (report !== undefined) await writeText(report, checkReport(result), '--report');
   if (json) sayJson(summaryOf(result));
   else printCheck(result);
   if (result.refusals.length > 0) throw new FailedJob(result.refusals.join('; '));
@@ -74,7 +96,7 @@ function summaryOf({ prompt, commit, diff, measured, refusals }: Check) {
 function printCheck({ prompt, commit, diff, measured }: Check): void {
   if (measured === null) return say(`${prompt} is as at ${shortOf(commit)}; nothing was evaluated.`);
   const { head, comparison } = measured;
-  if (diff !== null) say(diff);
+  if (diff !== null) say(coloured(diff));
   if (comparison === null)
     return say(`${prompt} is new: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows.`);
   const { difference, verdict, won, lost, tied } = comparison;

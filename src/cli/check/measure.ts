@@ -2,9 +2,11 @@ import type { z } from 'zod';
 import type { comparisonSchema } from '../../contracts/comparison.js';
 import type { Api } from '../service/api.js';
 import { evaluationEnd, evaluationResults, requireCompleted, startEvaluation } from '../commands/evaluate.js';
-import { modelOf } from '../task/model-name.js';
+import { inOptions } from '../task/faults.js';
+import { policyOf } from '../task/policy.js';
+import type { LabelOptions } from '../task/requests.js';
 import { note } from '../service/output.js';
-import { taskFields, type LabelOptions, type ReadTask } from '../task/task.js';
+import { taskFields, type ReadTask } from '../task/task.js';
 import type { Version } from './versions.js';
 
 /** What a version of the prompt reached. */
@@ -30,9 +32,10 @@ export async function measure(
   { head, base }: { head: Version; base: Version | null },
   labels: LabelOptions,
 ): Promise<Measurement> {
-  const fields = await taskFields(api, task);
+  const fields = await inOptions(() => taskFields(api, task));
   const evaluate = async ({ prompt, model }: Version): Promise<Measured> => {
-    const id = await startEvaluation(api, { ...fields, policy: modelOf(model ?? 'local') }, prompt, labels);
+    const policy = policyOf(model ?? 'local', task.policy);
+    const id = await inOptions(() => startEvaluation(api, { ...fields, policy }, prompt, labels));
     note(`Evaluation ${id}`);
     requireCompleted(id, await evaluationEnd(api, id));
     const { summary, results } = await evaluationResults(api, id);

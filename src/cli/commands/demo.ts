@@ -4,7 +4,6 @@ import type { z } from 'zod';
 import { startIntents } from '../../../examples/intents/container.js';
 import { createProviders } from '../../clients/models/providers.js';
 import { ConfigError, readConfig } from '../../config.js';
-import type { evaluationSchema } from '../../contracts/evaluations/evaluation.js';
 import type {
   sessionCreatedSchema,
   sessionPromptSchema,
@@ -17,39 +16,49 @@ import type { Api } from '../service/api.js';
 import { openBrowser } from '../service/browser.js';
 import { withEmbedded } from '../service/embedded.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, dollars, say } from '../service/output.js';
+import { decimal, dollars, note, say } from '../service/output.js';
+import type { Model } from '../task/model-name.js';
+import { confirmCost, estimateText, type CostOptions } from './cost.js';
+import {
+  evaluationBody,
+  generations,
+  maxRollouts,
+  planDemo,
+  populationSize,
+  sessionBody,
+  unseenSeeds,
+  type DemoPlan,
+} from './demo-plan.js';
+import { coloured } from './diff.js';
+import { evaluationEnd } from './evaluate.js';
 import { followSession } from './progress.js';
 import { promptDiff } from '../task/prompt-file.js';
 
-export interface DemoOptions {
+export interface DemoOptions extends CostOptions {
   keep?: boolean;
   provider: string;
   model?: string;
 }
 
-const generations = 8;
-const populationSize = 3;
-const minibatchSize = 12;
-const maxRollouts = 1_600;
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
-const trainSeeds = range(0, 240);
-const evaluationSeeds = range(240, 280);
-const unseenSeeds = range(300, 420);
-
 /** Improves the sample container's prompt, then compares baseline and winner on unseen seeds. */
-export async function demo({ keep = false, provider, model = 'local' }: DemoOptions): Promise<void> {
+export async function demo(options: DemoOptions): Promise<void> {
+  const { keep = false, provider, model = 'local', maxCost, dryRun = false, yes = false } = options;
   const startedAt = Date.now();
   const read = readConfig();
   // Own folder and ports: do not disturb a running service.
   const config = keep ? read : { ...read, dataDir: join(read.dataDir, 'demo'), port: 0, temporalPort: 0 };
   const fault = createProviders(config.env, { allowLocal: config.allowLocalProvider }).check(provider);
   if (fault) throw new ConfigError(`--provider ${provider}: ${fault}`);
+  const plan = await planDemo({ provider, model }, maxCost);
+  if (dryRun) return say(estimateText(plan.estimate));
+  note(estimateText(plan.estimate));
+  await confirmCost(plan.estimate, { yes });
   say(`Starting Postgres, Temporal and the service (data in ${config.dataDir}) …`);
   await withEmbedded(config, async (api, service) => {
     const container = await startIntents({ port: 0 });
     try {
       say(`API ${service.url}, Temporal UI ${service.temporalUi ?? 'off'}, sample container ${container.url}`);
-      const sessionId = await runMainJob(api, container.url, { provider, model }, startedAt);
+      const sessionId = await runMainJob(api, container.url, { provider, model }, plan, startedAt);
       if (keep || process.stdout.isTTY) await showSession(api, service, sessionId);
       else say(`\n${nextSteps}`);
     } finally {
@@ -75,7 +84,8 @@ async function showSession(api: Api, service: Service, sessionId: string): Promi
 async function runMainJob(
   api: Api,
   containerUrl: string,
-  policy: { provider: string; model: string },
+  policy: Model,
+  { sessionCost, evaluationCost }: DemoPlan,
   startedAt: number,
 ): Promise<string> {
   say(
@@ -84,22 +94,7 @@ async function runMainJob(
   const { session_id: sessionId } = await api.call<z.output<typeof sessionCreatedSchema>>(
     'POST',
     jobKinds.session.path,
-    {
-      policy_optimization: {
-        algorithm: 'gepa',
-        container_url: containerUrl,
-        policy,
-        gepa: {
-          population_size: populationSize,
-          generations,
-          minibatch_size: minibatchSize,
-          train_seeds: trainSeeds,
-          evaluation: { seeds: evaluationSeeds },
-        },
-        budget: { max_rollouts: maxRollouts },
-        max_concurrent: 8,
-      },
-    },
+    sessionBody(containerUrl, policy, sessionCost),
   );
   api.started.push(sessionId);
   const state = await followSession(api, sessionId);
@@ -114,23 +109,18 @@ async function runMainJob(
 
   say(`\nOffline evaluation of baseline and winner on ${unseenSeeds.length} seeds unseen by the session …`);
   const evaluate = async (candidateId: string | undefined) => {
-    const { job_id: jobId } = await api.call<{ job_id: string }>('POST', jobKinds.evaluation.path, {
-      container_url: containerUrl,
-      app_id: 'intents',
-      env_name: 'unseen',
-      seeds: unseenSeeds,
-      policy,
-      max_concurrent: 8,
-      candidate: { session_id: sessionId, candidate_id: candidateId },
-    });
-    const job = await api.ended<z.output<typeof evaluationSchema>>(`${jobKinds.evaluation.path}/${jobId}`);
+    const candidate = { session_id: sessionId, candidate_id: candidateId };
+    const body = evaluationBody(containerUrl, policy, candidate);
+    const { job_id: jobId } = await api.call<{ job_id: string }>('POST', jobKinds.evaluation.path, body);
+    const job = await evaluationEnd(api, jobId, evaluationCost);
     if (job.status !== 'completed')
       throw new FailedJob(`The evaluation ended as ${job.status}: ${job.error ?? 'no reason given'}`);
     return job.summary.mean_reward;
   };
   const [before, after] = await Promise.all([evaluate(baselineId), evaluate(state.best_candidate?.candidate_id)]);
 
-  if (results.best_prompt) say(`\n${promptDiff(original, results.best_prompt, ['baseline', 'winner']) ?? ''}`);
+  if (results.best_prompt)
+    say(`\n${coloured(promptDiff(original, results.best_prompt, ['baseline', 'winner']) ?? '')}`);
   say(`Mean reward on unseen seeds: baseline ${decimal(before)}, winner ${decimal(after)}`);
   const seconds = ((Date.now() - startedAt) / 1_000).toFixed(0);
   say(

@@ -10,7 +10,8 @@ import { FailedJob } from '../service/errors.js';
 import { decimal, intervalText, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
 import { anyFiles, type Files } from '../task/files.js';
-import { modelOf } from '../task/model-name.js';
+import { checkModelName } from '../task/model-name.js';
+import { parametersOf, policyOf } from '../task/policy.js';
 import { readJsonOption, readProject, readPrompt } from '../task/task.js';
 
 export interface DeployOptions {
@@ -61,7 +62,10 @@ export async function sourceOf(from: string, model: string | undefined, files: F
         ? `${from}: has only placeholders, so there is nothing to serve`
         : `${from}: {{${placeholder}}} is inside a text, but callers send their input as a message of its own; put it into a user message that is only {{${placeholder}}}`,
     );
-  return { messages, policy: modelOf(model ?? (await readProject(files)).model ?? 'local') };
+  const project = await readProject(files);
+  const answering = model ?? project.model ?? 'local';
+  await checkModelName(answering, '--model');
+  return { messages, policy: policyOf(answering, parametersOf({}, project.policy ?? {}, answering)) };
 }
 
 function printGate({ gate }: Deployment): void {

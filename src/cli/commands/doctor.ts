@@ -7,7 +7,7 @@ import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, say, sayJson } from '../service/output.js';
-import { modelOf } from '../task/model-name.js';
+import { checkModelName, modelOf } from '../task/model-name.js';
 import { readProject } from '../task/task.js';
 
 interface Check {
@@ -27,6 +27,8 @@ export async function doctor(
   const project = await readProject();
   const model = options.model ?? project.model ?? 'local';
   const proposer = options.proposer ?? project.proposer ?? model;
+  await checkModelName(model, '--model');
+  await checkModelName(proposer, '--proposer');
   await withService(async (api) => {
     const models = [...new Set([model, proposer])];
     const checks = [

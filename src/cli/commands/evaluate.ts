@@ -6,10 +6,13 @@ import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
+import { inOptions } from '../task/faults.js';
 import type { Prompt } from '../task/prompt-file.js';
-import { labelsOf, promptOf, readTask, taskFields, type LabelOptions, type TaskOptions } from '../task/task.js';
+import { evaluationRequest, type LabelOptions, type TaskRequest } from '../task/requests.js';
+import { promptOf, readTask, taskFields, type TaskOptions } from '../task/task.js';
+import { approve, requireWithin, sayPreview, type CostOptions } from './cost.js';
 
-export interface EvaluateOptions extends Omit<TaskOptions, 'budget' | 'proposer'>, LabelOptions {
+export interface EvaluateOptions extends Omit<TaskOptions, 'budget' | 'proposer'>, LabelOptions, CostOptions {
   json?: boolean;
 }
 
@@ -18,13 +21,19 @@ const { path } = jobKinds.evaluation;
 type Evaluation = z.output<typeof evaluationSchema>;
 
 /** Scores a prompt on all rows. */
-export async function evaluate({ json = false, name, tag, ...options }: EvaluateOptions): Promise<void> {
+export async function evaluate(given: EvaluateOptions): Promise<void> {
+  const { json = false, name, tag, maxCost, dryRun = false, yes = false, ...options } = given;
   const task = await readTask(options);
   const prompt = await promptOf(task);
+  const { previewEvaluation } = await import('../task/preview.js');
+  const preview = await previewEvaluation(task, prompt, { name, tag });
+  if (maxCost !== undefined) requireWithin(preview.estimate, maxCost);
+  if (dryRun) return sayPreview(preview, json);
+  await approve(preview, { yes });
   await withService(async (api) => {
-    const id = await startEvaluation(api, await taskFields(api, task), prompt, { name, tag });
+    const id = await inOptions(async () => startEvaluation(api, await taskFields(api, task), prompt, { name, tag }));
     noteJob(api, id);
-    const job = await evaluationEnd(api, id);
+    const job = await evaluationEnd(api, id, maxCost);
     if (json) sayJson(await evaluationResults(api, id));
     else {
       const { mean_reward: mean, num_successful: succeeded, num_failed: failed } = job.summary;
@@ -41,17 +50,30 @@ export async function evaluate({ json = false, name, tag, ...options }: Evaluate
 /** Starts an evaluation of a prompt; returns its id. */
 export async function startEvaluation(
   api: Api,
-  { proposer: _, ...fields }: Awaited<ReturnType<typeof taskFields>>,
-  { messages }: Prompt,
+  fields: TaskRequest,
+  prompt: Prompt,
   labels: LabelOptions,
 ): Promise<string> {
-  const body = { ...fields, candidate: { messages }, ...labelsOf(labels) };
-  return (await api.call<{ job_id: string }>('POST', path, body)).job_id;
+  return (await api.call<{ job_id: string }>('POST', path, evaluationRequest(fields, prompt, labels))).job_id;
 }
 
-/** The evaluation when it has ended. */
-export function evaluationEnd(api: Api, id: string): Promise<Evaluation> {
-  return api.ended<Evaluation>(`${path}/${id}`);
+/** Time between two reads of the cost. */
+const costMs = 1_000;
+
+/** The evaluation when it has ended; cancels one that has cost `maxCost` dollars. */
+export async function evaluationEnd(api: Api, id: string, maxCost = Infinity): Promise<Evaluation> {
+  const job = `${path}/${id}`;
+  let readAt = performance.now();
+  for await (const event of api.follow(`${job}/events`)) {
+    void event;
+    if (maxCost === Infinity || performance.now() - readAt < costMs) continue;
+    readAt = performance.now();
+    const { usage, status } = await api.call<Evaluation>('GET', job);
+    if (status !== 'running' || (usage.total_cost_usd ?? 0) < maxCost) continue;
+    note(`The evaluation has cost ${dollars(usage.total_cost_usd)}: --max-cost cancels it.`);
+    await api.call('POST', `${job}/cancel`);
+  }
+  return api.call<Evaluation>('GET', job);
 }
 
 export function evaluationResults(api: Api, id: string) {

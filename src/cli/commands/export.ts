@@ -1,6 +1,5 @@
 /** The best prompt or the rollouts of a job in the forms of other tools. */
 import { createWriteStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
@@ -15,6 +14,7 @@ import { tracesIn } from '../export/archive.js';
 import { langfuseBatches } from '../export/langfuse-traces.js';
 import { mlflowEvaluation, mlflowSession } from '../export/mlflow.js';
 import { note, say } from '../service/output.js';
+import { reasonOf, requireWritable, writeText } from '../task/output-file.js';
 import { promptText, type Prompt } from '../task/prompt-file.js';
 
 interface Source extends Prompt {
@@ -47,6 +47,7 @@ export async function exportJob(id: string, { to, out }: { to: Form; out?: strin
   const kind = kindOf(id);
   if (kind !== 'session' && (kind !== 'evaluation' || to in prompts))
     throw new ConfigError(`${id.slice(0, 100)} is no id of a session${to in prompts ? '' : ' or an evaluation'}`);
+  if (out !== undefined) await requireWritable(out, '--out');
   const path = `${jobKinds[kind].path}/${id}`;
   await withService(async (api) => {
     if (to === 'langfuse-traces') await writeLines(langfuseTraces(api, path), out);
@@ -81,13 +82,15 @@ async function* langfuseTraces(api: Api, path: string): AsyncGenerator<string> {
 
 async function write(text: string, out: string | undefined): Promise<void> {
   if (out === undefined) return say(text.trimEnd());
-  await writeFile(out, text);
+  await writeText(out, text, '--out');
   note(`Wrote ${out}.`);
 }
 
 async function writeLines(lines: AsyncIterable<string>, out: string | undefined): Promise<void> {
   if (out === undefined) return pipeline(Readable.from(lines), process.stdout, { end: false });
-  await pipeline(Readable.from(lines), createWriteStream(out));
+  await pipeline(Readable.from(lines), createWriteStream(out)).catch((error: unknown) => {
+    throw new FailedJob(`--out ${out} was not written: ${reasonOf(error)}`);
+  });
   note(`Wrote ${out}.`);
 }
 

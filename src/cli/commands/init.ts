@@ -1,7 +1,8 @@
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { access, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ConfigError } from '../../config.js';
 import { say } from '../service/output.js';
+import { reasonOf, writeText } from '../task/output-file.js';
 import { sampleFields, sampleOf } from '../task/sample.js';
 import { projectFile, type Project } from '../task/task.js';
 
@@ -24,11 +25,10 @@ export async function init(folder: string): Promise<void> {
     );
     if (exists) throw new ConfigError(`${path} exists already; name another folder: ratchet init FOLDER`);
   }
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(folder, name);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  }
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new ConfigError(`the folder ${folder} cannot be created: ${reasonOf(error)}`);
+  });
+  for (const [name, text] of Object.entries(files)) await writeText(join(folder, name), text, 'the sample');
   say(`Wrote ${Object.keys(files).join(', ')}${folder === '.' ? '' : ` to ${folder}`}.`);
   say(`Next: ${folder === '.' ? '' : `cd ${folder} && `}ratchet optimize`);
 }

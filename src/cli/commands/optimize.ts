@@ -1,27 +1,28 @@
-import { writeFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import type { sessionCreatedSchema, sessionResultsSchema } from '../../contracts/sessions/session.js';
+import type {
+  sessionCreatedSchema,
+  sessionResultsSchema,
+  sessionPromptSchema,
+} from '../../contracts/sessions/session.js';
+import { rolloutId } from '../../core/jobs/ids.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
-import { followSession, type SessionState } from './progress.js';
+import { inOptions } from '../task/faults.js';
+import { requireWritable, tryWrite } from '../task/output-file.js';
 import { promptDiff, promptText, type Prompt } from '../task/prompt-file.js';
-import { algorithms, defaultBudget } from '../task/search.js';
-import {
-  labelsOf,
-  promptOf,
-  readTask,
-  taskFields,
-  type LabelOptions,
-  type ReadTask,
-  type TaskOptions,
-} from '../task/task.js';
+import { sessionRequest, type LabelOptions, type SearchOptions } from '../task/requests.js';
+import type { Algorithm } from '../task/search.js';
+import { promptOf, readTask, taskFields, type ReadTask, type TaskOptions } from '../task/task.js';
+import { approve, sayPreview, type CostOptions } from './cost.js';
+import { coloured } from './diff.js';
+import { followSession, type SessionState } from './progress.js';
 
-export interface OptimizeOptions extends TaskOptions, LabelOptions {
-  algorithm: 'gepa' | 'mipro';
+export interface OptimizeOptions extends TaskOptions, LabelOptions, CostOptions {
+  algorithm: Algorithm;
   out: string;
   json?: boolean;
 }
@@ -30,13 +31,22 @@ type Results = z.output<typeof sessionResultsSchema>;
 
 /** Searches a better prompt on rows, and writes it. */
 export async function optimize(given: OptimizeOptions): Promise<void> {
-  const { algorithm, out, json = false, name, tag, ...options } = given;
+  const { algorithm, out, json = false, name, tag, maxCost, dryRun = false, yes = false, ...options } = given;
   const task = await readTask(options);
   const prompt = await promptOf(task);
+  const search = { algorithm, maxCost, name, tag };
+  const { previewSession } = await import('../task/preview.js');
+  const preview = await previewSession(task, prompt, search);
+  if (dryRun) return sayPreview(preview, json);
+  await requireWritable(out, '--out');
+  await approve(preview, { yes });
   await withService(async (api) => {
-    const created = await startSession(api, task, prompt, { algorithm, name, tag });
-    announce(api, created);
-    await report(api, created.session_id, { out, json, prompt, warned: created.warnings ?? [] });
+    const created = await inOptions(() => startSession(api, task, prompt, search));
+    noteJob(api, created.session_id);
+    const { warnings = [] } = created;
+    for (const warning of warnings) if (!preview.warnings.includes(warning)) note(`Note: ${warning}`);
+    const warned = [...preview.warnings, ...warnings];
+    await report(api, created.session_id, { out, json, prompt, warned });
   });
 }
 
@@ -47,23 +57,17 @@ export async function startSession(
   api: Api,
   task: ReadTask,
   prompt: Prompt,
-  { algorithm, ...labels }: LabelOptions & { algorithm: 'gepa' | 'mipro' },
+  options: SearchOptions,
 ): Promise<CreatedSession> {
-  return api.call<CreatedSession>('POST', jobKinds.session.path, {
-    policy_optimization: {
-      algorithm,
-      ...(await taskFields(api, task)),
-      initial_prompt: prompt,
-      [algorithm]: algorithms[algorithm],
-      budget: { max_rollouts: task.budget ?? defaultBudget },
-    },
-    ...labelsOf(labels),
-  });
+  const body = sessionRequest(await taskFields(api, task), task, prompt, options);
+  return api.call<CreatedSession>('POST', jobKinds.session.path, body);
 }
 
 interface ReportOptions {
+  /** Null: the prompt is not written. */
   out: string | null;
   json: boolean;
+  /** The prompt before the search; null: the session's baseline. */
   prompt: Prompt | null;
   /** Warnings that the user has seen. */
   warned: readonly string[];
@@ -72,36 +76,49 @@ interface ReportOptions {
 /** Follows a session to its end and prints its result. */
 export async function report(api: Api, sessionId: string, { out, json, prompt, warned }: ReportOptions): Promise<void> {
   const state = await followSession(api, sessionId);
-  const results = await api.call<Results>('GET', `${jobKinds.session.path}/${sessionId}/results`);
-  const best = results.best_prompt;
-  if (best && out !== null) await writeFile(out, promptText(best, out));
+  const path = `${jobKinds.session.path}/${sessionId}`;
+  const results = await api.call<Results>('GET', `${path}/results`);
+  const { best_prompt: best } = results;
+  const unwritten = best && out !== null ? await tryWrite(out, promptText(best, out), '--out') : null;
   if (json) sayJson(results);
-  else printResults(state, results, prompt, out);
+  else {
+    const before = prompt ?? (best && (await baselineOf(api, path, sessionId, state)));
+    if (best) say(changeOf(before, best));
+    if (best && unwritten !== null) say(promptText(best, out!).trimEnd());
+    printResults(state, results);
+  }
   for (const warning of state.warnings) if (!warned.includes(warning)) note(`Note: ${warning}`);
+  if (best && out !== null && unwritten === null && !json) say(`The best prompt is in ${out}.`);
+  const others = `ratchet export ${sessionId} --to prompt.txt --out FILE`;
+  if (unwritten !== null) throw new FailedJob(`${unwritten}. The prompt is above, and in: ${others}`);
+  if (best && out === null) note(`Write the best prompt to a file: ${others}`);
   if (state.status === 'failed') throw new FailedJob(`The session ${sessionId} failed: ${state.error}`);
 }
 
-function announce(api: Api, { session_id: id, split, estimate, warnings }: CreatedSession): void {
-  noteJob(api, id);
-  if (split) {
-    const parts = `${split.train.length} train, ${split.evaluation.length} evaluation, ${split.heldout.length} held-out`;
-    note(`Split: ${parts} rows`);
-  }
-  const { rollouts, cost_usd: cost } = estimate;
-  const range = cost ? `${dollars(cost.low)} to ${dollars(cost.high)}, probably ${dollars(cost.likely)}` : 'unknown';
-  note(`At most ${rollouts} rollouts; cost: ${range}`);
-  for (const warning of warnings ?? []) note(`Note: ${warning}`);
+/** The prompt of the session's first rollout; null: it has none. */
+async function baselineOf(api: Api, path: string, id: string, { candidates }: SessionState): Promise<Prompt | null> {
+  if (!candidates.some((candidate) => candidate.is_baseline)) return null;
+  const query = new URLSearchParams({ correlation_id: rolloutId(id, 0) }).toString();
+  const prompt = await api.call<z.output<typeof sessionPromptSchema>>('GET', `${path}/prompt?${query}`);
+  return prompt.messages.length === 0 ? null : prompt;
 }
 
-function printResults(state: SessionState, results: Results, before: Prompt | null, out: string | null): void {
-  const { best_prompt: best, stopped_by: stoppedBy, usage } = results;
-  if (before && best) say(promptDiff(before, best, ['before', 'best']) ?? 'The prompt is unchanged.');
+function changeOf(before: Prompt | null, best: Prompt): string {
+  if (before === null) return promptText(best, '').trimEnd();
+  const diff = promptDiff(before, best, ['before', 'best']);
+  return diff === null ? 'The prompt is unchanged.' : coloured(diff);
+}
+
+function printResults(state: SessionState, results: Results): void {
+  const { stopped_by: stoppedBy, usage } = results;
+  const { rollouts_completed: rollouts } = state.progress;
+  // The error says it all.
+  if (state.status === 'failed' && rollouts === 0) return;
   say(verdictOf(results));
   const agreement = agreementText(results.judge_agreement);
   if (agreement !== null) say(agreement);
-  const { rollouts_completed: rollouts } = state.progress;
-  say(`${state.status} (${stoppedBy ?? 'running'}): ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
-  if (best && out !== null) say(`The best prompt is in ${out}.`);
+  const reason = stoppedBy === null || stoppedBy === state.status ? '' : ` (${stoppedBy})`;
+  say(`${state.status}${reason}: ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
 }
 
 function verdictOf({ verdict, comparison, best_reward: best, best_candidate: bestCandidate }: Results): string {

@@ -10,7 +10,13 @@ export type SessionState = z.output<typeof sessionSchema>;
 /** Time between two reads of the state while a bar shows it. */
 const refreshMs = 500;
 
-/** Follows a session to its end: a live bar on a terminal, elsewhere a line for each generation. */
+/** Parts of the search with a line each, where no bar is shown. */
+const shownParts = 10;
+
+/**
+ * Follows a session to its end: a live bar on a terminal, elsewhere a line for each tenth of the
+ * budget.
+ */
 export async function followSession(api: Api, sessionId: string): Promise<SessionState> {
   const path = `${jobKinds.session.path}/${sessionId}`;
   const read = () => api.call<SessionState>('GET', path);
@@ -26,6 +32,7 @@ export async function followSession(api: Api, sessionId: string): Promise<Sessio
   if (isLive) bar.start(total, state.progress.rollouts_completed, { text: textOf(state) });
   try {
     let readAt = Date.now();
+    let shown: number | null = null;
     for await (const event of api.follow(`${path}/events`)) {
       if (isLive && Date.now() - readAt > refreshMs) {
         state = await read();
@@ -34,9 +41,12 @@ export async function followSession(api: Api, sessionId: string): Promise<Sessio
       }
       if (isLive || event.type !== 'generation_complete') continue;
       const { generation, rollouts_completed: rollouts, cost_usd } = event.data;
-      note(
-        `  generation ${generation}: ${rollouts} rollouts, ${textOf({ ...event.data, usage: { total_cost_usd: cost_usd } })}`,
-      );
+      const share = total > 0 ? rollouts / total : generation / state.progress.total_generations;
+      const part = Math.min(shownParts - 1, Math.floor(shownParts * share));
+      if (part === shown) continue;
+      shown = part;
+      const text = textOf({ ...event.data, usage: { total_cost_usd: cost_usd } });
+      note(`  ${rollouts}${total > 0 ? `/${total}` : ''} rollouts, generation ${generation}: ${text}`);
     }
     state = await read();
     if (isLive) show();
@@ -55,6 +65,6 @@ function textOf({
   usage: Pick<SessionState['usage'], 'total_cost_usd'>;
 }) {
   const range = interval ? ` (${decimal(interval.low)} to ${decimal(interval.high)})` : '';
-  const expected = estimate === null ? '' : `, estimate ${decimal(estimate)}${range}`;
-  return `best reward ${decimal(best)}${expected}, ${dollars(usage.total_cost_usd)}`;
+  const expected = estimate === null ? '' : `estimate ${decimal(estimate)}${range}, `;
+  return `${expected}best reward ${decimal(best)}, ${dollars(usage.total_cost_usd)}`;
 }

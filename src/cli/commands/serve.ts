@@ -29,11 +29,15 @@ export async function serve(roles: Roles, { processes = 1, opens = false }: Serv
   const separateWorker = roles.serve && roles.work;
   if (!separateWorker) installRuntime(log);
   const service = await startService(config, { ...roles, processes }, log, { separateWorker });
-  const withdraw = separateWorker && announced(config, service, log);
+  const { cacheDir, dataDir } = config;
+  const { url, apiKey } = service;
+  const withdraw = separateWorker
+    ? announceService(cacheDir, { url: url!, apiKey: apiKey!, dataDir, kind: 'service' }, log)
+    : () => undefined;
   const skip = cluster.isWorker ? signalsOfParent : [];
   const { close } = closeWithGrace({ delay: shutdownMs, logger: log, skip }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an error');
-    if (withdraw) withdraw();
+    withdraw();
     await service.stop();
   });
   if (cluster.isWorker) joinParent(service, close);
@@ -44,16 +48,6 @@ export async function serve(roles: Roles, { processes = 1, opens = false }: Serv
   } catch (error) {
     await service.stop();
     throw error;
-  }
-}
-
-/** Tells this user's commands in any folder where the service is. */
-function announced({ cacheDir, dataDir }: Config, { url, apiKey }: Service, log: Logger): () => void {
-  try {
-    return announceService(cacheDir, { url: url!, apiKey: apiKey!, dataDir, kind: 'service' });
-  } catch (err) {
-    log.warn({ err }, 'commands in other folders will not find this service');
-    return () => undefined;
   }
 }
 

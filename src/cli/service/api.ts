@@ -20,13 +20,18 @@ interface Problem {
 /** Longest quotation of an answer that is not an error of the API. */
 const quoted = 200;
 
-/** An error response: its detail, and the faulty fields. */
+/** Faulty fields that the detail of an error names. */
+const named = 3;
+
+/** An error response: its detail, and the faulty fields that the detail leaves out. */
 export class ApiFailure extends Error {
   readonly status: number;
+  readonly errors: readonly { pointer: string; message: string }[];
   constructor(call: string, status: number, { detail, errors = [] }: Problem) {
-    const lines = errors.map(({ pointer, message }) => `\n  ${pointer} ${message}`);
+    const lines = errors.slice(named).map(({ pointer, message }) => `\n  ${pointer} ${message}`);
     super(`${call}: ${status} ${detail ?? 'without a reason'}${lines.join('')}`);
     this.status = status;
+    this.errors = errors;
   }
 }
 

@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../../config.js';
 import { announceService, unused } from '../../embedded/running.js';
-import { createLog } from '../../log.js';
+import { createCommandLog } from '../../log.js';
 import { startService, type Service } from '../../main.js';
 import { installRuntime, uninstallRuntime } from '../../worker.js';
 import { Api } from './api.js';
@@ -16,7 +16,8 @@ const shutdownMs = 30_000;
  * of them.
  */
 export async function withEmbedded(config: Config, use: (api: Api, service: Service) => Promise<void>): Promise<void> {
-  const log = createLog(config);
+  const ownLog = createCommandLog(config);
+  const { log } = ownLog;
   installRuntime(log);
   const service = await startService(config, { serve: true, work: true }, log).catch(async (error: unknown) => {
     // Without a worker nothing else ends the runtime, and the process would go on.
@@ -24,9 +25,8 @@ export async function withEmbedded(config: Config, use: (api: Api, service: Serv
     throw error;
   });
   const { url, apiKey } = service;
-  const withdraw = announceService(config.cacheDir, {
-    ...{ url: url ?? '', apiKey: apiKey ?? '', dataDir: config.dataDir, kind: 'command' },
-  });
+  const { cacheDir, dataDir } = config;
+  const withdraw = announceService(cacheDir, { url: url!, apiKey: apiKey!, dataDir, kind: 'command' }, log);
   let stopping: Promise<void> | null = null;
   const stop = () => {
     withdraw();
@@ -38,12 +38,18 @@ export async function withEmbedded(config: Config, use: (api: Api, service: Serv
     await stop();
   });
   try {
+    ownLog.toFile();
     await interruptible(
-      new Api(url ?? '', apiKey ?? ''),
+      new Api(url!, apiKey!),
       (api) => Promise.race([use(api, service), service.ended.catch(giveUp)]),
       stop,
     );
-    await lastUser(config.cacheDir);
+    await lastUser(cacheDir);
+  } catch (error) {
+    await stop();
+    // Temporal's entries arrive late.
+    if (ownLog.isUsed()) note(`The service's log is in ${ownLog.file}`);
+    throw error;
   } finally {
     await stop();
     grace.uninstall();

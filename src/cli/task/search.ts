@@ -6,3 +6,5 @@ export const algorithms = {
   gepa: { population_size: 2, generations: 200 },
   mipro: { num_candidates: 10 },
 };
+
+export type Algorithm = keyof typeof algorithms;

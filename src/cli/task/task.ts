@@ -6,11 +6,14 @@ import { z } from 'zod';
 import { ConfigError } from '../../config.js';
 import { unknownField } from '../../contracts/close-names.js';
 import type { Api } from '../service/api.js';
+import { formatOf, openData } from './data-file.js';
 import { anyFiles, type Files } from './files.js';
-import { modelOf } from './model-name.js';
+import { checkModelName } from './model-name.js';
+import { parametersOf, parametersSchema, type ParameterOptions } from './policy.js';
 import { note } from '../service/output.js';
 import { messagesIn, promptOfJson, promptOfText, type Prompt } from './prompt-file.js';
 import { readPromptfoo } from './promptfoo.js';
+import { taskRequest, type TaskRequest } from './requests.js';
 
 export const projectFile = 'ratchet.json';
 
@@ -23,25 +26,16 @@ const projectSchema = z.strictObject({
   expected: z.string().optional(),
   scorer: scorerField.optional(),
   model: z.string().optional(),
+  policy: parametersSchema.optional(),
   proposer: z.string().optional(),
   budget: z.number().int().min(1).optional(),
 });
 export type Project = z.infer<typeof projectSchema>;
 
 /** The options of `optimize` and `eval`; they win over the project's file. */
-export interface TaskOptions extends Omit<Project, 'scorer' | 'budget'> {
+export interface TaskOptions extends Omit<Project, 'scorer' | 'budget' | 'policy'>, ParameterOptions {
   scorer?: string;
   budget?: number;
-}
-
-/** Labels of the job, for lists. */
-export interface LabelOptions {
-  name?: string | undefined;
-  tag?: string[] | undefined;
-}
-
-export function labelsOf({ name, tag }: LabelOptions) {
-  return { ...(name !== undefined && { name }), ...(tag && { tags: tag }) };
 }
 
 /** The project's file in the current folder; empty without one. */
@@ -61,20 +55,41 @@ export function parseProject(text: string, file: string): Project {
   throw new ConfigError(`${file}: ${name}: ${unknownField(name, Object.keys(projectSchema.shape))}`);
 }
 
-/** The task of the options and the project's file, which only `files` may name. */
-export async function readTask({ scorer, ...options }: TaskOptions, files: Files = anyFiles): Promise<ReadTask> {
-  const project = await readProject(files);
+/** The task of options and the project's file, which only `files` may name. */
+export async function readTask(
+  { scorer, temperature, maxTokens, param, ...options }: TaskOptions,
+  files: Files = anyFiles,
+): Promise<ReadTask> {
+  const project = await projectFor(options.data, files);
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const chosen = scorer === undefined ? {} : { scorer: await readScorer(scorer, files) };
-  const task = { ...project, ...given, ...chosen, files };
+  const task: Project = { ...project, ...given, ...chosen };
   for (const field of ['data', 'prompt'] as const)
     if (task[field] !== undefined) await files.check(task[field], `--${field}`);
-  const { data = Object.keys(project).length === 0 ? await foundPromptfoo() : undefined } = task;
-  if (data === undefined) throw missing('--data FILE', 'rows as JSON, JSONL or CSV, or a promptfooconfig.yaml');
-  if (!/\.ya?ml$/.test(data)) {
-    typeOf(data);
-    return { ...task, data, messages: null, rows: null };
-  }
+  const read = await withPromptfoo(task, Object.keys(project).length > 0, files);
+  if (!read.rows) formatOf(dataOf(read));
+  await checkModelName(read.model, '--model');
+  await checkModelName(read.proposer, '--proposer');
+  const asked = Object.fromEntries(
+    Object.entries({ temperature, maxTokens, param }).filter(([, value]) => value !== undefined),
+  );
+  const policy = parametersOf(asked, project.policy ?? {}, read.model ?? 'local');
+  return { ...read, policy };
+}
+
+const promptfooFile = /\.ya?ml$/;
+
+/** The project's file; a file of promptfoo that an option names takes its place. */
+async function projectFor(data: string | undefined, files: Files): Promise<Project> {
+  const project = await readProject(files);
+  if (data === undefined || !promptfooFile.test(data) || Object.keys(project).length === 0) return project;
+  note(`Note: ${projectFile} is not used: --data names a file of promptfoo`);
+  return {};
+}
+
+async function withPromptfoo(task: Project, hasProject: boolean, files: Files): Promise<ReadTask> {
+  const { data = hasProject ? undefined : await foundPromptfoo() } = task;
+  if (data === undefined || !promptfooFile.test(data)) return { ...task, files, messages: null, rows: null };
   const read = await readPromptfoo(data, task, files);
   for (const line of read.notes) note(`Note: ${data}: ${line}`);
   const { prompt: messages, rows, model, scorer: mapped, expected } = read;
@@ -83,7 +98,7 @@ export async function readTask({ scorer, ...options }: TaskOptions, files: Files
     ...(mapped && { scorer: mapped }),
     ...(expected && { expected }),
   };
-  return { ...task, data, messages, rows, ...mappedFields };
+  return { ...task, files, data, messages, rows, ...mappedFields };
 }
 
 /** promptfoo's file in the current folder. */
@@ -119,7 +134,6 @@ export async function readJsonOption(
 
 /** A task with the contents of its files. */
 export interface ReadTask extends Project {
-  data: string;
   files: Files;
   /** Null: `prompt` names its file. */
   messages: Prompt | null;
@@ -128,15 +142,17 @@ export interface ReadTask extends Project {
 }
 
 /** The request's fields: the uploaded rows, the scorer, the models. */
-export async function taskFields(api: Api, task: ReadTask) {
-  const { files, data, rows, scorer = 'exact', model = 'local', proposer, input, expected } = task;
-  const { dataset_id: datasetId } = rows ? await uploadRows(api, rows) : await upload(api, data, files);
-  return {
-    dataset: { dataset_id: datasetId, ...(input && { input }), ...(expected && { expected }) },
-    scorer,
-    policy: modelOf(model),
-    ...(proposer && { proposer: modelOf(proposer) }),
-  };
+export async function taskFields(api: Api, task: ReadTask): Promise<TaskRequest> {
+  const { rows } = task;
+  const data = dataOf(task);
+  const { dataset_id: datasetId } = rows ? await uploadRows(api, rows) : await upload(api, data, task.files);
+  return taskRequest(task, datasetId);
+}
+
+/** The file of the task's rows. */
+export function dataOf({ data }: ReadTask): string {
+  if (data === undefined) throw missing('--data FILE', 'rows as JSON, JSONL or CSV, or a promptfooconfig.yaml');
+  return data;
 }
 
 /** The prompt of a file. */
@@ -159,26 +175,12 @@ export function parsePrompt(file: string, path: string): Prompt {
   return messagesIn(text) ?? promptOfText(text);
 }
 
-const types: Record<string, string> = {
-  '.json': 'application/json',
-  '.jsonl': 'application/jsonl',
-  '.ndjson': 'application/jsonl',
-  '.csv': 'text/csv',
-};
-
-/** The media type of a file of rows, by its ending. */
-function typeOf(path: string): string {
-  const type = types[extname(path).toLowerCase()];
-  if (!type) throw new ConfigError(`--data ${path}: must end in ${Object.keys(types).join(', ')}`);
-  return type;
-}
-
-async function upload(api: Api, path: string, files: Files): Promise<{ dataset_id: string; num_rows: number }> {
-  return api.upload('/api/v1/datasets', typeOf(path), await files.open(path, '--data'));
+async function upload(api: Api, path: string, files: Files): Promise<{ dataset_id: string }> {
+  return api.upload('/api/v1/datasets', formatOf(path).type, await openData(path, files));
 }
 
 function uploadRows(api: Api, rows: object[]): Promise<{ dataset_id: string }> {
-  return api.upload('/api/v1/datasets', types['.json']!, Readable.from([JSON.stringify(rows)]));
+  return api.upload('/api/v1/datasets', 'application/json', Readable.from([JSON.stringify(rows)]));
 }
 
 function parseJson(text: string, where: string): unknown {

@@ -40,7 +40,7 @@ export function callFailure({
   if (code === providerRefusedKey || code === 'provider_not_usable') {
     const why = code === providerRefusedKey ? ' with 401: the provider refused the key' : detail;
     const remedy =
-      provider === 'local' ? 'Use another provider.' : `Check ${keySetting(provider)} and restart the service.`;
+      provider === 'local' ? 'Use another provider.' : `Check ${keySetting(provider)}, and start Ratchet again.`;
     return { code, message: `${call}${sentence(why)} ${remedy}`, infrastructure, systemic: true };
   }
   if (code !== null && noAnswer.has(code)) {
@@ -51,7 +51,7 @@ export function callFailure({
     const remedy = 'Lower max_tokens.';
     return { code, message: `${call}${sentence(detail)} ${remedy}`, infrastructure: false, systemic: false };
   }
-  const { name, remedy } = meaningOf(status, provider, field);
+  const { name, remedy } = meaningOf({ status, code, provider, field });
   return {
     code: name,
     message: `${call} with ${status}${sentence(detail)} ${remedy}`,
@@ -63,12 +63,23 @@ export function callFailure({
 /** Statuses for a request that the provider cannot accept; another prompt may work. */
 const faultsOfRequest = new Set([400, 413, 422]);
 
-function meaningOf(status: number, provider: string, field: string): { name: string; remedy: string } {
+/** A provider's code of a 429 that no waiting ends. */
+const quotaSpent = 'insufficient_quota';
+
+function meaningOf({
+  status,
+  code,
+  provider,
+  field,
+}: Pick<FailedCall, 'status' | 'code' | 'provider'> & { field: string }): { name: string; remedy: string } {
   if (status === 403) {
     return { name: 'provider_refused', remedy: `Check that the key in ${keySetting(provider)} may use this model.` };
   }
   if (status === 404) {
     return { name: 'model_not_found', remedy: `Check ${field}, and ${urlSetting(provider)} if you set it.` };
+  }
+  if (status === 429 && code === quotaSpent) {
+    return { name: 'provider_busy', remedy: 'Add credit, or raise the quota of your account at the provider.' };
   }
   if (status === 429) {
     return { name: 'provider_busy', remedy: 'Lower max_concurrent, or raise your limit at the provider.' };
@@ -81,8 +92,21 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
+/** Status, code and words of a refusal by its body; of codes only one that changes the remedy. */
+export function refusalOf({
+  status,
+  text,
+}: {
+  status: number;
+  text: string;
+}): Pick<FailedCall, 'status' | 'code' | 'message'> {
+  const error = errorIn(text);
+  const isSpent = error?.['code'] === quotaSpent || error?.['type'] === quotaSpent;
+  return { status, code: isSpent ? quotaSpent : null, message: wordsOf(text) };
+}
+
 /** The provider's own words in an answer's body; null: none. */
-export function wordsOf(body: string): string | null {
+function wordsOf(body: string): string | null {
   const words = errorIn(body)?.['message'] ?? body.trim();
   return typeof words === 'string' && words !== '' ? words : null;
 }

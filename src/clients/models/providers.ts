@@ -236,6 +236,6 @@ function configure(name: string, env: Record<string, string | undefined>): Confi
   const endpoint = { name, url: `${baseUrl}/chat/completions`, apiKey };
   const lacksKey = !apiKey && !ownUrl && known[name]?.needsKey;
   const setting = keySetting(name);
-  const fault = `The provider "${name}" has no key; set one of your organization, or ${setting} and restart the service.`;
+  const fault = `The provider "${name}" has no key; set ${setting} and start Ratchet again, or set a key of your organization.`;
   return { endpoint, fault: lacksKey ? fault : null };
 }

@@ -1,6 +1,6 @@
 /** Scorers of a model's outputs for rows: requests and the stored form. */
 import { z } from 'zod';
-import { unknownField } from '../close-names.js';
+import { closestName, unknownField } from '../close-names.js';
 import { policySchema } from '../common.js';
 import { fieldWeights, rubricSchema, verifierSchema, type Rubric, type ScoredVerifier } from '../scoring/verifier.js';
 import { withoutNulls } from '../nulls.js';
@@ -154,7 +154,10 @@ function withShortForm<Form extends z.ZodDiscriminatedUnion>(schema: Form, names
         if (keys) continue;
         // The text names a type that does not exist, or one that needs more fields.
         const isText = typeof given === 'string' && !names.split(', ').includes(given);
-        ctx.addIssue({ code: 'custom', path: isText ? [] : issue.path, message: issue.message });
+        const wrong = issue.code === 'invalid_union' && issue.path.join('.') === 'type' ? asObject(full)?.['type'] : null;
+        const meant = typeof wrong === 'string' ? closestName(wrong, types) : null;
+        const message = meant === null ? issue.message : `${issue.message}; did you mean \`${meant}\`?`;
+        ctx.addIssue({ code: 'custom', path: isText ? [] : issue.path, message });
       }
       return z.NEVER;
     })

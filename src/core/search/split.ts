@@ -29,7 +29,8 @@ const defaultBounds: SplitBounds = {
   heldout: searchLimits.evaluationSeeds,
 };
 
-const minSeeds = { apart: 10, heldout: 30 } as const;
+/** The least seeds for train and evaluation seeds that differ, and for held-out ones. */
+export const minSeeds = { apart: 10, heldout: 30 } as const;
 const stream = 4;
 
 /**

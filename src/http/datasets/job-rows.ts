@@ -1,5 +1,4 @@
-/** The rows of a job on a data set: found or stored, with the prompt that they fill. */
-import type { FastifyRequest } from 'fastify';
+/** The rows of a job on a data set, with the prompt that they fill. */
 import { closestName } from '../../contracts/close-names.js';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { judgesOf, needsExpected, type ScorerSpec } from '../../contracts/scoring/scorer.js';
@@ -7,16 +6,15 @@ import type { Message, RowsSpec } from '../../core/jobs/spec.js';
 import { rowPlaceholders } from '../../core/prompts/row-template.js';
 import { expectedProblem } from '../../core/verify/compare.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
-import type { HttpDeps } from '../deps.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
-import { rowSource, type RowSource } from './row-source.js';
-import { scorerErrors } from './scorer-errors.js';
+import type { Rows } from './row-source.js';
+import { scorerErrors, type ScorerChecks } from './scorer-errors.js';
 
 type Path = readonly string[];
 
 /** The fields of a create that name rows, a scorer and a prompt. */
 export interface RowsFields {
-  dataset: RowsRequest;
+  dataset: Pick<RowsRequest, 'input' | 'expected'>;
   scorer: ScorerSpec;
   /** Provider of the policy. */
   provider: string;
@@ -26,24 +24,23 @@ export interface RowsFields {
 }
 
 export interface JobRows {
-  source: RowSource;
+  source: Rows;
   spec: RowsSpec;
   /** The prompt; without a placeholder of its own, the row's input follows it. */
   messages: Message[];
 }
 
 /** Throws with all invalid fields. `path`: that of the fields in the body. */
-export async function jobRows(
-  deps: HttpDeps,
-  request: FastifyRequest,
+export function jobRows(
+  source: Rows,
+  checks: ScorerChecks,
   { dataset: wanted, scorer, provider, messages: given, promptPath }: RowsFields,
   path: Path,
-): Promise<JobRows> {
-  const source = await rowSource(deps, request.caller.orgId, wanted, [...path, 'dataset']);
+): JobRows {
   const { dataset } = source;
   const messages = withInput(given);
   const names = dataset.columns.map(({ name }) => name);
-  const errors = scorerErrors(scorer, provider, [...path, 'scorer'], deps);
+  const errors = scorerErrors(scorer, provider, [...path, 'scorer'], checks);
   const placeholders = rowPlaceholders(messages).map((name) => {
     const column = name === 'input' ? wanted.input : name;
     if (!names.includes(column)) {
@@ -99,22 +96,27 @@ function isCategorical({ columns, numRows }: NewDataset, expected: string | null
 }
 
 /** Refuses rows whose expected value the scorer cannot use, and names at most twenty. */
-export async function checkExpected(
+export async function checkExpected(rows: JobRows, seeds: readonly number[], path: Path): Promise<void> {
+  const errors: FieldError[] = [];
+  for await (const { row, problem } of unusableRows(rows, seeds)) {
+    const message = `names the column "${rows.spec.expected}", whose value in row ${row} ${problem}`;
+    errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });
+    if (errors.length >= listed) break;
+  }
+  if (errors.length > 0) throw refuse.invalid(errors);
+}
+
+/** The rows whose expected value the scorer cannot use, in their order, and why. */
+export async function* unusableRows(
   { source, spec: { expected, scorer } }: JobRows,
   seeds: readonly number[],
-  path: Path,
-): Promise<void> {
+): AsyncGenerator<{ row: number; problem: string }> {
   if (expected === null || !needsExpected(scorer)) return;
-  const errors: FieldError[] = [];
   const rows = [...new Set(seeds)].sort((left, right) => left - right);
   for await (const values of source.values(expected, rows)) {
     for (const { row, value } of values) {
       const problem = expectedProblem(scorer, value === '' ? undefined : value);
-      if (problem === null) continue;
-      const message = `names the column "${expected}", whose value in row ${row} ${problem}`;
-      errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });
+      if (problem !== null) yield { row, problem };
     }
-    if (errors.length >= listed) break;
   }
-  if (errors.length > 0) throw refuse.invalid(errors.slice(0, listed));
 }

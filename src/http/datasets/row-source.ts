@@ -15,12 +15,16 @@ import type { HttpDeps } from '../deps.js';
 import { pointerOf, refuse } from '../server/errors.js';
 import { withUpload } from './upload.js';
 
-export interface RowSource {
+/** Rows that checks read. */
+export interface Rows {
   dataset: NewDataset;
   /** The values of a column in all rows. */
   column(name: string): Promise<RowValue[]>;
   /** The values of a column in some rows, a limited number of bytes at a time. */
   values(name: string, rows: readonly number[]): AsyncIterable<RowValue[]>;
+}
+
+export interface RowSource extends Rows {
   /** Stores the rows, or keeps them from being deleted, in the transaction of their job. */
   keep(tx: Tx): Promise<void>;
 }
@@ -61,15 +65,21 @@ async function inlineRows(
 ): Promise<RowSource> {
   const lines = rows.map((row) => JSON.stringify(row));
   const dataset = await withUpload('jsonl', bytesOf(lines), (upload) => Promise.resolve(upload.dataset), pointer);
+  return {
+    ...rowsInMemory(dataset, rows),
+    async keep(tx) {
+      await putDataset(tx, orgId, dataset, [lines]);
+    },
+  };
+}
+
+export function rowsInMemory(dataset: NewDataset, rows: readonly Record<string, unknown>[]): Rows {
   const valueIn = (name: string, row: number) => ({ row, value: valueAt(rows[row], name) });
   return {
     dataset,
     column: (name) => Promise.resolve(rows.map((_, row) => valueIn(name, row))),
     async *values(name, some) {
       yield some.filter((row) => row < rows.length).map((row) => valueIn(name, row));
-    },
-    async keep(tx) {
-      await putDataset(tx, orgId, dataset, [lines]);
     },
   };
 }

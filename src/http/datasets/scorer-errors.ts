@@ -3,10 +3,15 @@ import type { HttpDeps } from '../deps.js';
 import { pointerOf, type FieldError } from '../server/errors.js';
 
 type Path = readonly PropertyKey[];
-type Checks = Pick<HttpDeps, 'checkContainerUrl' | 'checkJavascript' | 'checkProvider'>;
+export type ScorerChecks = Pick<HttpDeps, 'checkContainerUrl' | 'checkJavascript' | 'checkProvider'>;
 
 /** What a scorer's schema cannot check: URL, code, and a provider that is not the policy's. */
-export function scorerErrors(scorer: ScorerSpec, policyProvider: string, path: Path, checks: Checks): FieldError[] {
+export function scorerErrors(
+  scorer: ScorerSpec,
+  policyProvider: string,
+  path: Path,
+  checks: ScorerChecks,
+): FieldError[] {
   const error = (field: string, message: string | null): FieldError[] =>
     message === null ? [] : [{ pointer: pointerOf([...path, field]), message }];
   switch (scorer.mode) {

@@ -5,7 +5,7 @@ import type { DeploymentSource, DeploymentSpec, SessionSpec } from '../../core/j
 import { callerMessages, servedMessages } from '../../core/prompts/row-template.js';
 import { readSpec } from '../../storage/jobs/spec.js';
 import { checkExpected, jobRows } from '../datasets/job-rows.js';
-import type { RowSource } from '../datasets/row-source.js';
+import { rowSource, type RowSource } from '../datasets/row-source.js';
 import type { HttpDeps } from '../deps.js';
 import { containerSpec, seedErrors } from '../jobs/specs.js';
 import { refuse } from '../server/errors.js';
@@ -58,7 +58,8 @@ async function gateRows(
   if (!judging) throw invalid('scorer', 'is required: the source is no session on a data set');
   const promptPath = ['source', field];
   const fields = { dataset: dataset!, scorer: judging, provider, messages: callerMessages(messages), promptPath };
-  const rows = await jobRows(deps, request, fields, ['gate']);
+  const stored = await rowSource(deps, request.caller.orgId, dataset!, ['gate', 'dataset']);
+  const rows = jobRows(stored, deps, fields, ['gate']);
   const { datasetId, numRows } = rows.spec;
   const seeds = wanted ?? unusedRows(session, { datasetId, numRows });
   const errors = seedErrors(numRows, [{ path: ['gate', 'seeds'], seeds }]);
@@ -66,7 +67,7 @@ async function gateRows(
   await checkExpected(rows, seeds, ['gate']);
   // Callers bring these messages.
   const served = source.kind === 'messages' ? { ...source, messages: servedMessages(source.messages) } : source;
-  return { source: served, rows: rows.spec, seeds, inputs: rows.messages, keep: rows.source.keep };
+  return { source: served, rows: rows.spec, seeds, inputs: rows.messages, keep: stored.keep };
 }
 
 /** The session of a source; null: it has none. */

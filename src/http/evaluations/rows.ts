@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { EvaluationRequest } from '../../contracts/evaluations/evaluation.js';
+import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { scorerSpec } from '../../contracts/scoring/scorer.js';
-import type { EvaluationSpec, RowsSpec } from '../../core/jobs/spec.js';
-import { checkExpected, jobRows } from '../datasets/job-rows.js';
-import type { RowSource } from '../datasets/row-source.js';
+import type { EvaluationSpec, Message, RowsSpec } from '../../core/jobs/spec.js';
+import { checkExpected, jobRows, type JobRows } from '../datasets/job-rows.js';
+import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';
+import type { ScorerChecks } from '../datasets/scorer-errors.js';
 import { seedErrors } from '../jobs/specs.js';
 import type { HttpDeps } from '../deps.js';
 import { pointerOf, refuse } from '../server/errors.js';
@@ -17,21 +19,35 @@ type Candidate = EvaluationSpec['candidate'];
 export async function withRows(
   deps: HttpDeps,
   request: FastifyRequest,
-  { dataset, scorer, policy, seeds }: EvaluationRequest,
+  evaluation: EvaluationRequest,
   candidate: Candidate,
   path: readonly string[],
 ): Promise<{ candidate: Candidate; rows: RowsSpec | null; keep?: RowSource['keep'] }> {
+  const { dataset, seeds } = evaluation;
   if (!dataset || !candidate) return { candidate, rows: null };
   if (candidate.marked) {
     const pointer = pointerOf([...path, 'candidate', 'session_id']);
     const message = "names a session whose texts are spans inside its container's calls; give messages for a data set";
     throw refuse.invalid([{ pointer, message }]);
   }
-  const { messages } = candidate;
+  const source = await rowSource(deps, request.caller.orgId, dataset, [...path, 'dataset']);
+  const rows = evaluatedRows(source, deps, { ...evaluation, dataset }, candidate.messages, path);
+  await checkExpected(rows, seeds ?? [...Array(rows.spec.numRows).keys()], path);
+  return { candidate: { ...candidate, messages: rows.messages }, rows: rows.spec, keep: source.keep };
+}
+
+/** Throws with all invalid fields but for the expected values of the rows. */
+export function evaluatedRows(
+  source: Rows,
+  checks: ScorerChecks,
+  { dataset, scorer, policy, seeds }: EvaluationRequest & { dataset: RowsRequest },
+  messages: readonly Message[],
+  path: readonly string[],
+): JobRows {
   const { provider } = policy;
   const promptPath = [...path, 'candidate'];
   const fields = { dataset, scorer: scorerSpec(scorer!, provider), provider, messages, promptPath };
-  const rows = await jobRows(deps, request, fields, path);
+  const rows = jobRows(source, checks, fields, path);
   const { numRows } = rows.spec;
   if (!seeds && numRows > maxSeeds) {
     const message = `is required: the data set has ${numRows} rows, and an evaluation runs at most ${maxSeeds}`;
@@ -39,6 +55,5 @@ export async function withRows(
   }
   const errors = seedErrors(numRows, [{ path: [...path, 'seeds'], seeds: seeds ?? [] }]);
   if (errors.length > 0) throw refuse.invalid(errors);
-  await checkExpected(rows, seeds ?? [...Array(numRows).keys()], path);
-  return { candidate: { ...candidate, messages: rows.messages }, rows: rows.spec, keep: rows.source.keep };
+  return rows;
 }

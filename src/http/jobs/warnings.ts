@@ -4,6 +4,7 @@ import { closestName } from '../../contracts/close-names.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { judgesOf } from '../../contracts/scoring/scorer.js';
 import { isDeterministic } from '../../core/jobs/answer-cache.js';
+import { minSeeds } from '../../core/search/split.js';
 import { isJudged } from '../../core/verify/score.js';
 import type { ContainerSpec, DeploymentSpec, JobSpec, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
 
@@ -55,13 +56,17 @@ function isLoopback(url: string): boolean {
   return here.has(hostname) || hostname.endsWith('.localhost') || hostname.startsWith('127.');
 }
 
-function seedWarnings({ search, rollouts }: SessionSpec): string[] {
+function seedWarnings({ search, rollouts, rows }: SessionSpec): string[] {
   if (rollouts === 'caller') return [];
   const train = new Set(search.trainSeeds);
   const evaluation = new Set(search.evaluationSeeds);
   const shared = [...evaluation].filter((seed) => train.has(seed)).length;
   if (shared === 0) return [];
   const count = shared === evaluation.size ? `All ${shared}` : `${shared} of ${evaluation.size}`;
+  if (rows && rows.numRows < minSeeds.apart)
+    return [
+      `${count} evaluation rows are also train rows, so best_reward favours prompts that fit them. Add rows: from ${minSeeds.apart} on, other rows evaluate than train; from ${minSeeds.heldout} on, some are held out for the verdict.`,
+    ];
   return [
     `${count} evaluation seeds are also train seeds, so best_reward favours prompts that fit them. Give ${search.algorithm}.train_seeds and ${search.algorithm}.evaluation.seeds different seeds.`,
   ];

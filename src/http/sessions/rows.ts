@@ -1,11 +1,13 @@
 import type { FastifyRequest } from 'fastify';
+import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { searchLimits } from '../../core/search/config.js';
 import { splitSeeds, type SeedSplit } from '../../core/search/split.js';
 import { categoriesOf, checkExpected, jobRows, type JobRows } from '../datasets/job-rows.js';
-import type { RowSource } from '../datasets/row-source.js';
+import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';
+import type { ScorerChecks } from '../datasets/scorer-errors.js';
 import type { HttpDeps } from '../deps.js';
 import type { SessionRows } from '../jobs/specs.js';
 
@@ -23,20 +25,33 @@ export async function sessionRows(
   wanted: PolicyOptimization,
   path: readonly string[],
 ): Promise<{ of: SessionRows; check(spec: SessionSpec): Promise<void>; keep: RowSource['keep'] } | null> {
-  const { dataset, scorer, initial_prompt: prompt, policy } = wanted;
+  const { dataset } = wanted;
   if (!dataset) return null;
+  const source = await rowSource(deps, request.caller.orgId, dataset, [...path, 'dataset']);
+  const { of, rows } = await searchedRows(source, deps, { ...wanted, dataset }, path);
+  return {
+    of,
+    check: ({ search: { trainSeeds, evaluationSeeds, heldoutSeeds } }) =>
+      checkExpected(rows, [...trainSeeds, ...evaluationSeeds, ...heldoutSeeds], path),
+    keep: source.keep,
+  };
+}
+
+/** Throws with all invalid fields but for the expected values of the rows. */
+export async function searchedRows(
+  source: Rows,
+  checks: ScorerChecks,
+  wanted: PolicyOptimization & { dataset: RowsRequest },
+  path: readonly string[],
+): Promise<{ of: SessionRows; rows: JobRows }> {
+  const { dataset, scorer, initial_prompt: prompt, policy } = wanted;
   const promptPath = [...path, 'initial_prompt', 'messages'];
   const { provider } = policy;
   const fields = { dataset, scorer: scorerSpec(scorer!, provider), provider, messages: prompt!.messages, promptPath };
-  const rows = await jobRows(deps, request, fields, path);
+  const rows = jobRows(source, checks, fields, path);
   const section = wanted[wanted.algorithm]!;
   const split = section.evaluation?.seeds ? null : await splitFor(wanted, rows);
-  return {
-    of: { spec: rows.spec, messages: rows.messages, split },
-    check: ({ search: { trainSeeds, evaluationSeeds, heldoutSeeds } }) =>
-      checkExpected(rows, [...trainSeeds, ...evaluationSeeds, ...heldoutSeeds], path),
-    keep: rows.source.keep,
-  };
+  return { of: { spec: rows.spec, messages: rows.messages, split }, rows };
 }
 
 async function splitFor({ budget, rng_seed: rngSeed }: PolicyOptimization, rows: JobRows): Promise<SeedSplit> {

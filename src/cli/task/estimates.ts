@@ -1,0 +1,34 @@
+/** Estimates of requests, by the service's own rules. */
+import type { z } from 'zod';
+import { flatEvaluationSchema } from '../../contracts/evaluations/evaluation.js';
+import { withoutNulls } from '../../contracts/nulls.js';
+import { createSessionSchema } from '../../contracts/sessions/create.js';
+import { missing } from '../../contracts/validation.js';
+import { evaluationEstimate, sessionEstimate, type Estimate } from '../../http/jobs/cost-estimate.js';
+import { evaluationSpec, sessionSpec, unwrapSession } from '../../http/jobs/specs.js';
+import { fromIssues } from '../../http/server/faults.js';
+
+/** The service checks its providers, and the addresses and functions of scorers. */
+export const unchecked = {
+  checkContainerUrl: () => null,
+  checkProvider: () => null,
+  checkJavascript: () => null,
+};
+
+/** A body as the API reads it; throws its refusal. */
+export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const result = schema.safeParse(withoutNulls(schema, body), { error: missing });
+  if (result.success) return result.data;
+  throw fromIssues(result.error.issues, schema);
+}
+
+/** The estimate of a session on a container. */
+export function estimateSession(body: object): Estimate {
+  const { request, path } = unwrapSession(readBody(createSessionSchema, body));
+  return sessionEstimate(sessionSpec(request, path, unchecked));
+}
+
+/** The estimate of an evaluation on a container. */
+export function estimateEvaluation(body: object): Estimate {
+  return evaluationEstimate(evaluationSpec(readBody(flatEvaluationSchema, body), null, null));
+}

@@ -1,0 +1,59 @@
+/** The bodies of the requests that start a task. */
+import { modelOf } from './model-name.js';
+import { policyOf } from './policy.js';
+import type { Prompt } from './prompt-file.js';
+import { algorithms, defaultBudget, type Algorithm } from './search.js';
+import type { ReadTask } from './task.js';
+
+/** Labels of the job, for lists. */
+export interface LabelOptions {
+  name?: string | undefined;
+  tag?: string[] | undefined;
+}
+
+export interface SearchOptions extends LabelOptions {
+  algorithm: Algorithm;
+  /** Dollars. */
+  maxCost?: number | undefined;
+}
+
+/** The fields of a stored data set, the scorer and the models. */
+export function taskRequest(task: ReadTask, datasetId: string) {
+  const { scorer = 'exact', model = 'local', proposer, input, expected, policy = {} } = task;
+  // Parameters for answers do not fit the proposer, whose default is the policy as a whole.
+  const writer = proposer ?? (Object.keys(policy).length > 0 ? model : undefined);
+  return {
+    dataset: { dataset_id: datasetId, ...(input && { input }), ...(expected && { expected }) },
+    scorer,
+    policy: policyOf(model, policy),
+    ...(writer !== undefined && { proposer: modelOf(writer) }),
+  };
+}
+
+export type TaskRequest = ReturnType<typeof taskRequest>;
+
+export function sessionRequest(
+  fields: TaskRequest,
+  { budget }: ReadTask,
+  prompt: Prompt,
+  { algorithm, maxCost, ...labels }: SearchOptions,
+) {
+  return {
+    policy_optimization: {
+      algorithm,
+      ...fields,
+      initial_prompt: prompt,
+      [algorithm]: algorithms[algorithm],
+      budget: { max_rollouts: budget ?? defaultBudget, ...(maxCost !== undefined && { max_cost_usd: maxCost }) },
+    },
+    ...labelsOf(labels),
+  };
+}
+
+export function evaluationRequest({ proposer: _, ...fields }: TaskRequest, { messages }: Prompt, labels: LabelOptions) {
+  return { ...fields, candidate: { messages }, ...labelsOf(labels) };
+}
+
+function labelsOf({ name, tag }: LabelOptions) {
+  return { ...(name !== undefined && { name }), ...(tag && { tags: tag }) };
+}

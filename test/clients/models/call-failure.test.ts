@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { callFailure, refusalOf } from '../../../src/clients/models/call-failure.js';
+
+const failureOf = (error: object, status = 429) =>
+  callFailure({ provider: 'openai', model: 'm', ...refusalOf({ status, text: JSON.stringify({ error }) }) });
+
+test('a spent quota at the provider does not advise fewer calls at once', () => {
+  const spent = { message: 'You exceeded your current quota.', code: 'insufficient_quota' };
+  for (const error of [spent, { message: 'No credit.', type: 'insufficient_quota' }])
+    expect(failureOf(error).message).not.toContain('max_concurrent');
+  const busy = failureOf({ message: 'Slow down.', code: 'rate_limit_exceeded' });
+  expect(busy.message).toContain('max_concurrent');
+  // The retries are the same.
+  expect({ ...failureOf(spent), message: '' }).toEqual({ ...busy, message: '' });
+});
+
+test('no other code of a provider decides about the failure', () => {
+  expect(failureOf({ message: 'x', code: 'upstream_answer_too_large' })).toMatchObject({ code: 'provider_busy' });
+});
+
+test('a refused key names its setting', () => {
+  const refused = { provider: 'openai', model: 'm', status: 401, code: 'provider_refused_key', message: null };
+  expect(callFailure(refused).message).toContain('OPENAI_API_KEY');
+});
