@@ -1,9 +1,10 @@
 import { useMemo } from 'preact/hooks';
 import type { AlignedData } from 'uplot';
 import { count, dollars, milliseconds, reward, unknown } from '../../../../util/format.js';
+import { rewardRange } from '../../../../util/axis.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
 import { Chart, type ChartOptions } from '../../../../ui/chart.js';
-import { line, rule } from '../../../search/curve-panel.js';
+import { fitted, line, rule } from '../../../search/curve-panel.js';
 import { numberOf } from '../../../../data/search.js';
 import type { Lever, SensorFrame } from '../../../../data/session/types.js';
 import { seriesOf, versionsOf } from './series.js';
@@ -15,7 +16,7 @@ interface Small {
   say: Say;
   lines: { name: string; values: Column }[];
   /** Default: the range of the values. */
-  range?: [number, number];
+  range?: (low: number | null, high: number | null) => [number, number];
 }
 
 const chartHeight = 150;
@@ -57,8 +58,13 @@ function chartsOf(frames: readonly SensorFrame[], levers: readonly Lever[]): Sma
   const components = levers.filter(({ component }) => component !== null);
   const shown = components.length > 0 ? components : levers;
   const all: Small[] = [
-    { title: 'Success rate', say: percent, range: [0, 1], lines: [{ name: 'succeeded', values: series.success }] },
-    { title: 'Mean reward', say: reward, lines: [{ name: 'reward', values: series.reward }] },
+    {
+      title: 'Success rate',
+      say: percent,
+      range: () => [0, 1],
+      lines: [{ name: 'succeeded', values: series.success }],
+    },
+    { title: 'Mean reward', say: reward, range: rewardRange, lines: [{ name: 'reward', values: series.reward }] },
     {
       title: 'Latency',
       say: milliseconds,
@@ -114,9 +120,9 @@ function optionsOf({ say, lines, range }: Small, latest: { frames: readonly Sens
   };
   return {
     padding: [8, 10, 0, 0],
-    scales: { x: { time: false }, ...(range && { y: { range } }) },
+    scales: { x: { time: false }, ...(range && { y: { range: (_, low, high) => range(low, high) } }) },
     cursor: { y: false, drag: { x: true, y: false }, sync: { key: 'sensors' } },
-    axes: [rule({ size: 26 }), rule({ size: 58, values: (_, ticks) => ticks.map((tick) => say(tick)) })],
+    axes: [rule({ size: 26 }), rule({ size: fitted, values: (_, ticks) => ticks.map((tick) => say(tick)) })],
     series: [
       { label: 'Frame', value: (_plot, _x, _series, index) => frameAt(index) },
       ...lines.map(({ name }, n) => {
