@@ -27,6 +27,8 @@ const looks = [
   { color: 'info', dash: [2, 2] },
   { color: 'bad', dash: [8, 3, 2, 3] },
 ];
+/** Of costs that are all 0, an axis of cents. */
+const costRange = (_: number | null, high: number | null): [number, number] => [0, (high || 0.01) * 1.05];
 const percent: Say = (value) => (value === null || value === undefined ? unknown : `${Math.round(value * 100)} %`);
 const rounded: Say = (value) => count(value === null || value === undefined ? value : Math.round(value));
 
@@ -82,7 +84,7 @@ function chartsOf(frames: readonly SensorFrame[], levers: readonly Lever[]): Sma
         { name: 'completion', values: series.completionTokens },
       ],
     },
-    { title: 'Cost of the frame', say: dollars, lines: [{ name: 'dollars', values: series.cost }] },
+    { title: 'Cost of the frame', say: dollars, range: costRange, lines: [{ name: 'dollars', values: series.cost }] },
     {
       title: 'Lever versions',
       say: rounded,
