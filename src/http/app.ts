@@ -13,7 +13,7 @@ import { registerProviderKeys } from './access/provider-keys.js';
 import { registerAuth } from './server/auth.js';
 import { registerBodyParser } from './server/body.js';
 import { admitTemporalUi, registerCodec } from './server/codec.js';
-import { registerCompression } from './server/compression.js';
+import { registerCompression } from './compression.js';
 import { registerDashboard } from './dashboard/routes.js';
 import { registerDatasets } from './datasets/routes.js';
 import { registerDeployments } from './deployments/routes.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { pipeline, type Writable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { messageCompression } from './compression.js';
+import { messageCompression } from '../compression.js';
 import { createWakeSignal, type WakeSignal } from './hints.js';
 
 /** A message of a stream; `data` is one line of JSON. */

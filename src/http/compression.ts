@@ -2,7 +2,7 @@ import acceptNegotiator from '@fastify/accept-negotiator';
 import fastifyCompress from '@fastify/compress';
 import type { FastifyRequest } from 'fastify';
 import { constants, createGzip, type Gzip } from 'node:zlib';
-import type { App } from '../deps.js';
+import type { App } from './deps.js';
 
 /** A smaller body is compressed at once, in less than a millisecond; a larger one on a thread. */
 const syncBytes = 32 * 1024;

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync, constants, createGunzip, gunzipSync } from 'node:zlib';
-import { generationComplete } from '../../../src/core/events/search.js';
-import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
-import { until } from '../../support/until.js';
-import { proxyOfFile, question } from '../inference/support.js';
-import { createSession, finish, httpOfFile } from '../support.js';
+import { generationComplete } from '../../src/core/events/search.js';
+import { appendEvents, lockJob } from '../../src/storage/jobs/events.js';
+import { until } from '../support/until.js';
+import { proxyOfFile, question } from './inference/support.js';
+import { createSession, finish, httpOfFile } from './support.js';
 
 const http = httpOfFile({ timing: { pollMs: 5_000, heartbeatMs: 60_000, stallMs: 500 } });
 const proxy = proxyOfFile();
