@@ -11,6 +11,7 @@ import { RunsPage } from './pages/runs/page.js';
 import { SessionPage } from './pages/session/page.js';
 import { SignIn } from './pages/sign-in.js';
 import { route, link } from './util/router.js';
+import { Heading } from './ui/heading.js';
 import { ThemeButton } from './ui/theme.js';
 
 const sections = [
@@ -93,7 +94,7 @@ function Page(): ComponentChildren {
 function NotFound({ path }: { path: string }) {
   return (
     <div class="empty">
-      <p>There is no page “{path}”.</p>
+      <Heading title="No such page">There is no page “{path}”.</Heading>
       <a href={link([])}>All runs</a>
     </div>
   );

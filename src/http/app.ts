@@ -13,6 +13,7 @@ import { registerProviderKeys } from './access/provider-keys.js';
 import { registerAuth } from './server/auth.js';
 import { registerBodyParser } from './server/body.js';
 import { admitTemporalUi, registerCodec } from './server/codec.js';
+import { registerCompression } from './compression.js';
 import { registerDashboard } from './dashboard/routes.js';
 import { registerDatasets } from './datasets/routes.js';
 import { registerDeployments } from './deployments/routes.js';
@@ -117,6 +118,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
     strictTransportSecurity: false,
     contentSecurityPolicy: { useDefaults: false, directives: contentPolicy },
   });
+  await registerCompression(app);
   await registerDocs(app, deps.version);
 
   await registerDashboard(app, deps);

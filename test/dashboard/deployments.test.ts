@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { browserOfFile } from '../support/browser.js';
 import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
-import { createSession, ended } from '../support/jobs-over-http.js';
+import { ended, sessions } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
@@ -44,7 +44,10 @@ test('a name is rolled back and a version promoted, and callers get it', async (
 
   await page.getByLabel('Compare with').selectOption({ index: 1 });
   const difference = page.getByRole('region', { name: 'Difference of snapshots' });
-  expect(await difference.locator('ins').allTextContents()).toEqual([', without a greeting']);
+  await until(
+    'the difference is drawn',
+    async () => String(await difference.locator('ins').allTextContents()) === ', without a greeting',
+  );
 
   await button(page, 'Roll back').click();
   expect(await served('router')).toBe(second);
@@ -74,13 +77,17 @@ test('a version is deleted after a question; a name without versions serves noth
 
 test('a gate with the scorer of the run lets no version pass that is below its demand', async () => {
   const job = { ...on.world.job(20), gepa: { generations: 1, population_size: 2 }, budget: { max_rollouts: 40 } };
-  const id = await createSession(on.service, { ...job, scorer: { type: 'contains', case_sensitive: true } });
+  const { session_id: id } = await on.service.api.call<{ session_id: string }>('POST', sessions, {
+    policy_optimization: { algorithm: 'gepa', ...job, scorer: { type: 'contains', case_sensitive: true } },
+    name: 'gated run',
+  });
   await ended(on.service, id);
   const page = await open(on.service, `#/deployments?source=${id}`);
   const form = page.getByRole('dialog');
-  await form.getByRole('textbox', { name: 'Name' }).fill('gated');
+  await page.getByRole('dialog', { name: 'Deploy the best candidate of gated run' }).waitFor();
+  await form.getByRole('textbox', { name: 'Name' }).fill('gated-name');
   await form.getByLabel(/^Gate/).selectOption('A mean reward of at least …');
-  expect(await button(page, 'Deploy').isEnabled()).toBe(false);
+  await until('the demand is missing', () => button(page, 'Deploy').isDisabled());
   await form.getByRole('textbox', { name: 'At least' }).fill('2');
   expect(await form.getByLabel('Type of scorer').locator('option:checked').textContent()).toBe(
     'As in the run: Contains',
@@ -94,6 +101,8 @@ test('a gate with the scorer of the run lets no version pass that is below its d
   await button(page, 'Deploy').click();
   await form.getByText('failed', { exact: true }).waitFor({ timeout: 30_000 });
   await form.getByText(/The candidate has \d/).waitFor();
+  // Behind the dialog, before it is closed.
+  await page.locator('main').getByText('gated-name', { exact: true }).first().waitFor();
   await form.getByRole('link', { name: 'Open the deployment' }).click();
   await page.getByRole('region', { name: 'Gate' }).getByText('not passed').waitFor();
   const { gate, live } = await readDeployment(on.service, shownId(page)!);

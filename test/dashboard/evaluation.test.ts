@@ -1,6 +1,6 @@
 import { beforeAll, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { browserOfFile } from '../support/browser.js';
+import { browserOfFile, violations } from '../support/browser.js';
 import { ended } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
@@ -57,11 +57,37 @@ test('a cell opens its trace, with the call and its messages, and the way back b
   const trace = page.getByRole('dialog', { name: 'Trace of seed 1' });
   await trace.getByRole('list', { name: 'Messages' }).getByText(texts.after).waitFor();
   await trace.getByText('Row 1: rule 1').waitFor();
-  await trace.locator('.turn-answer').getByText('needs rule-1.').waitFor();
+  const answer = trace.locator('.turn-answer');
+  await answer.getByText('needs rule-1.').waitFor();
+  // Green says that something is right.
+  const [shownOn, green] = await page.evaluate<string[]>(`(() => {
+    const answer = document.querySelector('.turn-answer');
+    const shownOn = getComputedStyle(answer).backgroundColor;
+    answer.style.backgroundColor = 'var(--accent-soft)';
+    return [shownOn, getComputedStyle(answer).backgroundColor];
+  })()`);
+  expect(shownOn).not.toBe(green);
   expect(await trace.getByRole('region', { name: 'Model calls' }).getByText('HTTP 200').count()).toBe(1);
   await page.keyboard.press('Escape');
   await trace.waitFor({ state: 'detached' });
   expect(await cell(page, 1).evaluate((button) => button.matches(':focus'))).toBe(true);
+});
+
+type Box = Record<'left' | 'right' | 'top' | 'bottom', number>;
+
+test('the bounds of an interval stand apart from its zero on a phone', async () => {
+  const page = await open(on.service, `#/compare?a=${jobs.before}&b=${jobs.after}`, {
+    viewport: { width: 390, height: 800 },
+  });
+  await page.getByRole('region', { name: 'Prompt of A' }).waitFor();
+  const boxes = await page.evaluate<Box[]>(
+    "[...document.querySelectorAll('.interval text')].map((text) => text.getBoundingClientRect().toJSON())",
+  );
+  expect(boxes).toHaveLength(3);
+  const meet = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const overlaps = boxes.flatMap((one, n) => boxes.slice(n + 1).filter((other) => meet(one, other)));
+  expect(overlaps).toEqual([]);
+  expect(await violations(page)).toEqual([]);
 });
 
 test('the comparison counts rows won and lost, and says who is better', async () => {

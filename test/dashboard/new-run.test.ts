@@ -66,6 +66,18 @@ test('an uploaded file is optimized on; a reload keeps the form', async () => {
   expect(session.policy).toMatchObject({ provider: 'fake', model: 'policy' });
 }, 60_000);
 
+test('an empty form says what to choose, and a decimal comma is said at its field', async () => {
+  const page = await open(on.service, '#/new');
+  const choice = page.getByLabel('Data set');
+  await until('the data sets are there', async () => (await choice.locator('option').count()) > 1);
+  expect(await choice.locator('option:checked').textContent()).toBe('Choose …');
+  const dollars = page.getByLabel('Dollars, at most');
+  await dollars.fill('1,50');
+  await until('the field is marked', async () => (await dollars.getAttribute('aria-invalid')) === 'true');
+  await dollars.fill('1.50');
+  await until('the field is right', async () => (await dollars.getAttribute('aria-invalid')) === null);
+});
+
 test('each fault is said at its field, and Start waits for its end', async () => {
   const page = await open(on.service, '#/new');
   await page.getByText('Evaluate', { exact: true }).click();

@@ -100,6 +100,38 @@ test('a search is cancelled, extended and run again, each after a question', asy
   await ended(on.service, clone);
 }, 60_000);
 
+test('a running session is archived after a question, and its status still finds it', async () => {
+  const { id, answer } = await heldSession();
+  const page = await open(on.service, `#/sessions/${id}`);
+  const isArchived = async () => (await readJob<Session>(on.service, id)).archived;
+  await button(page, 'Archive').click();
+  await button(page, 'Keep it').click();
+  expect(await isArchived()).toBe(false);
+  await button(page, 'Archive').click();
+  await button(page, 'Archive the session').click();
+  await button(page, 'Unarchive').waitFor();
+  expect(await isArchived()).toBe(true);
+  const link = page.locator(`a[href="#/sessions/${id}"]`);
+  await page.goto(`${on.service.url}/#/?status=running`);
+  await link.waitFor();
+  await command(on.service, id, 'cancel');
+  answer();
+});
+
+test('a session that found nothing better offers its baseline, and no interval of one point', async () => {
+  on.world.model.reply(() => ({ text: 'No rule.' }));
+  const gepa = { generations: 1, population_size: 2 };
+  const id = await createSession(on.service, { ...on.world.job(20), gepa, budget: { max_rollouts: 60 } });
+  await ended(on.service, id);
+  const page = await open(on.service, `#/sessions/${id}`);
+  const deploy = page.getByRole('link', { name: 'Deploy the baseline' });
+  await deploy.waitFor();
+  expect(await deploy.getAttribute('class')).not.toContain('primary');
+  const estimate = page.locator('.stat').filter({ hasText: 'Estimated reward' });
+  await estimate.getByText('0.000').waitFor();
+  expect(await estimate.textContent()).not.toContain(' to ');
+});
+
 test('the service says at its field why it refuses a change', async () => {
   const { id, answer } = await heldSession();
   const page = await open(on.service, `#/sessions/${id}`);

@@ -66,7 +66,7 @@ export function browserOfFile(): BrowserOfFile {
   };
 }
 
-/** The serious and critical violations of accessibility, with the elements. */
+/** The violations of accessibility and of its best practice, with the elements. */
 export async function violations(page: Page): Promise<string[]> {
   // Evaluated by the debugger: the content policy of the page stays in force.
   await page.evaluate(axe.source);
@@ -74,9 +74,7 @@ export async function violations(page: Page): Promise<string[]> {
     const { axe: inPage } = globalThis as unknown as { axe: typeof axe };
     return (await inPage.run()).violations;
   });
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+  return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
 }
 
 /** Whether the page is wider than the window. */

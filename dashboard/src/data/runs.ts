@@ -1,5 +1,6 @@
 import type { Item } from '../../../src/client/index.js';
 import { client } from './client.js';
+import { isActive } from './job.js';
 
 export type Kind = 'session' | 'evaluation' | 'graph';
 export type Status = Item<'listSessions'>['status'];
@@ -26,7 +27,8 @@ export async function newestRuns(filter: RunFilter, limit: number, signal: Abort
     ...(filter.state && { state: filter.state }),
     ...(filter.name && { name: filter.name }),
     ...(filter.tag && { tag: filter.tag }),
-    ...(filter.archived && { archived: 'true' as const }),
+    // What runs costs money, so a list of it hides nothing.
+    ...((filter.archived || (filter.state && isActive(filter.state))) && { archived: 'true' as const }),
   };
   const lists: Record<Kind, AsyncGenerator<Listed, void>> = {
     session: client.value.list('listSessions', { query, signal }),

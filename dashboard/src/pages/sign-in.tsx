@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { signIn, signInError } from '../data/access.js';
 import { Field, Problem } from '../ui/basics.js';
+import { Heading } from '../ui/heading.js';
 
 export function SignIn() {
   const [key, setKey] = useState('');
@@ -11,9 +12,9 @@ export function SignIn() {
   return (
     <main class="sign-in" id="main">
       <form class="panel" onSubmit={onSubmit}>
-        <h1>
+        <Heading title="Sign in">
           <img src="/favicon.svg" alt="" width="28" height="28" /> Ratchet
-        </h1>
+        </Heading>
         <Field label="API key" hint="Or open the link that npm start prints; it signs in once.">
           <input
             type="password"

@@ -1,7 +1,7 @@
 /** Small parts of all pages. */
 import { cloneElement, isValidElement, type ComponentChildren, type JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { ago, messageOf, words } from '../util/format.js';
+import { ago, clock, fullClock, messageOf, words } from '../util/format.js';
 
 /** A status with its color; `text` says it in other words. */
 export function Badge({ status, text }: { status: string; text?: string }) {
@@ -16,8 +16,17 @@ export function Tag({ children }: { children: ComponentChildren }) {
 export function Time({ at }: { at: string | null | undefined }) {
   if (!at) return <>–</>;
   return (
-    <time dateTime={at} title={at}>
+    <time dateTime={at} title={fullClock(at)}>
       {ago(at)}
+    </time>
+  );
+}
+
+/** A time of day, with its date unless that is today. */
+export function Clock({ at }: { at: string }) {
+  return (
+    <time class="quiet" dateTime={at} title={fullClock(at)}>
+      {clock(at)}
     </time>
   );
 }

@@ -3,7 +3,7 @@ import { signed } from '../util/format.js';
 /** An interval beside zero: whether it is above, below or on both sides. */
 export function IntervalBar(props: { label: string; value: number; low: number; high: number }) {
   const { label, value, low, high } = props;
-  const reach = Math.max(Math.abs(low), Math.abs(high), Math.abs(value), 1e-9) * 1.3;
+  const reach = Math.max(Math.abs(low), Math.abs(high), Math.abs(value), 1e-9) * 1.5;
   const at = (x: number) => `${50 + (50 * x) / reach}%`;
   const tone = low > 0 ? 'good' : high < 0 ? 'bad' : 'quiet';
   return (
@@ -12,17 +12,17 @@ export function IntervalBar(props: { label: string; value: number; low: number; 
       role="img"
       aria-label={`${label}: ${signed(value)}, 95 % interval ${signed(low)} to ${signed(high)}`}
     >
-      <svg width="100%" height="34" aria-hidden="true">
-        <line class="interval-zero" x1="50%" x2="50%" y1="2" y2="22" />
-        <line class="interval-range" x1={at(low)} x2={at(high)} y1="12" y2="12" />
-        <circle cx={at(value)} cy="12" r="5" />
-        <text class="interval-text" x="50%" y="33" text-anchor="middle">
+      <svg width="100%" height="48" aria-hidden="true">
+        <line class="interval-zero" x1="50%" x2="50%" y1="15" y2="34" />
+        <line class="interval-range" x1={at(low)} x2={at(high)} y1="25" y2="25" />
+        <circle cx={at(value)} cy="25" r="5" />
+        <text class="interval-text" x="50%" y="11" text-anchor="middle">
           0
         </text>
-        <text class="interval-text" x={at(low)} y="33" text-anchor="end">
+        <text class="interval-text" x={at(low)} y="46" text-anchor="end">
           {signed(low)}
         </text>
-        <text class="interval-text" x={at(high)} y="33" text-anchor="start">
+        <text class="interval-text" x={at(high)} y="46" text-anchor="start">
           {signed(high)}
         </text>
       </svg>

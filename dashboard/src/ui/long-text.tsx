@@ -9,7 +9,9 @@ export function LongText({ text, limit = longest }: { text: string; limit?: numb
   const isLong = text.length > limit * 1.2;
   return (
     <>
-      <pre class="long-text">{isLong && !isOpen ? `${text.slice(0, limit)} …` : text}</pre>
+      <pre class="long-text" dir="auto">
+        {isLong && !isOpen ? `${text.slice(0, limit)} …` : text}
+      </pre>
       {isLong && (
         <button
           type="button"

@@ -26,6 +26,10 @@ export function count(value: number | null | undefined): string {
   return value === null || value === undefined ? unknown : whole.format(value);
 }
 
+const short = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 });
+/** A number with thousands apart: whole, or with four significant digits. */
+export const decimal = (value: number): string => (Number.isInteger(value) ? whole : short).format(value);
+
 export function milliseconds(value: number | null | undefined): string {
   if (value === null || value === undefined) return unknown;
   return value < 1_000 ? `${Math.round(value)} ms` : duration(value);
@@ -40,13 +44,31 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** How long ago: `12 s ago`, `3 h ago`, then the date. */
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** A time in the reader's zone: `14:03:07` today, `2026-11-26 14:03:07` on other days. */
+export function clock(at: string, now = Date.now()): string {
+  const [date, today] = [new Date(at), new Date(now)];
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  return date.toDateString() === today.toDateString() ? time : `${dayOf(date)} ${time}`;
+}
+
+/** Date, time and zone, of the reader: `2026-11-26 14:03:07 GMT+9`. */
+export function fullClock(at: string): string {
+  const date = new Date(at);
+  const zone = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' }).formatToParts(date);
+  return `${clock(at, 0)} ${zone.find(({ type }) => type === 'timeZoneName')?.value ?? ''}`.trim();
+}
+
+const dayOf = (date: Date): string => [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(two).join('-');
+
+/** How long ago: `12 s ago`, `3 h ago`, then the date in the reader's zone. */
 export function ago(time: string, now = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(time)) / 1_000));
   if (seconds < 60) return `${seconds} s ago`;
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`;
-  return time.slice(0, 10);
+  return dayOf(new Date(time));
 }
 
 /** An id that fits a table: its kind and its last letters, which differ between neighbors. */

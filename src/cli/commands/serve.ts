@@ -1,6 +1,5 @@
 import cluster from 'node:cluster';
 import closeWithGrace from 'close-with-grace';
-import type { Logger } from 'pino';
 import { readConfig, type Config, type Roles } from '../../config.js';
 import { announceService } from '../../embedded/running.js';
 import { createLog } from '../../log.js';

@@ -87,7 +87,7 @@ function mergeText(merged: readonly number[]): string {
   return ` It combines candidates ${merged.slice(0, -1).join(', ')} and ${merged.at(-1)}.`;
 }
 
-/** Six digits: 0.3, not 0.30000000000000004. */
+/** Three decimals, as rewards are shown elsewhere: 0.3, not 0.30000000000000004. */
 function formatNumber(value: number): string {
-  return String(Number(value.toPrecision(6)));
+  return String(Number(value.toFixed(3)));
 }

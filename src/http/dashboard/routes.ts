@@ -10,11 +10,19 @@ const folders = ['../../../dashboard/', '../../../dist/dashboard/'].map((path) =
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
+/** undefined: the dashboard is not built. */
+const builtFolder = () => folders.find((folder) => existsSync(`${folder}assets`));
+
+/**
+ * For files whose names stay: the route says how long they are kept. A date and a size do not tell
+ * two of them apart, as a package gives all its files the same date.
+ */
+const kept = { cacheControl: false, etag: false, lastModified: false };
+
 const loginSchema = z.strictObject({ token: z.string().min(1).max(200) });
 
 /** The dashboard at `/`, its files, and the exchange of a login link for the API key. */
-export async function registerDashboard(app: App, deps: HttpDeps): Promise<void> {
-  const root = folders.find((folder) => existsSync(`${folder}assets`));
+export async function registerDashboard(app: App, deps: HttpDeps, root = builtFolder()): Promise<void> {
   if (root) {
     await app.register(fastifyStatic, {
       root: `${root}assets`,
@@ -46,7 +54,7 @@ export async function registerDashboard(app: App, deps: HttpDeps): Promise<void>
     },
     async (request, reply) => {
       void reply.header('vary', 'accept').header('cache-control', 'no-cache');
-      if (root && !wantsJson(request.headers.accept)) return reply.sendFile('index.html', root);
+      if (root && !wantsJson(request.headers.accept)) return reply.sendFile('index.html', root, kept);
       return reply.send({
         name: 'ratchet',
         version: deps.version,
@@ -60,7 +68,7 @@ export async function registerDashboard(app: App, deps: HttpDeps): Promise<void>
   for (const path of ['/favicon.svg', '/favicon.ico'])
     app.get(path, { schema: { hide: true } }, async (_request, reply) => {
       if (!root) throw new ApiError(404, 'not_found', 'The dashboard is not built; run npm run build.');
-      return reply.header('cache-control', 'max-age=86400').type('image/svg+xml').sendFile('favicon.svg', root);
+      return reply.header('cache-control', 'max-age=86400').type('image/svg+xml').sendFile('favicon.svg', root, kept);
     });
 
   const login = { config: { idempotency: 'none' }, schema: { hide: true, body: loginSchema } } as const;

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { pipeline, type Writable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { messageCompression } from '../compression.js';
 import { createWakeSignal, type WakeSignal } from './hints.js';
 
 /** A message of a stream; `data` is one line of JSON. */
@@ -51,15 +53,22 @@ export async function stream(
 ): Promise<void> {
   reply.hijack();
   const response = reply.raw;
-  response.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
+  const zip = messageCompression(request);
+  const encoding = zip ? { 'content-encoding': 'gzip' } : {};
+  response.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers, ...encoding });
   const hints = createWakeSignal(source.subscribe);
   response.on('close', hints.wake);
   source.shutdown.addEventListener('abort', hints.wake);
-  response.on('error', (error) => request.log.debug({ err: error }, 'the reader of an event stream has disconnected'));
+  const disconnected = (error: Error | null | undefined) => {
+    if (error) request.log.debug({ err: error }, 'the reader of an event stream has disconnected');
+  };
+  response.on('error', disconnected);
+  if (zip) pipeline(zip, response, disconnected);
+  const body = zip ?? response;
   try {
-    if (await pump(response, after, source, hints)) {
-      response.end();
-      if (!response.writableFinished) await settled(response, 'finish', source.stallMs);
+    if (await pump(response, body, after, source, hints)) {
+      body.end();
+      if (!response.writableFinished) await settled(response, 'finish', response, source.stallMs);
     }
   } catch (error) {
     // The reader resumes with Last-Event-ID; missed events are in the table.
@@ -71,15 +80,21 @@ export async function stream(
   }
 }
 
-/** Sends stored and new messages; false: the reader disconnected or stalled. */
-async function pump(response: ServerResponse, after: number, source: Source, hints: WakeSignal): Promise<boolean> {
+/** Writes stored and new messages to `body`; false: the reader disconnected or stalled. */
+async function pump(
+  response: ServerResponse,
+  body: Writable,
+  after: number,
+  source: Source,
+  hints: WakeSignal,
+): Promise<boolean> {
   let position = after;
   let last: Frame | null = null;
   let beat = Date.now();
   const send = async (text: string): Promise<boolean> => {
     beat = Date.now();
     if (response.destroyed) return false;
-    return response.write(text) || settled(response, 'drain', source.stallMs);
+    return body.write(text) || settled(body, 'drain', response, source.stallMs);
   };
   if (!(await send(`retry: ${reconnectMs}\n\n`))) return false;
   while (!response.destroyed && !source.shutdown.aborted) {
@@ -104,14 +119,19 @@ function textOf({ id, event, data }: Frame): string {
 }
 
 /** Whether `event` fires within `ms`, before the connection closes. */
-async function settled(response: ServerResponse, event: 'drain' | 'finish', ms: number): Promise<boolean> {
+async function settled(
+  body: Writable,
+  event: 'drain' | 'finish',
+  response: ServerResponse,
+  ms: number,
+): Promise<boolean> {
   if (response.destroyed) return false;
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(), ms);
   const options = { signal: ended.signal };
   try {
     return await Promise.race([
-      once(response, event, options).then(() => true),
+      once(body, event, options).then(() => true),
       once(response, 'close', options).then(() => false),
     ]).catch(() => false);
   } finally {

@@ -119,7 +119,7 @@ describe('candidates', () => {
         minibatch_size: 3,
         estimated_reward: 0.6,
         // It has the numbers of the decision.
-        message: expect.stringMatching(/1\.75\b.*\b3\b.*0\.5\b.*0\.666667/),
+        message: expect.stringMatching(/1\.75\b.*\b3\b.*0\.5\b.*0\.667/),
       },
       {
         outcome: 'rejected',

@@ -27,6 +27,13 @@ describe('/', () => {
     expect([statusCode, String(headers['content-type']).split(';')[0], headers['vary']]).toEqual([200, type, 'accept']);
   });
 
+  test('is asked for anew on each visit, whatever the size and the date of its file', async () => {
+    const { headers } = await get('/', 'text/html');
+    expect(headers['cache-control']).toBe('no-cache');
+    // A package from a registry gives each file the same date.
+    expect([headers['etag'], headers['last-modified']]).toEqual([undefined, undefined]);
+  });
+
   test('runs scripts of this service alone, none of them inline', async () => {
     const { headers, body } = await get('/', 'text/html');
     const policy = String(headers['content-security-policy']);
@@ -50,9 +57,11 @@ describe('/', () => {
   });
 });
 
-test.each(['/favicon.svg', '/favicon.ico'])('%s is an image', async (url) => {
+test.each(['/favicon.svg', '/favicon.ico'])('%s is an image, kept for a day', async (url) => {
   const { statusCode, headers } = await get(url);
-  expect([statusCode, headers['content-type']]).toEqual([200, 'image/svg+xml']);
+  expect([statusCode, headers['content-type'], headers['cache-control']]).toEqual([
+    ...[200, 'image/svg+xml', 'max-age=86400'],
+  ]);
 });
 
 describe('a login link', () => {

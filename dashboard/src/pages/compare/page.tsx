@@ -3,6 +3,7 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { route } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { Heading } from '../../ui/heading.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { Chooser } from './chooser.js';
 import { Pairs } from './pairs.js';
@@ -18,7 +19,7 @@ export function ComparePage() {
   return (
     <>
       <div class="page-head">
-        <h1>Compare</h1>
+        <Heading title="Compare" />
       </div>
       <Chooser a={a} b={b} />
       {a !== null && b !== null ? <Compared key={`${a} ${b}`} a={a} b={b} /> : <Empty>Choose two runs.</Empty>}

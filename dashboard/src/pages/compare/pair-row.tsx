@@ -33,7 +33,7 @@ export function PairRow(props: {
             {signed(pair.difference)} {pair.outcome}
           </span>
         </span>
-        <span class="matrix-text" title={input ?? ''}>
+        <span class="matrix-text" dir="auto" title={input ?? ''}>
           {input}
         </span>
       </div>
@@ -63,7 +63,9 @@ function SideCell({ name, jobId, side, text }: { name: string; jobId: string; si
         <span class="visually-hidden">
           Trace of row {side.seed} in {name}:{' '}
         </span>
-        <span class="matrix-text">{text}</span>
+        <span class="matrix-text" dir="auto">
+          {text}
+        </span>
         <span class="matrix-figures">
           <span class="matrix-reward">{reward(side.reward)}</span>
         </span>

@@ -50,7 +50,7 @@ function SideLine({ letter, side }: { letter: string; side: SideOf }) {
   const candidate = side.job_id.startsWith('evl_') ? null : side.candidate_id;
   return (
     <tr>
-      <td>
+      <td class="short">
         <strong>{letter}</strong> <a href={pageOf(side.job_id, { candidate })}>{shortId(side.id)}</a>{' '}
         <span class="quiet">{side.kind}</span>
       </td>

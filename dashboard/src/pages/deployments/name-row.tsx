@@ -7,15 +7,22 @@ import { NotRead } from './version/not-read.js';
 import { useSeen } from '../../ui/in-view.js';
 import type { NameGroup } from './version/versions.js';
 
-const pollMs = 10_000;
+const pollMs = 15_000;
 
 /** A name with its live version, else the newest. Figures are read once the row is in view. */
 export function NameRow({ group: { name, live, newest, versions } }: { group: NameGroup }) {
   const [row, isSeen] = useSeen<HTMLTableRowElement>();
   const shown = live ?? newest;
-  const { data, error } = useFigures(shown.id, isSeen);
-  const { requests, errors, latency_ms: latency, usage } = data?.stats ?? {};
-  const { gate, source } = data?.deployment ?? {};
+  const deployment = useFigures(`${shown.id} ${shown.status}`, isSeen, (signal) => handleOf(shown.id).get({ signal }));
+  const stats = useFigures(
+    shown.id,
+    isSeen,
+    (signal) => handleOf(shown.id).stats({ signal }),
+    shown.status === 'ready' ? pollMs : null,
+  );
+  const error = deployment.error ?? stats.error;
+  const { requests, errors, latency_ms: latency, usage } = stats.data ?? {};
+  const { gate, source } = deployment.data ?? {};
   return (
     <tr ref={row}>
       <td class="name-cell">
@@ -23,7 +30,7 @@ export function NameRow({ group: { name, live, newest, versions } }: { group: Na
           {name}
         </a>
       </td>
-      <td>
+      <td class="short">
         <Badge status={live ? 'live' : newest.status} />{' '}
         {live && newest.id !== live.id && newest.status !== 'ready' && <Badge status={newest.status} />}
         <NotRead error={error} />
@@ -37,22 +44,20 @@ export function NameRow({ group: { name, live, newest, versions } }: { group: Na
       <td class="number">{milliseconds(latency?.p50)}</td>
       <td class="number">{milliseconds(latency?.p95)}</td>
       <td class="number">{dollars(usage?.total_cost_usd)}</td>
-      <td>
+      <td class="short">
         <Time at={newest.created_at} />
       </td>
     </tr>
   );
 }
 
-function useFigures(id: string, isSeen: boolean) {
-  return useResource(
-    `${id} ${isSeen}`,
-    async (signal) => {
-      if (!isSeen) return undefined;
-      const handle = client.value.deployments.handle(id);
-      const [deployment, stats] = await Promise.all([handle.get({ signal }), handle.stats({ signal })]);
-      return { deployment, stats };
-    },
-    isSeen ? pollMs : null,
-  );
+const handleOf = (id: string) => client.value.deployments.handle(id);
+
+function useFigures<T>(
+  key: string,
+  isSeen: boolean,
+  load: (signal: AbortSignal) => Promise<T>,
+  pollMs: number | null = null,
+) {
+  return useResource(`${key} ${isSeen}`, async (signal) => (isSeen ? load(signal) : undefined), isSeen ? pollMs : null);
 }

@@ -4,6 +4,7 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { route, setQuery } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { Heading } from '../../ui/heading.js';
 import { isBuilding } from '../../data/deployment/follow.js';
 import { DeployDialog } from './deploy/dialog.js';
 import { NameRow } from './name-row.js';
@@ -25,7 +26,7 @@ export function DeploymentsPage() {
   return (
     <>
       <div class="page-head">
-        <h1>Deployments</h1>
+        <Heading title="Deployments" />
       </div>
       <Problem error={error} />
       {!names && !error && <Loading />}
@@ -65,7 +66,12 @@ export function DeploymentsPage() {
         </button>
       )}
       {source !== null && (
-        <DeployDialog source={source} candidateId={route.value.query.get('candidate')} onClose={close} />
+        <DeployDialog
+          source={source}
+          candidateId={route.value.query.get('candidate')}
+          onMade={reload}
+          onClose={close}
+        />
       )}
     </>
   );

@@ -3,6 +3,7 @@ import { client } from '../../data/client.js';
 import { saveAnswer } from '../../data/download.js';
 import { go, pageOf } from '../../util/router.js';
 import { ActionButton } from '../../ui/basics.js';
+import { ArchiveButton } from '../job/archive.js';
 import { CancelButton } from '../job/cancel.js';
 import { CloneButton } from '../job/clone.js';
 import { LabelsDialog, type Labels } from '../job/labels.js';
@@ -27,9 +28,7 @@ export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promis
       <button type="button" class="button" onClick={() => setLabelling(true)}>
         Edit
       </button>
-      <ActionButton run={() => update({ archived: !job.archived })}>
-        {job.archived ? 'Unarchive' : 'Archive'}
-      </ActionButton>
+      <ArchiveButton job={job} kind="evaluation" run={(archived) => update({ archived })} />
       <ActionButton run={download}>Download traces</ActionButton>
       {isActive(job.status) && (
         <CancelButton kind="evaluation" run={() => command('cancelEvaluation')}>

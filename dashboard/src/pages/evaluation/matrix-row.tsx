@@ -20,12 +20,12 @@ export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs
     <>
       <div role="rowheader" class="matrix-cell matrix-row-head">
         <strong>{row.seed}</strong>
-        <span class="matrix-text" title={data?.input ?? ''}>
+        <span class="matrix-text" dir="auto" title={data?.input ?? ''}>
           {data?.input}
         </span>
         {data?.expected && (
           <span class="matrix-expected" title={data.expected}>
-            <span class="quiet">expected</span> {data.expected}
+            <span class="quiet">expected</span> <bdi>{data.expected}</bdi>
           </span>
         )}
       </div>
@@ -63,7 +63,9 @@ function Cell(props: { id: string; result: Result; texts: ResultTexts | undefine
       <span class="visually-hidden">
         Trace of row {result.seed} in {shortId(id)}:{' '}
       </span>
-      <span class="matrix-text">{text}</span>
+      <span class="matrix-text" dir="auto">
+        {text}
+      </span>
       <span class="matrix-figures">
         <span class="matrix-reward">{isFailed ? 'failed' : reward(result.reward)}</span>
         <span>{milliseconds(result.latency_ms)}</span>

@@ -3,6 +3,7 @@ import { client } from '../../data/client.js';
 import { saveAnswer } from '../../data/download.js';
 import { go, pageOf } from '../../util/router.js';
 import { ActionButton } from '../../ui/basics.js';
+import { ArchiveButton } from '../job/archive.js';
 import { CancelButton } from '../job/cancel.js';
 import { CloneButton } from '../job/clone.js';
 import { LabelsDialog, type Labels } from '../job/labels.js';
@@ -44,9 +45,7 @@ export function Actions({ job, onDone }: { job: GraphJob; onDone: () => Promise<
       <button type="button" class="button" onClick={() => setLabelling(true)}>
         Edit
       </button>
-      <ActionButton run={() => update({ archived: !job.archived })}>
-        {job.archived ? 'Unarchive' : 'Archive'}
-      </ActionButton>
+      <ArchiveButton job={job} kind="graph job" run={(archived) => update({ archived })} />
       <ActionButton run={() => save('downloadGraphJobTraces', `${id}.zip`)}>Download traces</ActionButton>
       {isActive(status) && (
         <CancelButton kind="graph job" run={() => command('cancelGraphJob')}>

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
 import { count, dollars, reward } from '../../util/format.js';
+import { labelWidth, rewardRange } from '../../util/axis.js';
 import { here } from '../../util/router.js';
 import { Panel, Problem, Tag } from '../../ui/basics.js';
 import { Chart, color, type ChartOptions } from '../../ui/chart.js';
@@ -41,11 +42,14 @@ function optionsOf(price: Price, candidateAt: (index: number) => string | undefi
   const axis = { stroke: () => color('quiet'), grid, ticks: grid, font: '12px system-ui, sans-serif' };
   return {
     padding: [10, 24, 0, 0],
-    scales: { x: { time: false, range: (_, low, high) => [Math.max(0, low - (high - low) * 0.1), high * 1.05 || 1] } },
+    scales: {
+      x: { time: false, range: (_, low, high) => [Math.max(0, low - (high - low) * 0.1), high * 1.05 || 1] },
+      y: { range: (_, low, high) => rewardRange(low, high) },
+    },
     cursor: { y: false, drag: { x: false, y: false } },
     axes: [
       { ...axis, label: names[price], labelSize: 22, labelFont: axis.font, values: (_, ticks) => ticks.map(say) },
-      { ...axis, size: 52 },
+      { ...axis, size: (_, labels) => labelWidth(labels) },
     ],
     series: [
       { label: names[price], value: (_, value) => say(value) },

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { shortId, words } from '../../util/format.js';
 import { link } from '../../util/router.js';
 import { Badge, Tag, Time } from '../../ui/basics.js';
+import { Heading } from '../../ui/heading.js';
 import type { Job } from '../../data/job.js';
 
 /** Which job it is, what can be done with it, and what went wrong. */
@@ -31,7 +32,11 @@ export function Head(props: { job: Job; kind: string; facts: ComponentChildren; 
         </div>
         {props.actions}
       </div>
-      {job.notes && <p class="job-notes">{job.notes}</p>}
+      {job.notes && (
+        <p class="job-notes" dir="auto">
+          {job.notes}
+        </p>
+      )}
       <Failure job={job} kind={kind} />
       <Warnings job={job} />
     </>
@@ -41,15 +46,15 @@ export function Head(props: { job: Job; kind: string; facts: ComponentChildren; 
 /** Name, status and tags. */
 function Title({ job }: { job: Job }) {
   return (
-    <h1>
-      {job.name ?? shortId(job.job_id)} <Badge status={job.status} />
+    <Heading title={job.name ?? shortId(job.job_id)}>
+      <bdi>{job.name ?? shortId(job.job_id)}</bdi> <Badge status={job.status} />
       {job.archived && <Tag>archived</Tag>}
       {job.tags.map((tag) => (
         <a key={tag} class="plain-link" href={link([], { tag })}>
           <Tag>{tag}</Tag>
         </a>
       ))}
-    </h1>
+    </Heading>
   );
 }
 

@@ -23,13 +23,14 @@ export function LabelsDialog(props: { job: Labels; run: (labels: Labels) => Prom
       {(errorOf) => (
         <>
           <Field label="Name" error={errorOf('/name')}>
-            <input value={name} maxLength={200} onInput={(event) => setName(event.currentTarget.value)} />
+            <input dir="auto" value={name} maxLength={200} onInput={(event) => setName(event.currentTarget.value)} />
           </Field>
           <Field label="Tags" hint="Separated by commas." error={errorOf('/tags')}>
             <input value={tags} onInput={(event) => setTags(event.currentTarget.value)} />
           </Field>
           <Field label="Notes" error={errorOf('/notes')}>
             <textarea
+              dir="auto"
               rows={4}
               maxLength={4_000}
               value={notes}

@@ -1,4 +1,5 @@
 import { Field, Panel } from '../../ui/basics.js';
+import { isNumber } from './draft.js';
 import { change, draft, type TextField } from './store.js';
 
 const algorithms = {
@@ -54,7 +55,7 @@ export function BudgetPanel({ errorAt }: { errorAt: (field: string) => string | 
 
 function NumberField({ name, label, error }: { name: TextField; label: string; error: string | undefined }) {
   return (
-    <Field label={`${label}, at most`} error={error}>
+    <Field label={`${label}, at most`} error={isNumber(draft.value[name]) ? error : 'Write a number, such as 1.5.'}>
       <input
         type="text"
         inputMode="decimal"

@@ -55,7 +55,7 @@ function KnownDatasets({ uploads, onChoose }: { uploads: number; onChoose: (data
     <div>
       <Field label="Data set" {...(data?.has_more && { hint: `The newest ${listed}.` })}>
         <select value={datasetId} onChange={(event) => choose(event.currentTarget.value)}>
-          <option value="" disabled>
+          <option value="" disabled selected={datasetId === ''}>
             Choose …
           </option>
           {datasetId !== '' && !isListed && <option value={datasetId}>{shortId(datasetId)}</option>}

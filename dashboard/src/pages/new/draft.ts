@@ -101,7 +101,7 @@ export function missingParts(draft: Draft): string[] {
       draft.proposerProvider !== '' &&
       draft.proposerModel.trim() === '' &&
       'a proposer model',
-    limits.some((limit) => Number.isNaN(numberOf(draft[limit]))) && 'a budget in numbers',
+    limits.some((limit) => !isNumber(draft[limit])) && 'a budget in numbers',
   ].filter((part) => part !== false);
 }
 
@@ -129,6 +129,9 @@ const listOf = (text: string) =>
     .split(',')
     .map((part) => part.trim())
     .filter(Boolean);
+
+/** Whether a field holds a number, or nothing. */
+export const isNumber = (text: string): boolean => !Number.isNaN(numberOf(text));
 
 /** null: empty. NaN: no number. */
 function numberOf(text: string): number | null {

@@ -4,6 +4,7 @@ import { errorAt, fieldErrors, otherErrors } from '../../data/field-errors.js';
 import { useResource } from '../../data/resource.js';
 import { go, pageOf, route, setQuery } from '../../util/router.js';
 import { Panel, Problem } from '../../ui/basics.js';
+import { Heading } from '../../ui/heading.js';
 import { scorerKinds } from '../../ui/scorer/kinds.js';
 import { ScorerFields } from '../../ui/scorer/fields.js';
 import { BudgetPanel } from './budget-panel.js';
@@ -47,7 +48,7 @@ export function NewRunPage() {
   return (
     <>
       <div class="page-head">
-        <h1>New run</h1>
+        <Heading title="New run" />
         <div class="actions">
           <a class="button" href="#/new?sample=1">
             Fill in the sample

@@ -33,7 +33,9 @@ export function Preview({ dataset }: { dataset: Dataset }) {
                 <td class="number quiet">{row}</td>
                 {dataset.columns.map(({ name }) => (
                   <td key={name}>
-                    <div class="cell">{cellText(values[name])}</div>
+                    <div class="cell" dir="auto">
+                      {cellText(values[name])}
+                    </div>
                   </td>
                 ))}
               </tr>

@@ -95,6 +95,7 @@ function MessageField(props: {
       </div>
       <textarea
         ref={area}
+        dir="auto"
         rows={Math.min(16, Math.max(4, message.content.split('\n').length + 1))}
         aria-label={`Text of message ${at + 1}`}
         value={message.content}

@@ -12,7 +12,7 @@ export function AnswerPanel({ title, answer }: { title: string; answer: AskedAns
       <div class="answer" aria-live="polite" aria-busy={isRunning}>
         {answer === null && <p class="quiet">No answer yet.</p>}
         {isRunning && answer.text === '' && <p class="quiet">Waiting …</p>}
-        {answer && answer.text !== '' && <pre>{answer.text}</pre>}
+        {answer && answer.text !== '' && <pre dir="auto">{answer.text}</pre>}
         {answer && <Problem error={answer.error} />}
       </div>
       {answer && <Figures answer={answer} />}

@@ -9,7 +9,7 @@ export function History({ onChoose }: { onChoose: (text: string) => void }) {
       <ul class="history">
         {history.value.map((text) => (
           <li key={text}>
-            <button type="button" onClick={() => onChoose(text)}>
+            <button type="button" dir="auto" onClick={() => onChoose(text)}>
               {text}
             </button>
           </li>

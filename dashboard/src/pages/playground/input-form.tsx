@@ -17,6 +17,7 @@ export function InputForm(props: {
       {names.map((name) => (
         <Field key={name} label={name}>
           <textarea
+            dir="auto"
             rows={fields.length > 1 ? 2 : 4}
             value={values[name] ?? ''}
             onInput={(event) => onChange({ ...values, [name]: event.currentTarget.value })}

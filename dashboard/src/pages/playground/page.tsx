@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { shortId } from '../../util/format.js';
 import { link, route, setQuery } from '../../util/router.js';
 import { Empty, Panel, Problem } from '../../ui/basics.js';
+import { Heading } from '../../ui/heading.js';
 import { AnswerPanel } from './answer.js';
 import { ask, notAsked, type AskedAnswer } from './ask.js';
 import { DeploymentChoice } from './choice.js';
@@ -44,7 +45,7 @@ export function PlaygroundPage() {
   return (
     <>
       <div class="page-head">
-        <h1>Playground</h1>
+        <Heading title="Playground" />
       </div>
       <Problem error={error ?? first.error ?? second.error} />
       <div class="form-page">
@@ -127,6 +128,7 @@ function useAnswers(columns: Column[]) {
 function NothingDeployed() {
   return (
     <Empty>
+      <Heading title="Playground" />
       <p>Nothing is deployed, so there is nothing to ask.</p>
       <a class="button button-primary" href={link([])}>
         Choose a run to deploy

@@ -1,11 +1,15 @@
 import { signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import { isActive } from '../../data/job.js';
 import { newestRuns, statuses, type Kind, type RunFilter, type Status } from '../../data/runs.js';
 import { useResource } from '../../data/resource.js';
 import { link, route, setQuery } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { Heading } from '../../ui/heading.js';
 import { RunsTable } from './table.js';
 
-const pollMs = 2_000;
+/** While a shown run is active; else only new runs are looked for. */
+const pollMs = { active: 2_000, ended: 15_000 };
 const step = 50;
 const limit = signal(step);
 
@@ -25,12 +29,18 @@ function filterOf(query: URLSearchParams): RunFilter {
 export function RunsPage() {
   const filter = filterOf(route.value.query);
   const key = JSON.stringify([filter, limit.value]);
-  const { data: runs, error } = useResource(key, (aborted) => newestRuns(filter, limit.value, aborted), pollMs);
+  const [isLive, setLive] = useState(true);
+  const load = async (aborted: AbortSignal) => {
+    const found = await newestRuns(filter, limit.value, aborted);
+    setLive(found.some(({ status }) => isActive(status)));
+    return found;
+  };
+  const { data: runs, error } = useResource(key, load, isLive ? pollMs.active : pollMs.ended);
   const shown = runs?.slice(0, limit.value);
   return (
     <>
       <div class="page-head">
-        <h1>Runs</h1>
+        <Heading title="Runs" />
         <a class="button button-primary" href={link(['new'])}>
           New run
         </a>

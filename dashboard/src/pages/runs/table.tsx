@@ -2,20 +2,25 @@ import { signal } from '@preact/signals';
 import type { Run } from '../../data/runs.js';
 import { count, dollars, reward, shortId } from '../../util/format.js';
 import { link, pageOf, setQuery } from '../../util/router.js';
+import { isActive } from '../../data/job.js';
 import { Badge, Tag, Time } from '../../ui/basics.js';
 
-/** The runs that are marked for a comparison: at most two. */
-const marked = signal<string[]>([]);
+interface Marked {
+  id: string;
+  name: string;
+}
 
-function mark(id: string, isMarked: boolean): void {
-  const others = marked.value.filter((each) => each !== id);
-  marked.value = isMarked ? [...others, id].slice(-2) : others;
+/** The runs that are marked for a comparison: at most two. */
+const marked = signal<Marked[]>([]);
+
+function mark(run: Marked, isMarked: boolean): void {
+  const others = marked.value.filter(({ id }) => id !== run.id);
+  marked.value = isMarked ? [...others, run] : others;
 }
 
 const kinds = { session: 'session', evaluation: 'evaluation', graph: 'graph' };
 
 export function RunsTable({ runs }: { runs: Run[] }) {
-  const [a, b] = marked.value;
   return (
     <>
       <div class="table-box" tabIndex={0} role="region" aria-label="Runs">
@@ -41,61 +46,79 @@ export function RunsTable({ runs }: { runs: Run[] }) {
           </tbody>
         </table>
       </div>
-      {a && b && (
-        <p class="bar">
-          <a class="button button-primary" href={link(['compare'], { a, b })}>
-            Compare {shortId(a)} with {shortId(b)}
-          </a>
-          <button type="button" class="button" onClick={() => (marked.value = [])}>
-            Clear
-          </button>
-        </p>
-      )}
+      <CompareBar />
     </>
+  );
+}
+
+/** What is marked, in view wherever the list is scrolled. */
+function CompareBar() {
+  const [a, b] = marked.value;
+  if (!a) return null;
+  return (
+    <section class="compare-bar" aria-label="Marked runs">
+      <p role="status">
+        <bdi>{a.name}</bdi> {b ? 'and' : 'is marked. Mark another run to compare it with.'} {b && <bdi>{b.name}</bdi>}
+      </p>
+      <div class="actions">
+        {b && (
+          <a class="button button-primary" href={link(['compare'], { a: a.id, b: b.id })}>
+            Compare
+          </a>
+        )}
+        <button type="button" class="button" onClick={() => (marked.value = [])}>
+          Clear
+        </button>
+      </div>
+    </section>
   );
 }
 
 function RunRow({ run }: { run: Run }) {
   const name = run.name ?? shortId(run.job_id);
   const { done, total } = progressOf(run);
+  const isMarked = marked.value.some(({ id }) => id === run.job_id);
+  const isFull = marked.value.length === 2 && !isMarked;
   return (
     <tr>
       <td>
         <input
           type="checkbox"
           aria-label={`Compare ${name}`}
-          checked={marked.value.includes(run.job_id)}
-          onChange={(event) => mark(run.job_id, event.currentTarget.checked)}
+          checked={isMarked}
+          disabled={isFull}
+          title={isFull ? 'Two runs are marked; clear one of them first.' : undefined}
+          onChange={(event) => mark({ id: run.job_id, name }, event.currentTarget.checked)}
         />
       </td>
-      <td>
-        <a class="row-link" href={pageOf(run.job_id)}>
+      <td class="run-name">
+        <a class="row-link" dir="auto" href={pageOf(run.job_id)}>
           {name}
         </a>
         <span class="quiet"> {kinds[run.kind]}</span>
+        {run.archived && <Tag>archived</Tag>}
         {run.tags.map((tag) => (
           <button key={tag} type="button" class="tag-button" onClick={() => setQuery({ tag })}>
             <Tag>{tag}</Tag>
           </button>
         ))}
       </td>
-      <td>
+      <td class="short">
         <Badge status={run.status} />
       </td>
       <td class="number">{reward(rewardOf(run))}</td>
-      <td>
-        <progress
-          aria-label={`Progress of ${name}`}
-          {...(total === null ? (run.status === 'running' ? {} : { value: 1, max: 1 }) : { value: done, max: total })}
-        />
+      <td class="short">
+        {isActive(run.status) && (
+          <progress aria-label={`Progress of ${name}`} {...(total !== null && { value: done, max: total })} />
+        )}
         <span class="quiet">
           {count(done)}
           {total !== null && ` / ${count(total)}`}
         </span>
       </td>
       <td class="number">{dollars(run.total_cost_usd)}</td>
-      <td class="quiet">{'policy' in run ? `${run.policy.provider}/${run.policy.model}` : ''}</td>
-      <td>
+      <td class="quiet short">{'policy' in run ? `${run.policy.provider}/${run.policy.model}` : ''}</td>
+      <td class="short">
         <Time at={run.created_at} />
       </td>
     </tr>

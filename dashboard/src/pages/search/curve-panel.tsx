@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
-import { reward, unknown } from '../../util/format.js';
+import { labelWidth, rewardRange } from '../../util/axis.js';
+import { decimal, reward, unknown } from '../../util/format.js';
 import { here, route, setQuery } from '../../util/router.js';
 import { Empty, Panel } from '../../ui/basics.js';
 import { Chart, color, type ChartOptions } from '../../ui/chart.js';
@@ -70,9 +71,9 @@ function optionsOf(axis: Axis, hasHeldout: boolean, candidateAt: CandidateAt): C
   ];
   return {
     padding: [10, 14, 0, 0],
-    scales: { x: { time: false } },
+    scales: { x: { time: false }, y: { range: (_, low, high) => rewardRange(low, high) } },
     cursor: { y: false, drag: { x: true, y: false } },
-    axes: [rule({ label: axes[axis], labelSize: 22, labelFont: font }), rule({ size: 52 })],
+    axes: [rule({ label: axes[axis], labelSize: 22, labelFont: font }), rule({ size: fitted })],
     series: [
       { label: axes[axis], value: xOf },
       line('95 % interval', 'accent', 0.5, { value: intervalOf }),
@@ -89,6 +90,7 @@ function optionsOf(axis: Axis, hasHeldout: boolean, candidateAt: CandidateAt): C
 }
 
 const font = '12px system-ui, sans-serif';
+export const fitted: uPlot.Axis.Size = (_, labels) => labelWidth(labels);
 const dots = { show: true, size: 8, fill: () => color('info'), stroke: () => color('surface') };
 
 export function line(label: string, name: string, width: number, more: uPlot.Series = {}): uPlot.Series {
@@ -113,11 +115,13 @@ function latest(plot: uPlot, series: number, index: number | null): number | nul
 
 const xOf = (plot: uPlot, _x: number, series: number, index: number | null): string => {
   const x = latest(plot, series, index);
-  return x === null ? unknown : String(+x.toPrecision(4));
+  return x === null ? unknown : decimal(x);
 };
 
-const intervalOf = (plot: uPlot, _low: number, series: number, index: number | null): string =>
-  `${reward(latest(plot, series, index))} to ${reward(latest(plot, series + 1, index))}`;
+const intervalOf = (plot: uPlot, _low: number, series: number, index: number | null): string => {
+  const [low, high] = [latest(plot, series, index), latest(plot, series + 1, index)];
+  return low === high ? unknown : `${reward(low)} to ${reward(high)}`;
+};
 
 function openOnClick(plot: uPlot, candidateAt: CandidateAt): void {
   plot.over.addEventListener('click', () => {

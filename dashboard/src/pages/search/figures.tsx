@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { count, dollars, duration, reward, unknown, words } from '../../util/format.js';
 import { Stat, Stats } from '../../ui/basics.js';
+import { isActive } from '../../data/job.js';
 import type { Curve } from './curve.js';
 import type { Results, SearchJob } from '../../data/search.js';
 
@@ -13,7 +14,7 @@ export function Figures(props: { job: SearchJob; verdict: Results['verdict'] | u
     <Stats>
       <Stat name="Estimated reward" hint="Expected on the evaluation seeds, of the most promising candidate">
         {reward(job.estimated_reward)}
-        {interval && (
+        {interval && interval.low < interval.high && (
           <span class="stat-more">
             {reward(interval.low)} to {reward(interval.high)}
           </span>
@@ -25,11 +26,15 @@ export function Figures(props: { job: SearchJob; verdict: Results['verdict'] | u
       </Stat>
       <Stat name="Rollouts">
         {count(Math.max(progress.rollouts_completed, curve.rollouts))}
-        <Of limit={progress.max_rollouts} say={count} done={progress.rollouts_completed} />
+        <Of
+          limit={progress.max_rollouts}
+          say={count}
+          done={isActive(job.status) ? progress.rollouts_completed : null}
+        />
       </Stat>
       <Stat name="Cost" hint={usage.total_cost_usd === null ? 'The price of a model is unknown' : undefined}>
         {dollars(spent)}
-        <Of limit={budget.max_cost_usd} say={dollars} done={spent} />
+        <Of limit={budget.max_cost_usd} say={dollars} done={isActive(job.status) ? spent : null} />
       </Stat>
       <Stat name="Time" hint="Pauses left out">
         <RunTime job={job} curve={curve} />
@@ -47,13 +52,14 @@ export function Figures(props: { job: SearchJob; verdict: Results['verdict'] | u
   );
 }
 
+/** The limit of a budget, and the share that is used; null: no share, as of an ended search. */
 function Of(props: { limit: number | null; done: number | null; say: (value: number) => string }) {
   const { limit, done, say } = props;
   if (limit === null) return null;
   return (
     <span class="stat-more">
       of {say(limit)}
-      <progress aria-label="Share of the budget" value={done ?? 0} max={limit} />
+      {done !== null && <progress aria-label="Share of the budget" value={done} max={limit} />}
     </span>
   );
 }
@@ -72,7 +78,11 @@ function RunTime({ job, curve }: { job: SearchJob; curve: Curve }) {
   return (
     <>
       {job.started_at === null ? '–' : duration(minutes * 60_000)}
-      <Of limit={job.budget.max_minutes} done={minutes} say={(limit) => `${count(limit)} min`} />
+      <Of
+        limit={job.budget.max_minutes}
+        done={isActive(job.status) ? minutes : null}
+        say={(limit) => `${count(limit)} min`}
+      />
     </>
   );
 }

@@ -3,6 +3,7 @@ import { client } from '../../data/client.js';
 import { saveAnswer } from '../../data/download.js';
 import { go, link, pageOf } from '../../util/router.js';
 import { ActionButton } from '../../ui/basics.js';
+import { ArchiveButton } from '../job/archive.js';
 import { CancelButton } from '../job/cancel.js';
 import { CloneButton } from '../job/clone.js';
 import { LabelsDialog, type Labels } from '../job/labels.js';
@@ -28,6 +29,8 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
   const [opened, setOpened] = useState<WithDialog | null>(null);
   const admitted = actionsOf(session);
   const isOver = !isActive(session.status);
+  const { best_candidate_id: best, baseline_candidate_id: baseline } = session.lever_summary;
+  const isBaseline = best !== null && best === baseline;
   const path = { session_id: session.session_id };
   const call = (action: Action, label: string, run: () => Promise<unknown>) =>
     admitted.has(action) && <ActionButton run={run}>{label}</ActionButton>;
@@ -39,17 +42,18 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
     );
   const clone = async () => go(pageOf((await client.value.request('cloneSession', { path, body: null })).session_id));
   const cancel = () => client.value.request('cancelSession', { path, body: null }).then(onDone);
-  const archive = () => client.value.request('updateSession', { path, body: { archived: !session.archived } });
+  const archive = (archived: boolean) =>
+    client.value.request('updateSession', { path, body: { archived } }).then(onDone);
   const download = () => saveAnswer(client.value.download('downloadSessionTraces', { path }), `${session.job_id}.zip`);
   const Opened = opened && dialogs[opened];
   return (
     <div class="actions" role="group" aria-label="Actions">
       {admitted.has('deploy') && (
         <a
-          class={`button ${isOver ? 'button-primary' : ''}`}
+          class={`button ${isOver && !isBaseline ? 'button-primary' : ''}`}
           href={link(['deployments'], { source: session.session_id })}
         >
-          {isOver ? 'Deploy the winner' : 'Deploy the best'}
+          {isBaseline ? 'Deploy the baseline' : isOver ? 'Deploy the winner' : 'Deploy the best'}
         </a>
       )}
       {call('resume', 'Resume', () => client.value.request('resumeSession', { path, body: null }).then(onDone))}
@@ -59,7 +63,7 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
       {ask('extend', 'Extend')}
       {admitted.has('clone') && <CloneButton kind="session" run={clone} />}
       {ask('label', 'Edit')}
-      {call('archive', session.archived ? 'Unarchive' : 'Archive', () => archive().then(onDone))}
+      {admitted.has('archive') && <ArchiveButton job={session} kind="session" run={archive} />}
       {call('download', 'Download traces', download)}
       {admitted.has('cancel') && (
         <CancelButton kind="session" run={cancel}>

@@ -15,7 +15,7 @@ export function Prompt({ messages, before }: { messages: readonly Message[]; bef
       {messages.map((message, n) => {
         const name = names[n]!;
         return (
-          <section key={name} class="prompt-part" aria-label={`Message ${name}`}>
+          <div key={name} class="prompt-part" role="group" aria-label={`Message ${name}`}>
             <header class="prompt-part-head">
               <span class="prompt-role">{name === message.role ? name : `${name} (${message.role})`}</span>
               <Copy text={message.content} label={`Copy ${name}`} />
@@ -23,11 +23,11 @@ export function Prompt({ messages, before }: { messages: readonly Message[]; bef
             {before ? (
               <TextDiff before={earlier[name] ?? ''} after={message.content} />
             ) : (
-              <pre class="prompt-text" tabIndex={0}>
+              <pre class="prompt-text" dir="auto" tabIndex={0}>
                 {message.content}
               </pre>
             )}
-          </section>
+          </div>
         );
       })}
     </div>
@@ -37,9 +37,14 @@ export function Prompt({ messages, before }: { messages: readonly Message[]; bef
 /** Two texts as one, with the removed and the added words marked. */
 export function TextDiff({ before, after }: { before: string; after: string }) {
   const pieces = useMemo(() => wordDiff(before, after), [before, after]);
-  if (before === after) return <pre class="prompt-text quiet">{after || '(empty)'}</pre>;
+  if (before === after)
+    return (
+      <pre class="prompt-text quiet" dir="auto">
+        {after || '(empty)'}
+      </pre>
+    );
   return (
-    <pre class="prompt-text" tabIndex={0}>
+    <pre class="prompt-text" dir="auto" tabIndex={0}>
       {pieces.map(({ kind, text }, n) => {
         if (kind === 'added') return <ins key={n}>{text}</ins>;
         if (kind === 'removed') return <del key={n}>{text}</del>;

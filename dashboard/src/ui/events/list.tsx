@@ -3,7 +3,7 @@ import type { Event } from '../../../../src/client/index.js';
 import { useEventFold, useSlicedFold, type EventLog } from '../../data/event-log.js';
 import { count, words } from '../../util/format.js';
 import { here } from '../../util/router.js';
-import { Badge, Empty } from '../basics.js';
+import { Badge, Clock, Empty } from '../basics.js';
 import { Copy } from '../copy.js';
 import { Dialog } from '../dialog.js';
 import { VirtualList } from '../virtual-list.js';
@@ -72,9 +72,7 @@ function EventRow({ event, onOpen }: { event: Event; onOpen: (event: Event) => v
       <button type="button" class="link-button number" aria-label={`Event ${event.seq}`} onClick={() => onOpen(event)}>
         {event.seq}
       </button>
-      <time class="quiet" dateTime={event.ts} title={event.ts}>
-        {new Date(event.ts).toLocaleTimeString('en-GB')}
-      </time>
+      <Clock at={event.ts} />
       <span class="event-type quiet">{words(event.type)}</span>
       <span class="event-message" title={event.message}>
         {event.message}

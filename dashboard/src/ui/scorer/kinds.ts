@@ -22,7 +22,7 @@ export interface ScorerKind {
 const caseSensitive: ScorerField = {
   kind: 'check',
   name: 'case_sensitive',
-  label: 'Upper and lower case differ',
+  label: 'Case-sensitive',
   on: true,
 };
 

@@ -38,7 +38,7 @@ export function DatasetFields(props: {
           value={draft.datasetId}
           onChange={({ currentTarget: { value: id } }) => onChange({ datasetId: id, ...guessColumns(columnsOf(id)) })}
         >
-          <option value="" disabled>
+          <option value="" disabled selected={draft.datasetId === ''}>
             Choose …
           </option>
           {draft.datasetId !== '' && !isListed && <option value={draft.datasetId}>{shortId(draft.datasetId)}</option>}

@@ -11,13 +11,24 @@ import { GateFields } from './gate-fields.js';
 import { Progress } from './progress.js';
 
 /** Publishes a candidate under a name, and follows its gate. */
-export function DeployDialog(props: { source: string; candidateId: string | null; onClose: () => void }) {
+export function DeployDialog(props: {
+  source: string;
+  candidateId: string | null;
+  onMade: () => unknown;
+  onClose: () => void;
+}) {
   const { source, candidateId, onClose } = props;
+  const defaults = useDefaults(source);
   const [made, setMade] = useState<{ id: string; name: string } | null>(null);
   const what = candidateId ? `candidate ${shortId(candidateId)}` : 'the best candidate';
+  const job = defaults.data?.job ?? shortId(source);
+  const onMade = (version: { id: string; name: string }) => {
+    setMade(version);
+    props.onMade();
+  };
   return (
-    <Dialog title={made ? `Deploying ${made.name}` : `Deploy ${what} of ${shortId(source)}`} onClose={onClose}>
-      {made ? <Progress id={made.id} /> : <DeployForm {...{ source, candidateId }} onMade={setMade} />}
+    <Dialog title={made ? `Deploying ${made.name}` : `Deploy ${what} of ${job}`} onClose={onClose}>
+      {made ? <Progress id={made.id} /> : <DeployForm {...{ source, candidateId, defaults, onMade }} />}
     </Dialog>
   );
 }
@@ -25,13 +36,14 @@ export function DeployDialog(props: { source: string; candidateId: string | null
 function DeployForm(props: {
   source: string;
   candidateId: string | null;
+  defaults: ReturnType<typeof useDefaults>;
   onMade: (made: { id: string; name: string }) => void;
 }) {
   const { source, candidateId, onMade } = props;
-  const { data: defaults, error: sourceError } = useDefaults(source);
+  const { data: defaults, error: sourceError } = props.defaults;
   const [changes, setChanges] = useState<Partial<DeployDraft>>({});
   const [error, setError] = useState<unknown>(null);
-  const draft: DeployDraft = { ...emptyDeploy, ...defaults, ...changes };
+  const draft: DeployDraft = { ...emptyDeploy, ...defaults?.draft, ...changes };
   const errors = fieldErrors(error);
   const at = (field: string, except: string[] = []) => errorAt(errors, field, except);
   const missing = missingOf(draft);
@@ -76,21 +88,20 @@ function DeployForm(props: {
   );
 }
 
-/** Name and data of the job that is deployed. */
+/** Name and data of the job that is deployed; `job`: its name, null: it has none. */
 function useDefaults(source: string) {
-  return useResource<Partial<DeployDraft>>(`source ${source}`, async (signal) => {
+  return useResource<{ job: string | null; draft: Partial<DeployDraft> }>(`source ${source}`, async (signal) => {
     if (source.startsWith('grf_')) {
       const { name } = await client.value.request('getGraphJob', { path: { job_id: source }, signal });
-      return { name: nameOf(name ?? ''), scoredBy: 'container' };
+      return { job: name, draft: { name: nameOf(name ?? ''), scoredBy: 'container' } };
     }
     const session = await client.value.request('getSession', { path: { session_id: source }, signal });
     const { name, dataset, container_url: containerUrl } = session;
-    if (!dataset) return { name: nameOf(name ?? ''), scoredBy: 'container', containerUrl: containerUrl ?? '' };
+    const draft = { name: nameOf(name ?? '') };
+    if (!dataset) return { job: name, draft: { ...draft, scoredBy: 'container', containerUrl: containerUrl ?? '' } };
     const { columns } = await client.value.datasets.get(dataset.dataset_id, { signal });
-    return {
-      ...{ name: nameOf(name ?? ''), datasetId: dataset.dataset_id, scorer: { type: '', values: {} } },
-      sessionScorer: dataset.scorer,
-      ...guessColumns(columns.map((column) => column.name)),
-    };
+    const data = { datasetId: dataset.dataset_id, ...guessColumns(columns.map((column) => column.name)) };
+    const scorer = { scorer: { type: '', values: {} }, sessionScorer: dataset.scorer };
+    return { job: name, draft: { ...draft, ...data, ...scorer } };
   });
 }

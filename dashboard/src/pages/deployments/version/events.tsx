@@ -1,5 +1,5 @@
 import { useEventLog } from '../../../data/event-log.js';
-import { Badge, Panel } from '../../../ui/basics.js';
+import { Badge, Clock, Panel } from '../../../ui/basics.js';
 
 /** What happened to a version, live until it is ready or has failed. */
 export function DeploymentEvents({ id }: { id: string }) {
@@ -17,10 +17,7 @@ export function DeploymentEvents({ id }: { id: string }) {
       <ol class="log" aria-live="polite">
         {log.events.map((event) => (
           <li key={event.seq} class={event.type === 'error' || event.type === 'job_failed' ? 'bad' : undefined}>
-            <time class="quiet" dateTime={event.ts}>
-              {new Date(event.ts).toLocaleTimeString()}
-            </time>{' '}
-            {event.message}
+            <Clock at={event.ts} /> {event.message}
           </li>
         ))}
       </ol>

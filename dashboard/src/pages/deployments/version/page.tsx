@@ -1,6 +1,7 @@
 import { shortId } from '../../../util/format.js';
 import { link, pageOf } from '../../../util/router.js';
 import { Badge, Loading, Panel, Problem, Time } from '../../../ui/basics.js';
+import { Heading } from '../../../ui/heading.js';
 import { CallPanel } from './call-panel.js';
 import { DeploymentActions } from './actions.js';
 import { DeploymentEvents } from './events.js';
@@ -31,7 +32,7 @@ export function DeploymentPage({ id }: { id: string }) {
           {warning}
         </p>
       ))}
-      <DeploymentStats key={data.id} id={data.id} />
+      <DeploymentStats key={data.id} id={data.id} isCallable={data.status === 'ready'} />
       <div class="grid">
         <GatePanel deployment={data} />
         <CallPanel name={data.name} />
@@ -49,12 +50,12 @@ function Head({ deployment, onChange }: { deployment: Deployment; onChange: () =
   return (
     <>
       <div class="page-head">
-        <h1>
+        <Heading title={name}>
           <span>
             <a href={link(['deployments'])}>Deployments</a> / {name}
           </span>
           <Badge status={live ? 'live' : status} />
-        </h1>
+        </Heading>
         <DeploymentActions deployment={deployment} onChange={onChange} />
       </div>
       <p class="quiet">

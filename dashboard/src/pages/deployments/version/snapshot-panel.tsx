@@ -86,7 +86,7 @@ function Demos({ demos }: { demos: Extract<Snapshot, { kind: 'messages' }>['demo
     <details class="form-more">
       <summary>{demos.length} demonstrations</summary>
       {demos.map(({ component, ordinal, input, output }) => (
-        <pre key={`${component} ${ordinal}`} class="demo">
+        <pre key={`${component} ${ordinal}`} class="demo" dir="auto">
           {input}
           {'\n→ '}
           {output}

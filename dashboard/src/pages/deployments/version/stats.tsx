@@ -5,12 +5,12 @@ import { Problem, Stat, Stats } from '../../../ui/basics.js';
 
 const pollMs = 5_000;
 
-/** The requests of a version so far. */
-export function DeploymentStats({ id }: { id: string }) {
+/** The requests of a version so far; followed while it can be called. */
+export function DeploymentStats({ id, isCallable }: { id: string; isCallable: boolean }) {
   const { data, error } = useResource(
     `stats ${id}`,
     (signal) => client.value.deployments.handle(id).stats({ signal }),
-    pollMs,
+    isCallable ? pollMs : null,
   );
   if (error) return <Problem error={error} />;
   const { requests, errors, aborted, latency_ms: latency, usage } = data ?? {};

@@ -72,7 +72,7 @@ function VersionRow({
         </a>
         {isShown && <span class="quiet"> shown</span>}
       </td>
-      <td>
+      <td class="short">
         <Badge status={live ? 'live' : status} />
         <NotRead error={error} />
       </td>
@@ -80,7 +80,7 @@ function VersionRow({
       <td>{data && gateText(data.gate)}</td>
       <td class="number">{count(data?.stats.requests)}</td>
       <td class="number">{milliseconds(data?.stats.latency_ms.p95)}</td>
-      <td>
+      <td class="short">
         <Time at={created} />
       </td>
     </tr>

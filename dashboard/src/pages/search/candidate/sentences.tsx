@@ -36,7 +36,9 @@ function Sentence({ segment: { text, introduced_by: author, feedback } }: { segm
         {isBaseline ? 'baseline' : numberOf(author)}
       </a>
       <div>
-        <span class="sentence-text">{text.trimEnd()}</span>
+        <span class="sentence-text" dir="auto">
+          {text.trimEnd()}
+        </span>
         {feedback.length > 0 && (
           <details>
             <summary>
@@ -45,7 +47,7 @@ function Sentence({ segment: { text, introduced_by: author, feedback } }: { segm
             {feedback.map(({ rollout_id: rollout, seed, feedback: said }) => (
               <div key={rollout} class="feedback">
                 <a href={here({ trace: rollout })}>{seed === null ? 'rollout' : `seed ${seed}`}</a>
-                <pre>{said}</pre>
+                <pre dir="auto">{said}</pre>
               </div>
             ))}
           </details>

@@ -29,6 +29,7 @@ export function HintDialog({ session, onClose, onDone }: DialogProps) {
           error={errorOf('/hint')}
         >
           <textarea
+            dir="auto"
             rows={6}
             required
             maxLength={4_000}

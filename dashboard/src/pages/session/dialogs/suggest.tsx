@@ -62,6 +62,7 @@ function SuggestForm(props: DialogProps & { source: Source; onSource: (source: S
           {names.map((name, n) => (
             <Field key={name} label={name} error={errorOf(`/messages/${n}`)}>
               <textarea
+                dir="auto"
                 rows={Math.min(16, Math.max(3, texts[n]!.split('\n').length + 1))}
                 maxLength={32_000}
                 value={texts[n]}

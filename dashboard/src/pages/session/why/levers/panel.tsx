@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../../../../data/resource.js';
 import { here } from '../../../../util/router.js';
-import { Field, Loading, Panel, Problem } from '../../../../ui/basics.js';
+import { Clock, Field, Loading, Panel, Problem } from '../../../../ui/basics.js';
 import { Prompt, TextDiff } from '../../../../ui/diff/prompt.js';
 import { VirtualList } from '../../../../ui/virtual-list.js';
 import { numberOf } from '../../../../data/search.js';
@@ -31,8 +31,8 @@ export function LeversPanel({ jobId, levers }: { jobId: string; levers: readonly
       }
     >
       <p class="how">
-        A lever is a text that the search may change; 0 is the baseline's. Each version has its time (UTC) and the
-        candidates that have it. The text shows what the second version adds to the first, and what it drops.
+        A lever is a text that the search may change; 0 is the baseline's. Each version has its time and the candidates
+        that have it. The text shows what the second version adds to the first, and what it drops.
       </p>
       <Versions key={lever.lever_id} jobId={jobId} lever={lever} />
     </Panel>
@@ -71,9 +71,7 @@ function VersionRow({ version, isBest }: { version: LeverVersion; isBest: boolea
   return (
     <div class="lever-version">
       <strong>{version.version}</strong>
-      <time dateTime={version.created_at} title={version.created_at}>
-        {version.created_at.slice(11, 19)}
-      </time>
+      <Clock at={version.created_at} />
       <span class="pareto-holders">
         {isBest && 'best'}
         {ids.slice(0, namedCandidates).map((id) => (

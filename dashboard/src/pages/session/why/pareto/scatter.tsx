@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { count, dollars, reward } from '../../../../util/format.js';
+import { labelWidth, rewardRange } from '../../../../util/axis.js';
 import { here } from '../../../../util/router.js';
 import { nextInList, useRoving } from '../../../../ui/use-roving.js';
 import { useWidth } from '../../../../ui/use-width.js';
@@ -7,7 +8,7 @@ import { numberOf } from '../../../../data/search.js';
 import { tradeOff, type Point, type Unit } from './points.js';
 
 const height = 300;
-const margin = { left: 46, right: 24, top: 14, bottom: 40 };
+const edges = { right: 24, top: 14, bottom: 40 };
 
 const costOf = (cost: number, unit: Unit): string =>
   unit === 'dollars' ? dollars(cost) : `${count(Math.round(cost))} tokens`;
@@ -20,7 +21,9 @@ export function Scatter({ points, unit }: { points: readonly Point[]; unit: Unit
   const roving = useRoving(ids, nextInList(ids));
   const width = Math.max(240, useWidth(box));
   const costs = rangeOf(points.map(({ cost }) => cost));
-  const rewards = rangeOf(points.map((point) => point.reward));
+  const all = points.map((point) => point.reward);
+  const rewards = scaleOf(rewardRange(Math.min(...all), Math.max(...all)));
+  const margin = { ...edges, left: labelWidth([reward(rewards.low), reward(rewards.high)]) };
   const x = ({ cost }: Point) => margin.left + (width - margin.left - margin.right) * costs.share(cost);
   const y = ({ reward: up }: Point) =>
     height - margin.bottom - (height - margin.top - margin.bottom) * rewards.share(up);
@@ -95,6 +98,10 @@ function Key({ isFront }: { isFront: boolean }) {
 function rangeOf(values: readonly number[]) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const room = most > least ? (most - least) * 0.05 : Math.abs(most) * 0.1 || 1;
-  const [low, high] = [least - room, most + room];
-  return { low, high, share: (value: number) => (value - low) / (high - low) };
+  return scaleOf([least - room, most + room]);
 }
+
+const scaleOf = ([low, high]: [number, number]) => ({
+  ...{ low, high },
+  share: (value: number) => (value - low) / (high - low),
+});

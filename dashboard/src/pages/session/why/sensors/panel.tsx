@@ -1,9 +1,10 @@
 import { useMemo } from 'preact/hooks';
 import type { AlignedData } from 'uplot';
 import { count, dollars, milliseconds, reward, unknown } from '../../../../util/format.js';
+import { rewardRange } from '../../../../util/axis.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
 import { Chart, type ChartOptions } from '../../../../ui/chart.js';
-import { line, rule } from '../../../search/curve-panel.js';
+import { fitted, line, rule } from '../../../search/curve-panel.js';
 import { numberOf } from '../../../../data/search.js';
 import type { Lever, SensorFrame } from '../../../../data/session/types.js';
 import { seriesOf, versionsOf } from './series.js';
@@ -15,7 +16,7 @@ interface Small {
   say: Say;
   lines: { name: string; values: Column }[];
   /** Default: the range of the values. */
-  range?: [number, number];
+  range?: (low: number | null, high: number | null) => [number, number];
 }
 
 const chartHeight = 150;
@@ -26,6 +27,8 @@ const looks = [
   { color: 'info', dash: [2, 2] },
   { color: 'bad', dash: [8, 3, 2, 3] },
 ];
+/** Of costs that are all 0, an axis of cents. */
+const costRange = (_: number | null, high: number | null): [number, number] => [0, (high || 0.01) * 1.05];
 const percent: Say = (value) => (value === null || value === undefined ? unknown : `${Math.round(value * 100)} %`);
 const rounded: Say = (value) => count(value === null || value === undefined ? value : Math.round(value));
 
@@ -57,8 +60,13 @@ function chartsOf(frames: readonly SensorFrame[], levers: readonly Lever[]): Sma
   const components = levers.filter(({ component }) => component !== null);
   const shown = components.length > 0 ? components : levers;
   const all: Small[] = [
-    { title: 'Success rate', say: percent, range: [0, 1], lines: [{ name: 'succeeded', values: series.success }] },
-    { title: 'Mean reward', say: reward, lines: [{ name: 'reward', values: series.reward }] },
+    {
+      title: 'Success rate',
+      say: percent,
+      range: () => [0, 1],
+      lines: [{ name: 'succeeded', values: series.success }],
+    },
+    { title: 'Mean reward', say: reward, range: rewardRange, lines: [{ name: 'reward', values: series.reward }] },
     {
       title: 'Latency',
       say: milliseconds,
@@ -76,7 +84,7 @@ function chartsOf(frames: readonly SensorFrame[], levers: readonly Lever[]): Sma
         { name: 'completion', values: series.completionTokens },
       ],
     },
-    { title: 'Cost of the frame', say: dollars, lines: [{ name: 'dollars', values: series.cost }] },
+    { title: 'Cost of the frame', say: dollars, range: costRange, lines: [{ name: 'dollars', values: series.cost }] },
     {
       title: 'Lever versions',
       say: rounded,
@@ -114,9 +122,9 @@ function optionsOf({ say, lines, range }: Small, latest: { frames: readonly Sens
   };
   return {
     padding: [8, 10, 0, 0],
-    scales: { x: { time: false }, ...(range && { y: { range } }) },
+    scales: { x: { time: false }, ...(range && { y: { range: (_, low, high) => range(low, high) } }) },
     cursor: { y: false, drag: { x: true, y: false }, sync: { key: 'sensors' } },
-    axes: [rule({ size: 26 }), rule({ size: 58, values: (_, ticks) => ticks.map((tick) => say(tick)) })],
+    axes: [rule({ size: 26 }), rule({ size: fitted, values: (_, ticks) => ticks.map((tick) => say(tick)) })],
     series: [
       { label: 'Frame', value: (_plot, _x, _series, index) => frameAt(index) },
       ...lines.map(({ name }, n) => {
