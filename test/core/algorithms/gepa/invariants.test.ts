@@ -13,8 +13,8 @@
  *     noise probes of the baseline in generation 1;
  *  7. only the baseline and accepted candidates become parents, and a merge combines candidates
  *     accepted in its generation;
- *  8. a child is accepted only for a measured gain, a merge only without loss; a candidate has at
- *     most one verdict;
+ *  8. a child is accepted only for a measured gain, a shorter child or a merge only without loss; a
+ *     candidate has at most one verdict;
  *  9. held-out seeds run at the end, on baseline and winner only;
  * 10. a rollout is requested at most three times, again only after infrastructure failures;
  * 11. one budget warning, exactly when 80 % is used.
@@ -76,6 +76,24 @@ const disappointing: Case = {
   duplicates: 0,
   conflicts: 0,
   answerSeed: 12,
+};
+
+/** The text of an accepted child is compressed, and the shorter text earns the same rewards. */
+const compressing: Case = {
+  config: defaults({
+    populationSize: 1,
+    generations: 5,
+    minibatchSize: 1,
+    trainSeeds: [3, 7, 0],
+    evaluationSeeds: [3, 7, 0],
+  }),
+  noisy: false,
+  failing: 0,
+  infrastructure: 0,
+  badProposals: 0,
+  duplicates: 0,
+  conflicts: 0,
+  answerSeed: 8,
 };
 
 describe('a GEPA search', () => {
@@ -312,33 +330,43 @@ describe('a GEPA search', () => {
           expect(decision.childSum).toBeCloseTo(sum(pairs.map(({ reward }) => reward)), 9);
           expect(decision.parentSum).toBeCloseTo(sum(pairs.map(({ expected }) => expected)), 9);
           const gain = decision.childSum - decision.parentSum;
-          const isMerge = parentsOf.get(decision.candidate)!.length > 1;
-          if (decision.type === 'candidate_accepted') expect(gain).toBeGreaterThan(isMerge ? -1e-6 : 1e-10);
+          const mayTie = decision.reason === 'shorter' || parentsOf.get(decision.candidate)!.length > 1;
+          if (decision.type === 'candidate_accepted') expect(gain).toBeGreaterThan(mayTie ? -1e-6 : 1e-10);
           else expect(gain).toBeLessThan(1e-6);
         }
       }
     },
     steadyCases,
+    [compressing],
   );
 
-  check('accepts only gains, and gives each candidate one verdict', (run) => {
-    const proposed = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
-    expect(new Set(proposed).size).toBe(proposed.length);
-    const accepted = of(run, 'candidate_accepted');
-    const merged = new Set(run.proposals.flatMap(({ merge, candidate }) => (merge ? [candidate] : [])));
-    for (const { candidate, childSum, parentSum } of accepted) {
-      if (!merged.has(candidate)) expect(childSum).toBeGreaterThan(parentSum);
-    }
-    const rejected = of(run, 'candidate_rejected');
-    const verdicts = [...accepted, ...rejected].map(({ candidate }) => candidate).sort((left, right) => left - right);
-    expect(verdicts).toEqual(proposed);
-    const view = gepa.view(run.state);
-    expect(view.candidates.map(({ candidate }) => candidate)).toEqual([0, ...proposed]);
-    const rejectedCandidates = view.candidates
-      .filter(({ status }) => status === 'rejected')
-      .map(({ candidate }) => candidate);
-    expect(rejectedCandidates).toEqual(rejected.map(({ candidate }) => candidate).sort((left, right) => left - right));
-  });
+  check(
+    'accepts only gains, and gives each candidate one verdict',
+    (run) => {
+      const proposed = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
+      expect(new Set(proposed).size).toBe(proposed.length);
+      const accepted = of(run, 'candidate_accepted');
+      for (const { candidate, childSum, parentSum, reason } of accepted) {
+        const { merge, approach } = run.proposals.find((proposal) => proposal.candidate === candidate)!;
+        if (reason !== undefined) expect({ reason, approach }).toEqual({ reason: 'shorter', approach: 'compress' });
+        if (reason !== undefined) expect(childSum).toBeGreaterThan(parentSum - 1e-6);
+        else if (!merge) expect(childSum).toBeGreaterThan(parentSum);
+      }
+      const rejected = of(run, 'candidate_rejected');
+      const verdicts = [...accepted, ...rejected].map(({ candidate }) => candidate).sort((left, right) => left - right);
+      expect(verdicts).toEqual(proposed);
+      const view = gepa.view(run.state);
+      expect(view.candidates.map(({ candidate }) => candidate)).toEqual([0, ...proposed]);
+      const rejectedCandidates = view.candidates
+        .filter(({ status }) => status === 'rejected')
+        .map(({ candidate }) => candidate);
+      expect(rejectedCandidates).toEqual(
+        rejected.map(({ candidate }) => candidate).sort((left, right) => left - right),
+      );
+    },
+    anyCases,
+    [compressing],
+  );
 
   check('runs held-out seeds at the end, on baseline and winner only', (run, { config, infrastructure }) => {
     const { heldoutSeeds = [], repeats = 1 } = config;
