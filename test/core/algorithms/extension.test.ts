@@ -12,7 +12,7 @@ import { createGepa } from '../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../src/core/algorithms/gepa/step.js';
 import { mipro } from '../../../src/core/algorithms/mipro/step.js';
 import type { Decision, RolloutRequest, SearchAlgorithm, SearchLimits } from '../../../src/core/search/protocol.js';
-import { runs } from '../../support/runs.js';
+import { pureRuns } from '../../support/runs.js';
 import { casesOf, of, worldOf, type Case } from './gepa/cases.js';
 import { config, drive, driveSearch, scoring, type Run, type World } from './gepa/driver.js';
 import { casesOf as miproCases, miproWorldOf, startOf } from './mipro/cases.js';
@@ -89,7 +89,7 @@ describe('an extended GEPA search', () => {
         expect(pathOf(found)).toEqual(pathOf(whole));
         expect(rewardsOf(found.rest ?? found.first)).toEqual(rewardsOf(whole));
       }),
-      { numRuns: runs(50, 200) },
+      { numRuns: pureRuns(50) },
     );
   });
 
@@ -114,7 +114,7 @@ describe('an extended GEPA search', () => {
           expect(gepa.view(rest.state).rolloutsPlanned).toBe(requests.length);
         },
       ),
-      { numRuns: runs(100, 300) },
+      { numRuns: pureRuns(100) },
     );
   });
 
@@ -139,7 +139,7 @@ describe('an extended GEPA search', () => {
         expect(heldout.seeds).toEqual(given.config.heldoutSeeds);
         expect(gepa.view(rest.state).verdict).toMatchObject({ basis: 'heldout', seeds: heldout.seeds.length });
       }),
-      { numRuns: runs(150, 400), examples: [[overtaking, 10]] },
+      { numRuns: pureRuns(150), examples: [[overtaking, 10]] },
     );
     expect(compared).toBeGreaterThan(0);
   });
@@ -211,7 +211,7 @@ describe('an extended MIPRO search', () => {
           if (rest.end.kind === 'done') expect(rest.state.history).toHaveLength(rest.state.generation + 1);
         },
       ),
-      { numRuns: runs(100, 300) },
+      { numRuns: pureRuns(100, 1_000) },
     );
     expect(count).toBeGreaterThan(5);
   });

@@ -31,7 +31,7 @@ import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
 import { exceeds, mean, sum } from '../../../../src/core/math/rewards.js';
 import { casesOf, frozen, measuredIn, of, worldOf, type Case, type Measured, type Of } from './cases.js';
 import { config as defaults, drive, type Run } from './driver.js';
-import { runs } from '../../../support/runs.js';
+import { pureRuns } from '../../../support/runs.js';
 
 /** Whether equal rollouts had different rewards; ignores held-out rollouts. */
 function differ(measured: readonly Measured[]): boolean {
@@ -80,7 +80,7 @@ function check(
   test(name, () => {
     fc.assert(
       fc.property(cases, (given) => property(drive(given.config, worldOf(given)), given)),
-      { numRuns: runs(50, 100), examples: [compressing, ...examples].map((example) => [example]) },
+      { numRuns: pureRuns(50), examples: [compressing, ...examples].map((example) => [example]) },
     );
   });
 }
@@ -105,7 +105,7 @@ const disappointing: Case = {
 };
 
 describe('a GEPA search', () => {
-  testCommonInvariants(gepa, anyCases, (given, between) => drive(given.config, worldOf(given), between), runs(50, 100));
+  testCommonInvariants(gepa, anyCases, (given, between) => drive(given.config, worldOf(given), between), pureRuns(50));
 
   check('stays within its budget, ends, and reports why', (run, { config }) => {
     const limit = config.maxRollouts ?? Infinity;
