@@ -43,6 +43,8 @@ const product = {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // The quick suite leaves out the long files.
   testPathIgnorePatterns: isAll ? [] : ['\\.long\\.test\\.ts$'],
+  // Its default of 100 runs serves the quick suite, where fast-check is not loaded for every file.
+  setupFiles: isAll || process.env.TEST_RUNS ? ['<rootDir>/test/support/jest/properties.ts'] : [],
   globalSetup: '<rootDir>/test/support/jest/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/jest/global-teardown.ts',
 };

@@ -8,7 +8,7 @@ import { createGraphJobSchema } from '../../src/contracts/graphs/job.js';
 import { withoutNulls } from '../../src/contracts/nulls.js';
 import { createSessionSchema } from '../../src/contracts/sessions/create.js';
 import { isObject } from '../../src/util/json.js';
-import { runs } from '../support/runs.js';
+import { pureRuns } from '../support/runs.js';
 
 const policy = { model: 'm', provider: 'p' };
 const container = { container_url: 'http://127.0.0.1:1', env_name: 'e' };
@@ -138,7 +138,7 @@ test.each(bodies)('null in each optional field of %s reads as no field', (_name,
       expect(error?.issues ?? []).toEqual([]);
       expect(withoutKept(data)).toEqual(withoutKept(plain.data));
     }),
-    { numRuns: runs(30, 200), examples: [[absent]] },
+    { numRuns: pureRuns(30, 1_000), examples: [[absent]] },
   );
 });
 

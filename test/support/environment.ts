@@ -6,6 +6,9 @@ export const suite: 'quick' | 'all' = process.env['TEST_SUITE'] === 'all' ? 'all
 /** Repeats a run of a seeded test. */
 export const givenSeed = process.env['TEST_SEED'];
 
+/** Number of runs of each pure property. */
+export const givenRuns = process.env['TEST_RUNS'] === undefined ? undefined : Number(process.env['TEST_RUNS']);
+
 /** Level of the service's log. */
 export const logLevel = (otherwise: string): string => process.env['TEST_LOG'] ?? otherwise;
 

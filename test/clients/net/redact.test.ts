@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { runs } from '../../support/runs.js';
+import { pureRuns } from '../../support/runs.js';
 import { Redactor } from '../../../src/clients/net/redact.js';
 
 const secret = 'k+/"ey\\ 0123%?';
@@ -63,7 +63,7 @@ test('escapes of any kind around a secret are read as their pattern says', () =>
       const whole = `${before} ${hidden} ${after}`;
       expect(redactor.text(whole)).toBe(read(whole).replace(secret, '***'));
     }),
-    { numRuns: runs(500, 20_000) },
+    { numRuns: pureRuns(500, 20_000) },
   );
 });
 

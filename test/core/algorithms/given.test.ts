@@ -9,7 +9,7 @@ import { createGepa } from '../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../src/core/algorithms/gepa/step.js';
 import { mipro } from '../../../src/core/algorithms/mipro/step.js';
 import type { ProposalRequest, SearchAlgorithm } from '../../../src/core/search/protocol.js';
-import { runs } from '../../support/runs.js';
+import { pureRuns } from '../../support/runs.js';
 import { casesOf, of, worldOf } from './gepa/cases.js';
 import { config, drive, driveSearch, scoring, type World } from './gepa/driver.js';
 import { casesOf as miproCases, miproWorldOf, startOf } from './mipro/cases.js';
@@ -60,7 +60,7 @@ describe('a prompt given to a GEPA search', () => {
         expect(run.requests.map(({ ordinal }) => ordinal)).toEqual(run.requests.map((_, index) => index));
         expect(of(run, 'candidate_proposed').filter(({ isGiven }) => isGiven)).toHaveLength(requested.length);
       }),
-      { numRuns: runs(100, 300) },
+      { numRuns: pureRuns(100) },
     );
   });
 
@@ -122,7 +122,7 @@ test('a prompt given to a MIPRO search is requested once, in order, within the b
         );
       }
     }),
-    { numRuns: runs(100, 300) },
+    { numRuns: pureRuns(100, 1_000) },
   );
   expect(count).toBeGreaterThan(10);
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { evaluateGate, type GateRewards } from '../../../src/core/deployments/gate.js';
 import { mean } from '../../../src/core/math/rewards.js';
 import { comparePaired } from '../../../src/core/math/statistics.js';
+import { pureRuns } from '../../support/runs.js';
 
 // Invariants: min_reward passes iff the mean over all seeds, with failed rollouts as 0 at most,
 // reaches it; min_improvement iff the lower end of the paired interval over the incumbent's seeds
@@ -24,7 +25,7 @@ const shown = (value: number) => String(Number(value.toFixed(4)));
 /** The reward of a failed rollout of the candidate. */
 const worstOf = ({ candidate, incumbent }: GateRewards) =>
   Math.min(0, ...[...candidate, ...(incumbent ?? [])].filter((reward) => reward !== null));
-const assertProperty = <T>(property: fc.IProperty<T>): void => fc.assert(property, { numRuns: 500 });
+const assertProperty = <T>(property: fc.IProperty<T>): void => fc.assert(property, { numRuns: pureRuns(500) });
 
 describe('min_reward', () => {
   test('passes iff the mean over all seeds reaches it', () => {

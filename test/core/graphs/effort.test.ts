@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { graphSearch, type GraphSearchRequest } from '../../../src/core/graphs/search-config.js';
 import { drive, proposed, type World } from '../algorithms/gepa/driver.js';
-import { runs } from '../../support/runs.js';
+import { pureRuns } from '../../support/runs.js';
 
 /** A world in which no proposal gains: `solved` percent of the tasks are solved by every graph. */
 const stuck = (solved: number): World => ({
@@ -28,7 +28,7 @@ describe('a graph search in which nothing gains', () => {
         const reserve = evaluationSeeds.length + 2 * heldoutSeeds.length;
         expect(request.rolloutBudget - state.asked).toBeLessThan(reserve + 2 * minibatchSize);
       }),
-      { numRuns: runs(20, 100) },
+      { numRuns: pureRuns(20, 100) },
     );
   });
 
@@ -41,7 +41,7 @@ describe('a graph search in which nothing gains', () => {
         expect(medium).toBeGreaterThanOrEqual(low!);
         expect(high).toBeGreaterThanOrEqual(medium!);
       }),
-      { numRuns: runs(20, 100) },
+      { numRuns: pureRuns(20, 100) },
     );
   });
 });

@@ -6,6 +6,7 @@ import type { Graph, Step } from '../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../src/core/graphs/refs.js';
 import { answerCall, openRun, outcomeOf, pendingCalls, type Run } from '../../../src/core/graphs/run/run.js';
 import { answerSchema, answerTo, anyGraph, anyInput, graphWith, llm, oneStep, solve } from './cases.js';
+import { pureRuns } from '../../support/runs.js';
 
 const keys = (run: Run) => pendingCalls(run).map(({ key }) => key);
 const answered = (run: Run, key: string, text: string) => {
@@ -51,7 +52,7 @@ test('finalCall holds its invariant in any run', () => {
       }
       expect(finalCall(run)).toBeNull();
     }),
-    { numRuns: 500 },
+    { numRuns: pureRuns(500) },
   );
   expect(through.get('llm')).toBeGreaterThan(50);
   expect(through.get('select')).toBeGreaterThan(5);

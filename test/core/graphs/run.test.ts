@@ -32,6 +32,7 @@ import {
   outcomeWith,
   user,
 } from './cases.js';
+import { pureRuns } from '../../support/runs.js';
 
 const keys = (run: Run) => pendingCalls(run).map(({ key }) => key);
 const failed = (step: string | null, reason: string) => ({
@@ -75,7 +76,7 @@ describe('any run', () => {
         expect(new Set(second.keys)).toEqual(new Set(first.keys));
         expect(stepValues(second.run)).toEqual(stepValues(first.run));
       }),
-      { numRuns: 300 },
+      { numRuns: pureRuns(300) },
     );
     expect(done).toBeGreaterThan(100);
   });

@@ -6,6 +6,7 @@ import { graphFromJson, graphToJson } from '../../../src/core/graphs/json.js';
 import { graphMermaid } from '../../../src/core/graphs/mermaid.js';
 import { graphText } from '../../../src/core/graphs/text.js';
 import { anyGraph, answerSchema, graphWith, llm, user } from './cases.js';
+import { pureRuns } from '../../support/runs.js';
 
 const judge = { inputs: { q: 'input.question' }, messages: user('{{q}}\n{{candidates}}'), model: 'big', tries: 2 };
 const every: Graph = graphWith(
@@ -151,7 +152,7 @@ step cut: transform, between
         expect(graphText(changed)).not.toBe(graphText(graph));
         expect(graphText(graph) === graphText(other)).toBe(JSON.stringify(graph) === JSON.stringify(other));
       }),
-      { numRuns: 300 },
+      { numRuns: pureRuns(300) },
     );
   });
 

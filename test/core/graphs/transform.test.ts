@@ -5,6 +5,7 @@ import { opSignatures } from '../../../src/core/graphs/ops.js';
 import { applyTransform, lastNumber } from '../../../src/core/graphs/transform.js';
 import { transformCases, transformFailures } from './interpreter-cases.js';
 import { equivalenceKey, type Json } from '../../../src/core/graphs/values.js';
+import { pureRuns } from '../../support/runs.js';
 
 describe('applyTransform', () => {
   test.each(transformCases)('%j of %j', (transform, inputs, value) => {
@@ -41,7 +42,7 @@ describe('applyTransform', () => {
         else if (gives === 'text') expect(typeof done.value).toBe('string');
         else if (gives !== 'any') expect(typeof done.value).toBe(gives);
       }),
-      { numRuns: 500 },
+      { numRuns: pureRuns(500) },
     );
   });
 });

@@ -7,6 +7,7 @@ import {
   relativeError,
   type LatencyCounts,
 } from '../../../src/core/math/latency-sketch.js';
+import { pureRuns } from '../../support/runs.js';
 
 // Invariants: a quantile is within relativeError of the order statistic; the sum of sketches is
 // the sketch of all latencies.
@@ -38,7 +39,7 @@ describe('a quantile', () => {
         // The bounds of buckets are rounded.
         expect(Math.abs(answered - exact) / exact).toBeLessThanOrEqual(relativeError + 1e-9);
       }),
-      { numRuns: 2_000 },
+      { numRuns: pureRuns(2_000) },
     );
   });
 

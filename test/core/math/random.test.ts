@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { nextUint32, seedRng, shuffle, uniformInt, weightedPick, type Rng } from '../../../src/core/math/random.js';
+import { pureRuns } from '../../support/runs.js';
 
 function take<T>(count: number, rng: Rng, draw: (rng: Rng) => [T, Rng]): T[] {
   const values: T[] = [];
@@ -68,7 +69,7 @@ describe('uniformInt', () => {
         const values = take(40 * count, seedRng(seed), (rng) => uniformInt(rng, count));
         expect(new Set(values)).toEqual(new Set(Array.from({ length: count }, (_, value) => value)));
       }),
-      { numRuns: 50 },
+      { numRuns: pureRuns(50) },
     );
   });
 

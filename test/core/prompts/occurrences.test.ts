@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { findOccurrences } from '../../../src/core/prompts/occurrences.js';
+import { pureRuns } from '../../support/runs.js';
 
 /** A text that counts accesses to its characters. */
 function counted(text: string) {
@@ -21,7 +22,7 @@ describe('findOccurrences', () => {
       fc.property(fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 6 }), few, (part, text) => {
         expect([...findOccurrences(part, text)]).toEqual(placesOf(part, text));
       }),
-      { numRuns: 1_000 },
+      { numRuns: pureRuns(1_000) },
     );
   });
 

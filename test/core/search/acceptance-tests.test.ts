@@ -4,7 +4,7 @@ import { gepa } from '../../../src/core/algorithms/gepa/step.js';
 import { mipro } from '../../../src/core/algorithms/mipro/step.js';
 import type { SearchAlgorithm, TestedSeed } from '../../../src/core/search/protocol.js';
 import type { SeededState } from '../../../src/core/search/state.js';
-import { runs } from '../../support/runs.js';
+import { pureRuns } from '../../support/runs.js';
 import { casesOf, of, worldOf, type Case } from '../algorithms/gepa/cases.js';
 import { config, drive, type Run } from '../algorithms/gepa/driver.js';
 import { casesOf as miproCases, miproWorldOf, startOf, type Case as MiproCase } from '../algorithms/mipro/cases.js';
@@ -58,7 +58,7 @@ test('GEPA', () => {
     ...{ noisy: true, failing: 100, infrastructure: 0, badProposals: 0, duplicates: 0, conflicts: 0 },
     answerSeed: 9183802,
   };
-  fc.assert(property, { numRuns: runs(40, 100), examples: [[example]] });
+  fc.assert(property, { numRuns: pureRuns(40), examples: [[example]] });
 });
 
 test('MIPRO', () => {
@@ -76,5 +76,5 @@ test('MIPRO', () => {
     ...{ traffic: 'paired', components: 1, slots: ['c0'], showable: 100, own: 0, noisy: false, failing: 0 },
     ...{ infrastructure: 0, badProposals: 30, duplicates: 0, conflicts: 0, answerSeed: 1547362263 },
   };
-  fc.assert(property, { numRuns: runs(40, 100), examples: [[example]] });
+  fc.assert(property, { numRuns: pureRuns(40), examples: [[example]] });
 });

@@ -8,6 +8,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { paretoFront, removeDominated } from '../../../src/core/search/pareto-front.js';
 import { mean } from '../../../src/core/math/rewards.js';
+import { pureRuns } from '../../support/runs.js';
 
 const frontOf = (matrix: number[][]) => paretoFront(new Map(matrix.entries()));
 
@@ -48,7 +49,7 @@ describe('removeDominated', () => {
         expect(kept.map(({ candidate }) => candidate)).toEqual(referenceResult(matrix));
         expect(new Set(kept.flatMap(({ seeds }) => seeds)).size).toBe(front.best.length);
       }),
-      { numRuns: 500 },
+      { numRuns: pureRuns(500) },
     );
   });
 

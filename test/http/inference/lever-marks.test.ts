@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readMarks, replaceMarks } from '../../../src/http/inference/lever-marks.js';
+import { pureRuns } from '../../support/runs.js';
 
 const lever = (name: string, text: string) => `<lever name="${name}">${text}</lever>`;
 const fill = (text: string, texts: Record<string, string> = {}) =>
@@ -98,7 +99,7 @@ describe('for any text', () => {
           ),
         );
       }),
-      { numRuns: 1_000 },
+      { numRuns: pureRuns(1_000) },
     );
   });
 
@@ -106,7 +107,7 @@ describe('for any text', () => {
     const plain = nodes.map((tree) => bare(tree));
     fc.assert(
       fc.property(plain, (tree) => expect(without(fill(written(tree)))).toBe(true)),
-      { numRuns: 500 },
+      { numRuns: pureRuns(500) },
     );
   });
 
@@ -116,7 +117,7 @@ describe('for any text', () => {
         fc.pre(without(text));
         expect(fill(text, texts)).toBe(text);
       }),
-      { numRuns: 1_000 },
+      { numRuns: pureRuns(1_000) },
     );
   });
 });

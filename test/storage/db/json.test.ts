@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { toJsonb } from '../../../src/storage/db/json.js';
 import { storableText } from '../../../src/util/text.js';
+import { pureRuns } from '../../support/runs.js';
 
 const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd');
 
@@ -18,6 +19,6 @@ test('stores and returns any text, except characters that Postgres rejects', () 
       expect(json.replaceAll('\\\\', '')).not.toMatch(/\\u0000|\\ud[89a-f]/i);
       expect(storableText(text)).toBe(clean(text));
     }),
-    { numRuns: 500 },
+    { numRuns: pureRuns(500) },
   );
 });

@@ -2,9 +2,10 @@
  * The targeted test of a child, instead of a full evaluation. The child runs the failures that it
  * was shown, then regression seeds that its parent solves, until the losses equal the gains. With
  * noise the gain must exceed the standard error (a sequential z-test), and parent and child repeat
- * the failures for up to `maxRounds`. A child that costs clearly less must only not lose.
+ * the failures for up to `maxRounds`. A child that costs clearly less, or whose text is a shorter
+ * form of its parent's, must only not lose.
  * Invariants: a child of one parent is accepted only with a measured gain, or without a loss as
- * cheaper. Without noise, a child that costs no less and loses as much as it gains is rejected. A
+ * cheaper or shorter. Without noise, any other child that loses as much as it gains is rejected. A
  * merge must only not lose: its parts have shown their gains. Requests follow from results alone.
  */
 import { mean, sum } from '../../math/rewards.js';

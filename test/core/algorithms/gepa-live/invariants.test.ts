@@ -31,7 +31,7 @@ import type { Decision } from '../../../../src/core/search/protocol.js';
 import { casesOf, measuredIn, of, worldOf, type Case, type Measured } from '../gepa/cases.js';
 import type { Run, World } from '../gepa/driver.js';
 import { chanceOf, serve } from './traffic.js';
-import { runs } from '../../../support/runs.js';
+import { pureRuns } from '../../../support/runs.js';
 
 const cases = casesOf(false, 800);
 
@@ -56,7 +56,7 @@ function check(name: string, property: (run: LiveRun, given: Case) => void): voi
   test(name, () => {
     fc.assert(
       fc.property(cases, (given) => property(serve(given.config, trafficOf(given)), given)),
-      { numRuns: runs(25, 60) },
+      { numRuns: pureRuns(25, 1_000) },
     );
   });
 }
@@ -77,7 +77,7 @@ describe('a search by live traffic', () => {
     unpaired,
     cases,
     (given, between) => serve(given.config, trafficOf(given), between),
-    runs(25, 60),
+    pureRuns(25, 1_000),
   );
 
   test('begins with the same requests as a search by seeds', () => {

@@ -6,6 +6,7 @@ import { exceeds } from '../../../../src/core/math/rewards.js';
 import type { RolloutAnswer } from '../../../../src/core/search/protocol.js';
 import { casesOf, of, worldOf } from './cases.js';
 import { config, drive, proposed, type World } from './driver.js';
+import { pureRuns } from '../../../support/runs.js';
 
 describe('a search with costs', () => {
   test('behaves as without costs if all candidates cost the same', () => {
@@ -14,7 +15,7 @@ describe('a search with costs', () => {
         const { costs: _, ...state } = drive(given.config, { ...worldOf(given), cost: () => 7 }).state;
         expect(state).toEqual(drive(given.config, worldOf(given)).state);
       }),
-      { numRuns: 50 },
+      { numRuns: pureRuns(50) },
     );
   });
 
@@ -41,7 +42,7 @@ describe('a search with costs', () => {
         }
       }),
       // Few runs accept a cheaper candidate.
-      { numRuns: 800 },
+      { numRuns: pureRuns(800) },
     );
     expect(cheaper).toBeGreaterThan(0);
   });

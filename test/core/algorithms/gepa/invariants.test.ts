@@ -6,15 +6,16 @@
  *  3. the same config and answers give the same path, through JSON at every turn and with the
  *     answers of a batch in any order; `apply` and `next` do not modify their arguments;
  *  4. `history` has an entry for each generation, the baseline's first, and never falls; the best
- *     candidate has the greatest mean of a full evaluation, ties go to the earlier candidate;
+ *     candidate has the greatest mean of a full evaluation, ties go to its shorter text, else to
+ *     the earlier candidate;
  *  5. an evaluation is the mean over the evaluation seeds: without noise it reuses earlier
  *     rollouts, with noise or repeats all rollouts are fresh;
  *  6. without noise no candidate runs twice on a seed, except in evaluations with repeats and four
  *     noise probes of the baseline in generation 1;
  *  7. only the baseline and accepted candidates become parents, and a merge combines candidates
  *     accepted in its generation;
- *  8. a child is accepted only for a measured gain, a merge only without loss; a candidate has at
- *     most one verdict;
+ *  8. a child is accepted only for a measured gain, a shorter child or a merge only without loss; a
+ *     candidate has at most one verdict;
  *  9. held-out seeds run at the end, on baseline and winner only;
  * 10. a rollout is requested at most three times, again only after infrastructure failures;
  * 11. one budget warning, exactly when 80 % is used.
@@ -30,7 +31,7 @@ import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
 import { exceeds, mean, sum } from '../../../../src/core/math/rewards.js';
 import { casesOf, frozen, measuredIn, of, worldOf, type Case, type Measured, type Of } from './cases.js';
 import { config as defaults, drive, type Run } from './driver.js';
-import { runs } from '../../../support/runs.js';
+import { pureRuns } from '../../../support/runs.js';
 
 /** Whether equal rollouts had different rewards; ignores held-out rollouts. */
 function differ(measured: readonly Measured[]): boolean {
@@ -40,6 +41,31 @@ function differ(measured: readonly Measured[]): boolean {
     if (!first.has(key)) first.set(key, reward);
     return stage !== 'heldout' && first.get(key) !== reward;
   });
+}
+
+/** The winner's text is compressed, and the shorter text earns the same: few random searches do. */
+const compressing: Case = {
+  config: defaults({
+    populationSize: 1,
+    generations: 5,
+    minibatchSize: 1,
+    trainSeeds: [3, 7, 0],
+    evaluationSeeds: [3, 7, 0],
+  }),
+  noisy: false,
+  failing: 0,
+  infrastructure: 0,
+  badProposals: 0,
+  duplicates: 0,
+  conflicts: 0,
+  answerSeed: 8,
+};
+
+/** Whether a candidate is the shorter text of another, or of a shorter text of it. */
+function isCompressionOf(run: Run, candidate: number, than: number): boolean {
+  const request = run.proposals.find((proposal) => proposal.candidate === candidate);
+  if (request?.approach !== 'compress') return false;
+  return request.parent === than || isCompressionOf(run, request.parent, than);
 }
 
 const anyCases = casesOf(false);
@@ -54,7 +80,7 @@ function check(
   test(name, () => {
     fc.assert(
       fc.property(cases, (given) => property(drive(given.config, worldOf(given)), given)),
-      { numRuns: runs(50, 100), examples: examples.map((example) => [example]) },
+      { numRuns: pureRuns(50), examples: [compressing, ...examples].map((example) => [example]) },
     );
   });
 }
@@ -79,7 +105,7 @@ const disappointing: Case = {
 };
 
 describe('a GEPA search', () => {
-  testCommonInvariants(gepa, anyCases, (given, between) => drive(given.config, worldOf(given), between), runs(50, 100));
+  testCommonInvariants(gepa, anyCases, (given, between) => drive(given.config, worldOf(given), between), pureRuns(50));
 
   check('stays within its budget, ends, and reports why', (run, { config }) => {
     const limit = config.maxRollouts ?? Infinity;
@@ -139,7 +165,11 @@ describe('a GEPA search', () => {
     expect(evaluated[0]).toMatchObject({ candidate: 0, generation: 0, reward: rewards[0] });
     if (run.end.kind === 'done') expect(history.at(-1)!.generation).toBe(run.state.generation);
     let best: Of<'candidate_evaluated'> | undefined;
-    for (const event of evaluated) if (!best || exceeds(event.reward, best.reward)) best = event;
+    for (const event of evaluated) {
+      const isTie =
+        best && !exceeds(best.reward, event.reward) && isCompressionOf(run, event.candidate, best.candidate);
+      if (!best || exceeds(event.reward, best.reward) || isTie) best = event;
+    }
     expect(run.state.best).toEqual({ candidate: best!.candidate, reward: best!.reward });
   });
 
@@ -312,8 +342,8 @@ describe('a GEPA search', () => {
           expect(decision.childSum).toBeCloseTo(sum(pairs.map(({ reward }) => reward)), 9);
           expect(decision.parentSum).toBeCloseTo(sum(pairs.map(({ expected }) => expected)), 9);
           const gain = decision.childSum - decision.parentSum;
-          const isMerge = parentsOf.get(decision.candidate)!.length > 1;
-          if (decision.type === 'candidate_accepted') expect(gain).toBeGreaterThan(isMerge ? -1e-6 : 1e-10);
+          const mayTie = decision.reason === 'shorter' || parentsOf.get(decision.candidate)!.length > 1;
+          if (decision.type === 'candidate_accepted') expect(gain).toBeGreaterThan(mayTie ? -1e-6 : 1e-10);
           else expect(gain).toBeLessThan(1e-6);
         }
       }
@@ -325,9 +355,11 @@ describe('a GEPA search', () => {
     const proposed = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
     expect(new Set(proposed).size).toBe(proposed.length);
     const accepted = of(run, 'candidate_accepted');
-    const merged = new Set(run.proposals.flatMap(({ merge, candidate }) => (merge ? [candidate] : [])));
-    for (const { candidate, childSum, parentSum } of accepted) {
-      if (!merged.has(candidate)) expect(childSum).toBeGreaterThan(parentSum);
+    for (const { candidate, childSum, parentSum, reason } of accepted) {
+      const { merge, approach } = run.proposals.find((proposal) => proposal.candidate === candidate)!;
+      if (reason !== undefined) expect({ reason, approach }).toEqual({ reason: 'shorter', approach: 'compress' });
+      if (reason !== undefined) expect(childSum).toBeGreaterThan(parentSum - 1e-6);
+      else if (!merge) expect(childSum).toBeGreaterThan(parentSum);
     }
     const rejected = of(run, 'candidate_rejected');
     const verdicts = [...accepted, ...rejected].map(({ candidate }) => candidate).sort((left, right) => left - right);

@@ -5,7 +5,7 @@ import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
 import { rewardModelOf } from '../../../../src/core/search/model-cache.js';
 import { range } from '../../../support/range.js';
 import { config, drive, type World } from './driver.js';
-import { runs } from '../../../support/runs.js';
+import { pureRuns } from '../../../support/runs.js';
 import { casesOf, of, worldOf } from './cases.js';
 
 /** Candidate 1 solves seeds 0 to 2, candidate 2 seeds 3 and 4, later candidates none. */
@@ -58,7 +58,7 @@ test('a generation proposes from the candidate of its minibatch', () => {
         expect({ seed, candidate }).toEqual({ seed, candidate: parent });
       }
     }),
-    { numRuns: runs(200, 1_000) },
+    { numRuns: pureRuns(200) },
   );
   expect(explored).toBeGreaterThan(0);
 });

@@ -46,7 +46,7 @@ import { measuredIn, of } from '../gepa/cases.js';
 import type { Run } from '../gepa/driver.js';
 import { casesOf, miproWorldOf, startOf, type Case } from './cases.js';
 import { drive } from './driver.js';
-import { runs } from '../../../support/runs.js';
+import { pureRuns } from '../../../support/runs.js';
 
 const anyCases = casesOf(false);
 const steadyCases = casesOf(true);
@@ -55,7 +55,7 @@ function check(name: string, property: (run: Run<MiproState>, given: Case) => vo
   test(name, () => {
     fc.assert(
       fc.property(cases, (given) => property(drive(startOf(given), miproWorldOf(given)), given)),
-      { numRuns: runs(40, 100) },
+      { numRuns: pureRuns(40, 1_000) },
     );
   });
 }
@@ -86,7 +86,7 @@ describe('a MIPRO search', () => {
     mipro,
     anyCases,
     (given, between) => drive(startOf(given), miproWorldOf(given), between),
-    runs(40, 100),
+    pureRuns(40, 1_000),
   );
 
   check('stays within its budget, ends, and reports why', (run, { config, infrastructure }) => {

@@ -6,6 +6,7 @@ import { usedSteps } from '../../../../src/core/graphs/refs.js';
 import { openRun, outcomeOf } from '../../../../src/core/graphs/run/run.js';
 import { graphProblems } from '../../../../src/core/graphs/validate.js';
 import { answerAll, answerSchema, anyGraph, graphWith, llm, oneStep, user } from '../cases.js';
+import { pureRuns } from '../../../support/runs.js';
 
 const rules = { models: ['big', 'small'], maxAttempts: 1_500 };
 const solve = llm('solve', { question: 'input.question' }, { model: 'small' });
@@ -514,7 +515,7 @@ test('returns a valid graph and does not modify the original', () => {
       expect(graphProblems(result.graph)).toEqual([]);
       expect(usedSteps(result.graph).size).toBe(result.graph.steps.length);
     }),
-    { numRuns: 1_000 },
+    { numRuns: pureRuns(1_000) },
   );
   expect(taken).toBeGreaterThan(50);
 });
