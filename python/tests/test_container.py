@@ -13,8 +13,8 @@ import pytest
 from conftest import LOCAL, PROMPT, ROWS
 from support.model import FakeModel
 
-import ratchet
-from ratchet._container import server
+import ratchet_prompts as ratchet
+from ratchet_prompts._container import server
 
 WORDS = [{"word": "a"}, {"word": "b"}, {"word": "c"}]
 

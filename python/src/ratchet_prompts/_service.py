@@ -23,7 +23,7 @@ from . import _settings
 from .client import Client
 from .errors import ConfigurationError, RatchetError
 
-DISTRIBUTION = "ratchet-client"
+DISTRIBUTION = "ratchet-prompts"
 PATIENCE_S = 2.0
 START_S = 900.0
 """The first start of a clone installs and builds."""
