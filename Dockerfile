@@ -2,6 +2,7 @@
 FROM node:22.22.2-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY client/package.json client/package.json
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
@@ -14,6 +15,7 @@ RUN node scripts/build.mjs
 FROM node:22.22.2-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY client/package.json client/package.json
 # The optional packages are the embedded Postgres and colours of the dependencies' own: neither is used here.
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 

@@ -1,4 +1,4 @@
-"""What test/container/container.test.ts demands of `ratchet/container`, of the one in Python."""
+"""What test/container/container.test.ts demands of `ratchet-prompts-client/container`, of the one in Python."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def test_a_service_that_does_not_start_says_why(own, folder):
 
 def test_a_start_shows_its_steps(own, folder):
     (folder / "scripts").mkdir()
-    (folder / "package.json").write_text('{"name": "ratchet"}')
+    (folder / "package.json").write_text('{"name": "ratchet-prompts"}')
     (folder / "scripts" / "run.mjs").write_text(SLOW_START)
     program = RUN.replace(", progress=False", "")
     given = {**own, "RATCHET_HOME": str(folder)}

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pytestOptions } from '../support/environment.js';
+import { brokenLinks } from '../support/links.js';
 import { pythonWithAll } from '../support/python.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { startModelWorld } from '../support/worlds/model.js';
@@ -52,9 +53,10 @@ const install = (what: string, to: string) =>
     ...['--no-build-isolation', '--target', to, what],
   ]);
 
-always('has the version of the service', async () => {
+always('has the version of the service, and a README without links out of the package', async () => {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   expect(await readFile(join(source, 'src/ratchet_prompts/_version.py'), 'utf8')).toBe(`__version__ = "${version}"\n`);
+  expect(brokenLinks(source, 'README.md')).toEqual([]);
 });
 
 describe('the distribution', () => {

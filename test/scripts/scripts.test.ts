@@ -4,6 +4,9 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+const packageJson = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
+  [key in 'name' | 'version' | 'bin']: unknown;
+};
 const made: string[] = [];
 let project: string;
 
@@ -12,13 +15,16 @@ beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'ratchet-scripts-'));
   made.push(project);
   cpSync(join(import.meta.dirname, '..', '..', 'scripts'), join(project, 'scripts'), { recursive: true });
-  write('package.json', '{"type":"module"}');
+  cpSync(join(import.meta.dirname, '..', '..', 'bin'), join(project, 'bin'), { recursive: true });
+  const { name, version, bin } = packageJson;
+  write('package.json', JSON.stringify({ name, version, bin, type: 'module' }));
   write('tsconfig.json', '{}');
   write('tsconfig.build.json', '{}');
   lockfile('1.0.0');
   write('npm.js', fakeNpm);
   write('src/cli/ratchet.ts', 'console.log(JSON.stringify(process.argv.slice(2)));');
   write('src/storage/migrations/0001.sql', 'select 1;');
+  for (const file of ['client/index', 'container/index', 'util/loopback']) write(`src/${file}.ts`, '');
 });
 
 afterAll(() => {
@@ -59,12 +65,12 @@ function lockfile(version: string): void {
 const read = (file: string) => (existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8') : '');
 const lines = (file: string) => read(file).split('\n').filter(Boolean).length;
 
-function run(args: string[], nodeArgs: string[] = []): Promise<{ code: number | null; out: string; err: string }> {
+const run = (args: string[], nodeArgs: string[] = []) =>
+  spawned(process.execPath, [...nodeArgs, join(project, 'scripts', 'run.mjs'), ...args]);
+
+function spawned(file: string, args: string[]): Promise<{ code: number | null; out: string; err: string }> {
   const env = { ...process.env, npm_execpath: join(project, 'npm.js') };
-  const child = spawn(process.execPath, [...nodeArgs, join(project, 'scripts', 'run.mjs'), ...args], {
-    env,
-    cwd: tmpdir(),
-  });
+  const child = spawn(file, args, { env, cwd: tmpdir() });
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
@@ -109,6 +115,25 @@ describe('the scripts of a fresh clone', () => {
     const both = await Promise.all([run(['a']), run(['b'])]);
     expect(both.map(({ out }) => out)).toEqual(['["a"]\n', '["b"]\n']);
     expect([lines('npm.log'), lines('tsc.log')]).toEqual([1, 1]);
+  });
+
+  test('build the files of the client', async () => {
+    await run([]);
+    const files = ['client/index.js', 'container/index.js', 'util/loopback.js'];
+    expect(files.filter((file) => !existsSync(join(project, 'client/dist', file)))).toEqual([]);
+    rmSync(join(project, 'client'), { recursive: true });
+    await run([]);
+    expect(existsSync(join(project, 'client/dist/client/index.js'))).toBe(true);
+  });
+
+  test('are behind the command that `npm install -g` puts on the PATH', async () => {
+    const prefix = join(project, 'global');
+    const npm = ['install', '--global', '--prefix', prefix, '--offline', '--no-audit', '--no-fund', project];
+    expect(await spawned('npm', npm)).toMatchObject({ code: 0 });
+    const ratchet = join(prefix, 'bin', 'ratchet');
+    expect(await spawned(ratchet, ['optimize', '--json'])).toMatchObject({ code: 0, out: '["optimize","--json"]\n' });
+    write('src/cli/ratchet.ts', 'console.log("pulled");');
+    expect(await spawned(ratchet, [])).toMatchObject({ code: 0, out: 'pulled\n' });
   });
 
   test('report a failed install in one line with exit code 1', async () => {
