@@ -19,6 +19,8 @@ export async function build() {
   if (isCurrent()) return;
   await withLock('build', async () => {
     if (isCurrent()) return;
+    const missing = folders.find((folder) => !existsSync(join(root, folder)));
+    if (missing) throw new Fault(`Build failed: the folder ${missing} is missing in ${root}.`);
     console.error('Building …');
     const made = hashOfInputs();
     // Build beside dist/, then replace it: a failed build keeps the last one.
@@ -53,7 +55,6 @@ function copy(file, outDir) {
 
 async function bundleWorkflows() {
   const workflowsPath = join(dist, 'workflows', 'index.js');
-  if (!existsSync(workflowsPath)) return;
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath,
@@ -66,7 +67,6 @@ async function bundleWorkflows() {
 
 async function bundleDashboard() {
   const configFile = join(root, 'dashboard', 'vite.config.mjs');
-  if (!existsSync(configFile)) return;
   const { build: bundle } = await import('vite');
   await bundle({ configFile, logLevel: 'warn' });
 }

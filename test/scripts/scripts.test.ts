@@ -7,10 +7,11 @@ import { dirname, join } from 'node:path';
 const packageJson = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
   [key in 'name' | 'version' | 'bin']: unknown;
 };
+const otherFolders = ['workflows', 'activities', 'examples', 'dashboard'];
 const made: string[] = [];
 let project: string;
 
-/** A project with our scripts, an npm that only counts, and a compiler that only copies. */
+/** A project with our scripts, an npm that only counts, and build tools that only copy or write. */
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'ratchet-scripts-'));
   made.push(project);
@@ -25,6 +26,7 @@ beforeEach(() => {
   write('src/cli/ratchet.ts', 'console.log(JSON.stringify(process.argv.slice(2)));');
   write('src/storage/migrations/0001.sql', 'select 1;');
   for (const file of ['client/index', 'container/index', 'util/loopback']) write(`src/${file}.ts`, '');
+  for (const folder of otherFolders) write(`${folder}/a.txt`, '');
 });
 
 afterAll(() => {
@@ -47,6 +49,13 @@ const fakeNpm = `
     }
   `)});
   writeFileSync('node_modules/typescript/package.json', '{}');
+  const tool = (name, code) => {
+    mkdirSync('node_modules/' + name, { recursive: true });
+    writeFileSync('node_modules/' + name + '/package.json', '{"type":"module","exports":"./index.js"}');
+    writeFileSync('node_modules/' + name + '/index.js', code);
+  };
+  tool('@temporalio/worker', 'export class DefaultLogger {} export const bundleWorkflowCode = () => ({ code: "bundled" });');
+  tool('vite', 'import { mkdirSync } from "node:fs"; export const build = () => mkdirSync("dist/dashboard", { recursive: true });');
   cpSync('package-lock.json', 'node_modules/.package-lock.json');
 `;
 
@@ -153,6 +162,13 @@ describe('the scripts of a fresh clone', () => {
     expect(existsSync(join(project, 'dist.new'))).toBe(false);
     rmSync(join(project, 'tsc-fails'));
     expect((await run([])).out).toBe('new\n');
+  });
+
+  test.each(otherFolders)('refuse to build without %s', async (folder) => {
+    rmSync(join(project, folder), { recursive: true });
+    const { code, err } = await run([]);
+    expect([code, err]).toEqual([1, expect.stringContaining(`the folder ${folder} is missing`)]);
+    expect(existsSync(join(project, 'dist'))).toBe(false);
   });
 
   test('report an old Node in one line', async () => {
