@@ -2,9 +2,11 @@
 import { decimal, dollars, intervalText } from '../service/output.js';
 import type { Check } from './command.js';
 import { shortOf } from './git.js';
-import type { Measured, Measurement } from './measure.js';
+import type { LostRows } from './lost-rows.js';
+import type { Measurement } from './measure.js';
 
-const mostListed = 10;
+/** Characters of an input or an answer in a table. */
+const longestText = 100;
 /** A comment on GitHub has at most 65,536 characters. */
 const longestDiff = 30_000;
 
@@ -19,10 +21,10 @@ export function checkReport({ prompt, commit, diff, measured, refusals }: Check)
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function resultOf(commit: string, { head, base, comparison }: Measurement): string {
+function resultOf(commit: string, { head, base, comparison, lost }: Measurement): string {
   if (base === null || comparison === null)
     return `New: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows (\`${head.job_id}\`).`;
-  const { a, b, difference, verdict, won, lost, tied, seeds_compared: compared } = comparison;
+  const { a, b, difference, verdict, won, tied, seeds_compared: compared } = comparison;
   const latency = (side: typeof a) => (side.latency_ms ? `${Math.round(side.latency_ms.mean)} ms` : 'not measured');
   const signed = `${difference.mean < 0 ? '' : '+'}${decimal(difference.mean)}`;
   return [
@@ -34,24 +36,30 @@ function resultOf(commit: string, { head, base, comparison }: Measurement): stri
     `| rows failed | ${base.rows_failed} | ${head.rows_failed} |`,
     `| evaluation | \`${base.job_id}\` | \`${head.job_id}\` |`,
     '',
-    `**${verdict.replaceAll('_', ' ')}**: ${signed} (${intervalText(difference)}) on ${compared} rows; won ${won}, lost ${lost}, tied ${tied}.`,
-    lostRows(base, head),
+    `**${verdict.replaceAll('_', ' ')}**: ${signed} (${intervalText(difference)}) on ${compared} rows; won ${won}, lost ${comparison.lost}, tied ${tied}.`,
+    lostTable(lost),
   ].join('\n');
 }
 
-/** The rows whose rewards fell most. */
-function lostRows(base: Measured, head: Measured): string {
-  const lost = [...base.rewards]
-    .map(([row, before]) => ({ row, before, after: head.rewards.get(row) ?? null }))
-    .filter(({ before, after }) => before !== null && (after === null || after < before))
-    .map((fall) => ({ ...fall, by: fall.before! - (fall.after ?? -Infinity) }))
-    .sort((left, right) => right.by - left.by || left.row - right.row);
-  if (lost.length === 0) return '';
-  const shown = lost.slice(0, mostListed).map(({ row, before, after }) => {
-    return `| ${row} | ${decimal(before)} | ${after === null ? 'failed' : decimal(after)} |`;
+function lostTable({ count, worst }: LostRows): string {
+  if (count === 0) return '';
+  const shown = worst.map(({ row, input, expected, before, after }) => {
+    const now = after.reward === null ? 'failed' : decimal(after.reward);
+    const cells = [row, quoted(input), quoted(expected), `${decimal(before.reward)} ${quoted(before.answer)}`];
+    return `| ${cells.join(' | ')} | ${now} ${quoted(after.answer)} |`;
   });
-  const table = ['| row | before | after |', '| --- | --- | --- |', ...shown].join('\n');
-  return `\n${folded(`${lost.length} ${lost.length === 1 ? 'row' : 'rows'} got worse`, table)}`;
+  const table = ['| row | input | expected | before | after |', '| --- | --- | --- | --- | --- |', ...shown].join('\n');
+  const rest = count > worst.length ? ` (the ${worst.length} that fell most)` : '';
+  return `\n${folded(`${count} ${count === 1 ? 'row' : 'rows'} got worse${rest}`, table)}`;
+}
+
+/** A short text in a cell; as entities in code it is neither markup nor a mention. */
+function quoted(text: string | null): string {
+  if (text === null) return '';
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  const signs = [...line];
+  const short = signs.length > longestText ? `${signs.slice(0, longestText).join('')}…` : line;
+  return `<code>${short.replaceAll(/[!-/:-@[-`{-~]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</code>`;
 }
 
 function folded(title: string, content: string): string {
