@@ -1,29 +1,30 @@
 /** The report of a check in Markdown, for the comment of a pull request. */
+import { jobKinds } from '../../core/jobs/kinds.js';
 import { decimal, dollars, intervalText } from '../service/output.js';
 import type { Check } from './command.js';
 import { shortOf } from './git.js';
 import type { LostRows } from './lost-rows.js';
-import type { Measurement } from './measure.js';
+import type { Measured, Measurement } from './measure.js';
 
 /** Characters of an input or an answer in a table. */
 const longestText = 100;
 /** A comment on GitHub has at most 65,536 characters. */
 const longestDiff = 30_000;
 
-export function checkReport({ prompt, commit, diff, measured, refusals }: Check): string {
+export function checkReport({ prompt, commit, diff, measured, service, refusals }: Check): string {
   const outcome = refusals.length > 0 ? '❌ refused' : measured === null ? 'unchanged' : '✅ passed';
   const parts = [
     `### Prompt \`${prompt}\`: ${outcome}`,
     refusals.map((refusal) => `- ${refusal}`).join('\n'),
-    measured === null ? 'Prompt and model are as before; nothing was evaluated.' : resultOf(commit, measured),
+    measured === null ? 'Prompt and model are as before; nothing was evaluated.' : resultOf(commit, measured, service),
     diff === null ? '' : folded('Prompt', fenced(diff)),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function resultOf(commit: string, { head, base, comparison, lost }: Measurement): string {
+function resultOf(commit: string, { head, base, comparison, lost }: Measurement, service: string | null): string {
   if (base === null || comparison === null)
-    return `New: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows (\`${head.job_id}\`).`;
+    return `New: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows${service === null ? '' : ` (${page(service, head)})`}.`;
   const { a, b, difference, verdict, won, tied, seeds_compared: compared } = comparison;
   const latency = (side: typeof a) => (side.latency_ms ? `${Math.round(side.latency_ms.mean)} ms` : 'not measured');
   const signed = `${difference.mean < 0 ? '' : '+'}${decimal(difference.mean)}`;
@@ -34,12 +35,15 @@ function resultOf(commit: string, { head, base, comparison, lost }: Measurement)
     `| cost per row | ${dollars(a.cost_usd)} | ${dollars(b.cost_usd)} |`,
     `| latency | ${latency(a)} | ${latency(b)} |`,
     `| rows failed | ${base.rows_failed} | ${head.rows_failed} |`,
-    `| evaluation | \`${base.job_id}\` | \`${head.job_id}\` |`,
+    ...(service === null ? [] : [`| evaluation | ${page(service, base)} | ${page(service, head)} |`]),
     '',
     `**${verdict.replaceAll('_', ' ')}**: ${signed} (${intervalText(difference)}) on ${compared} rows; won ${won}, lost ${comparison.lost}, tied ${tied}.`,
     lostTable(lost),
   ].join('\n');
 }
+
+const page = (service: string, { job_id: id }: Measured) =>
+  `[${id}](${service.replace(/\/$/, '')}/#/${jobKinds.evaluation.page}/${id})`;
 
 function lostTable({ count, worst }: LostRows): string {
   if (count === 0) return '';
