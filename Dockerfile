@@ -2,6 +2,7 @@
 FROM node:22.22.2-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY client/package.json client/package.json
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
@@ -9,11 +10,13 @@ COPY src src
 COPY workflows workflows
 COPY activities activities
 COPY examples examples
+COPY dashboard dashboard
 RUN node scripts/build.mjs
 
 FROM node:22.22.2-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY client/package.json client/package.json
 # The optional packages are the embedded Postgres and colours of the dependencies' own: neither is used here.
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 
@@ -21,9 +24,10 @@ FROM node:22.22.2-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
 COPY package.json LICENSE ./
+COPY bin bin
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
-RUN ln -s /app/dist/src/cli/ratchet.js /usr/local/bin/ratchet && chmod +x dist/src/cli/ratchet.js
+RUN ln -s /app/bin/ratchet.mjs /usr/local/bin/ratchet
 USER node
 EXPOSE 8787
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \

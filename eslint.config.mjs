@@ -2,7 +2,7 @@ import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
   {
-    ignores: ['dist/', 'dist.new/', 'node_modules/', '.ratchet/', 'coverage/', '**/.venv/', 'src/client/api.ts'],
+    ignores: ['**/dist/', 'dist.new/', 'node_modules/', '.ratchet/', 'coverage/', '**/.venv/', 'src/client/api.ts'],
   },
   ...tseslint.configs.recommended,
   {

@@ -1,4 +1,5 @@
-// Compiles TypeScript into dist/, copies SQL and data, bundles workflows. Skips unchanged input.
+// Compiles TypeScript into dist/, copies SQL and data, bundles workflows and dashboard, and copies
+// the client into client/dist/. Skips unchanged input.
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,12 +12,15 @@ const folders = ['src', 'workflows', 'activities', 'examples', 'dashboard'];
 const configuration = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
 const dist = join(root, 'dist');
 const stamp = join(dist, 'build.sha256');
+const client = join(root, 'client', 'dist');
 
 /** Builds unless dist/ is current. */
 export async function build() {
   if (isCurrent()) return;
   await withLock('build', async () => {
     if (isCurrent()) return;
+    const missing = folders.find((folder) => !existsSync(join(root, folder)));
+    if (missing) throw new Fault(`Build failed: the folder ${missing} is missing in ${root}.`);
     console.error('Building …');
     const made = hashOfInputs();
     // Build beside dist/, then replace it: a failed build keeps the last one.
@@ -32,6 +36,7 @@ export async function build() {
     }
     await bundleWorkflows();
     await bundleDashboard();
+    copyClient();
     writeFileSync(stamp, made);
   });
 }
@@ -50,7 +55,6 @@ function copy(file, outDir) {
 
 async function bundleWorkflows() {
   const workflowsPath = join(dist, 'workflows', 'index.js');
-  if (!existsSync(workflowsPath)) return;
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath,
@@ -63,13 +67,20 @@ async function bundleWorkflows() {
 
 async function bundleDashboard() {
   const configFile = join(root, 'dashboard', 'vite.config.mjs');
-  if (!existsSync(configFile)) return;
   const { build: bundle } = await import('vite');
   await bundle({ configFile, logLevel: 'warn' });
 }
 
+/** The package `ratchet-prompts-client`: a part of dist/ with the same paths. */
+function copyClient() {
+  rmSync(client, { recursive: true, force: true });
+  for (const part of ['client', 'container', 'util/loopback.js']) {
+    cpSync(join(dist, 'src', part), join(client, part), { recursive: true });
+  }
+}
+
 function isCurrent() {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashOfInputs();
+  return existsSync(stamp) && existsSync(client) && readFileSync(stamp, 'utf8') === hashOfInputs();
 }
 
 function hashOfInputs() {

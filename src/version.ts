@@ -9,10 +9,10 @@ function read(): string {
   for (const file of candidates) {
     try {
       const found = JSON.parse(readFileSync(file, 'utf8')) as { name?: string; version?: string };
-      if (found.name === 'ratchet' && found.version) return found.version;
+      if (found.name === 'ratchet-prompts' && found.version) return found.version;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
-  throw new Error('package.json of ratchet was not found beside the program');
+  throw new Error('package.json of ratchet-prompts was not found beside the program');
 }

@@ -13,6 +13,8 @@ interface Service {
   build?: string;
   command?: string[];
   environment?: Record<string, string>;
+  env_file?: { path: string; required: boolean }[];
+  profiles?: string[];
   ports?: string[];
   restart?: string;
   healthcheck?: unknown;
@@ -26,18 +28,25 @@ const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   services: Record<string, Service>;
   networks: Record<string, { internal?: boolean } | null>;
 };
+const keys = createProviders({})
+  .list()
+  .map((provider) => `${provider.name.toUpperCase()}_API_KEY`);
 const services = Object.entries(compose.services);
 const ours = services.filter(([, service]) => service.build);
 
 /** Value of the variable when .env holds only the required settings. */
 function value(text: string): string {
-  return text.replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind?: string, rest?: string) => {
-    if (kind === '-') return rest ?? '';
-    expect({ name, kind }).toEqual({ name, kind: '?' });
-    return name === 'RATCHET_SECRET_KEY'
-      ? Buffer.alloc(32).toString('base64')
-      : `given-${name.toLowerCase()}`.padEnd(32, '-');
-  });
+  return text.replaceAll(
+    /\$\{(\w+)(?::([?+-])((?:\$\{\w+\}|[^}])*))?\}/g,
+    (_, name: string, kind?: string, rest?: string) => {
+      if (kind === '+') return '';
+      if (kind === '-') return rest ?? '';
+      expect({ name, kind }).toEqual({ name, kind: '?' });
+      return name === 'RATCHET_SECRET_KEY'
+        ? Buffer.alloc(32).toString('base64')
+        : `given-${name.toLowerCase()}`.padEnd(32, '-');
+    },
+  );
 }
 const settingsOf = (service: Service) =>
   Object.fromEntries(Object.entries(service.environment ?? {}).map(([name, text]) => [name, value(text)]));
@@ -53,11 +62,8 @@ describe('docker-compose.yml', () => {
 
   test.each(ours)('%s has only known settings, and all that its role requires', (name, service) => {
     const settings = settingsOf(service);
-    const providers = createProviders({})
-      .list()
-      .map((provider) => `${provider.name.toUpperCase()}_API_KEY`);
     // Besides its own settings, the service passes TEMPORAL_… to Temporal's library.
-    const known = [...settingNames, ...providers, 'TEMPORAL_NAMESPACE'];
+    const known = [...settingNames, 'TEMPORAL_NAMESPACE'];
     expect(Object.keys(settings).filter((setting) => !known.includes(setting))).toEqual([]);
     const config = readConfig(settings);
     checkRoles(config, { serve: name === 'api', work: name === 'worker' });
@@ -78,6 +84,29 @@ describe('docker-compose.yml', () => {
     expect(compose.networks['servers']?.internal).toBe(true);
   });
 
+  test('gives both all providers by a file that may be missing', () => {
+    for (const [, service] of ours) expect(service.env_file).toEqual([{ path: 'providers.env', required: false }]);
+    // `environment` would win over the file.
+    const given = ours.flatMap(([, service]) => Object.keys(service.environment ?? {}));
+    expect(given.filter((name) => /_BASE_URL$|PROVIDERS$/.test(name) || keys.includes(name))).toEqual([]);
+  });
+
+  test('tells people to write secrets into files only that git ignores', () => {
+    const header = read('docker-compose.yml').split(/^[^#]/m)[0]!;
+    const files = [...header.matchAll(/(?:>>? |file )(\S*\.env)\b/g)].map(([, file]) => file!);
+    expect(new Set(files)).toEqual(new Set(['.env', 'providers.env']));
+    const ignored = read('.gitignore').split('\n');
+    expect(files.filter((file) => !ignored.includes(file))).toEqual([]);
+  });
+
+  test("starts Temporal's UI on request only, at a port of the user's choice", () => {
+    expect(services.flatMap(([name, { profiles }]) => (profiles ? [[name, ...profiles]] : []))).toEqual([
+      ['temporal-ui', 'ui'],
+    ]);
+    expect(compose.services['temporal-ui']!.ports).toEqual(['127.0.0.1:${TEMPORAL_UI_PORT:-8080}:8080']);
+    for (const [, service] of ours) expect(settingsOf(service)['RATCHET_TEMPORAL_UI_URL']).toBe('');
+  });
+
   test('gives both the same database, Temporal and secret key', () => {
     const [api, worker] = ours.map(([, service]) => settingsOf(service));
     for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'RATCHET_SECRET_KEY']) {
@@ -89,7 +118,7 @@ describe('docker-compose.yml', () => {
   test.each(services)('%s: pinned, restarted, waits for its dependencies, published on loopback only', (_, service) => {
     expect(service.image).toMatch(/:\d+\.\d+(\.\d+)?(-\w+)?$/);
     expect(service.restart).toMatch(/^(unless-stopped|on-failure)$/);
-    for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+    for (const port of service.ports ?? []) expect(value(port)).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
     for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
       const once = compose.services[needed]!.restart === 'on-failure';
       expect(condition).toBe(once ? 'service_completed_successfully' : 'service_healthy');

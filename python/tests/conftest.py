@@ -8,7 +8,7 @@ from typing import Any, Iterator
 import pytest
 from support.proxy import FaultyProxy
 
-import ratchet
+import ratchet_prompts as ratchet
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ from typing import Any, Dict, List
 import pytest
 from support.model import FakeModel
 
-import ratchet
-from ratchet.adapters import dspy as ratchet_dspy
-from ratchet.adapters import gepa as ratchet_gepa
+import ratchet_prompts as ratchet
+from ratchet_prompts.adapters import dspy as ratchet_dspy
+from ratchet_prompts.adapters import gepa as ratchet_gepa
 
 gepa_adapter = pytest.importorskip("gepa.adapters.default_adapter.default_adapter")
 dspy = pytest.importorskip("dspy")

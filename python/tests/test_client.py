@@ -11,10 +11,10 @@ import pytest
 from conftest import LOCAL, PROMPT
 from support.proxy import Fault
 
-import ratchet
-from ratchet import async_client, async_jobs, jobs
-from ratchet import client as sync_client
-from ratchet._events import EventCursor
+import ratchet_prompts as ratchet
+from ratchet_prompts import async_client, async_jobs, jobs
+from ratchet_prompts import client as sync_client
+from ratchet_prompts._events import EventCursor
 
 
 def test_an_evaluation_from_create_to_download(client, evaluation, tmp_path):

@@ -1,4 +1,4 @@
-"""What test/container/container.test.ts demands of `ratchet/container`, of the one in Python."""
+"""What test/container/container.test.ts demands of `ratchet-prompts-client/container`, of the one in Python."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from conftest import LOCAL, PROMPT, ROWS
 from support.model import FakeModel
 
-import ratchet
-from ratchet._container import server
+import ratchet_prompts as ratchet
+from ratchet_prompts._container import server
 
 WORDS = [{"word": "a"}, {"word": "b"}, {"word": "c"}]
 

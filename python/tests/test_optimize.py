@@ -13,10 +13,10 @@ from typing import Any, Dict, List, Tuple
 import httpx
 import pytest
 
-import ratchet
-from ratchet._metric import metric_server
-from ratchet._progress import Progress
-from ratchet._prompts import messages_of, model_of, text_of
+import ratchet_prompts as ratchet
+from ratchet_prompts._metric import metric_server
+from ratchet_prompts._progress import Progress
+from ratchet_prompts._prompts import messages_of, model_of, text_of
 
 SAMPLE = Path(os.environ.get("RATCHET_SAMPLE") or Path(__file__).parents[2] / "examples/intents/data.jsonl")
 LABELS = sorted({json.loads(line)["label"] for line in SAMPLE.read_text().splitlines()})[:5]
@@ -227,7 +227,7 @@ def test_a_metric_needs_a_service_on_this_machine():
 
 
 def test_html_of_a_hostile_prompt_is_text():
-    from ratchet.results import Optimization
+    from ratchet_prompts.results import Optimization
 
     hostile = "<script>alert(1)</script>\n</pre><img src=x onerror=y>"
     result = Optimization(

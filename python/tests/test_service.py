@@ -14,13 +14,13 @@ from typing import Any, Callable, Dict, Iterator
 
 import pytest
 
-import ratchet
-from ratchet import _service
+import ratchet_prompts as ratchet
+from ratchet_prompts import _service
 
 CLONE = Path(os.environ.get("RATCHET_TEST_CLONE") or Path(__file__).parents[2])
 READMES = [CLONE / "README.md", CLONE / "python" / "README.md"]
 RUN = """
-import ratchet, sys
+import sys, ratchet_prompts as ratchet
 rows = [{"input": f"Message: {n}\\n\\nLabels: even, odd", "expected": ["even", "odd"][n % 2]} for n in range(12)]
 found = ratchet.evaluate(rows, "Answer with a label.", progress=False)
 print(found.succeeded, found.client.url, flush=True)
@@ -135,7 +135,7 @@ def test_a_service_that_does_not_start_says_why(own, folder):
 
 def test_a_start_shows_its_steps(own, folder):
     (folder / "scripts").mkdir()
-    (folder / "package.json").write_text('{"name": "ratchet"}')
+    (folder / "package.json").write_text('{"name": "ratchet-prompts"}')
     (folder / "scripts" / "run.mjs").write_text(SLOW_START)
     program = RUN.replace(", progress=False", "")
     given = {**own, "RATCHET_HOME": str(folder)}

@@ -11,9 +11,9 @@ from typing import Any, Callable, Iterator, List, Tuple
 
 import pytest
 
-import ratchet
-from ratchet._events import EventCursor
-from ratchet._wire import Deadline, NoResponse, Request, Response, Retries, Sleep, exchange
+import ratchet_prompts as ratchet
+from ratchet_prompts._events import EventCursor
+from ratchet_prompts._wire import Deadline, NoResponse, Request, Response, Retries, Sleep, exchange
 
 EVENT = b'data: {"seq": 1, "type": "job_complete", "job_id": "ses_1"}\n\n'
 

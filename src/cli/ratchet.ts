@@ -77,7 +77,7 @@ taskOptions(program.command('optimize').description('a better prompt for rows, w
       `optimize --data rows.csv --prompt prompt.txt --scorer exact --model ${exampleModel}`,
       'optimize --data rows.csv --prompt prompt.txt --input question --expected answer --budget 500',
       'optimize --data promptfooconfig.yaml',
-      'optimize --model openai/gpt-4o-mini --temperature 0 --max-cost 0.50 --dry-run',
+      'optimize --model openai/gpt-6-luna --temperature 0 --max-cost 0.50 --dry-run',
     ),
   )
   .action(optimize);

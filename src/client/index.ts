@@ -1,5 +1,5 @@
 /**
- * `ratchet/client` calls the service from Node, Deno, Bun and browsers. Example:
+ * `ratchet-prompts-client` calls the service from Node, Deno, Bun and browsers. Example:
  *
  *     const client = new Ratchet();
  *     const session = await client.createSession({ policy_optimization: { … } });

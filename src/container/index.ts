@@ -1,6 +1,6 @@
 /**
- * `ratchet/container` makes a container of a function. A container is a server that runs a task
- * with a prompt and scores the answer. Example:
+ * `ratchet-prompts-client/container` makes a container of a function. A container is a server that
+ * runs a task with a prompt and scores the answer. Example:
  *
  *     const container = createContainer({
  *       name: 'capitals',

@@ -1,5 +1,12 @@
 /** Calls the model through the rollout's URL, so that the service sees prompt, tokens and cost. */
-import type { Rollout } from './request.js';
+
+/** Where a rollout's model is called. This file's types are public: they name no type of Node. */
+export interface ModelAccess {
+  inferenceUrl: string;
+  inferenceApiKey: string | null;
+  /** The policy's model and parameters, for each model request. */
+  modelParams: Record<string, unknown>;
+}
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
@@ -23,7 +30,7 @@ export class ModelError extends Error {
 
 /** Requests a chat completion; throws a ModelError with the upstream's message. */
 export async function callModel(
-  { inferenceUrl, inferenceApiKey, modelParams }: Rollout,
+  { inferenceUrl, inferenceApiKey, modelParams }: ModelAccess,
   messages: readonly ChatMessage[],
   params: Record<string, unknown>,
   signal: AbortSignal,

@@ -1,16 +1,13 @@
 /** Parses and validates the request body of POST /rollout. */
 import type { IncomingMessage } from 'node:http';
+import type { ModelAccess } from './model.js';
 
 /** A requested rollout. `systemPrompt` null: none; `prompts` has all sections by name. */
-export interface Rollout {
+export interface Rollout extends ModelAccess {
   correlationId: string;
   rolloutId: string;
   seed: number;
   env: { name: string | null; config: Record<string, unknown> };
-  inferenceUrl: string;
-  inferenceApiKey: string | null;
-  /** The policy's model and parameters, for each model request. */
-  modelParams: Record<string, unknown>;
   systemPrompt: string | null;
   prompts: Record<string, string>;
   maxTimeS: number;

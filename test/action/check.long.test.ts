@@ -98,6 +98,8 @@ test('the check does not see the token of GitHub', async () => {
 const evaluations = async () =>
   ((await on.service.api.call('GET', '/api/v1/offline/jobs?limit=100')) as { data: unknown[] }).data.length;
 
+const plain = (html: string) => html.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+
 test('a better prompt passes; the next run renews its comment, and one that is worse is refused', async () => {
   writeFileSync(join(work, 'prompt.txt'), solving(4));
   const better = await act();
@@ -113,6 +115,13 @@ test('a better prompt passes; the next run renews its comment, and one that is w
     { passed: 'false', verdict: 'worse', difference: '-0.5', 'mean-reward': '0' },
   ]);
   expect(worse.summary).toContain('10 rows got worse');
+  const listed = [
+    ...worse.summary.matchAll(/^\| (\d+) \| <code>(.*)<\/code> \| <code>(.*)<\/code> \| 1\.000 .* \| 0\.000 /gm),
+  ];
+  const rows = on.world.rows(20) as { question: string; answer: string }[];
+  expect(listed).toHaveLength(10);
+  for (const [, row, question, answer] of listed)
+    expect({ row, question: plain(question!), answer: plain(answer!) }).toEqual({ row, ...rows[Number(row)]! });
   expect(github.comments.map(({ body }) => body.includes(worse.summary))).toEqual([true]);
 }, 60_000);
 

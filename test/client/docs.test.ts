@@ -6,8 +6,8 @@ import { transform } from '@swc/core';
 import { expect, test } from '@jest/globals';
 import { serviceOfFile } from '../support/service-of-file.js';
 
-// The `ts` blocks of the page run in order as one program, with the built `ratchet/client`. The
-// `text` blocks are what it prints; `…` matches any text.
+// The `ts` blocks of the page run in order as one program, with the built `ratchet-prompts-client`.
+// The `text` blocks are what it prints; `…` matches any text.
 
 const on = serviceOfFile();
 const root = join(import.meta.dirname, '../..');

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pytestOptions } from '../support/environment.js';
+import { brokenLinks } from '../support/links.js';
 import { pythonWithAll } from '../support/python.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { startModelWorld } from '../support/worlds/model.js';
@@ -21,7 +22,7 @@ const packages = [
   ...['pytest==9.2.0', 'nbclient==0.11.0', 'ipykernel==7.4.0'],
   ...['build==1.6.1', 'hatchling==1.33.0', 'mypy==2.4.1', 'ruff==0.17.6'],
 ];
-const { python, describe, test } = pythonWithAll('ratchet-client-1', packages, '3.11');
+const { python, describe, test } = pythonWithAll('ratchet-prompts-1', packages, '3.11');
 // As small as an environment of users: httpx alone.
 const small = pythonWithAll('httpx-0.28.1', ['httpx==0.28.1'], '3.9');
 
@@ -52,9 +53,10 @@ const install = (what: string, to: string) =>
     ...['--no-build-isolation', '--target', to, what],
   ]);
 
-always('has the version of the service', async () => {
+always('has the version of the service, and a README without links out of the package', async () => {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
-  expect(await readFile(join(source, 'src/ratchet/_version.py'), 'utf8')).toBe(`__version__ = "${version}"\n`);
+  expect(await readFile(join(source, 'src/ratchet_prompts/_version.py'), 'utf8')).toBe(`__version__ = "${version}"\n`);
+  expect(brokenLinks(source, 'README.md')).toEqual([]);
 });
 
 describe('the distribution', () => {
@@ -64,11 +66,15 @@ describe('the distribution', () => {
     expect(files).toEqual([expect.stringMatching(/-py3-none-any\.whl$/), expect.stringMatching(/\.tar\.gz$/)]);
     const installed = join(folder, 'wheel');
     await install(join(folder, 'dist', files[0]!), installed);
-    const [info] = (await readdir(installed)).filter((name) => name.endsWith('.dist-info'));
-    expect(await readdir(join(installed, 'ratchet'))).toContain('py.typed');
+    const [packageFolder, info] = (await readdir(installed)).sort();
+    expect([packageFolder, info]).toEqual([
+      'ratchet_prompts',
+      expect.stringMatching(/^ratchet_prompts-.*\.dist-info$/),
+    ]);
+    expect(await readdir(join(installed, packageFolder!))).toContain('py.typed');
     expect(await readdir(join(installed, info!, 'licenses'))).toEqual(['LICENSE']);
-    expect(await readFile(join(installed, info!, 'METADATA'), 'utf8')).toMatch(/^# ratchet-client$/m);
-    const program = 'import ratchet; ratchet.optimize; import ratchet.adapters.gepa, ratchet.adapters.dspy';
+    expect(await readFile(join(installed, info!, 'METADATA'), 'utf8')).toMatch(/^# ratchet-prompts$/m);
+    const program = 'import ratchet_prompts as ratchet; ratchet.optimize; ratchet.adapters.gepa, ratchet.adapters.dspy';
     await run(small.python, ['-c', program], { PYTHONPATH: installed });
   }, 300_000);
 

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstFree } from '../../src/embedded/ports.js';
+import { brokenLinks } from '../support/links.js';
 import { startCommand } from '../support/servers/command.js';
 
 // The package as a user installs it: packed, installed in an empty folder, run by npx.
@@ -23,12 +24,13 @@ test('npx ratchet runs from the packed tarball', async () => {
   const pack = await run(root, {}, ['npm', 'pack', '--json', '--pack-destination', folder]);
   expect({ code: pack.code, err: pack.err }).toMatchObject({ code: 0 });
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
-  expect(statSync(join(folder, tarball)).size).toBeLessThan(2_000_000);
+  expect(statSync(join(folder, tarball)).size).toBeLessThan(3_000_000);
   const [{ files }] = JSON.parse(pack.out.slice(pack.out.indexOf('[\n'))) as [{ files: { path: string }[] }];
-  const folders = new Set(files.map(({ path }) => path.split('/').slice(0, 2).join('/')));
+  const folders = new Set(files.map(({ path }) => path.replace(/^(dist\/[^/]+|[^/]+).*/, '$1')));
   expect([...folders].sort()).toEqual([
-    ...['LICENSE', 'README.md', 'dist/activities', 'dist/dashboard', 'dist/examples', 'dist/src'],
-    ...['dist/workflow-bundle.js', 'dist/workflows', 'package.json'],
+    ...['AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bin'],
+    ...['dist/activities', 'dist/dashboard', 'dist/examples', 'dist/src', 'dist/workflow-bundle.js'],
+    ...['dist/workflows', 'docs', 'llms.txt', 'package.json'],
   ]);
 
   const home = join(folder, 'project');
@@ -43,6 +45,10 @@ test('npx ratchet runs from the packed tarball', async () => {
   expect({ code: installed.code, err: installed.err }).toMatchObject({ code: 0 });
   // The overrides of this package do not apply here: what npm chooses must run on this Node, too.
   expect(installed.err).not.toContain('EBADENGINE');
+
+  const installedAt = join(home, 'node_modules/ratchet-prompts');
+  expect(brokenLinks(installedAt, 'README.md')).toEqual([]);
+  expect(brokenLinks(installedAt, 'llms.txt')).toEqual([]);
 
   const npx = (...args: string[]) => run(home, env, ['npx', '--no-install', 'ratchet', ...args]);
   expect(await npx('--help')).toMatchObject({ code: 0, out: expect.stringContaining('Usage: ratchet') });

@@ -4,21 +4,29 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+const packageJson = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
+  [key in 'name' | 'version' | 'bin']: unknown;
+};
+const otherFolders = ['workflows', 'activities', 'examples', 'dashboard'];
 const made: string[] = [];
 let project: string;
 
-/** A project with our scripts, an npm that only counts, and a compiler that only copies. */
+/** A project with our scripts, an npm that only counts, and build tools that only copy or write. */
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'ratchet-scripts-'));
   made.push(project);
   cpSync(join(import.meta.dirname, '..', '..', 'scripts'), join(project, 'scripts'), { recursive: true });
-  write('package.json', '{"type":"module"}');
+  cpSync(join(import.meta.dirname, '..', '..', 'bin'), join(project, 'bin'), { recursive: true });
+  const { name, version, bin } = packageJson;
+  write('package.json', JSON.stringify({ name, version, bin, type: 'module' }));
   write('tsconfig.json', '{}');
   write('tsconfig.build.json', '{}');
   lockfile('1.0.0');
   write('npm.js', fakeNpm);
   write('src/cli/ratchet.ts', 'console.log(JSON.stringify(process.argv.slice(2)));');
   write('src/storage/migrations/0001.sql', 'select 1;');
+  for (const file of ['client/index', 'container/index', 'util/loopback']) write(`src/${file}.ts`, '');
+  for (const folder of otherFolders) write(`${folder}/a.txt`, '');
 });
 
 afterAll(() => {
@@ -41,6 +49,13 @@ const fakeNpm = `
     }
   `)});
   writeFileSync('node_modules/typescript/package.json', '{}');
+  const tool = (name, code) => {
+    mkdirSync('node_modules/' + name, { recursive: true });
+    writeFileSync('node_modules/' + name + '/package.json', '{"type":"module","exports":"./index.js"}');
+    writeFileSync('node_modules/' + name + '/index.js', code);
+  };
+  tool('@temporalio/worker', 'export class DefaultLogger {} export const bundleWorkflowCode = () => ({ code: "bundled" });');
+  tool('vite', 'import { mkdirSync } from "node:fs"; export const build = () => mkdirSync("dist/dashboard", { recursive: true });');
   cpSync('package-lock.json', 'node_modules/.package-lock.json');
 `;
 
@@ -59,12 +74,12 @@ function lockfile(version: string): void {
 const read = (file: string) => (existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8') : '');
 const lines = (file: string) => read(file).split('\n').filter(Boolean).length;
 
-function run(args: string[], nodeArgs: string[] = []): Promise<{ code: number | null; out: string; err: string }> {
+const run = (args: string[], nodeArgs: string[] = []) =>
+  spawned(process.execPath, [...nodeArgs, join(project, 'scripts', 'run.mjs'), ...args]);
+
+function spawned(file: string, args: string[]): Promise<{ code: number | null; out: string; err: string }> {
   const env = { ...process.env, npm_execpath: join(project, 'npm.js') };
-  const child = spawn(process.execPath, [...nodeArgs, join(project, 'scripts', 'run.mjs'), ...args], {
-    env,
-    cwd: tmpdir(),
-  });
+  const child = spawn(file, args, { env, cwd: tmpdir() });
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
@@ -111,6 +126,25 @@ describe('the scripts of a fresh clone', () => {
     expect([lines('npm.log'), lines('tsc.log')]).toEqual([1, 1]);
   });
 
+  test('build the files of the client', async () => {
+    await run([]);
+    const files = ['client/index.js', 'container/index.js', 'util/loopback.js'];
+    expect(files.filter((file) => !existsSync(join(project, 'client/dist', file)))).toEqual([]);
+    rmSync(join(project, 'client'), { recursive: true });
+    await run([]);
+    expect(existsSync(join(project, 'client/dist/client/index.js'))).toBe(true);
+  });
+
+  test('are behind the command that `npm install -g` puts on the PATH', async () => {
+    const prefix = join(project, 'global');
+    const npm = ['install', '--global', '--prefix', prefix, '--offline', '--no-audit', '--no-fund', project];
+    expect(await spawned('npm', npm)).toMatchObject({ code: 0 });
+    const ratchet = join(prefix, 'bin', 'ratchet');
+    expect(await spawned(ratchet, ['optimize', '--json'])).toMatchObject({ code: 0, out: '["optimize","--json"]\n' });
+    write('src/cli/ratchet.ts', 'console.log("pulled");');
+    expect(await spawned(ratchet, [])).toMatchObject({ code: 0, out: 'pulled\n' });
+  });
+
   test('report a failed install in one line with exit code 1', async () => {
     write('npm-fails', '');
     const { code, err } = await run([]);
@@ -128,6 +162,13 @@ describe('the scripts of a fresh clone', () => {
     expect(existsSync(join(project, 'dist.new'))).toBe(false);
     rmSync(join(project, 'tsc-fails'));
     expect((await run([])).out).toBe('new\n');
+  });
+
+  test.each(otherFolders)('refuse to build without %s', async (folder) => {
+    rmSync(join(project, folder), { recursive: true });
+    const { code, err } = await run([]);
+    expect([code, err]).toEqual([1, expect.stringContaining(`the folder ${folder} is missing`)]);
+    expect(existsSync(join(project, 'dist'))).toBe(false);
   });
 
   test('report an old Node in one line', async () => {

@@ -1,6 +1,6 @@
 /** A prompt beside its version at another commit: the check of a pull request. */
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigError } from '../../config.js';
+import { ConfigError, readConfig } from '../../config.js';
 import { refusalsOf, type Gate } from './gate.js';
 import { commitOf, shortOf } from './git.js';
 import { measure, type Measured, type Measurement } from './measure.js';
@@ -30,6 +30,8 @@ export interface Check {
   diff: string | null;
   /** null: prompt and model are as before. */
   measured: Measurement | null;
+  /** The URL of the service that keeps the evaluations; null: one that may end with the check. */
+  service: string | null;
   /** Why the gate refuses; empty: it does not. */
   refusals: string[];
 }
@@ -45,7 +47,7 @@ export async function check(given: CheckOptions): Promise<void> {
   const head = { prompt: await promptOf(task), model: task.model };
   const base = await versionAt(commit, task, options);
   const diff = base && promptDiff(base.prompt, head.prompt, [`${task.prompt} at ${shortOf(commit)}`, task.prompt]);
-  const facts = { prompt: task.prompt, commit, diff };
+  const facts = { prompt: task.prompt, commit, diff, service: readConfig().serviceUrl };
   const isSame = base !== null && base.model === head.model && isDeepStrictEqual(base.prompt, head.prompt);
   if (isSame) return conclude({ ...facts, measured: null, refusals: [] }, { report, json });
   const preview = await previewBoth(task, { head, base }, { name, tag });

@@ -7,6 +7,7 @@ import { policyOf } from '../task/policy.js';
 import type { LabelOptions } from '../task/requests.js';
 import { note } from '../service/output.js';
 import { taskFields, type ReadTask } from '../task/task.js';
+import { lostRows, type LostRows } from './lost-rows.js';
 import type { Version } from './versions.js';
 
 /** What a version of the prompt reached. */
@@ -23,6 +24,7 @@ export interface Measurement {
   /** null: the prompt is new. */
   base: Measured | null;
   comparison: z.output<typeof comparisonSchema> | null;
+  lost: LostRows;
 }
 
 /** Evaluates both versions on the rows and with the scorer of the task. */
@@ -48,7 +50,11 @@ export async function measure(
     };
   };
   const [after, before] = await Promise.all([evaluate(head), base && evaluate(base)]);
-  if (before === null) return { head: after, base: null, comparison: null };
+  if (before === null) return { head: after, base: null, comparison: null, lost: { count: 0, worst: [] } };
   const query = new URLSearchParams({ a: before.job_id, b: after.job_id }).toString();
-  return { head: after, base: before, comparison: await api.call('GET', `/api/v1/compare?${query}`) };
+  const [comparison, lost] = await Promise.all([
+    api.call<z.output<typeof comparisonSchema>>('GET', `/api/v1/compare?${query}`),
+    lostRows(api, before, after),
+  ]);
+  return { head: after, base: before, comparison, lost };
 }

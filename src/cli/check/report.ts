@@ -1,28 +1,31 @@
 /** The report of a check in Markdown, for the comment of a pull request. */
+import { jobKinds } from '../../core/jobs/kinds.js';
 import { decimal, dollars, intervalText } from '../service/output.js';
 import type { Check } from './command.js';
 import { shortOf } from './git.js';
+import type { LostRows } from './lost-rows.js';
 import type { Measured, Measurement } from './measure.js';
 
-const mostListed = 10;
+/** Characters of an input or an answer in a table. */
+const longestText = 100;
 /** A comment on GitHub has at most 65,536 characters. */
 const longestDiff = 30_000;
 
-export function checkReport({ prompt, commit, diff, measured, refusals }: Check): string {
+export function checkReport({ prompt, commit, diff, measured, service, refusals }: Check): string {
   const outcome = refusals.length > 0 ? '❌ refused' : measured === null ? 'unchanged' : '✅ passed';
   const parts = [
     `### Prompt \`${prompt}\`: ${outcome}`,
     refusals.map((refusal) => `- ${refusal}`).join('\n'),
-    measured === null ? 'Prompt and model are as before; nothing was evaluated.' : resultOf(commit, measured),
+    measured === null ? 'Prompt and model are as before; nothing was evaluated.' : resultOf(commit, measured, service),
     diff === null ? '' : folded('Prompt', fenced(diff)),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function resultOf(commit: string, { head, base, comparison }: Measurement): string {
+function resultOf(commit: string, { head, base, comparison, lost }: Measurement, service: string | null): string {
   if (base === null || comparison === null)
-    return `New: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows (\`${head.job_id}\`).`;
-  const { a, b, difference, verdict, won, lost, tied, seeds_compared: compared } = comparison;
+    return `New: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows${service === null ? '' : ` (${page(service, head)})`}.`;
+  const { a, b, difference, verdict, won, tied, seeds_compared: compared } = comparison;
   const latency = (side: typeof a) => (side.latency_ms ? `${Math.round(side.latency_ms.mean)} ms` : 'not measured');
   const signed = `${difference.mean < 0 ? '' : '+'}${decimal(difference.mean)}`;
   return [
@@ -32,26 +35,35 @@ function resultOf(commit: string, { head, base, comparison }: Measurement): stri
     `| cost per row | ${dollars(a.cost_usd)} | ${dollars(b.cost_usd)} |`,
     `| latency | ${latency(a)} | ${latency(b)} |`,
     `| rows failed | ${base.rows_failed} | ${head.rows_failed} |`,
-    `| evaluation | \`${base.job_id}\` | \`${head.job_id}\` |`,
+    ...(service === null ? [] : [`| evaluation | ${page(service, base)} | ${page(service, head)} |`]),
     '',
-    `**${verdict.replaceAll('_', ' ')}**: ${signed} (${intervalText(difference)}) on ${compared} rows; won ${won}, lost ${lost}, tied ${tied}.`,
-    lostRows(base, head),
+    `**${verdict.replaceAll('_', ' ')}**: ${signed} (${intervalText(difference)}) on ${compared} rows; won ${won}, lost ${comparison.lost}, tied ${tied}.`,
+    lostTable(lost),
   ].join('\n');
 }
 
-/** The rows whose rewards fell most. */
-function lostRows(base: Measured, head: Measured): string {
-  const lost = [...base.rewards]
-    .map(([row, before]) => ({ row, before, after: head.rewards.get(row) ?? null }))
-    .filter(({ before, after }) => before !== null && (after === null || after < before))
-    .map((fall) => ({ ...fall, by: fall.before! - (fall.after ?? -Infinity) }))
-    .sort((left, right) => right.by - left.by || left.row - right.row);
-  if (lost.length === 0) return '';
-  const shown = lost.slice(0, mostListed).map(({ row, before, after }) => {
-    return `| ${row} | ${decimal(before)} | ${after === null ? 'failed' : decimal(after)} |`;
+const page = (service: string, { job_id: id }: Measured) =>
+  `[${id}](${service.replace(/\/$/, '')}/#/${jobKinds.evaluation.page}/${id})`;
+
+function lostTable({ count, worst }: LostRows): string {
+  if (count === 0) return '';
+  const shown = worst.map(({ row, input, expected, before, after }) => {
+    const now = after.reward === null ? 'failed' : decimal(after.reward);
+    const cells = [row, quoted(input), quoted(expected), `${decimal(before.reward)} ${quoted(before.answer)}`];
+    return `| ${cells.join(' | ')} | ${now} ${quoted(after.answer)} |`;
   });
-  const table = ['| row | before | after |', '| --- | --- | --- |', ...shown].join('\n');
-  return `\n${folded(`${lost.length} ${lost.length === 1 ? 'row' : 'rows'} got worse`, table)}`;
+  const table = ['| row | input | expected | before | after |', '| --- | --- | --- | --- | --- |', ...shown].join('\n');
+  const rest = count > worst.length ? ` (the ${worst.length} that fell most)` : '';
+  return `\n${folded(`${count} ${count === 1 ? 'row' : 'rows'} got worse${rest}`, table)}`;
+}
+
+/** A short text in a cell; as entities in code it is neither markup nor a mention. */
+function quoted(text: string | null): string {
+  if (text === null) return '';
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  const signs = [...line];
+  const short = signs.length > longestText ? `${signs.slice(0, longestText).join('')}…` : line;
+  return `<code>${short.replaceAll(/[!-/:-@[-`{-~]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</code>`;
 }
 
 function folded(title: string, content: string): string {

@@ -80,6 +80,13 @@ export function evaluationResults(api: Api, id: string) {
   return api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results`);
 }
 
+/** The result at a place of the list of results, with its texts. */
+export async function evaluationTexts(api: Api, id: string, offset: number) {
+  const query = new URLSearchParams({ include: 'outputs', limit: '1', offset: String(offset) }).toString();
+  const page = await api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results?${query}`);
+  return page.results[0]!;
+}
+
 /** Fails with the error of an evaluation that did not complete. */
 export function requireCompleted(id: string, { status, error }: Evaluation): void {
   if (status !== 'completed')

@@ -17,6 +17,6 @@ export async function checkModelName(name: string | undefined, option: string): 
   const { findProvider } = await import('@pydantic/genai-prices');
   const model = name.replace(/^\/|\/$/, '');
   const provider = findProvider({ modelId: model })?.id;
-  const wanted = provider === undefined ? 'provider/model, such as openai/gpt-4o-mini' : `${provider}/${model}`;
+  const wanted = provider === undefined ? 'provider/model, such as openai/gpt-6-luna' : `${provider}/${model}`;
   throw new ConfigError(`${option} ${name}: write ${wanted}`);
 }

@@ -1,6 +1,6 @@
 """Optimizes the instructions of a DSPy program as a durable session.
 
-from ratchet.adapters import dspy
+from ratchet_prompts.adapters import dspy
 better = dspy.optimize(program, trainset, metric, model="openai/gpt-6-luna")
 """
 
@@ -52,7 +52,7 @@ def optimize(
         import dspy
         from dspy.utils.exceptions import AdapterParseError
     except ImportError:
-        raise ImportError("this adapter needs dspy: pip install 'ratchet-client[dspy]'") from None
+        raise ImportError("this adapter needs dspy: pip install 'ratchet-prompts[dspy]'") from None
 
     instructions = {name: predictor.signature.instructions for name, predictor in program.named_predictors()}
     if not instructions:

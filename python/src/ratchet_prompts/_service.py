@@ -23,7 +23,7 @@ from . import _settings
 from .client import Client
 from .errors import ConfigurationError, RatchetError
 
-DISTRIBUTION = "ratchet-client"
+DISTRIBUTION = "ratchet-prompts"
 PATIENCE_S = 2.0
 START_S = 900.0
 """The first start of a clone installs and builds."""
@@ -173,5 +173,5 @@ def _clone_of_package() -> Optional[Path]:
 def _is_clone(folder: Path) -> bool:
     with contextlib.suppress(OSError, ValueError):
         package = json.loads((folder / "package.json").read_text())
-        return package.get("name") == "ratchet" and (folder / "scripts" / "run.mjs").is_file()
+        return package.get("name") == "ratchet-prompts" and (folder / "scripts" / "run.mjs").is_file()
     return False

@@ -1,6 +1,6 @@
 """Runs a GEPAAdapter of the `gepa` package as a durable session.
 
-from ratchet.adapters import gepa
+from ratchet_prompts.adapters import gepa
 result = gepa.optimize({"system": "…"}, trainset, valset, adapter, reflection_lm="openai/gpt-6-sol")
 """
 

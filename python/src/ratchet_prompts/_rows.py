@@ -41,5 +41,5 @@ def frame_of(rows: List[Dict[str, Any]]) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise ImportError("a DataFrame needs pandas: pip install 'ratchet-client[pandas]'") from None
+        raise ImportError("a DataFrame needs pandas: pip install 'ratchet-prompts[pandas]'") from None
     return pandas.DataFrame(rows)

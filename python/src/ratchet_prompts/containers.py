@@ -1,5 +1,7 @@
 """`@ratchet.container` makes a container of a function: it runs a task with a prompt and scores it.
 
+import ratchet_prompts as ratchet
+
 @ratchet.container(tasks=[{"country": "Peru", "capital": "Lima"}], prompt="Answer with one word.")
 def capitals(task, model, prompt):
     answer = model([{"role": "system", "content": prompt},

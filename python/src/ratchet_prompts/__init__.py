@@ -1,5 +1,7 @@
 """Ratchet for Python: better prompts from data and a metric.
 
+import ratchet_prompts as ratchet
+
 best = ratchet.optimize(rows, "Classify: {{text}}", metric=score, model="openai/gpt-6-luna")
 """
 

@@ -1,4 +1,4 @@
-"""`ratchet.optimize` and `ratchet.evaluate`: from rows and a metric to a verdict."""
+"""`optimize` and `evaluate`: from rows and a metric to a verdict."""
 
 from __future__ import annotations
 

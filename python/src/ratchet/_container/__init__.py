@@ -1,1 +1,0 @@
-"""The parts of a container; ratchet/container.py puts them together."""

@@ -1,0 +1,42 @@
+/** The rows that a change made worse, with their texts. */
+import { evaluationTexts } from '../commands/evaluate.js';
+import type { Api } from '../service/api.js';
+import type { Measured } from './measure.js';
+
+const mostListed = 10;
+
+export interface LostRow {
+  row: number;
+  input: string | null;
+  expected: string | null;
+  before: { reward: number; answer: string | null };
+  /** `reward` null: the row failed. */
+  after: { reward: number | null; answer: string | null };
+}
+
+export interface LostRows {
+  count: number;
+  /** Those whose rewards fell most, at most ten. */
+  worst: LostRow[];
+}
+
+export async function lostRows(api: Api, base: Measured, head: Measured): Promise<LostRows> {
+  const lost = [...base.rewards]
+    .flatMap(([row, before]) => {
+      const after = head.rewards.get(row) ?? null;
+      return before !== null && (after === null || after < before) ? [{ row, before, after }] : [];
+    })
+    .map((fall) => ({ ...fall, by: fall.before - (fall.after ?? -Infinity) }))
+    .sort((left, right) => right.by - left.by || left.row - right.row);
+  const worst = lost.slice(0, mostListed).map(async ({ row, before, after }): Promise<LostRow> => {
+    const textsOf = async ({ job_id: id, rewards }: Measured) =>
+      await evaluationTexts(api, id, [...rewards.keys()].indexOf(row));
+    const [old, now] = await Promise.all([textsOf(base), textsOf(head)]);
+    return {
+      ...{ row, input: now.input ?? null, expected: now.expected ?? null },
+      before: { reward: before, answer: old.output ?? null },
+      after: { reward: after, answer: now.output ?? null },
+    };
+  });
+  return { count: lost.length, worst: await Promise.all(worst) };
+}
