@@ -1,4 +1,4 @@
-/** The settings by environment variable, in the groups of docs/settings.md, which shows their texts. */
+/** The settings by environment variable, in the groups of docs/settings.md. */
 import { z } from 'zod';
 import { chosenKey } from './util/chosen-key.js';
 

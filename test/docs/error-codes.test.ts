@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { errorCodes } from '../../src/contracts/errors/index.js';
 import { root } from './pages.js';
 
-// Every code that the source gives to an error has a row. `ApiError` takes no other: the compiler
-// checks it. The codes of jobs and rollouts are strings, which travel through Temporal and Postgres.
+// Every code that the source gives to an error has a row. The compiler checks those of `ApiError`.
+// The codes of jobs and rollouts are strings, which travel through Temporal and Postgres.
 
 const files = ['src', 'activities', 'workflows'].flatMap((base) =>
   readdirSync(join(root, base), { recursive: true, encoding: 'utf8' })

@@ -1,4 +1,4 @@
-/** All codes of errors, each with its meaning: the types of errors and the reference come from here. */
+/** All codes of errors with their meaning: types of errors and the reference come from here. */
 import { callCodes } from './calls.js';
 import { jobCodes } from './jobs.js';
 import { loadCodes } from './load.js';

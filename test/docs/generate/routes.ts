@@ -6,7 +6,7 @@ interface Operation {
   tags: [string];
 }
 
-/** The page that explains an operation: the first pattern that its path contains, else its tag's. */
+/** The page that explains an operation: that of the first pattern, else that of its tag. */
 const explained: [path: RegExp, page: string][] = [
   [/\/clone$/, 'jobs.md#clones'],
   [/\/traces/, 'jobs.md#traces'],
