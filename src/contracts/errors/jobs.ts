@@ -13,8 +13,8 @@ export const jobCodes = {
     status: [],
     at: ['error_details', 'error_code'],
     retry: false,
-    meaning: "A judge gave three unreadable answers; (job) none of the baseline's outputs could be judged",
-    remedy: 'Use another judge model, or simpler criteria',
+    meaning: 'A judge gave three unreadable answers; (job) no output of the baseline could be scored',
+    remedy: 'Mend what the message quotes: the scorer, or the judge by another model or simpler criteria',
   },
   initial_prompt_needed: {
     status: [],
