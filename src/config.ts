@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
-import { chosenKey } from './util/chosen-key.js';
+import type { z } from 'zod';
+import { settings } from './settings.js';
 import { isLoopback } from './util/loopback.js';
 import { readProxySettings } from './util/proxy.js';
 
@@ -10,91 +10,6 @@ import { readProxySettings } from './util/proxy.js';
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
-
-const key32 = z
-  .string()
-  .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)')
-  .transform((text) => Buffer.from(text, 'base64'));
-const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
-
-const mebibytes = z.coerce.number('must be a number of MiB').int().min(1).max(65_536);
-
-const days = z.coerce.number('must be a number of days').int('must be whole days').min(1).max(36_500);
-
-/** As OpenTelemetry reads it: anything but `true` is false. */
-const otelBoolean = z
-  .string()
-  .default('false')
-  .transform((value) => value.trim().toLowerCase() === 'true');
-
-/** All settings by environment variable. An empty value counts as absent. */
-const settings = z.object({
-  PORT: port.default(8787),
-  HOST: z.string().default('127.0.0.1'),
-  RATCHET_DATA_DIR: z.string().optional(),
-  RATCHET_TEMPORAL_PORT: port.default(7233),
-  RATCHET_PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .transform((url) => url.replace(/\/+$/, ''))
-    .optional(),
-  RATCHET_API_KEY: z
-    .string()
-    .regex(chosenKey, 'must be 32 to 500 visible characters without spaces (openssl rand -hex 24)')
-    .optional(),
-  RATCHET_EGRESS: z.enum(['dev', 'public', 'allowlist'], 'must be dev, public or allowlist').optional(),
-  RATCHET_EGRESS_ALLOW: z
-    .string()
-    .transform((list) =>
-      list
-        .split(',')
-        .map((entry) => entry.trim())
-        .filter(Boolean),
-    )
-    .default([]),
-  RATCHET_ALLOW_JAVASCRIPT_SCORERS: z
-    .enum(['0', '1'], 'must be 0 or 1')
-    .default('0')
-    .transform((value) => value === '1'),
-  RATCHET_ALLOW_LOCAL_PROVIDER: z
-    .enum(['0', '1'], 'must be 0 or 1')
-    .default('1')
-    .transform((value) => value === '1'),
-  RATCHET_MAX_ANSWER_MIB: mebibytes.default(8),
-  RATCHET_MAX_IN_FLIGHT_MIB: mebibytes.default(128),
-  RATCHET_KEEP_TRACES_DAYS: days.optional(),
-  RATCHET_KEEP_EVENTS_DAYS: days.optional(),
-  RATCHET_KEEP_JOBS_DAYS: days.optional(),
-  RATCHET_KEEP_AUDIT_DAYS: days.optional(),
-  RATCHET_SECRET_KEY: key32.optional(),
-  RATCHET_CODEC_KEY: key32.optional(),
-  RATCHET_METRICS_PORT: port.optional(),
-  RATCHET_WORKER_BUILD_ID: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]{1,200}$/, 'must be 1 to 200 letters, digits, dots, dashes and underscores')
-    .optional(),
-  RATCHET_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  RATCHET_LOG_LEVEL: z
-    .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
-    .default('warn'),
-  RATCHET_TEMPORAL_UI: z
-    .enum(['0', '1'], 'must be 0 or 1')
-    .default('0')
-    .transform((value) => value === '1'),
-  RATCHET_TEMPORAL_UI_URL: z.url('must be a URL').optional(),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: otelBoolean,
-  OTEL_SDK_DISABLED: otelBoolean,
-  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp'),
-  XDG_CACHE_HOME: z.string().optional(),
-  XDG_DATA_HOME: z.string().optional(),
-  TEMPORAL_ADDRESS: z.string().optional(),
-  TEMPORAL_CONFIG_FILE: z.string().optional(),
-});
-
-/** Names of the settings above; providers and Temporal have further ones. */
-export const settingNames: readonly string[] = Object.keys(settings.shape);
 
 /** Reads and validates all settings; throws a ConfigError that names every invalid one. */
 export function readConfig(env: Record<string, string | undefined> = process.env) {

@@ -54,7 +54,16 @@ export async function startServers(
     const { dataDir, cacheDir, temporalPort: port, temporalUi: ui, temporalUiUrl } = config;
     const { isTemporalPortFixed: isPortFixed } = config;
     if (config.ownTemporal) return { temporal: { env: config.env }, temporalUi: temporalUiUrl };
-    const temporal = await startTemporal({ dataDir, cacheDir, searchPath: config.env['PATH'], port, isPortFixed, ui, log, onExit });
+    const temporal = await startTemporal({
+      dataDir,
+      cacheDir,
+      searchPath: config.env['PATH'],
+      port,
+      isPortFixed,
+      ui,
+      log,
+      onExit,
+    });
     stops.push(() => temporal.stop());
     return { temporal: { embedded: { address: temporal.address } }, temporalUi: temporalUiUrl ?? temporal.uiUrl };
   };

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { checkRoles, readConfig, settingNames } from '../src/config.js';
+import { checkRoles, readConfig } from '../src/config.js';
+import { settingNames } from '../src/settings.js';
 import { createProviders } from '../src/clients/models/providers.js';
 import { version } from '../src/version.js';
 

@@ -104,12 +104,11 @@ export async function runRow(
   }
 }
 
-/** The row without its expected value, which a judge gets beside it. */
 function scoredRow(row: Record<string, unknown>, column: string | null): ScoredRow {
-  if (column === null) return { row, expected: undefined };
-  const { [column]: _, ...others } = row;
+  if (column === null) return { row, expected: undefined, judged: row };
+  const { [column]: _, ...judged } = row;
   const value = valueAt(row, column);
-  return { row: others, expected: value === '' ? undefined : value };
+  return { row, expected: value === '' ? undefined : value, judged };
 }
 
 /** The cause of a model call without an answer, as the proxy would report it. */

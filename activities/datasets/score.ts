@@ -12,6 +12,8 @@ import { askJudge, type Judgement } from '../models/judge.js';
 export interface ScoredRow {
   row: Record<string, unknown>;
   expected: unknown;
+  /** The row without its expected value, which a judge gets beside it. */
+  judged: Record<string, unknown>;
 }
 
 /**
@@ -43,7 +45,7 @@ export async function scoreOutput(
 async function scorePart(
   rollout: ModelRollout,
   scorer: PartSpec,
-  { row, expected }: ScoredRow,
+  { row, expected, judged }: ScoredRow,
   output: string,
   key: string,
   signal: AbortSignal,
@@ -55,7 +57,7 @@ async function scorePart(
     case 'rubric': {
       const gold = wanted === null ? {} : { gold: { value: wanted } };
       const { judge, rubric } = scorer;
-      return askJudge(rollout, { judge, key, criteria: parseRubric(rubric), input: row, output, ...gold }, signal);
+      return askJudge(rollout, { judge, key, criteria: parseRubric(rubric), input: judged, output, ...gold }, signal);
     }
     case 'javascript':
       return judgementOf(await scorers.javascript(scorer.code, { output, row, expected: wanted }, signal));

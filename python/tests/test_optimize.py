@@ -136,6 +136,18 @@ def test_evaluate_scores_every_row(rows, tmp_path):
     Balanced(found._repr_html_())
 
 
+def test_a_metric_gets_the_whole_row():
+    rows = [{"input": f"{n} + 1", "expected": n + 1, "more": "m"} for n in range(3)]
+    seen: List[Dict[str, Any]] = []
+
+    def metric(row: Dict[str, Any], answer: str) -> float:
+        seen.append(row)
+        return float(str(row["expected"]) == answer.strip())
+
+    assert ratchet.evaluate(rows, "Add.", metric=metric, expected="expected", progress=False).succeeded == 3
+    assert sorted(seen, key=lambda row: row["input"]) == rows
+
+
 def test_a_metric_that_raises_fails_the_job_and_is_its_cause(rows):
     def broken(row: Dict[str, Any], answer: str) -> float:
         raise ZeroDivisionError("in the metric")

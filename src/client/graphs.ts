@@ -34,6 +34,12 @@ export class GraphHandle extends Job<'GraphJob'> {
     return this.client.list('listGraphJobCandidates', { ...options, path: this.path, query });
   }
 
+  /** A candidate with its graph, its origin and why it was accepted or rejected. */
+  candidate(candidateId: string, options?: CallOptions): Promise<Answer<'getGraphJobCandidate'>> {
+    const path = { ...this.path, candidate_id: candidateId };
+    return this.client.request('getGraphJobCandidate', { ...options, path });
+  }
+
   /** A graph job with the same request but for the fields of `body`. */
   clone(body?: Body<'cloneGraphJob'>, options?: CallOptions): Creation<GraphHandle> {
     return creation(this.call('cloneGraphJob', { ...options, body }), open(this.client));

@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
+import { ServiceError, WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type { CommandKind } from '../contracts/control.js';
 import type { JobKind } from '../core/jobs/kinds.js';
 import { deleteHistories } from './delete-history.js';
@@ -30,7 +30,10 @@ export class TemporalUnavailableError extends Error {
 }
 
 export interface Commander {
-  /** Starts a job's workflow, unless it exists, and marks its row as started. */
+  /**
+   * Starts a job's workflow, unless it exists, and marks its row as started. Rejects with
+   * TemporalUnavailableError.
+   */
   start(job: CommandedJob): Promise<void>;
   /** Delivers a command. Rejects with WorkflowGoneError or TemporalUnavailableError. */
   send(job: CommandedJob, kind: CommandKind, commandId: string): Promise<void>;
@@ -43,6 +46,8 @@ export interface Commander {
 }
 
 const deadlineMs = 2_000;
+/** A start stores the input of a job, and may come with a hundred others. */
+const startDeadlineMs = 5_000;
 
 /** Signals a workflow that rewards were recorded; no error where it is closed. */
 export function signalRewards(client: Client, workflowId: string): Promise<void> {
@@ -63,7 +68,13 @@ async function unlessClosed(sent: Promise<unknown>): Promise<void> {
 /** Sends signals; a cancel also requests cancellation, so that the workflow closes as CANCELED. */
 export function createCommander(client: Client, start: Commander['start']): Commander {
   return {
-    start,
+    async start(job) {
+      try {
+        await client.withDeadline(Date.now() + startDeadlineMs, () => start(job));
+      } catch (error) {
+        throw error instanceof ServiceError ? unavailable('start', error) : error;
+      }
+    },
     wake: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => signalRewards(client, workflowId)),
     cancel: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => cancelWorkflow(client, workflowId)),
     deleteHistories: (job) => deleteHistories(client, job),
@@ -75,12 +86,14 @@ export function createCommander(client: Client, start: Commander['start']): Comm
         if (error instanceof WorkflowNotFoundError) {
           throw new WorkflowGoneError(`Workflow "${job.workflowId}" is not running.`, { cause: error });
         }
-        throw new TemporalUnavailableError(`Temporal did not accept the command: ${(error as Error).message}`, {
-          cause: error,
-        });
+        throw unavailable('command', error as Error);
       }
     },
   };
+}
+
+function unavailable(what: string, cause: Error): TemporalUnavailableError {
+  return new TemporalUnavailableError(`Temporal did not accept the ${what}: ${cause.message}`, { cause });
 }
 
 async function deliver(handle: WorkflowHandle, kind: CommandKind, commandId: string): Promise<void> {

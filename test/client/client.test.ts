@@ -142,6 +142,7 @@ test('a graph job is started later and cancelled', async () => {
   await job.start();
   await job.cancel();
   expect(await job.wait()).toMatchObject({ status: 'cancelled' });
+  await expect(job.candidate('cand_none')).rejects.toMatchObject({ status: 404 });
   expect((await all(client.graphs.list())).map(({ job_id }) => job_id)).toEqual([job.id]);
 });
 

@@ -68,7 +68,7 @@ describe('when Temporal is unreachable', () => {
   let forwarder: Server;
   const sockets = new Set<Socket>();
 
-  test('a command fails as unavailable instead of hanging', async () => {
+  test('a command and a start fail as unavailable instead of hanging', async () => {
     const [host, port] = temporalAddress().split(':');
     forwarder = createServer((inbound) => {
       const outbound = connect(Number(port), host!);
@@ -80,12 +80,16 @@ describe('when Temporal is unreachable', () => {
     }).listen(0, '127.0.0.1');
     await once(forwarder, 'listening');
     const far = await Connection.connect({ address: `127.0.0.1:${(forwarder.address() as AddressInfo).port}` });
-    const farCommander = createCommander(new Client({ connection: far }), async () => {});
+    const farClient = new Client({ connection: far });
+    const farCommander = createCommander(farClient, async ({ workflowId }) => {
+      await farClient.workflow.start('sessionWorkflow', { workflowId, taskQueue: 'nobody', args: [] });
+    });
     const job = await started();
     await farCommander.send(job, 'pause', 'cmd_1');
     forwarder.close();
     for (const socket of sockets) socket.destroy();
     await expect(farCommander.send(job, 'pause', 'cmd_2')).rejects.toThrow(TemporalUnavailableError);
+    await expect(farCommander.start({ ...job, workflowId: 'session-new' })).rejects.toThrow(TemporalUnavailableError);
     expect(await history(job.workflowId)).toHaveLength(1);
     await client.workflow.getHandle(job.workflowId).terminate();
     await far.close();

@@ -49,7 +49,7 @@ def optimize(
     data: a list of dicts, a DataFrame, or the path of a JSON, JSONL or CSV file.
     prompt: a text, or messages; `{{column}}` stands for a value of the row. A text without
         placeholders is the system message, and the column `input` follows it.
-    metric: `metric(row, answer)` returns a reward from 0 to 1, or it with feedback, from which new
+    metric: `metric(row, answer)`, with the whole row, returns a reward from 0 to 1, or it with feedback, from which new
         prompts are written. It is called from several threads. Or a scorer by name or as in the API.
     model, proposer: "provider/model": the model that answers, and the one that writes prompts.
     budget: maximum rollouts. max_cost_usd: maximum dollars.

@@ -1,5 +1,6 @@
 import { boundDepth, cutErrorText, field, parseObject, TooManyValuesError } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
+import type { ErrorCode } from '../../contracts/errors/index.js';
 import { closestName } from '../../contracts/close-names.js';
 import type { RolloutRequest } from './request.js';
 import { cutToBytes } from '../../util/text.js';
@@ -45,7 +46,7 @@ export const maxFeedbackBytes = 16 * 1024;
 const maxDetailsBytes = 256 * 1024;
 
 export function fault(
-  code: string,
+  code: ErrorCode | `webhook_${string}`,
   message: string,
   { retry = 'none', infrastructure = false, connect = false, retryAfter = null }: Partial<FaultTraits> = {},
 ): Fault {

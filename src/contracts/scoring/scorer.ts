@@ -154,7 +154,8 @@ function withShortForm<Form extends z.ZodDiscriminatedUnion>(schema: Form, names
         if (keys) continue;
         // The text names a type that does not exist, or one that needs more fields.
         const isText = typeof given === 'string' && !names.split(', ').includes(given);
-        const wrong = issue.code === 'invalid_union' && issue.path.join('.') === 'type' ? asObject(full)?.['type'] : null;
+        const wrong =
+          issue.code === 'invalid_union' && issue.path.join('.') === 'type' ? asObject(full)?.['type'] : null;
         const meant = typeof wrong === 'string' ? closestName(wrong, types) : null;
         const message = meant === null ? issue.message : `${issue.message}; did you mean \`${meant}\`?`;
         ctx.addIssue({ code: 'custom', path: isText ? [] : issue.path, message });

@@ -189,7 +189,7 @@ export function stopReason({ config, quiet }: SearchState, reward: number, other
 
 /** Ends a search whose baseline has no reward: nothing can be compared with it. */
 export function failWithoutBaseline<State extends SearchState>(state: State): State {
-  const message = 'The judge could not judge any output of the baseline.';
+  const message = 'No output of the baseline could be scored.';
   const phase: EndPhase = { name: 'failed', code: 'judgement_unusable', message };
   return { ...state, phase };
 }

@@ -8,11 +8,11 @@ import { openAiFailure } from '../inference/schema.js';
 
 const longestList = 1_000;
 const tags = ['Inference'];
-const config = { access: 'inference' } as const;
+const config = { access: 'inference', orScope: 'read' } as const;
 const params = z.object({ model: z.string().describe('The name of a deployment, or its id.') });
 const failures = {
   401: openAiFailure('Missing or unknown key.'),
-  403: openAiFailure('The key lacks the scope infer.'),
+  403: openAiFailure('The key has neither of the scopes infer and read.'),
 };
 
 /** Registers OpenAI's list of models: the names that deployments serve. */

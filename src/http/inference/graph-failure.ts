@@ -1,6 +1,7 @@
 import type { CallCost } from '../../clients/models/cost.js';
 import { providerRefusedKey, type ChatResult } from '../../clients/models/complete-chat.js';
 import { isSpendRefusal, ProviderError } from '../../clients/models/provider-answer.js';
+import { answerCode } from '../../contracts/errors/index.js';
 import { unusableAnswer, type RunFault } from '../../core/graphs/run/drive.js';
 import { ApiError } from '../server/errors.js';
 import { modelNotFound, noAnswer, refusedKey } from './upstream-error.js';
@@ -25,9 +26,11 @@ export function stepNotAnswered(
   if (isSpendRefusal(code)) return noAnswer(new ProviderError(code, message, undefined, retryAfterS ?? null));
   const stepMessage = `Step ${step}: ${message}`;
   if (refused?.status === 429 || refused?.status === 503) {
-    return new ApiError(refused.status, code, stepMessage, { headers: { 'retry-after': refused.retryAfter ?? '1' } });
+    return new ApiError(refused.status, answerCode(code), stepMessage, {
+      headers: { 'retry-after': refused.retryAfter ?? '1' },
+    });
   }
-  const known = refused?.status === 404 ? modelNotFound : code;
+  const known = refused?.status === 404 ? modelNotFound : answerCode(code);
   // No retry: the provider would refuse again after all earlier steps are paid again.
   const isLasting = code === 'provider_not_usable' || (refused !== undefined && refused.status < 500);
   const headers: Record<string, string> = isLasting ? { 'x-should-retry': 'false' } : {};

@@ -94,8 +94,9 @@ async function clonedBody(deps: HttpDeps, job: JobRow, patch: object, clone: Clo
     const message = 'is required: the key of the other job is not copied; null: the container needs none';
     throw refuse.invalid([{ pointer: pointerOf(keyPath), message }]);
   }
-  const { name, tags, metadata } = job;
-  const merged = mergePatch({ ...stored, ...(name !== null && { name }), tags, metadata }, patch);
+  const { name, tags, metadata, notes } = job;
+  const labels = { ...(name !== null && { name }), tags, metadata, ...(notes !== null && { notes }) };
+  const merged = mergePatch({ ...stored, ...labels }, patch);
   const schema = schemaFor(merged);
   const parsed = schema.safeParse(merged, { error: missing });
   if (!parsed.success) throw fromIssues(parsed.error.issues, schema);

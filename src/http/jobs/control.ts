@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandKind, ControlAnswer } from '../../contracts/control.js';
+import type { AnswerCode } from '../../contracts/errors/index.js';
 import { isTerminal, transition, type Status, type StatusCommand } from '../../core/jobs/status.js';
 import { jobKinds, type JobKind } from '../../core/jobs/kinds.js';
 import { insertCommand, readOutcome, type Outcome } from '../../storage/jobs/commands.js';
@@ -135,7 +136,7 @@ async function deliver(deps: HttpDeps, job: JobRow, kind: CommandKind, commandId
 }
 
 /** 503 with a hint to repeat the request. */
-function unavailable(code: string, detail: string, cause: Error): ApiError {
+function unavailable(code: AnswerCode, detail: string, cause: Error): ApiError {
   return new ApiError(503, code, detail, { cause, headers: { 'retry-after': '2' } });
 }
 

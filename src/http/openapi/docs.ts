@@ -47,7 +47,9 @@ export async function registerDocs(app: App, version: string): Promise<void> {
       const { method, config } = route.route;
       if (!schema.hide && !schema.operationId) throw new Error(`${String(method)} ${url} has no operationId.`);
       if (!config?.scope) return { schema, url };
-      return { schema: { ...schema, security: [{ bearer: [config.scope] }, { apiKey: [config.scope] }] }, url };
+      const suffice = config.orScope ? [config.scope, config.orScope] : [config.scope];
+      const security = suffice.flatMap((scope) => [{ bearer: [scope] }, { apiKey: [scope] }]);
+      return { schema: { ...schema, security }, url };
     },
     transformObject(document) {
       const written = jsonSchemaTransformObject(document);

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { findKey, isWholeKey, touchKey, type KeyRow } from '../../storage/access/keys.js';
 import { ExpiringMap } from '../../util/expiring-map.js';
+import type { Scope } from '../../contracts/access.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
 import { createLimiter } from './limits.js';
@@ -53,8 +54,9 @@ export function registerAuth(app: App, deps: HttpDeps, hashOf: KeyHashOf): void 
     const row = await lookUp(hashOf(request)!);
     if (!row) throw unauthorized('The API key is unknown, revoked or expired.');
     // An unknown path has no scope.
-    const { scope } = request.routeOptions.config;
-    if (scope && !row.scopes.includes(scope)) throw missingScope(scope);
+    const { scope, orScope } = request.routeOptions.config;
+    const suffices = (wanted?: Scope) => wanted !== undefined && row.scopes.includes(wanted);
+    if (scope && !suffices(scope) && !suffices(orScope)) throw missingScope(scope);
     request.caller = { orgId: row.orgId, keyId: row.id };
     return row;
   };

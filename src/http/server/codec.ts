@@ -40,7 +40,9 @@ export function registerCodec(app: App, { codec, namespace, uiOrigin }: CodecSer
           operationId: `${name}Payloads`,
           summary: `${name === 'decode' ? 'Decrypt' : 'Encrypt'} payloads of Temporal (operators)`,
           description: "Temporal's remote codec protocol. Absent without RATCHET_CODEC_KEY.",
-          headers: z.looseObject({ 'x-namespace': z.string().optional().describe('Default: the namespace in use.') }),
+          headers: z.looseObject({
+            'x-namespace': z.string().optional().describe('Absent or empty: the namespace in use.'),
+          }),
           body: payloadsSchema,
           response: { 200: payloadsSchema, ...bodyProblems() },
         },
@@ -50,7 +52,8 @@ export function registerCodec(app: App, { codec, namespace, uiOrigin }: CodecSer
           const detail = `Only an admin key of the organization "${operatorOrg}" reads payloads of Temporal.`;
           throw new ApiError(403, 'not_operator', detail);
         }
-        const asked = headers['x-namespace'] ?? namespace;
+        // The `temporal` program sends an empty header for the default.
+        const asked = headers['x-namespace'] || namespace;
         if (asked !== namespace)
           throw new ApiError(422, 'unknown_namespace', `The codec is that of the namespace "${namespace}".`);
         const convert = async (payload: JsonPayload, index: number) => {

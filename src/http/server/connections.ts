@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { AnswerCode } from '../../contracts/errors/index.js';
 import type { App } from '../deps.js';
 import { ApiError, renderError } from './errors.js';
 
-const causes: Record<string, [status: number, code: string, detail: string]> = {
+const causes: Record<string, [status: number, code: AnswerCode, detail: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'The request headers are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'request_timeout', 'The request did not arrive in time.'],
 };

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { AnswerCode } from '../../contracts/errors/index.js';
 import { exhaustedResource, isDataError, isTransient } from '../../storage/db/postgres-errors.js';
 
 /** A field's error; `pointer` is a JSON pointer (RFC 6901) into body, query or headers. */
@@ -19,12 +20,12 @@ export interface ApiErrorOptions {
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
-  readonly code: string;
+  readonly code: AnswerCode;
   readonly errors: FieldError[];
   readonly headers: Record<string, string>;
   readonly extra: Record<string, unknown>;
 
-  constructor(status: number, code: string, detail: string, options: ApiErrorOptions = {}) {
+  constructor(status: number, code: AnswerCode, detail: string, options: ApiErrorOptions = {}) {
     super(detail, { cause: options.cause });
     this.status = status;
     this.code = code;
@@ -131,7 +132,7 @@ function speaksOpenAi(request: FastifyRequest): boolean {
 /** Common refusals. */
 export const refuse = {
   notFound: (what: string) => new ApiError(404, 'not_found', `No ${what} found for this key.`),
-  invalid: (errors: FieldError[], code = 'validation_failed') =>
+  invalid: (errors: FieldError[], code: AnswerCode = 'validation_failed') =>
     new ApiError(422, code, describeErrors(errors), { errors }),
 };
 
@@ -147,7 +148,7 @@ function describeErrors(errors: FieldError[]): string {
   return shown.join('; ') + (errors.length > 3 ? `; and ${errors.length - 3} more` : '') + '.';
 }
 
-const known: Record<string, [status: number, code: string, detail: string]> = {
+const known: Record<string, [status: number, code: AnswerCode, detail: string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body_too_large', 'The body exceeds the limit of this path.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'unsupported_media_type', 'Send the body as application/json.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'bad_request', 'The body does not match Content-Length.'],

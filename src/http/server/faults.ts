@@ -12,7 +12,6 @@ interface ValidationIssue {
   keys?: string[];
   /** The causes of an `invalid_key` issue. */
   issues?: readonly { message: string }[];
-  params?: { code?: string } | undefined;
 }
 
 interface Fault {
@@ -34,8 +33,7 @@ export function faultsIn(issues: readonly ValidationIssue[], schema: z.ZodType):
 /** The 422 for zod's issues. */
 export function fromIssues(issues: readonly ValidationIssue[], schema: z.ZodType): ApiError {
   const errors = faultsIn(issues, schema).map(({ path, message }) => ({ pointer: pointerOf(path), message }));
-  const code = issues.map((issue) => issue.params?.code).find((c) => c !== undefined);
-  return refuse.invalid(errors, code);
+  return refuse.invalid(errors);
 }
 
 /** The parts of a schema that hold other schemas. */

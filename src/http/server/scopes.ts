@@ -7,6 +7,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope that a key needs for the route; absent at registration: that of `scopeOf`. */
     scope?: Scope;
+    /** Another scope that suffices for the route. */
+    orScope?: Scope;
   }
 }
 

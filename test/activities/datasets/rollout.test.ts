@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { runRow, type RowsJob } from '../../../activities/datasets/rollout.js';
@@ -47,6 +48,25 @@ test('a row without its columns inherits no value', async () => {
     reward: 1,
     details: { output: 'Paris' },
   });
+});
+
+test('scorers of the caller get the whole row, the expected value included', async () => {
+  const code =
+    '(output, row, expected) => ({ reward: row.toString === expected ? 1 : 0, feedback: JSON.stringify(row) })';
+  const row = { question: 'Capital of France?', toString: 'Paris' };
+  expect(await run(row, { type: 'javascript', code })).toMatchObject({ reward: 1, feedback: JSON.stringify(row) });
+  let sent: unknown;
+  server = await listen(
+    createServer(
+      (request, response) =>
+        void json(request).then((body) => {
+          sent = body;
+          response.end('{"reward": 0.5}');
+        }),
+    ),
+  );
+  await run(row, { type: 'http', url: server.url });
+  expect(sent).toEqual({ output: 'Paris', row, expected: 'Paris' });
 });
 
 test('the time of a scorer is not that of the model', async () => {

@@ -11,7 +11,8 @@ import { listen, type Listening } from '../../support/loopback.js';
 
 const rolloutId = 'rol_1_2';
 const { signal } = new AbortController();
-const row: ScoredRow = { row: { question: 'Capital of France?' }, expected: 'Paris' };
+const judged = { question: 'Capital of France?' };
+const row: ScoredRow = { row: { ...judged, answer: 'Paris, on the Seine' }, expected: 'Paris', judged };
 let scorers: ScorerClient;
 let server: Listening;
 /** Bodies that the http scorer and the provider got. */
@@ -63,7 +64,7 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
 }
 const score = (request: unknown, output: string, answers?: Record<string, string>, given = row) =>
   scoreOutput(rollout(answers), scorerSpec(scorerSchema.parse(request), 'openai'), given, output, signal);
-const judged = (reward: number) =>
+const verdict = (reward: number) =>
   JSON.stringify({ criteria: [{ name: 'rubric', score: reward, reason: `worth ${reward}` }] });
 const rubric = { type: 'rubric', criteria: 'Is it kind?', model: 'gpt-4o' };
 const verified = (verification: Record<string, unknown>) => ({
@@ -81,7 +82,7 @@ test('runs a function on output, row and expected value', async () => {
   expect(await score({ type: 'javascript', code }, 'Rome')).toEqual(
     verified({ reward: 0.5, feedback: 'Rome,Capital of France?,Paris' }),
   );
-  const none = { row: {}, expected: undefined };
+  const none = { row: {}, expected: undefined, judged: {} };
   expect(await score({ type: 'javascript', code: '(o, r, e) => (e === null ? 1 : 0)' }, '', {}, none)).toEqual(
     verified({ reward: 1 }),
   );
@@ -90,12 +91,12 @@ test('runs a function on output, row and expected value', async () => {
 test('posts to a scorer; its feedback is optional', async () => {
   const result = await score({ type: 'http', url: `${server.url}/score` }, 'Rome');
   expect(result).toEqual(verified({ reward: 0.5, details: { a: 1 }, feedback: '' }));
-  expect(scored.at(-1)).toEqual({ output: 'Rome', ...row });
+  expect(scored.at(-1)).toEqual({ output: 'Rome', row: row.row, expected: 'Paris' });
 });
 
 describe('judges', () => {
   test('the reward is that of the judge', async () => {
-    expect(await score(rubric, 'Rome', { '@judge': judged(0.4) })).toEqual(verified({ reward: 0.4 }));
+    expect(await score(rubric, 'Rome', { '@judge': verdict(0.4) })).toEqual(verified({ reward: 0.4 }));
   });
 
   test('the judge sees row, output, criteria and expected value', async () => {
@@ -104,7 +105,9 @@ describe('judges', () => {
     for (const text of ['Is it kind?', 'Capital of France?', 'Rome', 'Wanted output of this task']) {
       expect(question).toContain(text);
     }
-    await score(rubric, 'Rome', {}, { row: { question: 'Say hello.' }, expected: undefined });
+    expect(question).not.toContain('on the Seine');
+    const hello = { question: 'Say hello.' };
+    await score(rubric, 'Rome', {}, { row: hello, expected: undefined, judged: hello });
     expect(JSON.stringify(asked.at(-1))).not.toContain('Wanted output of this task');
   });
 
@@ -123,7 +126,7 @@ describe('weighted', () => {
       { weight: 1, scorer: 'exact' },
       { weight: 2, scorer: rubric },
     ];
-    const answers = { '@judge': judged(1), '@judge2': judged(0.5) };
+    const answers = { '@judge': verdict(1), '@judge2': verdict(0.5) };
     const result = await score({ type: 'weighted', parts }, 'Rome', answers);
     expect(result).toEqual(verified({ reward: 0.5 }));
     const { criteria } = (result as Extract<typeof result, { ok: true }>).verification;

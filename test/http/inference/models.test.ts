@@ -81,12 +81,20 @@ test.each([undefined, null, '', 7])('a request with the model %p is refused', as
   expect(it.model.requests.length).toBe(before);
 });
 
-test('a key needs the scope infer, and no other', async () => {
-  const [infer, others] = [client(await keyWith('infer')), client(await keyWith('read', 'write', 'admin'))];
-  expect((await infer.models.list()).data.length).toBeGreaterThan(0);
-  expect((await ask('queues', infer)).response.status).toBe(200);
-  for (const call of [others.models.list(), others.models.retrieve('queues'), ask('queues', others)])
-    expect(await failure(call)).toEqual([403, 'missing_scope', null]);
+test('a key needs the scope infer, or read for the models', async () => {
+  const [infer, read, others] = [
+    ...[client(await keyWith('infer')), client(await keyWith('read')), client(await keyWith('write', 'admin'))],
+  ];
+  expect((await ask('queues', infer!)).response.status).toBe(200);
+  for (const reader of [infer!, read!]) {
+    expect((await reader.models.list()).data.length).toBeGreaterThan(0);
+    expect((await reader.models.retrieve('queues')).id).toBe('queues');
+  }
+  await Promise.all(
+    [others!.models.list(), others!.models.retrieve('queues'), ask('queues', others!), ask('queues', read!)].map(
+      async (call) => expect(await failure(call)).toEqual([403, 'missing_scope', null]),
+    ),
+  );
 });
 
 test('another organization has none of them', async () => {

@@ -43,11 +43,13 @@ describe('a clone', () => {
 
   test('merges a patch: objects field by field, null removes, labels are those of now', async () => {
     const id = await createSession(http, { budget: { max_rollouts: 90 }, patience: 3, max_concurrent: 7 });
-    await http.call('PATCH', pathOf(id), { name: 'first', tags: ['a'] });
+    await http.call('PATCH', pathOf(id), { name: 'first', tags: ['a'], metadata: { by: 'me' }, notes: 'Seen.' });
     const patch = { policy_optimization: { budget: { max_cost_usd: 2 }, patience: null }, tags: ['b'] };
     const { body } = await clone(id, patch);
-    const { spec, name, tags } = await jobOf(body.session_id);
-    expect([name, tags]).toEqual(['first', ['b']]);
+    const { spec, name, tags, metadata, notes } = await jobOf(body.session_id);
+    expect([name, tags, metadata, notes]).toEqual(['first', ['b'], { by: 'me' }, 'Seen.']);
+    const { body: bare } = await clone(id, { notes: null });
+    expect((await jobOf(bare.session_id))['notes']).toBeNull();
     expect(spec).toMatchObject({
       maxConcurrent: 7,
       search: { maxRollouts: 90, patience: null },

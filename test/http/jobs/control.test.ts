@@ -265,6 +265,15 @@ describe('slow decisions', () => {
     expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([503, code, '2']);
   });
 
+  test('a job whose workflow cannot be started is 503, too', async () => {
+    const jobId = await createSession(http);
+    await http.db.org('default', (tx) => tx.query('update jobs set workflow_started = false where id = $1', [jobId]));
+    http.commander.onStart = () => Promise.reject(new TemporalUnavailableError('away'));
+    const answer = await http.call('POST', `${sessions}/${jobId}/pause`);
+    http.commander.onStart = async () => {};
+    expect([answer.status, answer.body.code]).toEqual([503, 'temporal_unavailable']);
+  });
+
   test('starts a workflow first if it is not started yet', async () => {
     const jobId = await createSession(http);
     await http.db.org('default', (tx) => tx.query('update jobs set workflow_started = false where id = $1', [jobId]));

@@ -48,7 +48,8 @@ describe('the codec', () => {
     }
   });
 
-  test('is of one namespace', async () => {
+  test('is of one namespace, which an absent or empty header means', async () => {
+    expect((await decode([sealed], { 'x-namespace': '' })).body).toEqual({ payloads: [clear] });
     const { status, body } = await decode([sealed], { 'x-namespace': 'other' });
     expect([status, body.code]).toEqual([422, 'unknown_namespace']);
   });

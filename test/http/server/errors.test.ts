@@ -72,11 +72,11 @@ describe('the format', () => {
 
   test('429 and 503 have a retry-after, preferably their own', async () => {
     failing = () => {
-      throw new ApiError(429, 'rate_limited', 'Too fast.');
+      throw new ApiError(429, 'too_many_requests', 'Too fast.');
     };
     expect((await http.call('GET', '/api/test/fail')).headers['retry-after']).toBe('1');
     failing = () => {
-      throw new ApiError(503, 'busy', 'Busy.', { headers: { 'retry-after': '7' } });
+      throw new ApiError(503, 'budget_busy', 'Busy.', { headers: { 'retry-after': '7' } });
     };
     expect((await http.call('GET', '/api/test/fail')).headers['retry-after']).toBe('7');
   });
@@ -84,7 +84,7 @@ describe('the format', () => {
   test('pointers and parameters survive names with slashes and tildes', () => {
     const pointer = pointerOf(['a/b', 'c~d', 0]);
     expect(pointer).toBe('/a~1b/c~0d/0');
-    const error = new ApiError(422, 'x', 'x', { errors: [{ pointer, message: 'm' }] });
+    const error = new ApiError(422, 'validation_failed', 'x', { errors: [{ pointer, message: 'm' }] });
     expect(openAiError(error).error.param).toBe('a/b.c~d.0');
   });
 
