@@ -171,16 +171,18 @@ def test_rows_on_which_a_metric_raises_are_failed_rows(rows):
     assert found.warnings == ["the metric raised 1 times, first LookupError: the first"]
 
 
-def test_an_interrupted_search_with_a_metric_is_cancelled(rows, client, monkeypatch):
+@pytest.mark.parametrize("metric", [score, "exact"])
+def test_an_interrupted_search_is_cancelled_and_named(metric, rows, client, monkeypatch, capsys):
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Progress, "event", interrupted)
     name = f"interrupted {uuid.uuid4()}"
     with pytest.raises(KeyboardInterrupt):
-        ratchet.optimize(rows, PROMPT, input="text", metric=score, name=name, progress=False)
+        ratchet.optimize(rows, PROMPT, input="text", expected="label", metric=metric, name=name)
     (job,) = client.sessions.list(name=name)
     assert client.sessions.handle(job["job_id"]).wait(timeout=60)["status"] == "cancelled"
+    assert f"Cancelled {job['job_id']}" in capsys.readouterr().err
 
 
 @dataclasses.dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -122,6 +123,38 @@ def test_the_service_of_a_killed_program_ends(own, folder):
     child.send_signal(signal.SIGKILL)
     child.wait()
     until(lambda: has_ended(own))
+
+
+def test_a_running_service_is_found_from_any_folder(own, folder):
+    """And its key, without a setting: by the file in the cache of its user."""
+    for name in ("PORT", "RATCHET_TEMPORAL_PORT", "RATCHET_DATA_DIR"):
+        del own[name]
+    cache = folder / "cache"
+    (cache / "ratchet").mkdir(parents=True)
+    for program in (Path.home() / ".cache" / "ratchet").glob("temporal-*"):
+        if program.is_file():
+            (cache / "ratchet" / program.name).symlink_to(program)
+    own["XDG_CACHE_HOME"] = str(cache)
+    first, second = folder / "first project", folder / "zweites Projekt für p"
+    first.mkdir()
+    second.mkdir()
+    service = subprocess.Popen(
+        [shutil.which("node") or "node", str(CLONE / "scripts" / "run.mjs"), "dev"],
+        cwd=first,
+        env=own,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert service.stdout is not None
+        assert any(line.startswith("Ready") for line in service.stdout)
+        done = subprocess.run([sys.executable, "-c", RUN], cwd=second, env=own, capture_output=True, text=True)
+        assert (done.returncode, done.stdout.split()[0]) == (0, "12"), done.stderr
+        assert not (second / ".ratchet").exists()
+    finally:
+        service.send_signal(signal.SIGINT)
+        assert service.wait(60) == 0
+    assert list((cache / "ratchet" / "services").iterdir()) == []
 
 
 def test_a_service_that_does_not_start_says_why(own, folder):

@@ -39,7 +39,7 @@ describe('a kept secret', () => {
     expect(keepSecret(dataDir, secret)).toEqual({ value: '12345678', created: true });
     const again = keepSecret(dataDir, { ...secret, make: () => 'abcdefgh' });
     expect(again).toEqual({ value: '12345678', created: false });
-    expect(readdirSync(dataDir)).toEqual(['secret-key']);
+    expect(readdirSync(dataDir)).toEqual(['.gitignore', 'secret-key']);
     expect(modeOf(join(dataDir, 'secret-key'))).toBe(0o600);
     const account = serverAccount();
     for (const folder of [dataDir, join(dataDir, '..')]) {
@@ -55,11 +55,12 @@ describe('a kept secret', () => {
       return 'abcdefgh';
     };
     expect(keepSecret(dataDir, { ...secret, make })).toEqual({ value: '12345678', created: false });
-    expect(readdirSync(dataDir)).toEqual(['secret-key']);
+    expect(readdirSync(dataDir)).toEqual(['.gitignore', 'secret-key']);
   });
 
   test('is on the disk before it has its name, and its name before it is used', () => {
     const dataDir = freshFolder();
+    makeDataFolder(dataDir);
     const steps: string[] = [];
     const { writeFileSync: write, linkSync: link } = fs;
     const spies = [
@@ -82,8 +83,9 @@ describe('a kept secret', () => {
 
   test('leaves no file on a full disk, so that the next start makes it', async () => {
     const dataDir = freshFolder();
+    makeDataFolder(dataDir);
     const { error, name } = await keepOnFullDisk(dataDir);
-    expect({ name, files: readdirSync(dataDir) }).toEqual({ name: 'StartupError', files: [] });
+    expect({ name, files: readdirSync(dataDir) }).toEqual({ name: 'StartupError', files: ['.gitignore'] });
     expect(error).toContain(join(dataDir, 'secret-key'));
     expect(keepSecret(dataDir, secret).created).toBe(true);
   });
@@ -108,7 +110,7 @@ describe('a kept secret', () => {
   test('that is lost is not made again beside a database', () => {
     const dataDir = withDatabase();
     expect(() => keepSecret(dataDir, secret)).toThrow(`${join(dataDir, 'secret-key')} is missing`);
-    expect(readdirSync(dataDir)).toEqual(['postgres']);
+    expect(readdirSync(dataDir)).toEqual(['.gitignore', 'postgres']);
   });
 });
 
@@ -180,4 +182,24 @@ mkdir "$data" && ls "$(dirname "$data")" > "$data/beside" && cat "$password" > "
   await createCluster(initdb, { data, password: 'unseen' }, serverAccount());
   expect(readFileSync(join(data, 'given'), 'utf8')).toBe('unseen');
   expect(readFileSync(join(data, 'beside'), 'utf8')).toBe('data\n');
+});
+
+describe('the data folder', () => {
+  test('is left out by git', async () => {
+    const project = freshFolder();
+    const git = (...args: string[]) => promisify(execFile)('git', args, { cwd: project });
+    await git('init', '--quiet');
+    keepSecret(join(project, '.ratchet'), secret);
+    writeFileSync(join(project, 'rows.csv'), '');
+    await git('add', '--all');
+    expect((await git('diff', '--cached', '--name-only')).stdout).toBe('rows.csv\n');
+  });
+
+  test('hides nothing of a folder that holds something else', () => {
+    const project = freshFolder();
+    chmodSync(project, 0o700);
+    writeFileSync(join(project, 'rows.csv'), '');
+    makeDataFolder(project);
+    expect(readdirSync(project)).toEqual(['rows.csv']);
+  });
 });

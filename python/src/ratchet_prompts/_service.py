@@ -38,7 +38,7 @@ def connect(note: Note) -> Client:
     if not answers(url):
         if os.environ.get("RATCHET_URL"):
             raise ConfigurationError(f"RATCHET_URL: no Ratchet service answers at {url}")
-        _started.ensure(url, note)
+        url = _started.ensure(url, note)
     return Client(url)
 
 
@@ -63,10 +63,11 @@ class _Started:
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._output: Optional[IO[bytes]] = None
 
-    def ensure(self, url: str, note: Note) -> None:
+    def ensure(self, url: str, note: Note) -> str:
+        """Starts the service; returns its url, whose port is another one if that of `url` is taken."""
         with self._lock:
-            if answers(url):
-                return
+            if answers(url) or answers(url := _settings.service_url()):
+                return url
             command = start_command(url)
             note(f"No service answers at {url}: starting one (data in {_settings.data_folder()}) …")
             self._output = tempfile.TemporaryFile()  # noqa: SIM115
@@ -75,22 +76,22 @@ class _Started:
                 stdin=subprocess.PIPE,
                 stdout=self._output,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "PORT": str(urlsplit(url).port or 80)},
                 start_new_session=True,
             )
             atexit.register(self.stop)
             try:
-                self._wait_until_ready(url, note)
+                url = self._wait_until_ready(note)
             except BaseException:
                 self.stop()
                 raise
             note(f"Ratchet at {url}; it ends with this process.")
+            return url
 
-    def _wait_until_ready(self, url: str, note: Note) -> None:
+    def _wait_until_ready(self, note: Note) -> str:
         assert self._process is not None
         deadline = time.monotonic() + START_S
         told = 0
-        while not _is_ready(url):
+        while not _is_ready(url := _settings.service_url()):
             # The steps of a first start, which takes minutes.
             steps = [line for line in self._written().splitlines() if line.endswith("…")]
             for step in steps[told:]:
@@ -101,6 +102,7 @@ class _Started:
             if time.monotonic() > deadline:
                 raise RatchetError(f"The service is not ready after {START_S:g} s: {self._tail()}")
             time.sleep(0.2)
+        return url
 
     def _written(self) -> str:
         """What the service printed; a seek would move its own place in the file."""

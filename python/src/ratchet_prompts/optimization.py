@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 from . import types as t
@@ -182,11 +181,20 @@ def _follow(job: Union[Session, Evaluation], served: Optional[ServedMetric], sho
         job.wait(on_event=shown.event)
     except JobFailed as failed:
         raise failed from (served.first_error if served else None)
-    except BaseException:
-        if served is not None:
-            with contextlib.suppress(Exception):
-                job.cancel()
+    except BaseException as error:
+        # Without this program nobody scores, and after Ctrl-C nobody wants the answers.
+        if served is not None or isinstance(error, KeyboardInterrupt):
+            _cancel(job, shown)
         raise
+
+
+def _cancel(job: Union[Session, Evaluation], shown: Progress) -> None:
+    try:
+        job.cancel()
+    except Exception as error:
+        shown.note(f'{job.id} is still running ({error}): "ratchet cancel {job.id}" ends it.')
+    else:
+        shown.note(f'Cancelled {job.id}; the best so far is kept: "ratchet watch {job.id}" shows it.')
 
 
 def _metric_warnings(served: Optional[ServedMetric]) -> list[str]:
