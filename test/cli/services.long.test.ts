@@ -78,10 +78,10 @@ const jobIn = (said: string) => /ses_[0-9a-f]+/.exec(said)?.[0];
 
 /** Starts a long search; resolves once it has a job, with what it says from then on. */
 async function search(folder: string) {
-  const child = start(folder, 'optimize', '--budget', '3000');
+  const child = start(folder, 'optimize', '--budget', '500');
   let said = '';
   child.stderr.on('data', (chunk) => (said += String(chunk)));
-  await until('the search has begun', () => jobIn(said) !== undefined, 90);
+  await until('the baseline has run', () => said.includes('/500 rollouts'), 90);
   return { child, id: jobIn(said)!, said: () => said };
 }
 
