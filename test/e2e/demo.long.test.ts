@@ -57,7 +57,7 @@ test('ends with the diff, both rewards and the next steps', async () => {
   expect(Number(after) - Number(before)).toBeGreaterThan(0.3);
   expect(output).toMatch(/^--- baseline$/m);
   expect(output).toMatch(/^\+\S/m);
-  expect(output).toContain('Next steps:');
+  expect(output).toContain('ratchet init && ratchet optimize');
   expect(leftOver(folder)).toEqual([]);
 }, 180_000);
 

@@ -37,7 +37,7 @@ async function readMigrations(from: URL): Promise<Migration[]> {
   );
 }
 
-/** Why the schema is not that of this build, or null; `missing`: migrations that are not applied. */
+/** Why the schema is not that of this build, or null; and the migrations that are not applied. */
 export async function schemaProblem(
   applied: readonly AppliedMigration[],
   from = folder,
