@@ -24,8 +24,9 @@ export function makeDataFolder(dataDir: string): void {
 
 /** Keeps secrets and the database out of a commit of the folder around it. */
 function ignoreInGit(dataDir: string): void {
+  const file = join(dataDir, '.gitignore');
   try {
-    createFile(join(dataDir, '.gitignore'), '*\n');
+    if (!existsSync(file)) createFile(file, '*\n');
   } catch (error) {
     throw new StartupError(`${dataDir} cannot be written (${(error as Error).message}): set RATCHET_DATA_DIR.`, {
       cause: error,

@@ -34,6 +34,7 @@ export function announceService(
     writeJsonFile(file, { ...service, process: mark, since: Date.now() } satisfies RunningService);
   } catch (err) {
     log.warn({ err }, 'commands in other folders will not find this service');
+    return () => undefined;
   }
   return () => rmSync(file, { force: true });
 }
