@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join, parse } from 'node:path';
 import { Tools, type ToolAnswer } from '../support/tools.js';
+import { ownCache } from '../support/own-cache.js';
 import { until } from '../support/until.js';
 
 // `ratchet mcp` with its embedded service.
@@ -26,6 +27,7 @@ const environment = () => ({
   PORT: '0',
   RATCHET_TEMPORAL_PORT: '0',
   XDG_DATA_HOME: folder,
+  XDG_CACHE_HOME: ownCache(folder),
 });
 
 /** The answer of a tool, called again while the service starts. */

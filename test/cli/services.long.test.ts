@@ -1,13 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { readJsonFile } from '../../src/embedded/files.js';
+import { ownCache } from '../support/own-cache.js';
 import { until } from '../support/until.js';
 import { ready } from '../support/servers/tree.js';
 
@@ -21,11 +22,7 @@ let taken: Server[];
 beforeAll(async () => {
   // As root, Postgres runs as another user, who needs access to this folder.
   chmodSync(home, 0o755);
-  const cache = join(home, 'cache', 'ratchet');
-  mkdirSync(cache, { recursive: true });
-  const kept = join(homedir(), '.cache', 'ratchet');
-  for (const name of readdirSync(kept).filter((each) => /^temporal-[\d.]+$/.test(each)))
-    symlinkSync(join(kept, name), join(cache, name));
+  ownCache(home);
   // The usual ports are taken, by these or by others.
   taken = await Promise.all(
     [8787, 7233].map(async (port) => {
