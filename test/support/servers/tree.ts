@@ -64,7 +64,7 @@ export async function killTree(child: ChildProcess): Promise<void> {
 }
 
 /** Ctrl-C to the process group of a detached child, as a terminal does; resolves at its end. */
-export async function interruptTree(child: ChildProcess): Promise<void> {
+async function interruptTree(child: ChildProcess): Promise<void> {
   const pids = descendants(child.pid!);
   process.kill(-child.pid!, 'SIGINT');
   await gone(child, pids);
