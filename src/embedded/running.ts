@@ -56,7 +56,7 @@ export function useService(cacheDir: string, { process: { pid } }: RunningServic
 export async function unused(cacheDir: string, signal: AbortSignal, tell: (pid: number) => void): Promise<void> {
   const pattern = new RegExp(`^${process.pid}\\.user-\\d+\\.json$`);
   for (let told = 0; !signal.aborted;) {
-    const [user] = read<ProcessMark>(cacheDir, pattern).filter(lives);
+    const [user] = read<ProcessMark>(cacheDir, pattern);
     if (!user) return;
     if (user.pid !== told) tell((told = user.pid));
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
@@ -75,10 +75,11 @@ function makeFolder(cacheDir: string): string {
   return folder;
 }
 
-/** The files of these names; deletes all files of dead processes and torn ones. */
+/** The files of these names; deletes those of dead processes and torn ones, but no drafts. */
 function read<T extends RunningService | ProcessMark>(cacheDir: string, names: RegExp): T[] {
   const folder = folderOf(cacheDir);
-  return listed(folder).flatMap((name) => {
+  const files = listed(folder).filter((name) => name.endsWith('.json'));
+  return files.flatMap((name) => {
     const file = join(folder, name);
     try {
       const found = JSON.parse(readFileSync(file, 'utf8')) as T;

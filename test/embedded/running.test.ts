@@ -46,8 +46,10 @@ test('several services stand side by side, the last one first; dead and torn one
   put(cacheDir, '3.json', { ...service, process: dead, since: 2 });
   put(cacheDir, '3.user-4.json', dead!);
   writeFileSync(join(cacheDir, 'services', '5.json'), '{"url": "ht');
+  // Another process is writing it.
+  writeFileSync(join(cacheDir, 'services', '6.json.6.new'), '{"url": "ht');
   expect(runningServices(cacheDir).map(({ dataDir }) => dataDir)).toEqual(['/data', '/other']);
-  expect(namesIn(cacheDir).sort()).toEqual(['2.json', `${process.pid}.json`].sort());
+  expect(namesIn(cacheDir).sort()).toEqual(['2.json', '6.json.6.new', `${process.pid}.json`].sort());
 });
 
 test('the service of a command waits for the other commands that use it', async () => {
