@@ -3,6 +3,7 @@ import { dirname, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, readConfig, type Config } from '../../config.js';
 import { FolderInUseError } from '../../embedded/lock.js';
+import { processMark } from '../../embedded/process.js';
 import { runningServices, useService, type RunningService } from '../../embedded/running.js';
 import { keptApiKey } from '../../keys.js';
 import { Api } from './api.js';
@@ -111,11 +112,7 @@ async function startedBy(config: Config, { heldBy }: FolderInUseError): Promise<
   for (;;) {
     const there = await findService(config);
     if (there !== null) return there;
-    try {
-      process.kill(heldBy, 0);
-    } catch {
-      return null;
-    }
+    if (processMark(heldBy) === undefined) return null;
     await sleep(everyMs);
   }
 }

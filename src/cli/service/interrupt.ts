@@ -1,6 +1,7 @@
 /** Ctrl-C of a command: it cancels what the command started, a second one leaves at once. */
 import { constants } from 'node:os';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { Api } from './api.js';
 import { FailedJob } from './errors.js';
 import { note } from './output.js';
@@ -21,8 +22,8 @@ export async function interruptible(
   let interrupted: NodeJS.Signals | null = null;
   let leaving = false;
   const isOpen = async (id: string) => {
-    const { status } = await api.call<{ status: string }>('GET', `${jobKinds[kindOf(id)!].path}/${id}`);
-    return !['completed', 'failed', 'cancelled', 'ready'].includes(status);
+    const { status } = await api.call<{ status: Status | 'ready' }>('GET', `${jobKinds[kindOf(id)!].path}/${id}`);
+    return status !== 'ready' && !isTerminal(status);
   };
   const leave = async (signal: NodeJS.Signals) => {
     if (leaving) process.exit(exitCodeOf(signal));
