@@ -1,3 +1,4 @@
+import { fencesOf } from '../support/pages.js';
 import { codeNames, read, section, tableRows } from './pages.js';
 
 // - Every block marked `sh` runs; `sh skip` does not.
@@ -13,11 +14,7 @@ export interface Block {
 
 /** The shell blocks of a page, each with the output printed below it. */
 export function shellBlocks(page: string): Block[] {
-  const text = read(page);
-  const fences = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: info, 2: body }) => ({
-    ...{ info: info!.trim(), body: body!, line: text.slice(0, index).split('\n').length },
-  }));
-  return fences.flatMap(({ info, body, line }, at) => {
+  return fencesOf(page).flatMap(({ info, body, line }, at, fences) => {
     const next = fences[at + 1];
     const output = next?.info === 'text' ? next.body.trim() : '';
     return info === 'sh' ? [{ page, line, code: body, output }] : [];

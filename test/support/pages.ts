@@ -67,6 +67,9 @@ interface Surroundings {
   env: Record<string, string>;
   /** Ports of the pages by those of this run. */
   ports: Record<string, string>;
+  /** Scripts around the blocks, whose output is not compared. */
+  before?: string;
+  after?: string;
 }
 
 const shells: ChildProcess[] = [];
@@ -77,10 +80,13 @@ export function endShells(): void {
 }
 
 /** Runs the blocks in one shell until one fails; each must print its output. */
-export async function runBlocks(blocks: readonly Block[], { cwd, env, ports }: Surroundings): Promise<void> {
+export async function runBlocks(
+  blocks: readonly Block[],
+  { cwd, env, ports, before = '', after = '' }: Surroundings,
+): Promise<void> {
   const replace = (text: string) => Object.entries(ports).reduce((all, [from, to]) => all.replaceAll(from, to), text);
   const script = blocks.map(({ code }) => `${replace(code)}\nprintf '\\036'\n`).join('');
-  const shell = spawn('bash', ['-c', `set -eo pipefail\nexec 2>&1\n${script}`], {
+  const shell = spawn('bash', ['-c', `set -eo pipefail\n${before}exec 2>&1\n${script}${after}`], {
     cwd,
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
