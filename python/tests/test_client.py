@@ -123,8 +123,17 @@ def test_what_must_not_be_repeated_is_not(faulty, proxy):
     assert len(proxy.requests) == 3
 
 
-@pytest.mark.parametrize("cuts", [[0, 1, 40, 300, 301], [700, 5, 2000, 9], [60] * 8])
-def test_events_come_once_and_in_order_over_cuts(faulty, proxy, client, evaluation, cuts):
+@pytest.mark.parametrize(
+    ("encoding", "cuts"),
+    [
+        ("identity", [0, 1, 40, 300, 301]),
+        ("identity", [700, 5, 2000, 9]),
+        ("identity", [60] * 8),
+        ("gzip", [0, 1, 40, 300]),
+    ],
+)
+def test_events_come_once_and_in_order_over_cuts(faulty, proxy, client, evaluation, encoding, cuts):
+    proxy.encoding = encoding
     job = client.evaluations.create(**evaluation)
     job.wait(timeout=60)
     whole = list(job.events())

@@ -1,6 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,15 +59,26 @@ function folderOf(name: string): string {
   return folder;
 }
 
-/** Starts `ratchet` in a folder, without settings. */
-function start(folder: string, ...args: string[]) {
+/** This process's environment without settings. */
+function environment() {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(RATCHET_|PORT$|TEST_|DATABASE_URL|TEMPORAL_)/.test(name)),
   );
+  return { ...env, NODE_OPTIONS: '', XDG_CACHE_HOME: join(home, 'cache') };
+}
+
+/** Starts `ratchet` in a folder, without settings. */
+function start(folder: string, ...args: string[]) {
+  return startAs({}, folder, ...args);
+}
+
+function startAs(user: { uid?: number; gid?: number; env?: NodeJS.ProcessEnv }, folder: string, ...args: string[]) {
+  const { env, ...ids } = user;
   const child = spawn(process.execPath, [cli, ...args], {
     cwd: folder,
-    env: { ...env, NODE_OPTIONS: '', XDG_CACHE_HOME: join(home, 'cache') },
+    env: { ...environment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...ids,
   });
   children.push(child);
   return child;
@@ -68,6 +89,14 @@ async function run(folder: string, ...args: string[]): Promise<{ code: number | 
   const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { code: child.exitCode, out, errors };
 }
+
+/** An ordinary user, whom root can start processes as and who can read the clone. */
+const other = 65534;
+const canRead = () => spawnSync('test', ['-r', cli], { uid: other, gid: other }).status === 0;
+const ifOther = process.getuid?.() === 0 && canRead() ? test : test.skip;
+
+/** script(1) of util-linux gives a command a terminal. */
+const ifTerminal = /util-linux/.test(spawnSync('script', ['--version']).stdout?.toString() ?? '') ? test : test.skip;
 
 const services = () =>
   readdirSync(join(home, 'cache', 'ratchet', 'services')).filter((name) => /^\d+\.json$/.test(name));
@@ -100,6 +129,24 @@ describe('commands', () => {
     expect((await run(second, 'list')).errors).toContain(other.url);
     expect((await run(first, 'list')).errors).toContain(url);
   }, 180_000);
+
+  ifOther(
+    'start for another user, who has a temporal on PATH and no cache',
+    async () => {
+      const folder = folderOf('other user');
+      const bin = folderOf('programs');
+      const [temporal] = readdirSync(join(home, 'cache', 'ratchet')).filter((name) => name.startsWith('temporal-'));
+      copyFileSync(realpathSync(join(home, 'cache', 'ratchet', temporal!)), join(bin, 'temporal'));
+      chownSync(folder, other, other);
+      const env = { HOME: folder, XDG_CACHE_HOME: '', PATH: `${bin}:${process.env['PATH']}` };
+      const child = startAs({ uid: other, gid: other, env }, folder, 'dev', '--no-open');
+      const { url } = await ready(child);
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      expect(statSync(join(folder, '.ratchet', 'postgres', 'data')).uid).toBe(other);
+      expect(readdirSync(join(folder, '.cache', 'ratchet', 'services'))).toHaveLength(1);
+    },
+    180_000,
+  );
 
   test('of one folder share the service that the first one starts', async () => {
     const folder = folderOf('shared');
@@ -155,6 +202,28 @@ describe('Ctrl-C', () => {
       second.child.kill('SIGTERM');
       const [left] = await once(second.child, 'exit');
       expect([left, second.said()]).toEqual([143, expect.stringContaining(`ratchet cancel ${second.id}`)]);
+    },
+    240_000,
+  );
+
+  ifTerminal(
+    'gives the terminal back: the cursor is shown and lines wrap',
+    async () => {
+      const folder = folderOf('terminal');
+      await run(folder, 'init');
+      const args = ['-qefc', `'${process.execPath}' '${cli}' optimize --budget 500 --yes`, '/dev/null'];
+      const child = spawn('script', args, { cwd: folder, env: environment(), stdio: ['pipe', 'pipe', 'inherit'] });
+      children.push(child);
+      let said = '';
+      child.stdout.on('data', (chunk) => (said += String(chunk)));
+      await until('the baseline has run', () => said.includes('/500 rollouts'), 90);
+      const [hide, show, unwrap, wrap] = ['\u001b[?25l', '\u001b[?25h', '\u001b[?7l', '\u001b[?7h'] as const;
+      expect(said).toContain(hide);
+      child.stdin.write('\u0003');
+      const [code] = await once(child, 'exit');
+      expect(code).toBe(130);
+      expect(said.lastIndexOf(show)).toBeGreaterThan(said.lastIndexOf(hide));
+      expect(said.lastIndexOf(wrap)).toBeGreaterThan(said.lastIndexOf(unwrap));
     },
     240_000,
   );

@@ -103,10 +103,12 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
   await picture(page, 'playground');
 }, 300_000);
 
-test('the link of the start signs one browser in', async () => {
-  const page = await visit(tree.loginUrl);
+test('the link of the start signs one browser in, on the page that it names', async () => {
+  const page = await visit(`${tree.loginUrl}/new`);
+  await page.getByRole('heading', { name: 'New run' }).waitFor();
+  expect(page.url()).toBe(`${tree.url}/#/new`);
+  await page.getByRole('link', { name: 'Runs' }).click();
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
-  expect(page.url()).toBe(`${tree.url}/#/`);
   await picture(page, 'runs');
   const other = await visit(tree.loginUrl);
   await other.getByRole('alert').waitFor();

@@ -197,7 +197,7 @@ describe('a clone', () => {
    */
   function clone(mode: number): string {
     const folder = freshFolder(mode);
-    for (const part of ['src/embedded', 'test/support', 'package.json']) {
+    for (const part of ['src/embedded', 'src/util', 'test/support', 'package.json']) {
       cpSync(join(root, part), join(folder, part), { recursive: true });
     }
     mkdirSync(join(folder, 'node_modules'));

@@ -25,9 +25,12 @@ class Fault:
 
 
 class FaultyProxy:
+    """`encoding` is the one that the service may use."""
+
     def __init__(self, target: str) -> None:
         self._target = target
         self.faults: List[Fault] = []
+        self.encoding = "identity"
         self.requests: List[Dict[str, Any]] = []
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -56,6 +59,7 @@ class FaultyProxy:
                 if fault.status is not None:
                     return self.reply(fault.status, fault.headers or {}, b'{"detail": "not now"}')
                 sent = {name: value for name, value in headers.items() if name not in ("host", "connection")}
+                sent["accept-encoding"] = proxy.encoding
                 request = {"method": self.command, "url": proxy._target + self.path, "headers": sent, "content": body}
                 with httpx.stream(**request, timeout=60) as response:
                     if fault.lose_answer:
