@@ -30,7 +30,7 @@ import { registerAdmission } from './admission/admission.js';
 import { overCapacity } from './admission/gate.js';
 import { registerHosts } from './server/hosts.js';
 import { registerIdempotency } from './server/idempotency.js';
-import { closeSilentConnections, refuseBrokenHttp } from './server/connections.js';
+import { closeUnusedConnections, refuseBrokenHttp } from './server/connections.js';
 import { registerLevers } from './sessions/levers.js';
 import { registerLineage } from './candidates/routes.js';
 import { registerNotFound } from './server/not-found.js';
@@ -104,7 +104,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   });
   registerHosts(app, deps.publicUrl, deps.listenHost);
   if (deps.codec?.uiOrigin) admitTemporalUi(app, deps.codec.uiOrigin);
-  closeSilentConnections(app);
+  closeUnusedConnections(app, deps.shutdown);
   registerBodyParser(app);
   const hashOf = createKeyHash(deps.secretKey);
   limitStrangers(app, hashOf);

@@ -206,10 +206,10 @@ describe('Ctrl-C', () => {
     240_000,
   );
 
-  ifTerminal(
-    'gives the terminal back: the cursor is shown and lines wrap',
-    async () => {
-      const folder = folderOf('terminal');
+  ifTerminal.each([1, 2])(
+    'gives the terminal back after %i of them: the cursor is shown and lines wrap',
+    async (times) => {
+      const folder = folderOf(`terminal ${times}`);
       await run(folder, 'init');
       const args = ['-qefc', `'${process.execPath}' '${cli}' optimize --budget 500 --yes`, '/dev/null'];
       const child = spawn('script', args, { cwd: folder, env: environment(), stdio: ['pipe', 'pipe', 'inherit'] });
@@ -220,6 +220,10 @@ describe('Ctrl-C', () => {
       const [hide, show, unwrap, wrap] = ['\u001b[?25l', '\u001b[?25h', '\u001b[?7l', '\u001b[?7h'] as const;
       expect(said).toContain(hide);
       child.stdin.write('\u0003');
+      if (times === 2) {
+        await until('the first one is told', () => said.includes('Ctrl-C again'));
+        child.stdin.write('\u0003');
+      }
       const [code] = await once(child, 'exit');
       expect(code).toBe(130);
       expect(said.lastIndexOf(show)).toBeGreaterThan(said.lastIndexOf(hide));

@@ -32,8 +32,11 @@ export function refuseBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): 
   );
 }
 
-/** Closes idle connections without a request at shutdown: browsers open them in advance. */
-export function closeSilentConnections(app: App): void {
+/**
+ * Closes the connections that a shutdown would wait for: those without a request, which browsers
+ * open in advance, and those that have had their last answer, which clients keep.
+ */
+export function closeUnusedConnections(app: App, shutdown: AbortSignal): void {
   const silent = new Set<Socket>();
   app.server.on('connection', (socket) => {
     silent.add(socket);
@@ -42,5 +45,9 @@ export function closeSilentConnections(app: App): void {
   app.server.on('request', ({ socket }) => silent.delete(socket));
   app.addHook('preClose', async () => {
     for (const socket of silent) socket.destroy();
+  });
+  app.addHook('onResponse', ({ raw }, _, done) => {
+    if (shutdown.aborted) raw.socket.destroySoon();
+    done();
   });
 }

@@ -1,11 +1,13 @@
-import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { App } from '../../../src/http/deps.js';
 import { createSessionSchema } from '../../../src/contracts/sessions/create.js';
 import { ApiError, openAiError, pointerOf, problem, toApiError } from '../../../src/http/server/errors.js';
 import { fromIssues } from '../../../src/http/server/faults.js';
+import { until } from '../../support/until.js';
 import { startHttp, type TestHttp } from '../support.js';
 
 const sessions = '/api/v1/online/sessions';
@@ -262,6 +264,28 @@ describe('closing', () => {
     const gone = once(socket, 'close');
     await closing.close();
     await gone;
+  }, 10_000);
+
+  test('does not wait for a connection that has had its last answer', async () => {
+    const steps = new EventEmitter();
+    const registerInference = (app: App) =>
+      void app.get('/api/test/stream', (_, reply) => {
+        reply.hijack();
+        reply.raw.writeHead(200).flushHeaders();
+        steps.once('end', () => reply.raw.end('late'));
+      });
+    const closing = await startHttp({ registerInference });
+    const agent = new Agent({ keepAlive: true });
+    const headers = { authorization: `Bearer ${closing.key}` };
+    const asked = request(`${await closing.listen()}/api/test/stream`, { agent, headers });
+    asked.end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    closing.shutdown.abort();
+    const closed = closing.close();
+    await until('it accepts no connection', () => !closing.app.server.listening);
+    steps.emit('end');
+    expect(await text(answer)).toBe('late');
+    await closed;
   }, 10_000);
 });
 
