@@ -4,7 +4,7 @@ export const maxMessageChars = 100_000;
 const usualChars = 32_000;
 const room = 8_000;
 
-/** The proposer's attempts for one text; each further one includes the last error. */
+/** The longest text, in characters, that may replace another: the usual, or that with room. */
 export function maxProposalChars(parent: string): number {
   const most = Math.max(usualChars, parent.length + room);
   return Math.max(parent.length, Math.min(maxMessageChars, most));
