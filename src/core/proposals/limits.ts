@@ -1,5 +1,5 @@
 /** The longest message of a request, in characters; a winner must fit into one. */
-export const maxMessageChars = 100_000;
+const maxMessageChars = 100_000;
 
 const usualChars = 32_000;
 const room = 8_000;
