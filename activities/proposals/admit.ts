@@ -4,9 +4,10 @@ import type { Graph } from '../../src/core/graphs/graph.js';
 import type { EditJson } from '../../src/contracts/graphs/graph.js';
 import { graphToJson } from '../../src/core/graphs/json.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
-import { withTexts } from '../../src/core/prompts/components.js';
+import { componentTexts, withTexts } from '../../src/core/prompts/components.js';
 import type { Demo } from '../../src/core/prompts/demos.js';
 import { lineageOf, removedCandidates, type Texts } from '../../src/core/proposals/components.js';
+import { textsProblem } from '../../src/core/proposals/placeholders.js';
 import type { ProposalAnswer, ProposalRequest } from '../../src/core/search/protocol.js';
 import type { NewCandidate } from '../../src/storage/candidates/candidates.js';
 import { cutToBytes } from '../../src/util/text.js';
@@ -31,7 +32,10 @@ export interface AdmittedProposals {
   candidates: NewCandidate[];
 }
 
-/** Takes proposals into the pool in the order asked, so timing does not decide on duplicates. */
+/**
+ * Takes proposals into the pool in the order asked, so timing does not decide on duplicates. Of
+ * whatever origin, a text that breaks the rules of `core/proposals/placeholders` is refused.
+ */
 export function admitProposals(
   pool: CandidatePool,
   spec: SearchSpec,
@@ -64,6 +68,12 @@ function admit(
   const { texts, graph = null } = contentOf(proposal);
   const demos = proposal.outcome === 'composed' ? proposal.demos : parent.demos;
   const parents = 'parents' in proposal ? proposal.parents : [request.parent];
+  const rows = spec.kind === 'session' ? (spec.rows ?? null) : null;
+  const refused = graph ? null : textsProblem(texts, componentTexts(parent.messages), rows);
+  if (refused) {
+    const reason = `the text of "${refused.component}" ${refused.problem}`;
+    return { answer: { ...answer, outcome: 'failed', reason: cutToBytes(reason, gepaLimits.reasonBytes) } };
+  }
   const messages = graph ? null : withTexts(parent.messages ?? [], texts);
   const graphJson = graph && graphToJson(graph);
   if (!pool.add(number, { messages, graph: graphJson, demos, parents })) {

@@ -3,6 +3,7 @@ import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { ModelClient } from '../../src/clients/models/providers.js';
 import type { Message, PolicySpec, SearchSpec } from '../../src/core/jobs/spec.js';
 import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits.js';
+import { placeholderProblem, type TextRows } from '../../src/core/proposals/placeholders.js';
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -36,8 +37,12 @@ export interface ProposerQuestion {
 }
 
 /** Reads an instruction that replaces `parent`. */
-export function instructionReader(parent: string): ProposerQuestion['read'] {
-  return ({ text, finishReason }) => parseProposal(text, { parent, maxChars: maxProposalChars, finishReason });
+export function instructionReader(rows: TextRows): (parent: string) => ProposerQuestion['read'] {
+  return (parent) =>
+    ({ text, finishReason }) => {
+      const problemOf = (proposed: string) => placeholderProblem(proposed, parent, rows);
+      return parseProposal(text, { parent, maxChars: maxProposalChars(parent), finishReason, problemOf });
+    };
 }
 
 /** The job whose proposer is asked. */

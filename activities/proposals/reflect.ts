@@ -26,9 +26,10 @@ export async function reflect(
     ...(rewrite?.tip != null && { tip: rewrite.tip }),
     ...(hint !== null && { hint }),
   };
-  const names = rewritableNames(proposer.spec as SessionSpec, parent);
+  const spec = proposer.spec as SessionSpec;
+  const names = rewritableNames(spec, parent);
   const good = known(rewrite?.examples ?? []);
-  const rewriting = { request, parent, names, failures, good, context, reader: instructionReader };
+  const rewriting = { request, parent, names, failures, good, context, reader: instructionReader(spec.rows ?? null) };
   const rewritten = await rewriteTexts(proposer, rewriting);
   if (rewritten.outcome !== 'proposed') return { ...rewritten, shown };
   return { ...rewritten, texts: { ...parent, ...rewritten.texts }, shown };

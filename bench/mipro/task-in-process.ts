@@ -145,7 +145,11 @@ export class TaskInProcess {
       ...(rewrite?.tip != null && { tip: rewrite.tip }),
     };
     const answer = this.ask(buildReflection({ instruction, examples, component, others: {}, ...context }));
-    const parsed = parseProposal(answer, { parent: instruction, maxChars: maxProposalChars, finishReason: 'stop' });
+    const parsed = parseProposal(answer, {
+      parent: instruction,
+      maxChars: maxProposalChars(instruction),
+      finishReason: 'stop',
+    });
     const shown = failures.map(({ ordinal }) => ordinal);
     if (parsed.ok) return { text: parsed.text, reason: null, shown };
     return { text: null, reason: parsed.unchanged ? null : parsed.reason, shown };

@@ -131,7 +131,7 @@ export class InProcess {
       this.calls += 1;
       const [message] = buildReflection({ instruction, examples, component, others, ...(approach && { approach }) });
       const answer = this.world.reflect(message!.content);
-      const rules = { parent: instruction, maxChars: maxProposalChars, finishReason: 'stop' };
+      const rules = { parent: instruction, maxChars: maxProposalChars(instruction), finishReason: 'stop' };
       const read = parseProposal(answer, rules);
       const parsed = approach === 'compress' ? requireShorter(read, instruction) : read;
       if (parsed.ok) [texts[component], changed] = [parsed.text, true];

@@ -9,7 +9,8 @@ from .errors import ConfigurationError
 from .types import Message
 
 PromptLike = Union[str, Sequence[Message], Mapping[str, Any]]
-_PLACEHOLDER = re.compile(r"\{\{\s*[^{}\s](?:[^{}]*[^{}\s])?\s*\}\}")
+# Braces around a plain name, as the service reads them before it knows the columns.
+_PLACEHOLDER = re.compile(r"\{\{\s*\w[\w\- ]*\s*\}\}")
 
 
 def messages_of(prompt: PromptLike) -> List[Message]:

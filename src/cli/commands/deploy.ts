@@ -4,7 +4,7 @@ import { ConfigError } from '../../config.js';
 import type { deploymentSchema } from '../../contracts/deployments/deployment.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { keptApiKey } from '../../keys.js';
-import { rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
+import { likelyInput, rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
 import { withService, type ServiceOfCommand } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, intervalText, note, say, sayJson } from '../service/output.js';
@@ -54,8 +54,9 @@ export async function sourceOf(from: string, model: string | undefined, files: F
   if (kind === 'session') return { session_id: from };
   if (kind === 'graph') return { graph_job_id: from };
   // Callers bring their own input.
-  const messages = servedMessages((await readPrompt(from, { option: 'the source', files })).messages);
-  const [placeholder] = rowPlaceholders(messages);
+  const prompt = await readPrompt(from, { option: 'the source', files });
+  const messages = servedMessages(prompt.messages, likelyInput);
+  const [placeholder] = rowPlaceholders(messages, likelyInput);
   if (placeholder !== undefined || messages.length === 0)
     throw new ConfigError(
       placeholder === undefined

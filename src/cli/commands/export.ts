@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
 import type { sessionResultsSchema, sessionSchema } from '../../contracts/sessions/session.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
-import { isFixed } from '../../core/prompts/row-template.js';
+import { inputName, isFixed, likelyInput } from '../../core/prompts/row-template.js';
 import { ConfigError } from '../../config.js';
 import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
@@ -13,6 +13,7 @@ import { FailedJob } from '../service/errors.js';
 import { tracesIn } from '../export/archive.js';
 import { langfuseBatches } from '../export/langfuse-traces.js';
 import { mlflowEvaluation, mlflowSession } from '../export/mlflow.js';
+import { promptfooMessages } from '../export/promptfoo.js';
 import { note, say } from '../service/output.js';
 import { reasonOf, requireWritable, writeText } from '../task/output-file.js';
 import { promptText, type Prompt } from '../task/prompt-file.js';
@@ -20,6 +21,8 @@ import { promptText, type Prompt } from '../task/prompt-file.js';
 interface Source extends Prompt {
   policy: { provider: string; model: string };
   sessionId: string;
+  /** The columns of the rows. */
+  inputs: readonly string[];
 }
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
@@ -29,8 +32,11 @@ const prompts = {
   'prompt.txt': ({ messages }: Source) => promptText({ messages }, 'prompt.txt'),
   json: ({ messages }: Source) => json({ messages }),
   /** A promptfooconfig.yaml: JSON is YAML. */
-  promptfoo: ({ messages, policy }: Source) =>
-    json({ prompts: [JSON.stringify(messages)], providers: [`${policy.provider}:${policy.model}`] }),
+  promptfoo: ({ messages, policy, inputs }: Source) =>
+    json({
+      prompts: [JSON.stringify(promptfooMessages(messages, inputs))],
+      providers: [`${policy.provider}:${policy.model}`],
+    }),
   /** The body of Langfuse's `POST /api/public/v2/prompts`. */
   langfuse: ({ messages, policy, sessionId }: Source) =>
     json({ type: 'chat', name: sessionId, prompt: messages, config: { model: policy.model }, labels: [] }),
@@ -57,9 +63,15 @@ export async function exportJob(id: string, { to, out }: { to: Form; out?: strin
 }
 
 async function prompt(api: Api, path: string, sessionId: string, form: PromptForm): Promise<string> {
-  const [{ policy }, { best_prompt: best }] = await sessionWithResults(api, path);
+  const [{ policy, dataset }, { best_prompt: best }] = await sessionWithResults(api, path);
   if (!best) throw new FailedJob(`The session ${sessionId} has no evaluated prompt yet.`);
-  return prompts[form]({ messages: best.messages, policy, sessionId });
+  const inputs = dataset ? await columnsOf(api, dataset.dataset_id) : [];
+  return prompts[form]({ messages: best.messages, policy, sessionId, inputs });
+}
+
+async function columnsOf(api: Api, id: string): Promise<string[]> {
+  const { columns } = await api.call<{ columns: { name: string }[] }>('GET', `/api/v1/datasets/${id}`);
+  return [inputName, ...columns.map(({ name }) => name)];
 }
 
 async function mlflow(api: Api, path: string, kind: 'session' | 'evaluation'): Promise<object> {
@@ -97,7 +109,7 @@ async function writeLines(lines: AsyncIterable<string>, out: string | undefined)
 /** The saved state of a `dspy.Predict` with the fields `input` and `answer`. */
 function dspyProgram({ messages }: Source): string {
   const question = messages.at(-1)!;
-  const isInput = question.role === 'user' && isFixed(question.content);
+  const isInput = question.role === 'user' && isFixed(question.content, likelyInput);
   const instructions = messages.filter(({ role }, at) => role === 'system' || (at === messages.length - 1 && !isInput));
   const demos = messages.flatMap(({ role, content }, at) => {
     const before = messages[at - 1];

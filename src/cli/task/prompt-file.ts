@@ -4,16 +4,16 @@ import { extname } from 'node:path';
 import { z } from 'zod';
 import { messageSchema } from '../../contracts/common.js';
 import type { Message } from '../../core/jobs/spec.js';
-import { rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
+import { likelyInput, rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
 
 export interface Prompt {
   messages: readonly Message[];
 }
 
-/** A text with placeholders is the user message; any other is the system message. */
+/** A text with likely placeholders is the user message; any other is the system message. */
 export function promptOfText(text: string): Prompt {
   const user: Message = { role: 'user', content: text };
-  return { messages: [rowPlaceholders([user]).length > 0 ? user : { ...user, role: 'system' }] };
+  return { messages: [rowPlaceholders([user], likelyInput).length > 0 ? user : { ...user, role: 'system' }] };
 }
 
 /** The form of a prompt's file: a text if reading it gives the same prompt, otherwise JSON. */
@@ -52,7 +52,7 @@ export function messagesIn(text: string): Prompt | null {
 export function promptDiff(before: Prompt, after: Prompt, names: readonly [string, string]): string | null {
   const [old, changed] = [before, after].map(
     ({ messages }) =>
-      `${servedMessages(messages)
+      `${servedMessages(messages, likelyInput)
         .map(({ content }) => content)
         .join('\n\n')}\n`,
   );

@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import type { Message } from '../../core/jobs/spec.js';
-import { columnPlaceholder, parseTemplate, renderTemplate } from '../../core/prompts/template.js';
+import { parseTemplate, renderTemplate } from '../../core/prompts/template.js';
 import { asObject, isObject } from '../../util/json.js';
 import { anyFiles, type Files } from './files.js';
 import { modelOf } from './model-name.js';
@@ -172,6 +172,6 @@ function readAssertion(file: PromptfooFile, given: Fields, vars: Fields, name: s
 }
 
 function fill(text: string, vars: Fields): string {
-  const valueOf = (name: string) => (Object.hasOwn(vars, name) ? String(vars[name]) : `{{${name}}}`);
-  return renderTemplate(parseTemplate(text, columnPlaceholder), valueOf, maxValueChars) ?? text;
+  const parts = parseTemplate(text, (name) => Object.hasOwn(vars, name));
+  return renderTemplate(parts, (name) => String(vars[name]), maxValueChars) ?? text;
 }

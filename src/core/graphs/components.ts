@@ -2,7 +2,7 @@
 import { componentNames } from '../prompts/components.js';
 import { stepPrompt, withPrompt, type Graph } from './graph.js';
 import { graphIdentity } from './identity.js';
-import { placeholderNames } from '../prompts/template.js';
+import { isGraphInput, placeholderNames } from '../prompts/template.js';
 import { graphProblems, type Problem } from './validate.js';
 
 /**
@@ -49,8 +49,8 @@ export function withGraphTexts(graph: Graph, texts: Readonly<Record<string, stri
   const before = graphTexts(graph);
   const problems = Object.entries(texts).flatMap(([path, text]): Problem[] => {
     if (!Object.hasOwn(before, path)) return [{ path, message: 'is not a component of the graph' }];
-    const kept = new Set(placeholderNames(text));
-    const missing = placeholderNames(before[path]!).filter((name) => !kept.has(name));
+    const kept = new Set(placeholderNames(text, isGraphInput));
+    const missing = placeholderNames(before[path]!, isGraphInput).filter((name) => !kept.has(name));
     return missing.map((name) => ({ path, message: `lacks the placeholder {{${name}}} of the previous text` }));
   });
   if (problems.length > 0) return { ok: false, problems };

@@ -2,7 +2,7 @@
 import type { Graph, PromptMessage, Prompt, Ref, Step } from './graph.js';
 import { defaults, stepPrompt } from './graph.js';
 import { refHeads, parseRef } from './refs.js';
-import { parseTemplate, type TemplatePart } from '../prompts/template.js';
+import { isGraphInput, parseTemplate, type TemplatePart } from '../prompts/template.js';
 import { graphProblems } from './validate.js';
 
 /** A parsed ref. `from` is a step's index, the task's input or the map's item. */
@@ -95,7 +95,7 @@ function planPrompt(
 ): PlannedPrompt {
   return {
     inputs: new Map(Object.entries(inputs).map(([name, ref]) => [name, resolveRef(ref)])),
-    messages: messages.map(({ role, content }) => ({ role, parts: parseTemplate(content) })),
+    messages: messages.map(({ role, content }) => ({ role, parts: parseTemplate(content, isGraphInput) })),
     model: model ?? null,
     timeoutS: timeoutS ?? defaults.timeoutS,
     tries: tries ?? defaults.tries,

@@ -1,7 +1,7 @@
 /** The one-step graph of an initial prompt. */
 import { freeName } from './drafts.js';
 import type { Graph, PromptMessage } from './graph.js';
-import { placeholderNames } from '../prompts/template.js';
+import { isGraphInput, placeholderNames } from '../prompts/template.js';
 
 /**
  * A graph of one llm step with these messages. Its inputs are those with a placeholder:
@@ -14,7 +14,7 @@ export function singleStepGraph(messages: readonly PromptMessage[], inputs: read
     taken.add(name);
     return { input, name };
   });
-  const placeholders = new Set(messages.flatMap(({ content }) => placeholderNames(content)));
+  const placeholders = new Set(messages.flatMap(({ content }) => placeholderNames(content, isGraphInput)));
   const used = named.filter(({ name }) => placeholders.has(name));
   const given = messages.map(({ role, content }) => ({ role, content }));
   const isGiven = used.length > 0 || named.length === 0;

@@ -4,7 +4,7 @@ import { candidatesName, itemName, limits, namePattern } from './graph.js';
 import type { AnswerForm, Prompt, Step, TransformStep, VoteStep } from './graph.js';
 import { schemaProblems, type Problem } from './json-schema.js';
 import { parseRef } from './refs.js';
-import { brokenPlaceholders, placeholderNames } from '../prompts/template.js';
+import { bracedNames, isGraphInput, isPlainName, placeholderNames } from '../prompts/template.js';
 import { opSignatures } from './ops.js';
 import { cutAfter } from '../../util/text.js';
 
@@ -65,7 +65,7 @@ function promptProblems(prompt: Prompt, given: string | null, at: string): Probl
     if (content.trim() === '') report(path, 'must not be blank');
     problems.push(...textProblems(at + path, content, limits.messageChars));
     problems.push(...templateProblems(at + path, content, inputs, given));
-    for (const name of placeholderNames(content)) used.add(name);
+    for (const name of placeholderNames(content, isGraphInput)) used.add(name);
   }
   for (const name of Object.keys(inputs)) {
     if (!used.has(name)) report(`inputs.${name}`, `is unused: no message contains {{${name}}}`);
@@ -81,16 +81,22 @@ function promptProblems(prompt: Prompt, given: string | null, at: string): Probl
 }
 
 function templateProblems(path: string, text: string, inputs: Prompt['inputs'], given: string | null): Problem[] {
-  const unknown = placeholderNames(text).filter((name) => name !== given && !Object.hasOwn(inputs, name));
+  const heads = ['input', ...Object.keys(inputs), ...(given === null ? [] : [given])];
+  // Braces of another form are literal: `{{"a": 1}}`, `${{ secrets.X }}`.
+  const isMeant = (inside: string) =>
+    !isGraphInput(inside) && (isPlainName(inside) || heads.some((head) => inside.startsWith(`${head}.`)));
+  const unknown = placeholderNames(text, isGraphInput).filter((name) => name !== given && !Object.hasOwn(inputs, name));
   return [
     ...unknown.map((name) => ({
       path,
       message: `contains {{${cutAfter(name, 64)}}}, which is not an input of the step`,
     })),
-    ...brokenPlaceholders(text).map((written) => ({
-      path,
-      message: `contains ${cutAfter(written, 64)}, which is not a placeholder: double braces must enclose the name of an input`,
-    })),
+    ...bracedNames(text)
+      .filter(isMeant)
+      .map((inside) => ({
+        path,
+        message: `contains {{${cutAfter(inside, 64)}}}, which is not a placeholder: double braces must enclose the name of an input`,
+      })),
   ];
 }
 
@@ -152,7 +158,7 @@ function transformProblems(step: TransformStep): Problem[] {
     ]);
   switch (step.op) {
     case 'template': {
-      const used = placeholderNames(step.text);
+      const used = placeholderNames(step.text, isGraphInput);
       return [
         ...problems,
         ...texts({ text: step.text }),

@@ -3,7 +3,7 @@ import { parseFencedJson } from './json-schema.js';
 import { valueAt } from './refs.js';
 import type { Transform } from './graph.js';
 import { opSignatures, type TransformOp } from './ops.js';
-import { parseTemplate, renderTemplate } from '../prompts/template.js';
+import { isGraphInput, parseTemplate, renderTemplate } from '../prompts/template.js';
 import { describeValue, isList, equivalenceKey, maxValueSize, toText, type Json } from './values.js';
 
 export type TransformResult = { ok: true; value: Json } | { ok: false; reason: string };
@@ -41,7 +41,11 @@ function succeed(value: Json): TransformResult {
 function applyToAll(transform: Transform, inputs: Readonly<Record<string, Json>>, fail: Fail): TransformResult {
   switch (transform.op) {
     case 'template': {
-      const text = renderTemplate(parseTemplate(transform.text), (name) => toText(inputs[name]!), maxValueSize);
+      const text = renderTemplate(
+        parseTemplate(transform.text, isGraphInput),
+        (name) => toText(inputs[name]!),
+        maxValueSize,
+      );
       return text === null ? fail(`gives more than ${maxValueSize} characters`) : succeed(text);
     }
     case 'list':

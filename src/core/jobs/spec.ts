@@ -34,6 +34,8 @@ export interface RowsSpec {
   numRows: number;
   /** The column of each placeholder in the prompt. */
   placeholders: Record<string, string>;
+  /** The names of all columns. */
+  columns: string[];
   /** The column with the right answers; null: the data set has none. */
   expected: string | null;
   scorer: ScorerSpec;

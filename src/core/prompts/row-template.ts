@@ -1,16 +1,40 @@
-/** Prompts of jobs on a data set: `{{name}}` stands for a value of the row. */
+/** Prompts of jobs on a data set: `{{column}}` stands for a value of the row. */
 import { canonicalJson } from '../../util/json.js';
 import type { Message } from '../jobs/spec.js';
-import { columnPlaceholder, parseTemplate, placeholderNames, renderTemplate } from './template.js';
+import { isPlainName, parseTemplate, placeholderNames, renderTemplate, type IsInput } from './template.js';
+
+/** The name of the column that a request names as its input. */
+export const inputName = 'input';
+
+/**
+ * The columns that `{{name}}` can stand for; null: no column has this name. Names are compared
+ * without surrounding white space and in Unicode's composed form.
+ */
+export function columnFinder(columns: readonly string[], input: string): (name: string) => string | null {
+  const keys = new Map(columns.toReversed().map((column) => [keyOf(column), column]));
+  return (name) => keys.get(keyOf(name === inputName ? input : name)) ?? null;
+}
+
+function keyOf(name: string): string {
+  return name.trim().normalize();
+}
+
+/** The placeholders of a prompt whose columns are known: `RowsSpec.placeholders`. */
+export function inputsOf(placeholders: Readonly<Record<string, string>>): IsInput {
+  return (name) => Object.hasOwn(placeholders, name);
+}
+
+/** Without columns: braces around a plain name are taken for a placeholder. */
+export const likelyInput: IsInput = isPlainName;
 
 /** The distinct placeholder names of a prompt, in order. */
-export function rowPlaceholders(messages: readonly Message[]): string[] {
-  return [...new Set(messages.flatMap(({ content }) => placeholderNames(content, columnPlaceholder)))];
+export function rowPlaceholders(messages: readonly Message[], isInput: IsInput): string[] {
+  return [...new Set(messages.flatMap(({ content }) => placeholderNames(content, isInput)))];
 }
 
 /** Whether a text has nothing to rewrite: only placeholders and white space. */
-export function isFixed(text: string): boolean {
-  const parts = parseTemplate(text, columnPlaceholder);
+export function isFixed(text: string, isInput: IsInput): boolean {
+  const parts = parseTemplate(text, isInput);
   return parts.some((part) => typeof part !== 'string') && parts.every((part) => !isWords(part));
 }
 
@@ -19,10 +43,14 @@ function isWords(part: unknown): boolean {
 }
 
 /** The names of the texts that a search may rewrite; all of a container's, or if all are fixed. */
-export function rewritableNames({ rows }: { rows?: unknown }, texts: Readonly<Record<string, string>>): string[] {
+export function rewritableNames(
+  { rows }: { rows?: { placeholders: Readonly<Record<string, string>> } },
+  texts: Readonly<Record<string, string>>,
+): string[] {
   const names = Object.keys(texts);
   if (!rows) return names;
-  const rewritable = names.filter((name) => !isFixed(texts[name]!));
+  const isInput = inputsOf(rows.placeholders);
+  const rewritable = names.filter((name) => !isFixed(texts[name]!, isInput));
   return rewritable.length > 0 ? rewritable : names;
 }
 
@@ -30,14 +58,14 @@ export function rewritableNames({ rows }: { rows?: unknown }, texts: Readonly<Re
  * The messages that a deployment serves. In place of messages that are only placeholders, callers
  * bring their own.
  */
-export function servedMessages(messages: readonly Message[]): Message[] {
-  return messages.filter(({ content }) => !isFixed(content));
+export function servedMessages(messages: readonly Message[], isInput: IsInput): Message[] {
+  return messages.filter(({ content }) => !isFixed(content, isInput));
 }
 
 /** The messages that callers bring in place of those that are only placeholders. */
-export function callerMessages(messages: readonly Message[]): Message[] {
-  const fixed = messages.filter(({ content }) => isFixed(content));
-  return fixed.length > 0 ? fixed : [{ role: 'user', content: '{{input}}' }];
+export function callerMessages(messages: readonly Message[], isInput: IsInput): Message[] {
+  const fixed = messages.filter(({ content }) => isFixed(content, isInput));
+  return fixed.length > 0 ? fixed : [{ role: 'user', content: `{{${inputName}}}` }];
 }
 
 /** The texts of a row for the placeholders, by name; empty where the row has no value. */
@@ -51,15 +79,15 @@ export function rowValues(
   return new Map(Object.entries(placeholders).map(([name, column]) => [name, textOf(valueOf(column))]));
 }
 
-/** The messages with the values of a row; null: longer than `maxChars`. Unknown names stay. */
+/** The messages with the values of a row; null: longer than `maxChars`. */
 export function fillMessages(
   messages: readonly Message[],
   values: ReadonlyMap<string, string>,
   maxChars: number,
 ): Message[] | null {
-  const valueOf = (name: string) => values.get(name) ?? `{{${name}}}`;
+  const isInput = (name: string) => values.has(name);
   const filled = messages.map((message) => {
-    const content = renderTemplate(parseTemplate(message.content, columnPlaceholder), valueOf, maxChars);
+    const content = renderTemplate(parseTemplate(message.content, isInput), (name) => values.get(name)!, maxChars);
     return content === null ? null : { ...message, content };
   });
   return filled.includes(null) ? null : (filled as Message[]);

@@ -1,36 +1,46 @@
 /**
- * Templates: an input replaces `{{name}}` (spaces inside the braces are allowed); single braces are
- * literal. Inserted values are not scanned for placeholders.
+ * The rule for placeholders: `{{name}}`, white space around the name allowed, is a placeholder if
+ * `name` is an input; all other braces are literal. Inserted values are not scanned.
  */
 export type TemplatePart = string | { name: string };
 
-/** A placeholder with the name of an input. */
-const inputPlaceholder = /\{\{[ \t]*([A-Za-z][A-Za-z0-9_]*)[ \t]*\}\}/g;
-/** A placeholder with any name, such as that of a column. */
-export const columnPlaceholder = /\{\{\s*([^{}\s](?:[^{}]*[^{}\s])?)\s*\}\}/g;
+/** The inputs of a text. */
+export type IsInput = (name: string) => boolean;
 
-export function parseTemplate(text: string, placeholder: RegExp = inputPlaceholder): TemplatePart[] {
+const braces = /\{\{([^{}]*)\}\}/g;
+const plainName = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_ -]*$/u;
+const graphName = /^[A-Za-z][A-Za-z0-9_]*$/;
+
+/** Inputs of graphs: the names of a step's inputs; validation refuses other names of this form. */
+export const isGraphInput: IsInput = (name) => graphName.test(name);
+
+/** Words in any script, which read as the name of an input: braces around them are no accident. */
+export function isPlainName(name: string): boolean {
+  return plainName.test(name);
+}
+
+export function parseTemplate(text: string, isInput: IsInput): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let end = 0;
-  for (const found of text.matchAll(placeholder)) {
+  for (const found of text.matchAll(braces)) {
+    const name = found[1]!.trim();
+    if (!isInput(name)) continue;
     if (found.index > end) parts.push(text.slice(end, found.index));
-    parts.push({ name: found[1]! });
+    parts.push({ name });
     end = found.index + found[0].length;
   }
   if (end < text.length) parts.push(text.slice(end));
   return parts;
 }
 
-/** The distinct placeholder names of a template, in order. */
-export function placeholderNames(text: string, placeholder?: RegExp): string[] {
-  const parts = parseTemplate(text, placeholder);
-  return [...new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))];
+/** What double braces enclose, inputs or not: distinct, trimmed, in order. */
+export function bracedNames(text: string): string[] {
+  return [...new Set([...text.matchAll(braces)].map(([, inside]) => inside!.trim()))];
 }
 
-/** Placeholder-like texts with an invalid name, such as `{{a.b}}`. */
-export function brokenPlaceholders(text: string): string[] {
-  const literal = parseTemplate(text).filter((part) => typeof part === 'string');
-  return [...new Set(literal.flatMap((part) => part.match(/\{\{[^{}]*\}\}/g) ?? []))];
+/** The distinct placeholders of a text, in order. */
+export function placeholderNames(text: string, isInput: IsInput): string[] {
+  return bracedNames(text).filter(isInput);
 }
 
 /** Renders a template; null if the result exceeds `maxChars`. */

@@ -2,12 +2,13 @@
  * Reflective mutation (GEPA, arXiv 2507.19457, section 3.2 and the meta-prompt of its appendix).
  * Invariants: no example or instruction can end its own frame or pose as another part. A text
  * becomes a candidate only if its fence is closed, its length is within the limit, it keeps all
- * placeholders of its parent and differs from it.
+ * placeholders of its parent, adds none (`placeholders.ts`), and differs from it.
  */
 import type { Message } from '../jobs/spec.js';
 import { fenceText, quoteText } from '../prompts/quote.js';
 import { cutAfter } from '../../util/text.js';
 import type { Approach } from '../search/protocol.js';
+import { placeholderProblem } from './placeholders.js';
 
 /** A rollout of the parent for the reflection. The texts are untrusted. */
 export interface ReflectionExample {
@@ -37,7 +38,8 @@ export interface Reflection {
 
 /** Shown characters of an input, an output and a feedback. */
 const maxShown = { input: 4_000, output: 2_000, feedback: 4_000 } as const;
-const maxInstructionShown = 64_000;
+/** Longer than any prompt of a request: a text that is shown in part would lose the rest. */
+const maxInstructionShown = 400_000;
 
 const examplesIntro =
   'Below are inputs that the assistant was given, what it answered, and feedback on each answer. Quoted lines (`>`) are ' +
@@ -138,12 +140,16 @@ export interface ProposalRules {
   maxChars: number;
   /** As the model reported it; null if it did not. */
   finishReason: string | null;
+  /** What is wrong with the placeholders of a text; absent: the rule for containers. */
+  problemOf?: (text: string) => string | null;
 }
 
 /** `unchanged`: the answer is valid but equals its parent. */
 export type ParsedProposal = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
 
-export function parseProposal(answer: string, { parent, maxChars, finishReason }: ProposalRules): ParsedProposal {
+export function parseProposal(answer: string, rules: ProposalRules): ParsedProposal {
+  const { parent, maxChars, finishReason } = rules;
+  const { problemOf = (text: string) => placeholderProblem(text, parent, null) } = rules;
   if (finishReason === 'length') {
     return refuse('the answer was cut off (finish_reason "length"): allow the proposer more tokens');
   }
@@ -157,11 +163,8 @@ export function parseProposal(answer: string, { parent, maxChars, finishReason }
   }
   if (text === parent.trim())
     return { ok: false, reason: 'the new instruction is the same as its parent', unchanged: true };
-  const kept = placeholders(text);
-  const missing = [...placeholders(parent)].filter((placeholder) => !kept.has(placeholder));
-  if (missing.length > 0)
-    return refuse(`the new instruction lacks the placeholder ${missing.join(', ')} of its parent`);
-  return { ok: true, text };
+  const problem = problemOf(text);
+  return problem === null ? { ok: true, text } : refuse(`the new instruction ${problem}`);
 }
 
 /** Counts a compressed text that is not shorter as unchanged. */
@@ -203,9 +206,4 @@ function unclosed(): ParsedProposal {
 
 function runAt(line: string): number {
   return /`+/.exec(line)?.[0].length ?? 0;
-}
-
-/** `{name}` and `{{name}}`, as written. */
-export function placeholders(text: string): Set<string> {
-  return new Set(text.match(/\{\{\s*[A-Za-z_][\w.]*\s*\}\}|\{[A-Za-z_][\w.]*\}/g) ?? []);
 }

@@ -3,7 +3,8 @@ import { closestName } from '../../contracts/close-names.js';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { judgesOf, needsExpected, type ScorerSpec } from '../../contracts/scoring/scorer.js';
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
-import { rowPlaceholders } from '../../core/prompts/row-template.js';
+import { columnFinder, inputName, rowPlaceholders } from '../../core/prompts/row-template.js';
+import { bracedNames, isPlainName, type IsInput } from '../../core/prompts/template.js';
 import { expectedProblem } from '../../core/verify/compare.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
@@ -38,24 +39,31 @@ export function jobRows(
   path: Path,
 ): JobRows {
   const { dataset } = source;
-  const messages = withInput(given);
   const names = dataset.columns.map(({ name }) => name);
+  const columnOf = columnFinder(names, wanted.input);
+  const isInput: IsInput = (name) => name === inputName || columnOf(name) !== null;
+  const messages = withInput(given, isInput);
   const errors = scorerErrors(scorer, provider, [...path, 'scorer'], checks);
-  const placeholders = rowPlaceholders(messages).map((name) => {
-    const column = name === 'input' ? wanted.input : name;
-    if (!names.includes(column)) {
-      const isInput = name === 'input';
-      const pointer = pointerOf(isInput ? [...path, 'dataset', 'input'] : promptPath);
-      const what = isInput ? 'must name a column for {{input}}' : `has {{${name}}}, which is no column`;
-      errors.push({ pointer, message: `${what}${hint(column, names)}` });
-    }
-    return [name, column];
-  });
+  const refusePrompt = (message: string) => errors.push({ pointer: pointerOf(promptPath), message });
+  for (const problem of mistakes(given, isInput, names)) refusePrompt(problem);
   const hasExpected = names.includes(wanted.expected);
+  const placeholders = rowPlaceholders(messages, isInput).map((name) => {
+    const column = columnOf(name);
+    if (column === null) {
+      const message = `must name a column for {{${inputName}}}${hint(wanted.input, names)}`;
+      errors.push({ pointer: pointerOf([...path, 'dataset', 'input']), message });
+    } else if (column === wanted.expected && wanted.input !== wanted.expected) {
+      refusePrompt(
+        `has {{${name}}}, the column of right answers, which would tell the model each answer; remove it, or name another column as dataset.expected`,
+      );
+    }
+    return [name, column ?? wanted.input];
+  });
   const spec: RowsSpec = {
     datasetId: dataset.id,
     numRows: dataset.numRows,
     placeholders: Object.fromEntries(placeholders) as Record<string, string>,
+    columns: names,
     expected: hasExpected ? wanted.expected : null,
     scorer,
   };
@@ -68,10 +76,22 @@ export function jobRows(
   return { source, spec, messages };
 }
 
-function withInput(messages: readonly Message[]): Message[] {
-  if (rowPlaceholders(messages).length > 0) return [...messages];
-  return [...messages, { role: 'user', content: '{{input}}' }];
+function withInput(messages: readonly Message[], isInput: IsInput): Message[] {
+  if (rowPlaceholders(messages, isInput).length > 0) return [...messages];
+  return [...messages, { role: 'user', content: `{{${inputName}}}` }];
 }
+
+/** Braces around a name that was probably meant to be a column: other braces are literal. */
+function mistakes(messages: readonly Message[], isInput: IsInput, columns: readonly string[]): string[] {
+  const hasInput = rowPlaceholders(messages, isInput).length > 0;
+  const others = [...new Set(messages.flatMap(({ content }) => bracedNames(content)))];
+  return others
+    .filter((name) => isPlainName(name) && !isInput(name))
+    .filter((name) => !hasInput || closestName(name, columns) !== null)
+    .map((name) => `has {{${name}}}, which is no column${hint(name, columns)}${hasInput ? '' : literally}`);
+}
+
+const literally = '. To send such braces as they are, give the input a message of its own: {{input}}';
 
 function hint(name: string, columns: readonly string[]): string {
   const meant = closestName(name, columns);

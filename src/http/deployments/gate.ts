@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { GateRequest } from '../../contracts/deployments/deployment.js';
 import type { DeploymentSource, DeploymentSpec, SessionSpec } from '../../core/jobs/spec.js';
-import { callerMessages, servedMessages } from '../../core/prompts/row-template.js';
+import { callerMessages, columnFinder, inputName, servedMessages } from '../../core/prompts/row-template.js';
+import type { IsInput } from '../../core/prompts/template.js';
 import { readSpec } from '../../storage/jobs/spec.js';
 import { checkExpected, jobRows } from '../datasets/job-rows.js';
 import { rowSource, type RowSource } from '../datasets/row-source.js';
@@ -51,14 +52,25 @@ async function gateRows(
     throw invalid('dataset', `needs a prompt of messages, and the source is ${what}: use container_url`);
   }
   const field = source.kind === 'session' ? 'session_id' : 'messages';
-  requireServable(prompt.messages, field);
+  const stored = await rowSource(deps, request.caller.orgId, dataset!, ['gate', 'dataset']);
   const { messages, provider } = prompt;
+  const columnOf = columnFinder(
+    stored.dataset.columns.map(({ name }) => name),
+    dataset!.input,
+  );
+  const isInput: IsInput = prompt.isInput ?? ((name) => name === inputName || columnOf(name) !== null);
+  requireServable(messages, isInput, field);
   const session = await sessionOf(deps, request, source);
   const judging = scorer ? scorerSpec(scorer, provider) : session?.rows?.scorer;
   if (!judging) throw invalid('scorer', 'is required: the source is no session on a data set');
   const promptPath = ['source', field];
-  const fields = { dataset: dataset!, scorer: judging, provider, messages: callerMessages(messages), promptPath };
-  const stored = await rowSource(deps, request.caller.orgId, dataset!, ['gate', 'dataset']);
+  const fields = {
+    dataset: dataset!,
+    scorer: judging,
+    provider,
+    messages: callerMessages(messages, isInput),
+    promptPath,
+  };
   const rows = jobRows(stored, deps, fields, ['gate']);
   const { datasetId, numRows } = rows.spec;
   const seeds = wanted ?? unusedRows(session, { datasetId, numRows });
@@ -66,7 +78,8 @@ async function gateRows(
   if (errors.length > 0) throw refuse.invalid(errors);
   await checkExpected(rows, seeds, ['gate']);
   // Callers bring these messages.
-  const served = source.kind === 'messages' ? { ...source, messages: servedMessages(source.messages) } : source;
+  const served =
+    source.kind === 'messages' ? { ...source, messages: servedMessages(source.messages, isInput) } : source;
   return { source: served, rows: rows.spec, seeds, inputs: rows.messages, keep: stored.keep };
 }
 

@@ -1,18 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 import type { SourceRequest } from '../../contracts/deployments/deployment.js';
 import type { DeploymentSource, Message } from '../../core/jobs/spec.js';
-import { rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
+import { inputsOf, rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
+import type { IsInput } from '../../core/prompts/template.js';
 import { readGraph } from '../../storage/candidates/candidates.js';
 import { chosenCandidate, knownPrompt } from '../candidates/choice.js';
 import type { HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { policySpec, providerErrors } from '../jobs/specs.js';
 
-/** A source with what a gate on rows needs of it. */
+/** A source with what a gate on rows needs of it; `isInput` null: of no job on a data set. */
 export interface ResolvedSource {
   source: DeploymentSource;
   /** null: a graph, or texts of spans inside the calls of a container. */
-  prompt: { messages: Message[]; provider: string } | null;
+  prompt: { messages: Message[]; provider: string; isInput: IsInput | null } | null;
 }
 
 /** The source: the named candidate, or the job's current best. Throws if it is invalid. */
@@ -28,7 +29,7 @@ export async function resolveSource(
     const { messages } = source;
     return {
       source: { kind: 'messages', messages, policy: policySpec(policy) },
-      prompt: { messages, provider: policy.provider },
+      prompt: { messages, provider: policy.provider, isInput: null },
     };
   }
   const field = source.session_id === undefined ? 'graph_job_id' : 'session_id';
@@ -42,17 +43,18 @@ export async function resolveSource(
       return { source: { kind, jobId, candidateId }, prompt: null };
     }
     const { messages } = await knownPrompt(tx, jobId, candidateId, unknown);
-    if ('rows' in job.spec) requireServable(messages, field);
+    const isInput = 'rows' in job.spec && job.spec.rows ? inputsOf(job.spec.rows.placeholders) : null;
+    if (isInput) requireServable(messages, isInput, field);
     const { provider } = job.spec.policy;
-    const prompt = job.projection.leversMarked ? null : { messages, provider };
+    const prompt = job.projection.leversMarked ? null : { messages, provider, isInput };
     return { source: { kind, jobId, candidateId }, prompt };
   });
 }
 
 /** Refuses the prompt of a data set whose rows a deployment would have to fill in. */
-export function requireServable(messages: readonly Message[], field: string): void {
-  const served = servedMessages(messages);
-  const [name] = rowPlaceholders(served);
+export function requireServable(messages: readonly Message[], isInput: IsInput, field: string): void {
+  const served = servedMessages(messages, isInput);
+  const [name] = rowPlaceholders(served, isInput);
   if (served.length > 0 && name === undefined) return;
   const what = name === undefined ? 'has no text beside placeholders' : `has {{${name}}} inside a text`;
   const message = `names a prompt that ${what}; callers bring their own messages, so give the input a message of its own: {{input}}`;

@@ -4,6 +4,8 @@ import { closestName } from '../../contracts/close-names.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { judgesOf } from '../../contracts/scoring/scorer.js';
 import { isDeterministic } from '../../core/jobs/answer-cache.js';
+import { inputsOf } from '../../core/prompts/row-template.js';
+import { bracedNames, isPlainName } from '../../core/prompts/template.js';
 import { minSeeds } from '../../core/search/split.js';
 import { isJudged } from '../../core/verify/score.js';
 import type { ContainerSpec, DeploymentSpec, JobSpec, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
@@ -18,6 +20,7 @@ export function createWarnings(spec: JobSpec | DeploymentSpec, publicUrl: string
     ...containerWarnings(spec.container, publicUrl),
     ...(spec.kind === 'session' ? seedWarnings(spec) : []),
     ...cacheWarnings(spec),
+    ...literalWarnings(spec),
     ...Object.entries(policiesOf(spec)).flatMap(([name, policy]) => policyWarnings(name, policy)),
   ];
   return warnings.slice(0, most);
@@ -69,6 +72,19 @@ function seedWarnings({ search, rollouts, rows }: SessionSpec): string[] {
     ];
   return [
     `${count} evaluation seeds are also train seeds, so best_reward favours prompts that fit them. Give ${search.algorithm}.train_seeds and ${search.algorithm}.evaluation.seeds different seeds.`,
+  ];
+}
+
+/** Braces around a name that is no column go to the model as they are. */
+function literalWarnings(spec: JobSpec | DeploymentSpec): string[] {
+  if (spec.kind === 'graph' || spec.kind === 'deployment' || !spec.rows) return [];
+  const isInput = inputsOf(spec.rows.placeholders);
+  const messages = (spec.kind === 'session' ? spec.initialPrompt : spec.candidate?.messages) ?? [];
+  const names = new Set(messages.flatMap(({ content }) => bracedNames(content)));
+  const literal = [...names].filter((name) => isPlainName(name) && !isInput(name)).map((name) => `{{${name}}}`);
+  if (literal.length === 0) return [];
+  return [
+    `The prompt has ${literal.slice(0, 5).join(', ')}, no column of the rows: the model is sent the braces as they are.`,
   ];
 }
 

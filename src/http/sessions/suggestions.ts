@@ -4,9 +4,7 @@ import { controlAnswerSchema } from '../../contracts/control.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Message, SessionSpec } from '../../core/jobs/spec.js';
 import { componentNames, componentTexts } from '../../core/prompts/components.js';
-import { rowPlaceholders } from '../../core/prompts/row-template.js';
-import { maxProposalChars } from '../../core/proposals/limits.js';
-import { placeholders } from '../../core/proposals/reflection.js';
+import { lengthProblem, placeholderProblem } from '../../core/proposals/placeholders.js';
 import { readPrompts } from '../../storage/candidates/candidates.js';
 import type { SessionHead } from '../../storage/jobs/jobs.js';
 import { command, findJob } from '../jobs/control.js';
@@ -88,14 +86,8 @@ function textsOf(
       refuseAt('name', `is "${name}", which is no component of this session: ${Object.keys(known).join(', ')}`);
       continue;
     }
-    const kept = placeholders(content);
-    const missing = [...placeholders(known[name]!)].filter((placeholder) => !kept.has(placeholder));
-    if (missing.length > 0) refuseAt('content', `lacks the placeholder ${missing.join(', ')} of the baseline`);
-    const unknown = rows
-      ? rowPlaceholders([messages[index]!]).filter((name) => !Object.hasOwn(rows.placeholders, name))
-      : [];
-    if (unknown.length > 0) refuseAt('content', `has {{${unknown[0]}}}, which the baseline does not have`);
-    if (content.length > maxProposalChars) refuseAt('content', `must have at most ${maxProposalChars} characters`);
+    const problems = [placeholderProblem(content, known[name]!, rows ?? null), lengthProblem(content, known[name]!)];
+    for (const problem of problems) if (problem !== null) refuseAt('content', problem);
   }
   if (errors.length > 0) throw refuse.invalid(errors);
   return componentTexts(messages);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { policyToSnapshot, type SnapshotContent } from '../../contracts/deployments/snapshot.js';
 import type { DeploymentSource, GraphSpec, Message, SessionSpec } from '../../core/jobs/spec.js';
-import { servedMessages } from '../../core/prompts/row-template.js';
+import { inputsOf, servedMessages } from '../../core/prompts/row-template.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import { graphFromJson } from '../../core/graphs/json.js';
@@ -89,7 +89,7 @@ export async function readContent(tx: Tx, source: DeploymentSource): Promise<Sna
   }
   if (!messages) return null;
   const marked = projection.leversMarked ?? false;
-  const served = spec.rows ? servedMessages(messages) : messages;
+  const served = spec.rows ? servedMessages(messages, inputsOf(spec.rows.placeholders)) : messages;
   return {
     kind: 'messages',
     messages: served,

@@ -24,7 +24,13 @@ function run(row: Record<string, unknown>, scorer: unknown) {
   const db = { org: (_id: string, use: (tx: Tx) => unknown) => use({ query } as unknown as Tx) };
   const job: RowsJob = {
     rows: {
-      ...{ datasetId: 'ds_1', numRows: 1, placeholders: { input: 'constructor' }, expected: 'toString' },
+      ...{
+        datasetId: 'ds_1',
+        numRows: 1,
+        placeholders: { input: 'constructor' },
+        columns: ['constructor', 'toString'],
+        expected: 'toString',
+      },
       scorer: scorerSpec(scorerSchema.parse(scorer), 'openai'),
     },
     policy: { provider: 'openai', model: 'gpt-4o', params: {} },

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  brokenPlaceholders,
+  bracedNames,
+  isGraphInput,
   parseTemplate,
   placeholderNames,
   renderTemplate,
@@ -9,7 +10,7 @@ import {
 import { toText, type Json } from '../../../src/core/graphs/values.js';
 
 const render = (text: string, values: Record<string, Json>, most = 1_000) =>
-  renderTemplate(parseTemplate(text), (name) => toText(values[name]!), most);
+  renderTemplate(parseTemplate(text, isGraphInput), (name) => toText(values[name]!), most);
 
 describe('templates', () => {
   test.each<[string, Record<string, Json>, string]>([
@@ -25,10 +26,10 @@ describe('templates', () => {
     expect(render(text, values)).toBe(expected);
   });
 
-  test('list distinct placeholders and broken placeholders', () => {
+  test('list distinct placeholders and what braces enclose', () => {
     const text = '{{b}} {{a}} {{b}} {{ a.b }} {{1}} {{a b}} {{}} {{a-b}} {{ a.b }}';
-    expect(placeholderNames(text)).toEqual(['b', 'a']);
-    expect(brokenPlaceholders(text)).toEqual(['{{ a.b }}', '{{1}}', '{{a b}}', '{{}}', '{{a-b}}']);
+    expect(placeholderNames(text, isGraphInput)).toEqual(['b', 'a']);
+    expect(bracedNames(text)).toEqual(['b', 'a', 'a.b', '1', 'a b', '', 'a-b']);
   });
 
   test('are bounded in length', () => {

@@ -77,6 +77,8 @@ describe('a session on a data set', () => {
     ['too many columns', { dataset: { ...dataset, rows: [wide(0), wide(500)] } }, '/dataset/rows', /1001 columns/],
     ['an unknown data set', { dataset: { dataset_id: 'ds_1' } }, '/dataset/dataset_id', /this organization/],
     ['an unknown placeholder', { initial_prompt: prompt('Say {{txt}}') }, '/initial_prompt/messages', /`text`/],
+    ['the right answers', { initial_prompt: prompt('{{text}} is {{label}}') }, '/initial_prompt/messages', /right/],
+    ['no column at all', { initial_prompt: prompt('Say {{question}}') }, '/initial_prompt/messages', /no column/],
     ['no input column', { dataset: { rows, expected: 'label' } }, '/dataset/input', /"text", "label"/],
     ['no expected column', { dataset: { rows, input: 'text' } }, '/dataset/expected', /"text", "label"/],
     [
@@ -102,6 +104,21 @@ describe('a session on a data set', () => {
     expect(status).toBe(422);
     const errors = body.errors as { pointer: string; message: string }[];
     expect(errors.find((error) => error.pointer === `${at}${pointer}`)?.message).toMatch(message);
+  });
+
+  test.each([
+    '${{ secrets.X }}',
+    '{{"a": 1}}',
+    '{{#if x}} {{/if}}',
+    'x^{{2}} {{text}}',
+    'Vue: {{ message }} {{input}}',
+  ])('takes literal braces: %s', async (text) => {
+    const { status, body } = await createSession({ initial_prompt: prompt(text) });
+    expect(status).toBe(201);
+    const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
+    expect(state.body.warnings.filter((warning: string) => warning.includes('braces'))).toHaveLength(
+      /\{\{ ?(2|message) ?\}\}/.test(text) ? 1 : 0,
+    );
   });
 
   test.each<[string, object]>([

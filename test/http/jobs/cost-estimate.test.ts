@@ -82,7 +82,7 @@ test('multiplies one call by the seeds of an evaluation', () => {
 test('adds a call of each judge of a job on a data set', () => {
   const judge = { mode: 'rubric' as const, rubric: 'Is it good?', judge: policy };
   const scorer = { mode: 'weighted' as const, parts: [judge, judge].map((part) => ({ weight: 1, scorer: part })) };
-  const rows = { datasetId: 'ds_1', numRows: 3, placeholders: {}, expected: null, scorer };
+  const rows = { datasetId: 'ds_1', numRows: 3, placeholders: {}, columns: [], expected: null, scorer };
   const { high } = evaluationEstimate({ ...anySpec, policy, rows }).cost_usd!;
   expect(high).toBeCloseTo(3 * (usd(1_900, 1_000) + 2 * usd(300 + 1_500 + 1_000, 500)), 12);
 });

@@ -1,5 +1,5 @@
 /** What the form of a new run holds, and the request of it. */
-import { placeholderNames, columnPlaceholder } from '../../../../src/core/prompts/template.js';
+import { bracedNames, isPlainName } from '../../../../src/core/prompts/template.js';
 import { algorithms, defaultBudget } from '../../../../src/cli/task/search.js';
 import { isJson, scorerOf, scorerProblems, type ScorerDraft } from '../../ui/scorer/kinds.js';
 
@@ -83,7 +83,7 @@ export function requestOf(draft: Draft): Record<string, unknown> {
 
 /** Placeholders of the prompt that name no column. `{{input}}` stands for the chosen column. */
 export function unknownPlaceholders({ messages, input }: Draft, columns: readonly string[]): string[] {
-  const names = messages.flatMap(({ content }) => placeholderNames(content, columnPlaceholder));
+  const names = messages.flatMap(({ content }) => bracedNames(content).filter(isPlainName));
   const isKnown = (name: string) => columns.includes(name) || (name === 'input' && columns.includes(input));
   return [...new Set(names)].filter((name) => !isKnown(name));
 }

@@ -2,7 +2,7 @@
 import type { DraftAnswer } from '../drafts.js';
 import type { Graph, LlmStep, PromptMessage, Ref, Step } from '../graph.js';
 import { refHead, refHeads, mapRefs, withHead } from '../refs.js';
-import { placeholderNames } from '../../prompts/template.js';
+import { isGraphInput, placeholderNames } from '../../prompts/template.js';
 
 /** The edited graph with the ids of steps added or changed, or the problem and its field. */
 export type EditResult = { graph: Graph; touched: readonly string[] } | { at: string; message: string };
@@ -60,7 +60,7 @@ export function newLlmStep(
 }
 
 function messagePlaceholders(messages: readonly PromptMessage[]): Set<string> {
-  return new Set(messages.flatMap(({ content }) => placeholderNames(content)));
+  return new Set(messages.flatMap(({ content }) => placeholderNames(content, isGraphInput)));
 }
 
 /** A problem if no message contains the placeholder, else undefined. */

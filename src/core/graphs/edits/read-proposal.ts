@@ -20,7 +20,9 @@ export interface ProposerAnswer {
 /** Parses a component's new text; rejects it if the graph is invalid with it. */
 export function readGraphText(graph: Graph, component: string, { text, finishReason }: ProposerAnswer): ParsedProposal {
   const parent = graphTexts(graph)[component] ?? '';
-  const parsed = parseProposal(text, { parent, maxChars: maxProposalChars, finishReason });
+  // `withGraphTexts` knows the step's inputs.
+  const rules = { parent, maxChars: maxProposalChars(parent), finishReason, problemOf: () => null };
+  const parsed = parseProposal(text, rules);
   if (!parsed.ok) return parsed;
   const rewritten = withGraphTexts(graph, { [component]: parsed.text });
   return rewritten.ok ? parsed : { ok: false, reason: formatProblems(rewritten.problems) };

@@ -33,7 +33,7 @@ MAX_CONCURRENT = 8  # limit of concurrent calls
 RETRY_WAITS_S = (0.5, 1, None)  # seconds before a retry of a failed call; None: no retry
 
 WHITE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
-PLACEHOLDER = re.compile(r"\{\{[ \t]*([A-Za-z][A-Za-z0-9_]*)[ \t]*\}\}")
+PLACEHOLDER = re.compile(r"\{\{[" + WHITE + r"]*([A-Za-z][A-Za-z0-9_]*)[" + WHITE + r"]*\}\}")
 NUMBER = re.compile(r"(?:(?<![A-Za-z0-9])-)?(?:[0-9]{1,3}(?:,[0-9]{3}(?![0-9]))+|[0-9]+)(?:\.[0-9]+)?")
 
 

@@ -64,7 +64,7 @@ function SuggestForm(props: DialogProps & { source: Source; onSource: (source: S
               <textarea
                 dir="auto"
                 rows={Math.min(16, Math.max(3, texts[n]!.split('\n').length + 1))}
-                maxLength={32_000}
+                maxLength={100_000}
                 value={texts[n]}
                 onInput={({ currentTarget }) =>
                   setTexts(texts.map((text, other) => (other === n ? currentTarget.value : text)))
