@@ -45,7 +45,7 @@ export async function previewSession(task: ReadTask, prompt: Prompt, options: Se
     return {
       estimate: sessionEstimate(spec),
       split,
-      warnings: createWarnings(spec, ''),
+      warnings: [...of.warnings, ...createWarnings(spec, '')],
       request: callFor(file, rows, spec.policy, split.evaluation[0]!),
     };
   });

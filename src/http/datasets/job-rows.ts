@@ -3,6 +3,7 @@ import { closestName } from '../../contracts/close-names.js';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { judgesOf, needsExpected, type ScorerSpec } from '../../contracts/scoring/scorer.js';
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
+import type { RowContent } from '../../core/search/row-groups.js';
 import { rowPlaceholders } from '../../core/prompts/row-template.js';
 import { expectedProblem } from '../../core/verify/compare.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
@@ -93,6 +94,19 @@ export async function categoriesOf({ source, spec: { expected } }: JobRows): Pro
 function isCategorical({ columns, numRows }: NewDataset, expected: string | null): boolean {
   const distinct = columns.find(({ name }) => name === expected)?.num_distinct ?? Infinity;
   return distinct <= maxCategories && 2 * distinct <= numRows;
+}
+
+/** What each row holds, by what the prompt and the scorer read of it. */
+export async function rowContents({ source, spec }: JobRows): Promise<RowContent[]> {
+  const columns = [...new Set(Object.values(spec.placeholders))];
+  const [rows, expected, ...inputs] = await Promise.all([
+    source.digests(null),
+    spec.expected === null ? [] : source.digests(spec.expected),
+    ...columns.map((column) => source.digests(column)),
+  ]);
+  return rows.map((row, at) => {
+    return { row, input: inputs.map((column) => column[at]).join('\n'), expected: expected[at] ?? '' };
+  });
 }
 
 /** Refuses rows whose expected value the scorer cannot use, and names at most twenty. */

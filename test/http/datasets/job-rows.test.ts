@@ -52,6 +52,18 @@ describe('a session on a data set', () => {
     expect([body.split.evaluation.length, body.split.heldout.length]).toEqual([6, 6]);
   });
 
+  test.each(['uploaded', 'inline'])('uses the first of equal rows, and warns (%s)', async (form) => {
+    const repeated = [...rows.slice(0, 20), ...rows.slice(0, 20), { ...rows[0]!, label: 'other' }];
+    const named = { input: 'text', expected: 'label' };
+    const given = form === 'inline' ? { rows: repeated } : { dataset_id: await upload(repeated) };
+    const { body } = await createSession({ dataset: { ...named, ...given } });
+    const { train, evaluation, heldout } = body.split as Record<string, number[]>;
+    expect([...train!, ...evaluation!, ...heldout!].sort((a, b) => a - b)).toEqual([...Array(20).keys(), 40]);
+    expect([train!, evaluation!].some((part) => part.includes(0) && part.includes(40))).toBe(true);
+    const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
+    expect(state.body.warnings).toHaveLength(2);
+  });
+
   test('keeps the seeds that the request names', async () => {
     const given = { train_seeds: '0-9', evaluation: { seeds: [11, 10], heldout_seeds: [39] } };
     const { body } = await createSession({ gepa: { ...gepa, ...given } });
