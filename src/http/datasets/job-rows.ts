@@ -4,7 +4,7 @@ import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { judgesOf, needsExpected, type ScorerSpec } from '../../contracts/scoring/scorer.js';
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
 import type { RowContent } from '../../core/search/row-groups.js';
-import { rowPlaceholders } from '../../core/prompts/row-template.js';
+import { expectedOf, rowPlaceholders } from '../../core/prompts/row-template.js';
 import { expectedProblem } from '../../core/verify/compare.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
@@ -29,18 +29,20 @@ export interface JobRows {
   spec: RowsSpec;
   /** The prompt; without a placeholder of its own, the row's input follows it. */
   messages: Message[];
+  warnings: string[];
 }
 
 /** Throws with all invalid fields. `path`: that of the fields in the body. */
 export function jobRows(
   source: Rows,
   checks: ScorerChecks,
-  { dataset: wanted, scorer, provider, messages: given, promptPath }: RowsFields,
+  { dataset: named, scorer, provider, messages: given, promptPath }: RowsFields,
   path: Path,
 ): JobRows {
   const { dataset } = source;
   const messages = withInput(given);
   const names = dataset.columns.map(({ name }) => name);
+  const wanted = knownForms(named, names);
   const errors = scorerErrors(scorer, provider, [...path, 'scorer'], checks);
   const placeholders = rowPlaceholders(messages).map((name) => {
     const column = name === 'input' ? wanted.input : name;
@@ -66,7 +68,25 @@ export function jobRows(
     errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });
   }
   if (errors.length > 0) throw refuse.invalid(errors);
-  return { source, spec, messages };
+  return { source, spec, messages, warnings: inputWarnings(dataset, spec.placeholders) };
+}
+
+/** The columns of the forms of openai/evals (`ideal`) and of fine-tuning files (`messages`). */
+function knownForms({ input, expected }: RowsFields['dataset'], names: readonly string[]): RowsFields['dataset'] {
+  const has = (name: string) => names.includes(name);
+  const isChat = input === 'input' && !has('input') && has('messages');
+  if (expected !== 'expected' || has('expected')) return { input: isChat ? 'messages' : input, expected };
+  const answers = has('ideal') ? 'ideal' : isChat ? 'messages' : expected;
+  return { input: isChat ? 'messages' : input, expected: answers };
+}
+
+/** What a create tells about rows without an input. */
+function inputWarnings({ columns, numRows }: NewDataset, placeholders: Readonly<Record<string, string>>): string[] {
+  return Object.entries(placeholders).flatMap(([name, column]) => {
+    const empty = numRows - (columns.find((known) => known.name === column)?.num_values ?? numRows);
+    if (empty === 0 || (name !== 'input' && Object.keys(placeholders).length > 1)) return [];
+    return [`${empty} of ${numRows} rows have no value in the column "${column}", so {{${name}}} is empty there.`];
+  });
 }
 
 function withInput(messages: readonly Message[]): Message[] {
@@ -85,10 +105,10 @@ function hint(name: string, columns: readonly string[]): string {
 const maxCategories = 50;
 
 /** The expected value of each row where these are categories, such as labels; null otherwise. */
-export async function categoriesOf({ source, spec: { expected } }: JobRows): Promise<string[] | null> {
-  if (!isCategorical(source.dataset, expected)) return null;
-  const values = await source.column(expected!);
-  return values.map(({ value }) => JSON.stringify(value ?? null));
+export async function categoriesOf({ source, spec }: JobRows): Promise<string[] | null> {
+  if (!isCategorical(source.dataset, spec.expected)) return null;
+  const values = await source.column(spec.expected!);
+  return values.map(({ value }) => JSON.stringify(expectedOf(value, spec) ?? null));
 }
 
 function isCategorical({ columns, numRows }: NewDataset, expected: string | null): boolean {
@@ -122,14 +142,15 @@ export async function checkExpected(rows: JobRows, seeds: readonly number[], pat
 
 /** The rows whose expected value the scorer cannot use, in their order, and why. */
 export async function* unusableRows(
-  { source, spec: { expected, scorer } }: JobRows,
+  { source, spec }: JobRows,
   seeds: readonly number[],
 ): AsyncGenerator<{ row: number; problem: string }> {
+  const { expected, scorer } = spec;
   if (expected === null || !needsExpected(scorer)) return;
   const rows = [...new Set(seeds)].sort((left, right) => left - right);
   for await (const values of source.values(expected, rows)) {
     for (const { row, value } of values) {
-      const problem = expectedProblem(scorer, value === '' ? undefined : value);
+      const problem = expectedProblem(scorer, expectedOf(value, spec));
       if (problem !== null) yield { row, problem };
     }
   }

@@ -52,7 +52,7 @@ export async function searchedRows(
   const rows = jobRows(source, checks, fields, path);
   const section = wanted[wanted.algorithm]!;
   const { spec, messages } = rows;
-  if (section.evaluation?.seeds) return { of: { spec, messages, split: null, warnings: [] }, rows };
+  if (section.evaluation?.seeds) return { of: { spec, messages, split: null, warnings: rows.warnings }, rows };
   return { of: { spec, messages, ...(await splitFor(wanted, rows)) }, rows };
 }
 
@@ -65,5 +65,5 @@ async function splitFor(
   const bounds = { train: searchLimits.trainSeeds, evaluation: most, heldout: most };
   const grouped = groupRows(await rowContents(rows));
   const split = splitSeeds(rows.spec.numRows, rngSeed, bounds, await categoriesOf(rows), grouped.groups);
-  return { split, warnings: groupWarnings(grouped, 'row') };
+  return { split, warnings: [...rows.warnings, ...groupWarnings(grouped, 'row')] };
 }

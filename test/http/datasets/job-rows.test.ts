@@ -64,6 +64,31 @@ describe('a session on a data set', () => {
     expect(state.body.warnings).toHaveLength(2);
   });
 
+  test.each<[string, (n: number) => object]>([
+    ['openai/evals', (n: number) => ({ input: [{ role: 'user', content: `${n}` }], ideal: ['4', 'four'] })],
+    [
+      'fine-tuning',
+      (n: number) => ({
+        messages: [
+          { role: 'user', content: `${n}` },
+          { role: 'assistant', content: '4' },
+        ],
+      }),
+    ],
+  ])('takes rows in the form of %s', async (_, form) => {
+    const given = { rows: [...Array(10).keys()].map(form) };
+    expect((await createSession({ dataset: given })).status).toBe(201);
+    const missing = { rows: [{ messages: [{ role: 'user', content: 'a' }] }] };
+    expect((await createEvaluation({ dataset: missing, candidate: prompt('Answer.') })).status).toBe(422);
+  });
+
+  test('warns of rows without an input', async () => {
+    const given = [...rows.slice(0, 20), { label: 'a', size: 1 }];
+    const { body } = await createSession({ dataset: { ...dataset, rows: given } });
+    const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
+    expect(state.body.warnings).toEqual([expect.stringContaining('"text"')]);
+  });
+
   test('keeps the seeds that the request names', async () => {
     const given = { train_seeds: '0-9', evaluation: { seeds: [11, 10], heldout_seeds: [39] } };
     const { body } = await createSession({ gepa: { ...gepa, ...given } });
