@@ -7,7 +7,7 @@ import { valueAt } from '../../src/contracts/validation.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
 import { renderPrompt } from '../../src/core/prompts/demos.js';
-import { fillMessages, rowValues } from '../../src/core/prompts/row-template.js';
+import { expectedOf, fillMessages, rowValues, type RowColumns } from '../../src/core/prompts/row-template.js';
 import { labelledScore } from '../../src/core/verify/agreement.js';
 import { asText } from '../../src/core/verify/text.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
@@ -57,7 +57,7 @@ export async function runRow(
     onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'row not read; retrying'),
   });
   if (!row || !prompt.messages) throw recordLost(job);
-  const values = rowValues(row, rows.placeholders);
+  const values = rowValues(row, rows);
   const filled = fillMessages(prompt.messages, values, maxPromptChars);
   if (filled === null) {
     const message = `The prompt with row ${claim.seed} is longer than ${maxPromptChars} characters.`;
@@ -74,7 +74,7 @@ export async function runRow(
     });
     if (!answer.ok) return { kind: 'failed', ...failureOf(policy, answer), connect: false };
     // Scorers have their own time limits.
-    const toScore = scoredRow(row, rows.expected);
+    const toScore = scoredRow(row, rows);
     const scored = await scoreOutput(rollout, rows.scorer, toScore, answer.text, signal);
     if (!scored.ok) return { kind: 'failed', ...cut(scored), connect: false };
     const { reward, feedback, criteria, details: own } = scored.verification;
@@ -104,11 +104,11 @@ export async function runRow(
   }
 }
 
-function scoredRow(row: Record<string, unknown>, column: string | null): ScoredRow {
+function scoredRow(row: Record<string, unknown>, columns: RowColumns): ScoredRow {
+  const column = columns.expected;
   if (column === null) return { row, expected: undefined, judged: row };
   const { [column]: _, ...judged } = row;
-  const value = valueAt(row, column);
-  return { row, expected: value === '' ? undefined : value, judged };
+  return { row, expected: expectedOf(valueAt(row, column), columns), judged };
 }
 
 /** The cause of a model call without an answer, as the proxy would report it. */

@@ -126,4 +126,8 @@ export const rewardAnswerSchema = controlAnswerSchema.extend({
   reward: z.number().nullable(),
   rollout_id: z.string().nullable(),
   counted: z.boolean().describe('Whether the reward was recorded for a job that can still use it.'),
+  warning: z
+    .string()
+    .nullable()
+    .describe('Set if no call had the id of the reward so far: it counts once one has, or it is mistyped.'),
 });

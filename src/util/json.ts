@@ -38,7 +38,7 @@ export function exceedsJsonLimits(text: string, { values, names }: Limits = json
 type Limits = Record<keyof typeof jsonLimits, number>;
 
 /** Position of the quote that ends the string at `start`; of the text's end if there is none. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
     while (text.charCodeAt(end - 1 - escapes) === backslash) escapes += 1;

@@ -45,7 +45,7 @@ export async function previewSession(task: ReadTask, prompt: Prompt, options: Se
     return {
       estimate: sessionEstimate(spec),
       split,
-      warnings: createWarnings(spec, ''),
+      warnings: [...of.warnings, ...createWarnings(spec, '')],
       request: callFor(file, rows, spec.policy, split.evaluation[0]!),
     };
   });
@@ -65,7 +65,7 @@ export async function previewEvaluation(task: ReadTask, prompt: Prompt, labels: 
     return {
       estimate: evaluationEstimate(spec),
       split: null,
-      warnings: createWarnings(spec, ''),
+      warnings: [...rows.warnings, ...createWarnings(spec, '')],
       request: callFor(file, rows, spec.policy, 0),
     };
   });
@@ -87,7 +87,7 @@ async function requireUsable(file: FileRows, rows: JobRows, seeds: readonly numb
 }
 
 function callFor(file: FileRows, rows: JobRows, policy: PolicySpec, row: number): Preview['request'] {
-  const values = rowValues(file.rowAt(row), rows.spec.placeholders);
+  const values = rowValues(file.rowAt(row), rows.spec);
   const messages = fillMessages(rows.messages, values, maxPromptChars);
   if (messages === null)
     throw new ConfigError(`--prompt: with row ${row} it has more than ${maxPromptChars} characters`);

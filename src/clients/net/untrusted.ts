@@ -1,3 +1,4 @@
+import { quoteLongIntegers } from '../../util/exact-json.js';
 import { types } from 'node:util';
 import { asObject, exceedsJsonLimits, jsonLimits } from '../../util/json.js';
 import { cutToBytes } from '../../util/text.js';
@@ -58,11 +59,14 @@ export class TooManyValuesError extends Error {
   }
 }
 
-/** Parses a JSON object; null if the text is not one. Throws a TooManyValuesError. */
+/**
+ * Parses a JSON object; null if the text is not one. Long whole numbers become texts. Throws a
+ * TooManyValuesError.
+ */
 export function parseObject(text: string): Record<string, unknown> | null {
   if (exceedsJsonLimits(text)) throw new TooManyValuesError();
   try {
-    return asObject(JSON.parse(text));
+    return asObject(JSON.parse(quoteLongIntegers(text)));
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -25,18 +25,21 @@ export interface GraphSearchRequest {
   rolloutBudget: number;
   effort: keyof typeof efforts;
   rngSeed: number;
+  /** The used tasks by group (`search/row-groups.ts`); by default each is a group of its own. */
+  groups?: readonly (readonly number[])[];
 }
 
 /** The search for a data set; a seed is a task's index. `configProblems` checks the budget. */
-export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSearchRequest): GepaSearch {
+export function graphSearch({ tasks, rolloutBudget, effort, rngSeed, groups }: GraphSearchRequest): GepaSearch {
   const { generations, traceDetail } = efforts[effort];
   const share = (share: number) =>
     Math.min(gepaLimits.evaluationSeeds, Math.max(shares.minTasks, Math.floor(share * rolloutBudget)));
-  const split = splitSeeds(tasks, rngSeed, {
+  const bounds = {
     train: gepaLimits.trainSeeds,
     evaluation: share(shares.evaluation),
     heldout: share(shares.heldout),
-  });
+  };
+  const split = splitSeeds(tasks, rngSeed, bounds, null, groups);
   return {
     ...gepaDefaults,
     algorithm: 'gepa',

@@ -36,6 +36,39 @@ export function comparePaired(left: readonly number[], right: readonly number[])
   return possible(compareToZero(sampleOf(left.map((value, at) => value - right[at]!))), left, right);
 }
 
+/**
+ * The same for a verdict. Pairs that all differ alike do not show their variance: one more pair
+ * without a difference stands in for it. If the differences have one size, as of right and wrong
+ * answers, the interval excludes 0 only if two coins tossed for each pair differ as much in at most
+ * 5 % of cases.
+ */
+export function testPaired(left: readonly number[], right: readonly number[]): Comparison {
+  const differences = left.map((value, at) => value - right[at]!);
+  const sample = sampleOf(differences);
+  const isUnknown = sample.variance === 0 && sample.mean !== 0 && sample.count > 1;
+  // The variance of n equal values and a 0.
+  const variance = isUnknown ? square(sample.mean) / (sample.count + 1) : sample.variance;
+  const comparison = possible(compareToZero({ ...sample, variance }), left, right);
+  const unequal = differences.filter((difference) => difference !== 0);
+  const [size = 0] = unequal.map(Math.abs);
+  const isSigned = unequal.every((difference) => Math.abs(Math.abs(difference) - size) <= 1e-9 * size);
+  const gained = unequal.reduce((sum, difference) => sum + Math.sign(difference), 0);
+  if (!isSigned || uneven(2 * sample.count, sample.count + gained) <= 0.05) return comparison;
+  return { ...comparison, low: Math.min(0, comparison.low), high: Math.max(0, comparison.high) };
+}
+
+/** Probability that `count` coins fall at least as unevenly as `won` heads. */
+function uneven(count: number, won: number): number {
+  const fewer = Math.min(won, count - won);
+  let logWays = 0;
+  let tail = 0;
+  for (let k = 0; k <= fewer; k += 1) {
+    tail += Math.exp(logWays - count * Math.LN2);
+    logWays += Math.log(count - k) - Math.log(k + 1);
+  }
+  return Math.min(1, 2 * tail);
+}
+
 /** `left` minus `right` of different seeds, within what is possible. */
 export function compareUnpaired(left: readonly number[], right: readonly number[]): Comparison {
   return possible(compareIndependent(sampleOf(left), sampleOf(right)), left, right);

@@ -1,6 +1,6 @@
 /** Prompts of jobs on a data set: `{{column}}` stands for a value of the row. */
-import { canonicalJson } from '../../util/json.js';
-import type { Message } from '../jobs/spec.js';
+import type { Message, RowsSpec } from '../jobs/spec.js';
+import { chatOf, splitAnswer } from './chat-rows.js';
 import { isPlainName, parseTemplate, placeholderNames, renderTemplate, type IsInput } from './template.js';
 
 /** The name of the column that a request names as its input. */
@@ -68,27 +68,56 @@ export function callerMessages(messages: readonly Message[], isInput: IsInput): 
   return fixed.length > 0 ? fixed : [{ role: 'user', content: `{{${inputName}}}` }];
 }
 
-/** The texts of a row for the placeholders, by name; empty where the row has no value. */
+/** The columns of a job, by their parts. */
+export type RowColumns = Pick<RowsSpec, 'placeholders' | 'expected'>;
+
+/**
+ * The values of a row for the placeholders, by name: a text or a chat; empty where the row has
+ * none. Objects keep the order of their fields.
+ */
 export function rowValues(
   row: Readonly<Record<string, unknown>>,
-  placeholders: Readonly<Record<string, string>>,
-): Map<string, string> {
-  // A row without the column `constructor` inherits one.
-  const valueOf = (column: string) => (Object.hasOwn(row, column) ? row[column] : null) ?? '';
-  const textOf = (value: unknown) => (typeof value === 'string' ? value : canonicalJson(value));
-  return new Map(Object.entries(placeholders).map(([name, column]) => [name, textOf(valueOf(column))]));
+  { placeholders, expected }: RowColumns,
+): Map<string, string | Message[]> {
+  const valueOf = (column: string) => {
+    // A row without the column `constructor` inherits one.
+    const value = (Object.hasOwn(row, column) ? row[column] : null) ?? '';
+    if (typeof value === 'string') return value;
+    const chat = chatOf(value);
+    if (!chat) return JSON.stringify(value);
+    return column === expected ? splitAnswer(chat).input : chat;
+  };
+  return new Map(Object.entries(placeholders).map(([name, column]) => [name, valueOf(column)]));
 }
 
-/** The messages with the values of a row; null: longer than `maxChars`. */
+/** The right answer of a value in the expected column; undefined: none. */
+export function expectedOf(value: unknown, { placeholders, expected }: RowColumns): unknown {
+  if (value === '') return undefined;
+  const isInput = expected !== null && Object.values(placeholders).includes(expected);
+  const chat = isInput ? chatOf(value) : null;
+  return chat ? splitAnswer(chat).answer : value;
+}
+
+/**
+ * The messages with the values of a row; null: longer than `maxChars`. A chat
+ * takes the place of a user message that is its placeholder alone, and is JSON within a text.
+ */
 export function fillMessages(
   messages: readonly Message[],
-  values: ReadonlyMap<string, string>,
+  values: ReadonlyMap<string, string | Message[]>,
   maxChars: number,
 ): Message[] | null {
   const isInput = (name: string) => values.has(name);
-  const filled = messages.map((message) => {
-    const content = renderTemplate(parseTemplate(message.content, isInput), (name) => values.get(name)!, maxChars);
-    return content === null ? null : { ...message, content };
+  const textOf = (name: string) => {
+    const value = values.get(name)!;
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  };
+  const filled = messages.flatMap((message): (Message | null)[] => {
+    const [only, ...others] = parseTemplate(message.content.trim(), isInput);
+    const chat = message.role === 'user' && typeof only === 'object' && others.length === 0 && values.get(only.name);
+    if (Array.isArray(chat)) return chat;
+    const content = renderTemplate(parseTemplate(message.content, isInput), textOf, maxChars);
+    return content === null ? [null] : [{ ...message, content }];
   });
   return filled.includes(null) ? null : (filled as Message[]);
 }

@@ -1,6 +1,6 @@
 /** The comparison of two candidates on the seeds that both ran. */
 import { exceeds, mean } from '../math/rewards.js';
-import { comparePaired } from '../math/statistics.js';
+import { testPaired } from '../math/statistics.js';
 import type { SearchVerdict } from './protocol.js';
 import { verdictOf } from './view.js';
 
@@ -54,7 +54,7 @@ export function compareBySeed(
   const [sideA, sideB] = [sideOf(ofA), sideOf(ofB)];
   const won = seeds.filter((_, index) => exceeds(rewardsB[index]!, rewardsA[index]!)).length;
   const lost = seeds.filter((_, index) => exceeds(rewardsA[index]!, rewardsB[index]!)).length;
-  const verdict = verdictOf(comparePaired(rewardsB, rewardsA), {
+  const verdict = verdictOf(testPaired(rewardsB, rewardsA), {
     basis: seeds.some((seed) => isSelected(seed)) ? 'evaluation' : 'heldout',
     seeds: seeds.length,
     baseline: sideA.reward,

@@ -1,5 +1,5 @@
 import { mean } from '../math/rewards.js';
-import { comparePaired, type Comparison } from '../math/statistics.js';
+import { testPaired, type Comparison } from '../math/statistics.js';
 import { remainingRollouts } from './budget.js';
 import { evaluationRollouts } from './config.js';
 import type { CandidateTest, SearchVerdict, SearchView } from './protocol.js';
@@ -62,7 +62,7 @@ export function noiseView(results: Results): NonNullable<SearchView['noise']> | 
 export function verdictBySeeds(
   { best, heldout: last }: SeededState,
   meansOf: (candidate: number) => readonly (number | null)[],
-  compare: (winner: readonly number[], baseline: readonly number[]) => Comparison = comparePaired,
+  compare: (winner: readonly number[], baseline: readonly number[]) => Comparison = testPaired,
 ): SearchVerdict | null {
   if (best === null) return null;
   // An extended search may have another winner since.

@@ -7,6 +7,7 @@
  * - Otherwise: both values unchanged.
  */
 import { isObject } from '../../util/json.js';
+import { quoteLongIntegers } from '../../util/exact-json.js';
 import { extractJson } from './text.js';
 
 /** An object's only field, else `answer`, else `output`; other values unchanged. */
@@ -25,6 +26,6 @@ export function comparableParts(gold: unknown, output: unknown): { gold: unknown
 
 /** The object of a JSON text; other values unchanged. */
 export function parseIfObject(value: unknown): unknown {
-  const read = typeof value === 'string' ? extractJson(value) : null;
+  const read = typeof value === 'string' ? extractJson(quoteLongIntegers(value)) : null;
   return read && isObject(read.value) ? read.value : value;
 }

@@ -1,11 +1,18 @@
-/** Scores an output by comparison, without a model. */
+/**
+ * Scores an output by comparison, without a model. An expected list holds right answers: each
+ * scores, and the best counts. For `exact`, the list itself is one of them.
+ */
 import type { ComparingScorer, PartSpec, ScorerSpec } from '../../contracts/scoring/scorer.js';
 import { patternProblem, scorePattern } from './pattern.js';
 import { scoreSchema } from './schema.js';
 import { goldProblem, score } from './score.js';
 import { scoreSimilarity, wordsOf } from './similarity.js';
-import { asText, type JsonObject } from './text.js';
+import { asText, maxFeedback, show, type JsonObject } from './text.js';
 import type { Verification } from './verification.js';
+import { cutWithin } from '../../util/text.js';
+
+/** Right answers that feedback lists. */
+const maxListed = 20;
 
 export function isComparing(scorer: PartSpec): scorer is ComparingScorer {
   return scorer.mode !== 'rubric' && scorer.mode !== 'javascript' && scorer.mode !== 'http';
@@ -24,6 +31,16 @@ export function expectedProblem(scorer: ScorerSpec, expected: unknown): string |
 function partProblem(scorer: ComparingScorer, expected: unknown): string | null {
   if (scorer.mode === 'regex' && scorer.pattern !== null) return null;
   if (expected === undefined) return scorer.mode === 'json' && scorer.schema !== null ? null : 'is missing';
+  if (!Array.isArray(expected)) return answerProblem(scorer, expected);
+  if (scorer.mode === 'exact') return null;
+  if (expected.length === 0) return 'is an empty list';
+  const problems = expected.map((answer: unknown) => (answer === null ? 'is null' : answerProblem(scorer, answer)));
+  const at = problems.findIndex((problem) => problem !== null);
+  return at < 0 ? null : `is a list whose item ${at} ${problems[at]}`;
+}
+
+/** The same for one right answer. */
+function answerProblem(scorer: ComparingScorer, expected: unknown): string | null {
   switch (scorer.mode) {
     case 'regex':
       return patternProblem(scorer, expected);
@@ -38,6 +55,21 @@ function partProblem(scorer: ComparingScorer, expected: unknown): string | null 
 export function compare(scorer: ComparingScorer, expected: unknown, output: string): Verification {
   const problem = expectedProblem(scorer, expected);
   if (problem !== null) throw new RangeError(`The expected value for the scorer ${scorer.mode} ${problem}.`);
+  const isPattern = scorer.mode === 'regex' && scorer.pattern !== null;
+  if (!Array.isArray(expected) || isPattern) return compareOne(scorer, expected, output);
+  const answers: unknown[] = scorer.mode === 'exact' ? [...expected, expected] : expected;
+  const scored = answers.map((answer) => compareOne(scorer, answer, output));
+  const best = scored.reduce((left, right) => (right.reward > left.reward ? right : left));
+  if (best.reward === 1 || expected.length < 2) return best;
+  const listed = expected.slice(0, maxListed).map((answer: unknown) => show(answer, maxFeedback / maxListed / 2));
+  const more = expected.length > maxListed ? ` and ${expected.length - maxListed} more` : '';
+  return {
+    ...best,
+    feedback: cutWithin(`Any of these is right: ${listed.join(' | ')}${more}\n${best.feedback}`, maxFeedback),
+  };
+}
+
+function compareOne(scorer: ComparingScorer, expected: unknown, output: string): Verification {
   switch (scorer.mode) {
     case 'regex':
       return scorePattern(scorer, expected, output);

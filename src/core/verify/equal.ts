@@ -1,4 +1,5 @@
 /** Equality of a gold output and an output. */
+import { quoteLongIntegers } from '../../util/exact-json.js';
 import { asText, canonical, extractJson, normalize } from './text.js';
 
 /**
@@ -12,7 +13,7 @@ export function areEqual(gold: unknown, output: unknown, caseSensitive: boolean)
   if ((typeof gold === 'string') !== (typeof output === 'string')) {
     if (normalized(asText(gold)) === normalized(asText(output))) return true;
     const [text, value] = typeof gold === 'string' ? [gold, output] : [output as string, gold];
-    const read = extractJson(text);
+    const read = extractJson(quoteLongIntegers(text));
     return read !== null && canonical(read.value, normalized) === canonical(value, normalized);
   }
   return canonical(gold, normalized) === canonical(output, normalized);

@@ -1,14 +1,20 @@
 /**
- * Parses numbers in a text. A sign counts directly before the number (or its currency sign) and not
- * after a word or a closing bracket (`10-3` ends with 3, `= -3` with -3).
+ * The one reader of numbers in a text. Of the marks in a number, a comma or dot that groups digits
+ * is dropped and the other one is decimal:
  *
- * Parsed: `1234.5`, `.5`, `5.`, with thousands separated by commas, apostrophes or no-break spaces;
- * exponents (`1.2e-5`, `3 × 10^8`, `3 * 10**8`, `3 \times 10^{8}`); fractions of whole numbers
- * (`3/4`, `\frac{3}{4}`); a percent sign after any of these (in `percent`: the value of `45 %` is
- * 45).
+ * - Comma and dot: the last one is decimal (`1,234.5`, `1.234,5`).
+ * - One comma: thousands before three digits (`1,234`), else decimal (`12,5`, `0,125`, `1234,567`).
+ * - One dot: decimal (`1.234`). Several dots or commas: groups of three, or Indian groups
+ *   (`12,34,567`); other commas separate numbers (`1,2,3`), other dots make a version (`1.2.3`).
+ * - Spaces, no-break and thin spaces and apostrophes group digits by three (`12 345,6`).
  *
- * Not parsed: decimal commas (`1,5` is 1 and 5), mixed numbers (`1 3/4` is 1 and 0.75), words (`5
- * million` is 5), digits after a Latin letter or an underscore (`GPT4`), versions (`1.2.3`), `1/0`.
+ * A sign counts directly before the number (or its currency sign) and not after a word or a closing
+ * bracket (`10-3` ends with 3, `= -3` with -3). Also read: `.5`, `5.`; exponents (`1.2e-5`, `3 ×
+ * 10^8`, `3 * 10**8`, `3 \times 10^{8}`); fractions of whole numbers (`3/4`, `\frac{3}{4}`); a
+ * percent sign after any of these (in `percent`: the value of `45 %` is 45).
+ *
+ * Not read: mixed numbers (`1 3/4` is 1 and 0.75), words (`5 million` is 5), digits after a Latin
+ * letter or an underscore (`GPT4`), `1/0`.
  */
 
 export interface ReadNumber {
@@ -16,14 +22,22 @@ export interface ReadNumber {
   percent: boolean;
 }
 
-const grouped = String.raw`\d{1,3}(?:[,'’\u00a0\u202f\u2009]\d{3})+(?!\d)`;
-const decimal = String.raw`(?:(?:${grouped}|\d+)(?:\.\d*)?|\.\d+)`;
+const whole = String.raw`[1-9]\d{0,2}`;
+const end = String.raw`(?!\d|[.,]\d)`;
+// Bounded groups keep the time linear.
+const western = String.raw`${whole}(?:,\d{3}){1,10}(?:\.\d+)?${end}`;
+const indian = String.raw`[1-9]\d?(?:,\d\d){1,8},\d{3}(?:\.\d+)?${end}`;
+const dotted = String.raw`${whole}(?:(?:\.\d{3}){1,10},\d+|(?:\.\d{3}){2,10})${end}`;
+const spaced = String.raw`(?<!\d )${whole}(?:[ '’\u00a0\u202f\u2009]\d{3}){1,10}(?:[.,]\d+)?${end}`;
+// `[1,5]` is a list.
+const comma = String.raw`(?<!\[|\d,)\d+,\d+${end}`;
+const decimal = String.raw`(?:${dotted}|${western}|${indian}|${spaced}|${comma}|\d+(?:\.\d*)?|\.\d+)`;
 const exponent = String.raw`[eE][+−-]?\d+(?!\w)|\s?(?:[×*·x]|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?\{?[+−-]?\d+\}?`;
 const fraction = String.raw`\\[dt]?frac\{(?<top>\d+)\}\{(?<bottom>\d+)\}|(?<!\/)(?<over>\d+)\/(?<under>\d+)(?!\d|[./]\d)`;
-const sign = String.raw`(?<sign>(?<![A-Za-z0-9_)\]}])[+−-])?(?:\\?[$€£¥])?(?<![A-Za-z_\d])`;
+const sign = String.raw`(?<sign>(?<![A-Za-z0-9_)\]}])[+−-])?(?:\\?\p{Sc}[ \u00a0]?)?(?<![A-Za-z_\d])`;
 // Each alternative starts only where no digit precedes it: a run of digits takes linear time.
 const pattern = new RegExp(
-  String.raw`(?<version>(?<!\d)\d+(?:\.\d+){2,})|` +
+  String.raw`(?<version>(?<!\d)(?!${dotted})\d+(?:\.\d+){2,})|` +
     String.raw`${sign}(?:${fraction}|(?<number>${decimal})(?<exponent>${exponent})?)(?<percent>\s?\\?%)?`,
   'gu',
 );
@@ -32,26 +46,57 @@ const pattern = new RegExp(
 const maxRead = 100_000;
 
 export function parseNumbers(text: string): ReadNumber[] {
-  return [...text.slice(-maxRead).matchAll(pattern)].flatMap(({ groups }) => {
-    const value = evaluateMatch(groups!);
-    return Number.isFinite(value) ? [{ value, percent: groups!['percent'] !== undefined }] : [];
+  return readings(text).filter(({ value }) => Number.isFinite(value));
+}
+
+/** Also those without a finite value: versions, `1/0`, `1e999`. */
+function readings(text: string): ReadNumber[] {
+  return [...text.slice(-maxRead).matchAll(pattern)].map(({ groups }) => {
+    return { value: evaluateMatch(groups!), percent: groups!['percent'] !== undefined };
   });
 }
 
 function evaluateMatch(groups: Record<string, string | undefined>): number {
-  const whole = groups['top'] ?? groups['over'];
+  const top = groups['top'] ?? groups['over'];
   const parts = groups['bottom'] ?? groups['under'];
-  const size = whole === undefined ? parseDecimal(groups['number'], groups['exponent']) : Number(whole) / Number(parts);
+  const size = top === undefined ? parseDecimal(groups['number'], groups['exponent']) : Number(top) / Number(parts);
   return groups['sign'] === '-' || groups['sign'] === '−' ? -size : size;
 }
 
 /** NaN for a version. */
 function parseDecimal(number: string | undefined, power: string | undefined): number {
   if (number === undefined) return Number.NaN;
-  const digits = number.replaceAll(/[^\d.]/g, '');
+  const digits = withDecimalPoint(number.replaceAll(/[^\d.,]/g, ''));
   const tens = /[+−-]?\d+(?=\}?$)/.exec(power ?? '')?.[0].replace('−', '-') ?? '0';
   return Number(`${digits}e${tens}`);
 }
+
+const groups = /^(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3})$/;
+
+function withDecimalPoint(marked: string): string {
+  const [comma, dot] = [marked.lastIndexOf(','), marked.lastIndexOf('.')];
+  if (comma < 0) return marked.indexOf('.') === dot ? marked : marked.replaceAll('.', '');
+  const isDecimal = comma > dot && !groups.test(marked);
+  return isDecimal ? marked.replaceAll('.', '').replace(',', '.') : marked.replaceAll(',', '');
+}
+
+/**
+ * The number of an expected value: a number, or a text with exactly one. `problem`: a predicate,
+ * for a text that leaves open which number is meant.
+ */
+export function soleNumber(value: unknown): { number: ReadNumber } | { problem: string } {
+  const found = typeof value === 'string' ? readings(value) : [lastNumber(value)];
+  const [number] = found;
+  if (!number) return { problem: 'contains no number' };
+  if (found.length > 1) return { problem: `contains ${found.length} numbers; give the right one alone` };
+  if (!Number.isFinite(number.value)) return { problem: 'contains digits that are no finite number' };
+  if (typeof value === 'string' && scaled.test(value))
+    return { problem: 'contains a number with a word for its size; write it in digits' };
+  return { number };
+}
+
+/** A word that multiplies the number before it. */
+const scaled = /\d\s?(?:thousand|million|billion|trillion|lakhs?|crores?|mio|mrd|bn)\b/iu;
 
 /** The value itself if it is a number, or the last number of a text; null if there is none. */
 export function lastNumber(value: unknown): ReadNumber | null {

@@ -4,7 +4,7 @@ import { unwrapAnswer, comparableParts } from './answer.js';
 import { containsWhole } from './contains.js';
 import { areEqual } from './equal.js';
 import { scoreFields, weightedFields } from './fields.js';
-import { isClose, lastNumber, parseNumbers, type ReadNumber } from './numbers.js';
+import { isClose, lastNumber, parseNumbers, soleNumber, type ReadNumber } from './numbers.js';
 import { isObject } from '../../util/json.js';
 import { asText, normalize, show } from './text.js';
 import type { Verification } from './verification.js';
@@ -25,8 +25,10 @@ export function goldProblem(verifier: ScoredVerifier, gold: unknown): string | n
       return normalize(asText(unwrapAnswer(gold) ?? ''), true) === ''
         ? 'is empty, so every output would contain it'
         : null;
-    case 'numeric':
-      return lastNumber(unwrapAnswer(gold)) === null ? 'contains no number' : null;
+    case 'numeric': {
+      const sole = soleNumber(unwrapAnswer(gold));
+      return 'problem' in sole ? sole.problem : null;
+    }
     case 'json':
       if (!isObject(gold)) return 'must be an object in mode json';
       return weightedFields(gold, verifier.fields).length > 0 ? null : 'has none of the compared fields';

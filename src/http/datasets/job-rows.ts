@@ -3,8 +3,9 @@ import { closestName } from '../../contracts/close-names.js';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { judgesOf, needsExpected, type ScorerSpec } from '../../contracts/scoring/scorer.js';
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
-import { columnFinder, inputName, rowPlaceholders } from '../../core/prompts/row-template.js';
+import { columnFinder, expectedOf, inputName, rowPlaceholders } from '../../core/prompts/row-template.js';
 import { bracedNames, isPlainName, type IsInput } from '../../core/prompts/template.js';
+import type { RowContent } from '../../core/search/row-groups.js';
 import { expectedProblem } from '../../core/verify/compare.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
@@ -29,17 +30,19 @@ export interface JobRows {
   spec: RowsSpec;
   /** The prompt; without a placeholder of its own, the row's input follows it. */
   messages: Message[];
+  warnings: string[];
 }
 
 /** Throws with all invalid fields. `path`: that of the fields in the body. */
 export function jobRows(
   source: Rows,
   checks: ScorerChecks,
-  { dataset: wanted, scorer, provider, messages: given, promptPath }: RowsFields,
+  { dataset: named, scorer, provider, messages: given, promptPath }: RowsFields,
   path: Path,
 ): JobRows {
   const { dataset } = source;
   const names = dataset.columns.map(({ name }) => name);
+  const wanted = knownForms(named, names);
   const columnOf = columnFinder(names, wanted.input);
   const isInput: IsInput = (name) => name === inputName || columnOf(name) !== null;
   const messages = withInput(given, isInput);
@@ -73,7 +76,25 @@ export function jobRows(
     errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });
   }
   if (errors.length > 0) throw refuse.invalid(errors);
-  return { source, spec, messages };
+  return { source, spec, messages, warnings: inputWarnings(dataset, spec.placeholders) };
+}
+
+/** The columns of the forms of openai/evals (`ideal`) and of fine-tuning files (`messages`). */
+function knownForms({ input, expected }: RowsFields['dataset'], names: readonly string[]): RowsFields['dataset'] {
+  const has = (name: string) => names.includes(name);
+  const isChat = input === 'input' && !has('input') && has('messages');
+  if (expected !== 'expected' || has('expected')) return { input: isChat ? 'messages' : input, expected };
+  const answers = has('ideal') ? 'ideal' : isChat ? 'messages' : expected;
+  return { input: isChat ? 'messages' : input, expected: answers };
+}
+
+/** What a create tells about rows without an input. */
+function inputWarnings({ columns, numRows }: NewDataset, placeholders: Readonly<Record<string, string>>): string[] {
+  return Object.entries(placeholders).flatMap(([name, column]) => {
+    const empty = numRows - (columns.find((known) => known.name === column)?.num_values ?? numRows);
+    if (empty === 0 || (name !== 'input' && Object.keys(placeholders).length > 1)) return [];
+    return [`${empty} of ${numRows} rows have no value in the column "${column}", so {{${name}}} is empty there.`];
+  });
 }
 
 function withInput(messages: readonly Message[], isInput: IsInput): Message[] {
@@ -104,15 +125,28 @@ function hint(name: string, columns: readonly string[]): string {
 const maxCategories = 50;
 
 /** The expected value of each row where these are categories, such as labels; null otherwise. */
-export async function categoriesOf({ source, spec: { expected } }: JobRows): Promise<string[] | null> {
-  if (!isCategorical(source.dataset, expected)) return null;
-  const values = await source.column(expected!);
-  return values.map(({ value }) => JSON.stringify(value ?? null));
+export async function categoriesOf({ source, spec }: JobRows): Promise<string[] | null> {
+  if (!isCategorical(source.dataset, spec.expected)) return null;
+  const values = await source.column(spec.expected!);
+  return values.map(({ value }) => JSON.stringify(expectedOf(value, spec) ?? null));
 }
 
 function isCategorical({ columns, numRows }: NewDataset, expected: string | null): boolean {
   const distinct = columns.find(({ name }) => name === expected)?.num_distinct ?? Infinity;
   return distinct <= maxCategories && 2 * distinct <= numRows;
+}
+
+/** What each row holds, by what the prompt and the scorer read of it. */
+export async function rowContents({ source, spec }: JobRows): Promise<RowContent[]> {
+  const columns = [...new Set(Object.values(spec.placeholders))];
+  const [rows, expected, ...inputs] = await Promise.all([
+    source.digests(null),
+    spec.expected === null ? [] : source.digests(spec.expected),
+    ...columns.map((column) => source.digests(column)),
+  ]);
+  return rows.map((row, at) => {
+    return { row, input: inputs.map((column) => column[at]).join('\n'), expected: expected[at] ?? '' };
+  });
 }
 
 /** Refuses rows whose expected value the scorer cannot use, and names at most twenty. */
@@ -128,14 +162,15 @@ export async function checkExpected(rows: JobRows, seeds: readonly number[], pat
 
 /** The rows whose expected value the scorer cannot use, in their order, and why. */
 export async function* unusableRows(
-  { source, spec: { expected, scorer } }: JobRows,
+  { source, spec }: JobRows,
   seeds: readonly number[],
 ): AsyncGenerator<{ row: number; problem: string }> {
+  const { expected, scorer } = spec;
   if (expected === null || !needsExpected(scorer)) return;
   const rows = [...new Set(seeds)].sort((left, right) => left - right);
   for await (const values of source.values(expected, rows)) {
     for (const { row, value } of values) {
-      const problem = expectedProblem(scorer, value === '' ? undefined : value);
+      const problem = expectedProblem(scorer, expectedOf(value, spec));
       if (problem !== null) yield { row, problem };
     }
   }

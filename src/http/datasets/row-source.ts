@@ -1,6 +1,7 @@
 /** The rows of a create: those of a stored data set, or its own, which are stored with the job. */
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import {
+  digestRows,
   groupRows,
   keepDataset,
   putDataset,
@@ -20,6 +21,8 @@ export interface Rows {
   dataset: NewDataset;
   /** The values of a column in all rows. */
   column(name: string): Promise<RowValue[]>;
+  /** For each row a text that is equal for equal rows, or for equal values of a column. */
+  digests(column: string | null): Promise<string[]>;
   /** The values of a column in some rows, a limited number of bytes at a time. */
   values(name: string, rows: readonly number[]): AsyncIterable<RowValue[]>;
 }
@@ -48,6 +51,7 @@ export async function rowSource(
   return {
     dataset,
     column: (name) => db.org(orgId, (tx) => readColumn(tx, id, name, null)),
+    digests: (column) => db.org(orgId, (tx) => digestRows(tx, id, column)),
     async *values(name, rows) {
       const groups = await db.org(orgId, (tx) => groupRows(tx, id, name, rows, maxBytes));
       for (const group of groups) yield await db.org(orgId, (tx) => readColumn(tx, id, name, group));
@@ -78,6 +82,8 @@ export function rowsInMemory(dataset: NewDataset, rows: readonly Record<string, 
   return {
     dataset,
     column: (name) => Promise.resolve(rows.map((_, row) => valueIn(name, row))),
+    digests: (column) =>
+      Promise.resolve(rows.map((row) => JSON.stringify(column === null ? row : valueAt(row, column)) ?? '')),
     async *values(name, some) {
       yield some.filter((row) => row < rows.length).map((row) => valueIn(name, row));
     },

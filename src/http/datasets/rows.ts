@@ -1,6 +1,10 @@
 /** Reads the rows of a file one at a time, as JSON, JSONL or CSV. */
+import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
+import { TextDecoder } from 'node:util';
 import { CsvError, parse } from 'csv-parse';
+import { pointerOf } from '../server/errors.js';
+import { inexactNumbers, inexactProblem, pathOfNumber } from '../../util/exact-json.js';
 import { uploadLimits } from '../../contracts/datasets/dataset.js';
 
 export type Format = 'json' | 'jsonl' | 'csv';
@@ -11,26 +15,101 @@ export type FileRow = { line: number; value: unknown } | { line: number; fault: 
 export function readRows(format: Format, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<FileRow> {
   const text = decoded(chunks);
   if (format === 'csv') return readCsv(text);
-  return parsed(format === 'json' ? elementsOf(text) : linesOf(text));
+  return parsed(format === 'json' ? piecesOf(text) : linesOf(text));
 }
 
-/** A file that cannot be read any further. */
-class Unreadable extends Error {}
+/** A file that cannot be read any further; line 0: as a whole. */
+class Unreadable extends Error {
+  readonly line: number;
+  constructor(message: string, line = 0) {
+    super(message);
+    this.line = line;
+  }
+}
 
 const tooLong = `is longer than ${uploadLimits.rowChars.toLocaleString('en')} characters`;
 
-/** UTF-8 without its byte order mark. */
+/** UTF-8, or UTF-16 with a byte order mark, without the mark. */
 async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const decode = (chunk?: Uint8Array) => {
+  let decoder: TextDecoder | null = null;
+  let start = Buffer.alloc(0);
+  let line = 1;
+  const decode = (chunk: Uint8Array, stream: boolean) => {
+    decoder ??= new TextDecoder(encodingOf(chunk), { fatal: true });
     try {
-      return decoder.decode(chunk, { stream: chunk !== undefined });
+      return decoder.decode(chunk, { stream });
     } catch {
-      throw new Unreadable('is not valid UTF-8');
+      const { encoding } = decoder;
+      const name = encoding.toUpperCase();
+      const advice = encoding === 'utf-8' ? ', as files in Windows-1252 are not; save it as UTF-8' : '';
+      throw new Unreadable(
+        `is not valid ${name}${advice}`,
+        line + (encoding === 'utf-8' ? linesBeforeFault(chunk) : 0),
+      );
     }
   };
-  for await (const chunk of chunks) yield decode(chunk);
-  yield decode();
+  for await (const chunk of chunks) {
+    if (decoder === null && start.length + chunk.length < 2) {
+      start = Buffer.concat([start, chunk]);
+      continue;
+    }
+    const text = decode(decoder === null ? Buffer.concat([start, chunk]) : chunk, true);
+    yield text;
+    line += text.split('\n').length - 1;
+  }
+  yield decode(decoder === null ? start : Buffer.alloc(0), false);
+}
+
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  if ((first === 0) !== (second === 0))
+    throw new Unreadable('is UTF-16 without a byte order mark, it seems; save it as UTF-8');
+  return 'utf-8';
+}
+
+/** The lines of a chunk before the one that is not valid UTF-8. */
+function linesBeforeFault(chunk: Uint8Array): number {
+  let [line, from] = [0, 0];
+  // A character may continue from the chunk before.
+  while (from < Math.min(3, chunk.length) && chunk[from]! >> 6 === 2) from += 1;
+  for (let end = chunk.indexOf(10, from); end >= 0; end = chunk.indexOf(10, from)) {
+    if (!isUtf8(chunk.subarray(from, end))) break;
+    line += 1;
+    from = end + 1;
+  }
+  return line;
+}
+
+/** The first line (null: there is only one), and the whole text. */
+async function firstLine(
+  chunks: AsyncIterable<string>,
+): Promise<{ line: string | null; text: AsyncGenerator<string> }> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let read = '';
+  let hasBegun = false;
+  let hasEnded = false;
+  while (!hasEnded && read.length <= uploadLimits.rowChars) {
+    const next = await iterator.next();
+    if (next.done) break;
+    const piece: string = hasBegun ? next.value : next.value.trimStart();
+    hasBegun ||= piece !== '';
+    hasEnded = piece.includes('\n');
+    read += next.value;
+  }
+  const rest = { [Symbol.asyncIterator]: () => iterator };
+  async function* whole(): AsyncGenerator<string> {
+    yield read;
+    yield* rest;
+  }
+  return { line: hasEnded ? read.trimStart().split('\n', 1)[0]! : null, text: whole() };
+}
+
+/** The elements of a list, or a row a line if the first line is a row. */
+async function* piecesOf(chunks: AsyncIterable<string>): AsyncGenerator<Piece> {
+  const { line, text } = await firstLine(chunks);
+  const isRow = line?.startsWith('{') && 'value' in parseRow(1, line);
+  yield* isRow ? linesOf(text) : elementsOf(text);
 }
 
 interface Piece {
@@ -75,7 +154,7 @@ async function* elementsOf(chunks: AsyncIterable<string>): AsyncGenerator<Piece>
       if (char <= ' ') continue;
       if (hasEnded) throw new Unreadable(`has text after the end of the list, at line ${line}`);
       if (depth === 0) {
-        if (char !== '[') throw new Unreadable('must be a list of rows; for one row a line use application/jsonl');
+        if (char !== '[') throw new Unreadable('must be a list of rows, or rows of one line each (application/jsonl)');
         depth = 1;
         continue;
       }
@@ -114,7 +193,10 @@ async function* parsed(pieces: AsyncIterable<Piece>): AsyncGenerator<FileRow> {
 
 function parseRow(line: number, text: string): FileRow {
   try {
-    return { line, value: JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    const [inexact] = inexactNumbers(text);
+    if (!inexact) return { line, value };
+    return { line, fault: `has a value at ${pointerOf(pathOfNumber(text, inexact))} that ${inexactProblem(inexact)}` };
   } catch (error) {
     return { line, fault: `is not valid JSON: ${(error as Error).message.slice(0, 200)}` };
   }
@@ -122,14 +204,23 @@ function parseRow(line: number, text: string): FileRow {
 
 /** The first row names the columns; all values are texts. */
 async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<FileRow> {
+  let head: Awaited<ReturnType<typeof firstLine>>;
+  try {
+    head = await firstLine(chunks);
+  } catch (error) {
+    return yield unreadable(error);
+  }
   const parser = parse({
+    delimiter: delimiterOf(head.line ?? ''),
+    // As in `5" pipe`.
+    relax_quotes: true,
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: uploadLimits.rowChars,
   });
   // The iteration throws the errors.
-  pipeline(Readable.from(chunks), parser, () => {});
+  pipeline(Readable.from(head.text), parser, () => {});
   let header: string[] | null = null;
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
@@ -137,6 +228,12 @@ async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<FileRow> 
       if (header === null) {
         header = record;
         const repeated = record.find((name, index) => record.indexOf(name) !== index);
+        const unnamed = record.findIndex((name) => name.trim() === '');
+        if (unnamed >= 0)
+          return yield {
+            line,
+            fault: `names no column in place ${unnamed + 1}; an index of pandas is left out by index=False`,
+          };
         if (repeated !== undefined) return yield { line, fault: `names the column "${repeated}" twice` };
       } else if (record.length !== header.length) {
         yield { line, fault: `has ${record.length} values, and the header names ${header.length} columns` };
@@ -149,9 +246,15 @@ async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<FileRow> 
   }
 }
 
+/** The mark of a header's values: a comma, or without any a semicolon or tab. */
+function delimiterOf(header: string): string {
+  const bare = header.replaceAll(/"[^"]*"/g, '');
+  return [',', ';', '\t'].find((mark) => bare.includes(mark)) ?? ',';
+}
+
 /** Line 0: the file as a whole. */
 function unreadable(error: unknown): FileRow {
-  if (error instanceof Unreadable) return { line: 0, fault: error.message };
+  if (error instanceof Unreadable) return { line: error.line, fault: error.message };
   if (!(error instanceof CsvError)) throw error;
   const line = typeof error['lines'] === 'number' ? error['lines'] : 0;
   return { line, fault: error.code === 'CSV_MAX_RECORD_SIZE' ? tooLong : `is not valid CSV: ${error.message}` };

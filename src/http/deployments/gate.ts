@@ -4,8 +4,9 @@ import type { GateRequest } from '../../contracts/deployments/deployment.js';
 import type { DeploymentSource, DeploymentSpec, SessionSpec } from '../../core/jobs/spec.js';
 import { callerMessages, columnFinder, inputName, servedMessages } from '../../core/prompts/row-template.js';
 import type { IsInput } from '../../core/prompts/template.js';
+import { groupRows, type RowContent } from '../../core/search/row-groups.js';
 import { readSpec } from '../../storage/jobs/spec.js';
-import { checkExpected, jobRows } from '../datasets/job-rows.js';
+import { checkExpected, jobRows, rowContents } from '../datasets/job-rows.js';
 import { rowSource, type RowSource } from '../datasets/row-source.js';
 import type { HttpDeps } from '../deps.js';
 import { containerSpec, seedErrors } from '../jobs/specs.js';
@@ -73,7 +74,7 @@ async function gateRows(
   };
   const rows = jobRows(stored, deps, fields, ['gate']);
   const { datasetId, numRows } = rows.spec;
-  const seeds = wanted ?? unusedRows(session, { datasetId, numRows });
+  const seeds = wanted ?? unusedRows(session, datasetId, await rowContents(rows));
   const errors = seedErrors(numRows, [{ path: ['gate', 'seeds'], seeds }]);
   if (errors.length > 0) throw refuse.invalid(errors);
   await checkExpected(rows, seeds, ['gate']);
@@ -92,14 +93,13 @@ async function sessionOf(
   return source.kind === 'session' ? db.org(orgId, (tx) => readSpec<SessionSpec>(tx, source.jobId)) : null;
 }
 
-/** The rows that a session did not search on; without a session, all. */
-function unusedRows(
-  spec: SessionSpec | null,
-  { datasetId, numRows }: { datasetId: string; numRows: number },
-): number[] {
+/** The distinct rows whose input a session did not search on; without a session, all. */
+function unusedRows(spec: SessionSpec | null, datasetId: string, contents: readonly RowContent[]): number[] {
   const { trainSeeds = [], evaluationSeeds = [] } = spec?.rows?.datasetId === datasetId ? spec.search : {};
   const used = new Set([...trainSeeds, ...evaluationSeeds]);
-  const unused = [...Array(numRows).keys()].filter((row) => !used.has(row));
+  const unused = groupRows(contents)
+    .groups.filter((group) => !group.some((row) => used.has(row)))
+    .flat();
   if (unused.length === 0) throw invalid('seeds', 'is required: the session searched on all rows of this data set');
   if (unused.length > maxSeeds) {
     throw invalid('seeds', `is required: ${unused.length} rows are left, and a gate runs at most ${maxSeeds}`);

@@ -50,10 +50,12 @@ async function createEvaluation(
   const checks = await checkedForCaller(deps, request);
   checkEvaluation(evaluation, path, checks);
   const chosen = await resolveCandidate(deps, request, evaluation.candidate, path);
-  const { candidate, rows, keep } = await withRows(checks, request, evaluation, chosen, path);
+  const { candidate, rows, warnings, keep } = await withRows(checks, request, evaluation, chosen, path);
   const spec = evaluationSpec(evaluation, candidate, rows);
+  const { labels, warnings: ofLabels } = labelsOf(body);
   return create(deps, request, reply, {
-    ...labelsOf(body),
+    labels,
+    warnings: [...ofLabels, ...warnings],
     webhookUrl: body.webhook_url,
     kind: 'evaluation',
     spec,

@@ -22,9 +22,9 @@ export async function withRows(
   evaluation: EvaluationRequest,
   candidate: Candidate,
   path: readonly string[],
-): Promise<{ candidate: Candidate; rows: RowsSpec | null; keep?: RowSource['keep'] }> {
+): Promise<{ candidate: Candidate; rows: RowsSpec | null; warnings: string[]; keep?: RowSource['keep'] }> {
   const { dataset, seeds } = evaluation;
-  if (!dataset || !candidate) return { candidate, rows: null };
+  if (!dataset || !candidate) return { candidate, rows: null, warnings: [] };
   if (candidate.marked) {
     const pointer = pointerOf([...path, 'candidate', 'session_id']);
     const message = "names a session whose texts are spans inside its container's calls; give messages for a data set";
@@ -33,7 +33,12 @@ export async function withRows(
   const source = await rowSource(deps, request.caller.orgId, dataset, [...path, 'dataset']);
   const rows = evaluatedRows(source, deps, { ...evaluation, dataset }, candidate.messages, path);
   await checkExpected(rows, seeds ?? [...Array(rows.spec.numRows).keys()], path);
-  return { candidate: { ...candidate, messages: rows.messages }, rows: rows.spec, keep: source.keep };
+  return {
+    candidate: { ...candidate, messages: rows.messages },
+    rows: rows.spec,
+    warnings: rows.warnings,
+    keep: source.keep,
+  };
 }
 
 /** Throws with all invalid fields but for the expected values of the rows. */

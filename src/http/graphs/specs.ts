@@ -14,6 +14,8 @@ import { verifierSpec, type VerifierSpec } from '../../contracts/scoring/verifie
 import { configProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
 import { graphSearch } from '../../core/graphs/search-config.js';
 import { graphToJson } from '../../core/graphs/json.js';
+import { groupRows, groupWarnings, type RowContent } from '../../core/search/row-groups.js';
+import { canonicalJson } from '../../util/json.js';
 import { goldProblem, isJudged } from '../../core/verify/score.js';
 import type { GraphTask } from '../../storage/graphs/tasks.js';
 import type { HttpDeps } from '../deps.js';
@@ -39,7 +41,10 @@ export function graphSpec(
   const policy = policies[0]!;
   const proposer = proposerPolicy(request) ?? policy;
   const verifier = verifierOf(request);
+  const tasks = graphTasks(dataset);
+  const grouped = groupRows(tasks.map(contentOf));
   const search = graphSearch({
+    groups: grouped.groups,
     tasks: dataset.tasks.length,
     rolloutBudget: request.rollout_budget,
     effort: request.proposer_effort,
@@ -81,7 +86,7 @@ export function graphSpec(
     ...(Object.keys(unused).length > 0 && { unused }),
     initialGraph: JSON.stringify(graphToJson(graph!)),
   };
-  return { spec, tasks: graphTasks(dataset), warnings: formWarnings(request, unused) };
+  return { spec, tasks, warnings: [...groupWarnings(grouped, 'task'), ...formWarnings(request, unused)] };
 }
 
 /** `judge_model` and `judge_provider` override the data set's. */
@@ -148,6 +153,11 @@ function goldFaults({ gold_outputs: golds = [] }: GraphDataset, verifier: Verifi
 
 function searchFault({ field, message }: { field: keyof GepaConfig; message: string }): Fault {
   return { path: [field === 'rngSeed' ? 'rng_seed' : 'rollout_budget'], message };
+}
+
+function contentOf({ input, gold, rubric }: GraphTask): RowContent {
+  const [wanted, given] = [canonicalJson([gold, rubric]), canonicalJson(input)];
+  return { row: `${given}\n${wanted}`, input: given, expected: wanted };
 }
 
 function graphTasks({

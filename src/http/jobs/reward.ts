@@ -30,10 +30,16 @@ export async function reward(
     reward: value,
     rollout_id: outcome?.rolloutId ?? null,
     counted: outcome !== null,
+    warning: outcome?.unseen ? unseenWarning(body) : null,
   };
   if (!body.stop) return reply.code(200).send({ ...known, status: outcome?.status ?? job.status });
   const stopped = await command(deps, job, 'stop');
   return reply.code(stopped.code).send({ ...known, ...stopped.body });
+}
+
+function unseenWarning({ rollout_id: rollout, correlation_id: correlation }: RewardRequest): string {
+  const id = rollout === undefined ? `correlation id "${correlation}"` : `rollout id "${rollout}"`;
+  return `No call of this session had the ${id} so far. The reward counts once one has; check the id.`;
 }
 
 /** Signals that live rollouts are complete; the reconciler repeats a lost signal. */

@@ -38,6 +38,7 @@ export interface SessionRows {
   messages: Message[];
   /** null: the request names the seeds. */
   split: SeedSplit | null;
+  warnings: string[];
 }
 
 /** A session's spec; throws with all invalid fields by their paths in the body. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { exceedsJsonLimits, jsonLimits } from '../../util/json.js';
+import { inexactNumbers, inexactProblem, pathOfNumber } from '../../util/exact-json.js';
 import type { App } from '../deps.js';
 import { ApiError, pointerOf, refuse, type FieldError } from './errors.js';
 
@@ -10,7 +11,7 @@ const maxWidth = 20_000;
 /**
  * Parses JSON bodies. Refuses invalid JSON (400) and too many values (413); refuses with a pointer
  * (422) the key `__proto__`, NUL and lone surrogates (Postgres cannot store them), infinite
- * numbers, deep nesting and very wide objects.
+ * numbers and those that a double would change, deep nesting and very wide objects.
  */
 export function registerBodyParser(app: App): void {
   app.removeAllContentTypeParsers();
@@ -19,7 +20,7 @@ export function registerBodyParser(app: App): void {
     const width = routeOptions.config.access === 'inference' ? Infinity : maxWidth;
     if (text.length >= large) return void readLarge(text, width).then((body) => done(null, body), done);
     try {
-      done(null, checkBody(parseBody(text), width));
+      done(null, checkBody(parseBody(text, width), width));
     } catch (error) {
       done(error as Error);
     }
@@ -30,14 +31,14 @@ export function registerBodyParser(app: App): void {
 const large = 100_000;
 
 async function readLarge(text: string, width: number): Promise<unknown> {
-  const body = parseBody(text);
+  const body = parseBody(text, width);
   await nextTurn();
   checkBody(body, width);
   await nextTurn();
   return body;
 }
 
-function parseBody(text: string): unknown {
+function parseBody(text: string, width: number): unknown {
   if (text === '') return undefined;
   if (exceedsJsonLimits(text)) {
     const [values, names] = [jsonLimits.values, jsonLimits.names].map((most) => most.toLocaleString('en'));
@@ -45,8 +46,14 @@ function parseBody(text: string): unknown {
     throw new ApiError(413, 'body_too_large', detail);
   }
   try {
-    return JSON.parse(text);
+    const body: unknown = JSON.parse(text);
+    // Calls of models go on as they are.
+    const [inexact] = width === Infinity ? [] : inexactNumbers(text);
+    if (inexact)
+      throw refuse.invalid([{ pointer: pointerOf(pathOfNumber(text, inexact)), message: inexactProblem(inexact) }]);
+    return body;
   } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
     throw new ApiError(400, 'malformed_json', `The body is not valid JSON: ${(cause as Error).message.slice(0, 200)}`, {
       cause,
     });

@@ -62,8 +62,10 @@ async function createSession(
   const spec = sessionSpec(wanted, path, checks, rows?.of);
   await rows?.check(spec);
   const correlationId = body.correlation_id ?? null;
+  const { labels, warnings: ofLabels } = labelsOf(body);
   return create(deps, request, reply, {
-    ...labelsOf(body),
+    labels,
+    warnings: [...ofLabels, ...(rows?.of.warnings ?? [])],
     webhookUrl: body.webhook_url,
     kind: 'session',
     spec,

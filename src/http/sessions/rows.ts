@@ -4,8 +4,9 @@ import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { searchLimits } from '../../core/search/config.js';
+import { groupRows, groupWarnings } from '../../core/search/row-groups.js';
 import { splitSeeds, type SeedSplit } from '../../core/search/split.js';
-import { categoriesOf, checkExpected, jobRows, type JobRows } from '../datasets/job-rows.js';
+import { categoriesOf, checkExpected, jobRows, rowContents, type JobRows } from '../datasets/job-rows.js';
 import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';
 import type { ScorerChecks } from '../datasets/scorer-errors.js';
 import type { HttpDeps } from '../deps.js';
@@ -50,13 +51,19 @@ export async function searchedRows(
   const fields = { dataset, scorer: scorerSpec(scorer!, provider), provider, messages: prompt!.messages, promptPath };
   const rows = jobRows(source, checks, fields, path);
   const section = wanted[wanted.algorithm]!;
-  const split = section.evaluation?.seeds ? null : await splitFor(wanted, rows);
-  return { of: { spec: rows.spec, messages: rows.messages, split }, rows };
+  const { spec, messages } = rows;
+  if (section.evaluation?.seeds) return { of: { spec, messages, split: null, warnings: rows.warnings }, rows };
+  return { of: { spec, messages, ...(await splitFor(wanted, rows)) }, rows };
 }
 
-async function splitFor({ budget, rng_seed: rngSeed }: PolicyOptimization, rows: JobRows): Promise<SeedSplit> {
+async function splitFor(
+  { budget, rng_seed: rngSeed }: PolicyOptimization,
+  rows: JobRows,
+): Promise<{ split: SeedSplit; warnings: string[] }> {
   const share = Math.floor(shareOfBudget * (budget?.max_rollouts ?? Infinity));
   const most = Math.min(searchLimits.evaluationSeeds, Math.max(smallestPart, share));
   const bounds = { train: searchLimits.trainSeeds, evaluation: most, heldout: most };
-  return splitSeeds(rows.spec.numRows, rngSeed, bounds, await categoriesOf(rows));
+  const grouped = groupRows(await rowContents(rows));
+  const split = splitSeeds(rows.spec.numRows, rngSeed, bounds, await categoriesOf(rows), grouped.groups);
+  return { split, warnings: [...rows.warnings, ...groupWarnings(grouped, 'row')] };
 }

@@ -153,6 +153,18 @@ export async function groupRows(
   return groups;
 }
 
+/** For each row a hash of its data, or of its value of a column (empty: none), in their order. */
+export async function digestRows(tx: Tx, id: string, column: string | null): Promise<string[]> {
+  const part = column === null ? 'data' : 'data->$2';
+  const rows = await tx.query<{ digest: string }>(
+    `select coalesce(encode(sha256(convert_to((${part})::text, 'UTF8')), 'base64'), '') as digest
+       from dataset_rows where dataset_id = $1 order by row_index`,
+    column === null ? [id] : [id, column],
+    column === null ? 'digest_dataset_rows' : 'digest_dataset_column',
+  );
+  return rows.map(({ digest }) => digest);
+}
+
 /** A value of a column; undefined: the row has none. */
 export interface RowValue {
   row: number;

@@ -28,6 +28,8 @@ export interface RewardOutcome {
   status: Status;
   rolloutId: string | null;
   recorded: number | null;
+  /** Whether no call and no rollout had the id of the reward so far. */
+  unseen: boolean;
   /** All requested live rollouts are complete: signal the workflow. */
   wakes: boolean;
 }
@@ -57,7 +59,7 @@ export async function recordReward(tx: Tx, job: JobRef, reported: ReportedReward
   const { rolloutId } = target;
   const { status } = row;
   const outcome = (is: RewardOutcome['is'], recorded: number | null = null, wakes = false) => {
-    return { is, status, rolloutId, recorded, wakes };
+    return { is, status, rolloutId, recorded, unseen: rolloutId !== null && target.status === null, wakes };
   };
 
   if (isTerminal(status)) {

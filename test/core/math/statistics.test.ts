@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   compareIndependent,
   comparePaired,
+  testPaired,
   compareUnpaired,
   compareToZero,
   sampleOf,
@@ -146,3 +147,43 @@ test('compareToZero equals a paired comparison with zeros', () => {
   const rewards = [0.5, 1, 0, 1.5];
   expect(compareToZero(sampleOf(rewards))).toEqual(comparePaired(rewards, [0, 0, 0, 0]));
 });
+
+describe('testPaired of coin tosses', () => {
+  test('excludes 0 in less than 5 %, by all outcomes', () => {
+    // Pairs of tosses that differ one way, of coins with heads in 50 %, 30 % and 10 %.
+    for (const unequal of [0.25, 0.21, 0.09]) {
+      for (let n = 2; n <= 40; n += 1) {
+        let wrong = 0;
+        for (let won = 0; won <= n; won += 1)
+          for (let lost = 0; won + lost <= n; lost += 1) {
+            const tied = n - won - lost;
+            const ours = [...Array<number>(won).fill(1), ...Array<number>(lost + tied).fill(0)];
+            const theirs = [
+              ...Array<number>(won).fill(0),
+              ...Array<number>(lost).fill(1),
+              ...Array<number>(tied).fill(0),
+            ];
+            const { low, high } = testPaired(ours, theirs);
+            if (low <= 0 && high >= 0) continue;
+            const ways = choose(n, won) * choose(n - won, lost);
+            wrong += ways * unequal ** (won + lost) * (1 - 2 * unequal) ** tied;
+          }
+        expect([unequal, n, wrong <= 0.05]).toEqual([unequal, n, true]);
+      }
+    }
+  });
+
+  test('has an interval of some width wherever there is a difference', () => {
+    for (const n of [2, 3, 4, 50]) {
+      const { low, high } = testPaired(Array<number>(n).fill(0.5), Array<number>(n).fill(0.25));
+      expect(high).toBeGreaterThan(low);
+      expect(low > 0).toBe(n > 3);
+    }
+  });
+});
+
+function choose(n: number, k: number): number {
+  let ways = 1;
+  for (let at = 1; at <= k; at += 1) ways = (ways * (n - k + at)) / at;
+  return ways;
+}

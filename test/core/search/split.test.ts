@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { groupRows } from '../../../src/core/search/row-groups.js';
 import { splitSeeds } from '../../../src/core/search/split.js';
 
 const counts = fc.integer({ min: 1, max: 400 });
@@ -70,6 +71,45 @@ describe('splitSeeds', () => {
     expect([few.train.length, few.evaluation.length]).toEqual([4, 3]);
     // The smaller part of the same order: evaluation tasks also train.
     expect(few.evaluation.every((task) => few.train.includes(task))).toBe(true);
+  });
+
+  test('keeps each group in one part, and every part has one', () => {
+    const grouped = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 60 }).map((sizes) => {
+      let from = 0;
+      return sizes.map((size) => Array.from({ length: size }, () => from++));
+    });
+    fc.assert(
+      fc.property(grouped, seeds, fc.integer({ min: 1, max: 30 }), (groups, seed, most) => {
+        const count = groups.flat().length;
+        const parts = splitSeeds(count, seed, { train: most, evaluation: most, heldout: most }, null, groups);
+        const groupsIn = (part: number[]) =>
+          new Set(part.map((index) => groups.findIndex((own) => own.includes(index))));
+        const [train, evaluation, heldout] = [parts.train, parts.evaluation, parts.heldout].map(groupsIn);
+        expect(Math.min(train!.size, evaluation!.size)).toBeGreaterThan(0);
+        expect(heldout!.size > 0).toBe(groups.length >= 30);
+        if (groups.length < 10) return;
+        for (const group of groups.keys())
+          expect([train, evaluation, heldout].filter((part) => part!.has(group)).length).toBeLessThan(2);
+      }),
+    );
+  });
+
+  test('of equal rows uses the first', () => {
+    const row = fc.record({ input: fc.constantFrom(...'abcdefghijklmnopqrst'), expected: fc.constantFrom('x', 'y') });
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 80 }), seeds, (rows, seed) => {
+        const grouped = groupRows(rows.map((own) => ({ ...own, row: JSON.stringify(own) })));
+        const { train, evaluation, heldout } = splitSeeds(rows.length, seed, undefined, null, grouped.groups);
+        const used = [...new Set([...train, ...evaluation, ...heldout])];
+        expect([...used, ...grouped.copies].sort((a, b) => a - b)).toEqual(all(rows.length));
+        expect(new Set(used.map((at) => JSON.stringify(rows[at]))).size).toBe(used.length);
+        const inputs = (part: number[]) => new Set(part.map((at) => rows[at]!.input));
+        if (grouped.groups.length < 10) return;
+        for (const input of inputs(train)) expect(inputs([...evaluation, ...heldout]).has(input)).toBe(false);
+        for (const input of inputs(evaluation)) expect(inputs(heldout).has(input)).toBe(false);
+        for (const group of grouped.contradictions) expect(new Set(group.map((at) => rows[at]!.expected)).size).toBe(2);
+      }),
+    );
   });
 
   test.each([0, -1, 1.5, Number.NaN])('throws for %p seeds', (count) => {

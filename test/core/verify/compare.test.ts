@@ -18,12 +18,68 @@ describe('modes of verifiers', () => {
     [{ type: 'exact', case_sensitive: true }, 'Paris', 'paris', 0],
     ['exact', 12, '12', 1],
     ['contains', 'Paris', 'It is Paris.', 1],
+    ['exact', '1234567890123456789', '1234567890123456788', 0],
+    ['json', { id: '1234567890123456789' }, '{"id": 1234567890123456789}', 1],
+    ['json', { id: '1234567890123456789' }, '{"id": 1234567890123456788}', 0],
     ['numeric', '42', 'so 41 + 1 = 42', 1],
     [{ type: 'numeric', tolerance: 1, relative: false }, 42, '43', 1],
     ['json', { a: 1, b: 2 }, '{"a": 1}', 0.5],
     [{ type: 'json', fields: { a: 3, b: 1 } }, { a: 1, b: 2 }, '{"a": 1}', 0.75],
   ])('%j: expected %j, given %j: %d', (request, expected, output, reward) => {
     expect(rewardOf(request, expected, output)).toBe(reward);
+  });
+});
+
+describe('a list of right answers', () => {
+  test.each<[unknown, unknown, string, number]>([
+    ['exact', ['4', 'four'], 'Four', 1],
+    ['exact', ['4', 'four'], '["4", "four"]', 1],
+    ['exact', ['4', 'four'], '5', 0],
+    ['exact', [], '[]', 1],
+    ['exact', [4, 5], '5', 1],
+    ['contains', ['Paris', 'Lutetia'], 'It is Lutetia.', 1],
+    ['contains', ['Paris', 'Lutetia'], 'It is Rome.', 0],
+    ['numeric', ['12,5', 13], 'so 13', 1],
+    ['numeric', ['12,5', 13], 'so 14', 0],
+    ['regex', ['^a$', '^b$'], 'b', 1],
+    [{ type: 'regex', pattern: 'x' }, ['a'], 'x', 1],
+    [
+      'json',
+      [
+        { a: 1, b: 1 },
+        { a: 2, b: 2 },
+      ],
+      '{"a": 2, "b": 1}',
+      0.5,
+    ],
+    ['json', [{ a: 1 }, { a: 2 }], '{"a": 2}', 1],
+    ['similarity', ['a b', 'c d'], 'c d', 1],
+  ])('%j: expected %j, given %j: %d', (request, expected, output, reward) => {
+    expect(rewardOf(request, expected, output)).toBe(reward);
+  });
+
+  test('the best score counts, whatever the order', () => {
+    const words = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(words, { minLength: 1, maxLength: 5 }), words, (answers, output) => {
+        const texts = answers.map((answer) => answer.join(' '));
+        const rewards = texts.map((text) => rewardOf('similarity', text, output.join(' ')));
+        expect(rewardOf('similarity', texts, output.join(' '))).toBe(Math.max(...rewards));
+        expect(rewardOf('similarity', texts.reverse(), output.join(' '))).toBe(Math.max(...rewards));
+      }),
+    );
+  });
+
+  test.each<[unknown, unknown]>([
+    ['numeric', []],
+    ['numeric', ['1', 'none']],
+    ['numeric', ['1', '2 or 3']],
+    ['contains', ['a', '']],
+    ['json', [{ a: 1 }, 'a']],
+    ['similarity', ['a', null]],
+    ['regex', ['a', '(']],
+  ])('%j: %j has an unusable item', (request, expected) => {
+    expect(expectedProblem(spec(request), expected)).not.toBeNull();
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isClose, lastNumber, parseNumbers, type ReadNumber } from '../../../src/core/verify/numbers.js';
+import { isClose, lastNumber, parseNumbers, soleNumber, type ReadNumber } from '../../../src/core/verify/numbers.js';
 
 const valuesIn = (text: string) => parseNumbers(text).map(({ value }) => value);
 
@@ -13,9 +13,27 @@ describe('parseNumbers', () => {
     ['.5 and 0.25 and 7.', [0.5, 0.25, 7]],
     ['1,234,567.8', [1_234_567.8]],
     ["12'345 or 12\u00a0345 or 12\u202f345", [12_345, 12_345, 12_345]],
-    ['12,34 and 1,2345', [12, 34, 1, 2345]],
-    ['1234,567', [1234, 567]],
-    ['1,5', [1, 5]],
+    ['12,34 and 1,2345', [12.34, 1.2345]],
+    ['1234,567', [1234.567]],
+    ['1,5', [1.5]],
+    ['-12,5 % and −0,125', [-12.5, -0.125]],
+    ['1.234,56 and 9.999,56', [1_234.56, 9_999.56]],
+    ['1.234', [1.234]],
+    ['8.000.000 ₫', [8_000_000]],
+    ['9.990,00 €', [9_990]],
+    ['12,34,567 and 1,23,456.5', [1_234_567, 123_456.5]],
+    ['₹1,00,00,000', [10_000_000]],
+    ['3 291,00 € and 1\u2009400 Р and 6 300 300', [3_291, 1_400, 6_300_300]],
+    ["CHF 1'234.50", [1_234.5]],
+    ['$ 119,999', [119_999]],
+    ['-€ 5,5', [-5.5]],
+    ['1, 2', [1, 2]],
+    ['1,2,3', [1, 2, 3]],
+    ['[1,5]', [1, 5]],
+    ['50,- Kč', [50]],
+    ['0,123', [0.123]],
+    ['2024 100 200', [2024, 100, 200]],
+    ['1,5e3 and 1,5 × 10^3', [1_500, 1_500]],
     ['-3 and = −4 and +5 and (-6)', [-3, -4, 5, -6]],
     ['10-3', [10, 3]],
     ['(2)-3', [2, 3]],
@@ -105,6 +123,48 @@ describe('parseNumbers', () => {
     }
     expect(valuesIn(`8 A${'1'.repeat(500_000)} 7`)).toEqual([7]);
     expect(valuesIn(`8 A${'1'.repeat(90_000)} 7`)).toEqual([8, 7]);
+  });
+});
+
+describe('soleNumber', () => {
+  const value = (of: unknown) => {
+    const sole = soleNumber(of);
+    return 'number' in sole ? sole.number.value : null;
+  };
+  test.each<[unknown, number | null]>([
+    [5, 5],
+    ['12,5', 12.5],
+    ['1.234,56', 1_234.56],
+    ['1,23,456', 123_456],
+    ['$1,500', 1_500],
+    ['45 %', 45],
+    ['-3/4', -0.75],
+    ['#### 72', 72],
+    ['N/A 5', 5],
+    ['3.14 (approx., 2 decimals)', null],
+    ['5 or 6', null],
+    ['1 3/4', null],
+    ['1,2,3', null],
+    ['1,234,56', null],
+    ['1.2.3', null],
+    ['1.2.3 of 4', null],
+    ['2020-05-17', null],
+    ['5 million', null],
+    ['1e999', null],
+    ['none', null],
+    [null, null],
+    [['5'], null],
+  ])('%j: %j', (expected, number) => {
+    expect(value(expected)).toBe(number);
+  });
+
+  test.each(['en-US', 'de-DE', 'fr-FR', 'de-CH', 'hi-IN', 'pt-BR', 'sv-SE'])('reads amounts of %s', (locale) => {
+    const format = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+    fc.assert(
+      fc.property(fc.integer({ min: -1_000_000_000, max: 1_000_000_000 }), (cents) => {
+        expect(value(format.format(cents / 100))! + 0).toBe(cents / 100 + 0);
+      }),
+    );
   });
 });
 

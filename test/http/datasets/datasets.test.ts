@@ -14,6 +14,11 @@ beforeAll(async () => void (url = await http.listen()));
 const types = { json: 'application/json', jsonl: 'application/jsonl', csv: 'text/csv' };
 const upload = (type: keyof typeof types, text: string, headers = {}) =>
   http.call('POST', base, text, { 'content-type': types[type], ...headers });
+const uploadBytes = async (type: keyof typeof types, file: string | Buffer) => {
+  const headers = { authorization: `Bearer ${http.key}`, 'content-type': types[type] };
+  const answer = await http.app.inject({ method: 'POST', url: base, headers, payload: Buffer.from(file) });
+  return { status: answer.statusCode, body: answer.json() };
+};
 const rowsOf = async (id: string, query = '') => (await http.call('GET', `${base}/${id}/rows?${query}`)).body;
 
 const rows = [
@@ -52,6 +57,52 @@ test('the same rows are the same data set, whatever the format; others are not',
   expect(other.status).toBe(201);
   expect(other.headers['location']).toBe(`${base}/${other.body.dataset_id}`);
   expect(other.body.dataset_id).not.toBe(ids[0]!.body.dataset_id);
+});
+
+describe('files as people have them', () => {
+  const utf16 = (text: string, littleEndian = true) => {
+    const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+    return littleEndian ? bytes : bytes.swap16();
+  };
+  test.each<[string, keyof typeof types, string | Buffer]>([
+    ['UTF-8 with a byte order mark', 'csv', `\ufeff${files.csv}`],
+    ['UTF-16 LE', 'csv', utf16(files.csv)],
+    ['UTF-16 BE', 'jsonl', utf16(files.jsonl, false)],
+    ['UTF-16 LE as JSON', 'json', utf16(files.json)],
+    ['semicolons', 'csv', files.csv.replace('text,', 'text;').replace('?,', '?;').replaceAll(',cash', ';cash')],
+    ['tabs', 'csv', files.csv.replace('text,', 'text\t').replace('?,', '?\t').replaceAll(',cash', '\tcash')],
+    ['JSON lines in a .json', 'json', files.jsonl],
+    ['line breaks of Windows', 'jsonl', files.jsonl.replaceAll('\n', '\r\n')],
+  ])('%s are the same rows', async (_, type, text) => {
+    const { body } = await uploadBytes(type, text);
+    expect(body.dataset_id).toBe((await upload('jsonl', files.jsonl)).body.dataset_id);
+  });
+
+  test('a quote within a value is kept', async () => {
+    const { body } = await upload('csv', 'size,label\n5" pipe,a\n"6"" pipe",b\n');
+    expect((await rowsOf(body.dataset_id)).data.map(({ data }: { data: object }) => data)).toEqual([
+      { size: '5" pipe', label: 'a' },
+      { size: '6" pipe', label: 'b' },
+    ]);
+  });
+
+  test.each<[string, keyof typeof types, string | Buffer, string]>([
+    ['Windows-1252', 'csv', Buffer.from('text,label\na,b\ncaf\xe9,c\n', 'latin1'), '/line 3'],
+    ['UTF-16 without a mark', 'csv', Buffer.from('text,label\na,b\n', 'utf16le'), ''],
+    ['a column without a name', 'csv', ',text\n0,a\n1,b\n', '/line 1'],
+    ['a long whole number', 'jsonl', '{"id":1}\n{"id":1234567890123456789}\n', '/line 2'],
+    ['a long decimal', 'json', '[{"id":3.14159265358979323846}]', '/line 1'],
+  ])('%s is refused once, by its line', async (_, type, text, pointer) => {
+    const { status, body } = await uploadBytes(type, text);
+    expect([status, body.code]).toEqual([422, 'invalid_rows']);
+    expect(body.errors).toEqual([{ pointer, message: expect.any(String) }]);
+  });
+
+  test('a long whole number in a request is refused by its field', async () => {
+    const request = '{"app_id":"a","dataset":{"rows":[{"input":"a","expected":1234567890123456789}]},"scorer":"exact"}';
+    const { status, body } = await http.call('POST', '/api/v1/offline/jobs', request);
+    expect([status, body.errors[0].pointer]).toEqual([422, '/dataset/rows/0/expected']);
+  });
 });
 
 test('empty values count as absent; columns may lack in rows', async () => {
@@ -101,7 +152,7 @@ describe('a faulty file', () => {
       ['a list that is cut', 'json', '[{"a":1},{"a"', [['', /middle/]]],
       ['text after the list', 'json', '[{"a":1}] x', [['', /after/]]],
       ['a row without columns', 'jsonl', '{}', [['/line 1', /column/]]],
-      ['a blank name', 'csv', 'a, \n1,2\n', [['/line 2', /blank/]]],
+      ['a blank name', 'csv', 'a, \n1,2\n', [['/line 1', /place 2/]]],
       ['a name twice', 'csv', 'a,b,a\n1,2,3\n', [['/line 1', /"a"/]]],
       ['a value too many', 'csv', 'a,b\n1,2\n1,2,3\n', [['/line 3', /3 values/]]],
       ['an open quote', 'csv', 'a,b\n1,"2\n', [['/line 2', /CSV/]]],

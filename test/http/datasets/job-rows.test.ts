@@ -52,6 +52,43 @@ describe('a session on a data set', () => {
     expect([body.split.evaluation.length, body.split.heldout.length]).toEqual([6, 6]);
   });
 
+  test.each(['uploaded', 'inline'])('uses the first of equal rows, and warns (%s)', async (form) => {
+    const repeated = [...rows.slice(0, 20), ...rows.slice(0, 20), { ...rows[0]!, label: 'other' }];
+    const named = { input: 'text', expected: 'label' };
+    const given = form === 'inline' ? { rows: repeated } : { dataset_id: await upload(repeated) };
+    const { body } = await createSession({ dataset: { ...named, ...given } });
+    const { train, evaluation, heldout } = body.split as Record<string, number[]>;
+    expect([...train!, ...evaluation!, ...heldout!].sort((a, b) => a - b)).toEqual([...Array(20).keys(), 40]);
+    expect([train!, evaluation!].some((part) => part.includes(0) && part.includes(40))).toBe(true);
+    const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
+    expect(state.body.warnings).toHaveLength(2);
+  });
+
+  test.each<[string, (n: number) => object]>([
+    ['openai/evals', (n: number) => ({ input: [{ role: 'user', content: `${n}` }], ideal: ['4', 'four'] })],
+    [
+      'fine-tuning',
+      (n: number) => ({
+        messages: [
+          { role: 'user', content: `${n}` },
+          { role: 'assistant', content: '4' },
+        ],
+      }),
+    ],
+  ])('takes rows in the form of %s', async (_, form) => {
+    const given = { rows: [...Array(10).keys()].map(form) };
+    expect((await createSession({ dataset: given })).status).toBe(201);
+    const missing = { rows: [{ messages: [{ role: 'user', content: 'a' }] }] };
+    expect((await createEvaluation({ dataset: missing, candidate: prompt('Answer.') })).status).toBe(422);
+  });
+
+  test('warns of rows without an input', async () => {
+    const given = [...rows.slice(0, 20), { label: 'a', size: 1 }];
+    const { body } = await createSession({ dataset: { ...dataset, rows: given } });
+    const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
+    expect(state.body.warnings).toEqual([expect.stringContaining('"text"')]);
+  });
+
   test('keeps the seeds that the request names', async () => {
     const given = { train_seeds: '0-9', evaluation: { seeds: [11, 10], heldout_seeds: [39] } };
     const { body } = await createSession({ gepa: { ...gepa, ...given } });

@@ -97,6 +97,8 @@ describe('the forms of a reward', () => {
         status: 'running',
         reward: value,
         counted: true,
+        // No call had these ids.
+        warning: 'rollout_id' in body || 'correlation_id' in body ? expect.any(String) : null,
         rollout_id: (body as { rollout_id?: string }).rollout_id ?? null,
       },
     ]);
@@ -175,7 +177,7 @@ describe('a rollout that waits for its reward', () => {
     const { jobId, id } = await sessionWithRollout('awaiting_reward');
     const reward_info = { outcome_reward: 0.5, details: { feedback: 'say please' } };
     const answer = await report(jobId, { reward_info, [field]: id });
-    expect([answer.status, answer.body.rollout_id]).toEqual([200, id]);
+    expect([answer.status, answer.body.rollout_id, answer.body.warning]).toEqual([200, id, null]);
     expect(await rollout(id)).toMatchObject({ status: 'succeeded', reward: 0.5, feedback: 'say please' });
     expect(await eventTypes(jobId)).toEqual(['reward_received', 'rollout_completed']);
     expect((await report(jobId, { reward: 0.5, rollout_id: id })).status).toBe(200);

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, List, Mapping, Optional, Sequence
+import random
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from .._progress import Progress
 from .._settings import is_loopback
@@ -25,15 +26,15 @@ def search(
 ) -> Session:
     """Runs a session to its end; seeds are the train tasks, then those of the validation.
 
-    Without a validation set the train set takes its place, as in gepa and DSPy.
+    Without a validation set the train set takes its place, as in gepa and DSPy; above the limits
+    of a session a part of it is held back. What is above the limits is sampled, always the same.
     """
     if not is_loopback(client.url):
         raise ConfigurationError(f"the service at {client.url} cannot call a container of this machine")
     if not train:
         raise ConfigurationError("trainset: is empty")
     count = len(train)
-    train_seeds = list(range(count))
-    evaluation = train_seeds if validation is None else list(range(count, count + len(validation)))
+    train_seeds, evaluation = _split(count, None if validation is None else len(validation), shown)
     if not evaluation:
         raise ConfigurationError("valset: is empty; leave it out to evaluate on the trainset")
     with container.start() as running:
@@ -61,6 +62,31 @@ def search(
                 session.cancel()
             raise
     return session
+
+
+_MOST_TRAIN, _MOST_EVALUATION = 10_000, 1_000
+
+
+def _split(train: int, validation: Optional[int], shown: Progress) -> Tuple[List[int], List[int]]:
+    """The seeds that train, and those that evaluate, within the limits of a session."""
+    draw = random.Random(0)
+    seeds = list(range(train))
+    if validation is not None:
+        evaluation = list(range(train, train + validation))
+    elif train <= _MOST_EVALUATION:
+        return seeds, seeds
+    else:
+        evaluation = sorted(draw.sample(seeds, min(_MOST_EVALUATION, train * 2 // 5)))
+        held = set(evaluation)
+        seeds = [seed for seed in seeds if seed not in held]
+        shown.note(f"valset: {len(evaluation)} of the {train} tasks of the trainset are held back for evaluation")
+    if len(evaluation) > _MOST_EVALUATION:
+        shown.note(f"valset: a sample of {_MOST_EVALUATION} of its {len(evaluation)} tasks evaluates")
+        evaluation = sorted(draw.sample(evaluation, _MOST_EVALUATION))
+    if len(seeds) > _MOST_TRAIN:
+        shown.note(f"trainset: a sample of {_MOST_TRAIN} of its {len(seeds)} tasks trains")
+        seeds = sorted(draw.sample(seeds, _MOST_TRAIN))
+    return seeds, evaluation
 
 
 def best_candidate(session: Session, components: Components) -> dict[str, str]:

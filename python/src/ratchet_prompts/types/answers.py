@@ -195,6 +195,7 @@ class RewardAnswer(TypedDict):
     status: str
     reward: Optional[float]
     counted: bool
+    warning: Optional[str]
 
 
 class Column(TypedDict):

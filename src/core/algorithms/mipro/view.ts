@@ -1,4 +1,4 @@
-import { comparePaired, compareUnpaired } from '../../math/statistics.js';
+import { testPaired, compareUnpaired } from '../../math/statistics.js';
 import { testsOf } from '../../search/acceptance-tests.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { evaluationMeans } from '../../search/evaluation.js';
@@ -13,7 +13,7 @@ import type { MiproState } from './state.js';
 export function viewMipro(state: MiproState): SearchView {
   const { best, config, phase, traffic } = state;
   const isPaired = traffic === 'paired' || best?.candidate === 0;
-  const compare = isPaired ? comparePaired : compareUnpaired;
+  const compare = isPaired ? testPaired : compareUnpaired;
   const meansOf = (candidate: number) => evaluationMeans(state, candidate, state.evaluatedAt[candidate]);
   return searchView(state, {
     // Without a number of trials it is a guess.

@@ -341,7 +341,8 @@ describe('the verdict', () => {
   });
 
   test('is worse for a significantly worse winner', () => {
-    const { state } = drive(config({ generations: 1, heldoutSeeds }), {
+    const six = [100, 101, 102, 103, 104, 105];
+    const { state } = drive(config({ generations: 1, heldoutSeeds: six }), {
       rollout: (request) => (request.seed < 100 ? gaining(request) : request.candidate === 0 ? 0.9 : 0.1),
       propose: proposed,
     });

@@ -1,0 +1,34 @@
+"""The seeds of a search by an adapter, within the limits of a session."""
+
+import pytest
+
+from ratchet_prompts.adapters._search import _split
+
+
+class Notes:
+    def __init__(self):
+        self.lines = []
+
+    def note(self, line):
+        self.lines.append(line)
+
+
+@pytest.mark.parametrize(
+    ("train", "validation", "sizes", "notes"),
+    [
+        (5, None, (5, 5), 0),
+        (1_000, None, (1_000, 1_000), 0),
+        (1_500, None, (900, 600), 1),
+        (5_000, None, (4_000, 1_000), 1),
+        (12_000, None, (10_000, 1_000), 2),
+        (1_500, 20, (1_500, 20), 0),
+        (20, 1_500, (20, 1_000), 1),
+    ],
+)
+def test_seeds_stay_within_the_limits(train, validation, sizes, notes):
+    shown = Notes()
+    seeds, evaluation = _split(train, validation, shown)
+    assert (len(seeds), len(evaluation), len(shown.lines)) == (*sizes, notes)
+    assert (seeds, evaluation) == _split(train, validation, Notes())
+    if seeds != evaluation:
+        assert not set(seeds) & set(evaluation)

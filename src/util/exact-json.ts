@@ -1,0 +1,79 @@
+/**
+ * Numbers of a JSON text that a double would change. A whole number written in digits must be a
+ * double; any other may have the digits that a language prints for its double (at most 17).
+ */
+import { endOfString } from './json.js';
+
+/** A number of a text that a double would change. */
+export interface InexactNumber {
+  at: number;
+  literal: string;
+}
+
+const [quote, zero, nine] = [34, 48, 57];
+const doubleDigits = 17;
+
+export function* inexactNumbers(text: string): Generator<InexactNumber> {
+  // Most texts have no long number.
+  if (!/\d[\d.]{15}/.test(text)) return;
+  const token = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code >= zero && code <= nine) {
+      token.lastIndex = text[at - 1] === '-' ? at - 1 : at;
+      const literal = token.exec(text)![0];
+      if (!isExact(literal)) yield { at: token.lastIndex - literal.length, literal };
+      at = token.lastIndex - 1;
+    }
+  }
+}
+
+function isExact(literal: string): boolean {
+  const digits = significant(literal);
+  const value = Number(literal);
+  if (digits.length < doubleDigits - 1 || !Number.isFinite(value)) return true;
+  if (/^-?\d+$/.test(literal)) return BigInt(literal) === BigInt(value);
+  const written = [String(value), ...(digits.length <= doubleDigits ? [value.toPrecision(digits.length)] : [])];
+  return written.some((text) => significant(text) === digits);
+}
+
+/** The digits from the first to the last that is not 0. */
+function significant(literal: string): string {
+  const [mantissa] = literal.toLowerCase().split('e');
+  return mantissa!.replaceAll(/[^\d]/g, '').replace(/^0+/, '').replace(/0+$/, '');
+}
+
+/** The path of a number within the JSON text. */
+export function pathOfNumber(text: string, { at, literal }: InexactNumber): string[] {
+  const marker = `number at ${at} `.padEnd(64, '#');
+  const marked: unknown = JSON.parse(`${text.slice(0, at)}${JSON.stringify(marker)}${text.slice(at + literal.length)}`);
+  return findPath(marked, marker) ?? [];
+}
+
+function findPath(value: unknown, marker: string): string[] | null {
+  if (value === marker) return [];
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, inner] of Object.entries(value)) {
+    const path = findPath(inner, marker);
+    if (path) return [name, ...path];
+  }
+  return null;
+}
+
+/** The text with whole numbers that a double would change as texts. */
+export function quoteLongIntegers(text: string): string {
+  let [quoted, end] = ['', 0];
+  for (const { at, literal } of inexactNumbers(text)) {
+    if (/[.e]/i.test(literal)) continue;
+    quoted += `${text.slice(end, at)}"${literal}"`;
+    end = at + literal.length;
+  }
+  return quoted + text.slice(end);
+}
+
+/** The refusal of such a number, as a predicate. */
+export function inexactProblem({ literal }: InexactNumber): string {
+  const shown = literal.length > 40 ? `${literal.slice(0, 40)}…` : literal;
+  return `is ${shown}, which has more digits than a number keeps; write it as a string: "${shown}"`;
+}
