@@ -7,7 +7,7 @@
  * - Otherwise: both values unchanged.
  */
 import { isObject } from '../../util/json.js';
-import { extractJson } from './text.js';
+import { readJson } from '../answers/json.js';
 
 /** An object's only field, else `answer`, else `output`; other values unchanged. */
 export function unwrapAnswer(value: unknown): unknown {
@@ -25,6 +25,6 @@ export function comparableParts(gold: unknown, output: unknown): { gold: unknown
 
 /** The object of a JSON text; other values unchanged. */
 export function parseIfObject(value: unknown): unknown {
-  const read = typeof value === 'string' ? extractJson(value) : null;
-  return read && isObject(read.value) ? read.value : value;
+  const read = typeof value === 'string' ? readJson(value, isObject) : null;
+  return read ? read.value : value;
 }

@@ -1,5 +1,6 @@
 /** Equality of a gold output and an output. */
-import { asText, canonical, extractJson, normalize } from './text.js';
+import { readJson } from '../answers/json.js';
+import { asText, canonical, normalize } from './text.js';
 
 /**
  * Two texts: equal once normalized. Two other values: equal canonical JSON with their texts
@@ -12,7 +13,7 @@ export function areEqual(gold: unknown, output: unknown, caseSensitive: boolean)
   if ((typeof gold === 'string') !== (typeof output === 'string')) {
     if (normalized(asText(gold)) === normalized(asText(output))) return true;
     const [text, value] = typeof gold === 'string' ? [gold, output] : [output as string, gold];
-    const read = extractJson(text);
+    const read = readJson(text, (found) => Array.isArray(found) === Array.isArray(value));
     return read !== null && canonical(read.value, normalized) === canonical(value, normalized);
   }
   return canonical(gold, normalized) === canonical(output, normalized);
