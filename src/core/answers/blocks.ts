@@ -97,7 +97,7 @@ function closingOf(lines: readonly Line[], at: number): number | null {
   return null;
 }
 
-/** Whether a fence opens an inner block: it is announced, and two more fences of its kind follow. */
+/** Whether a fence opens an inner block: it is announced, and two more fences follow. */
 function opensInner(lines: readonly Line[], at: number): boolean {
   if (!isAnnounced(lines, at)) return false;
   const next = nextFence(lines, at);

@@ -38,7 +38,7 @@ export function emptyReason({ text, thoughts, finishReason, refusal }: EndedAnsw
 
 const maxShown = 500;
 
-/** What ended the answer, as a predicate of the model, and what to do; `limit`: tokens, if known. */
+/** What ended the answer, as a predicate of the model; `limit`: tokens, if known. */
 export function describeEmpty(reason: EmptyReason, { thoughts, refusal }: EndedAnswer, limit: number | null): string {
   switch (reason) {
     case 'length': {

@@ -1,8 +1,8 @@
 /**
- * Reads the text that a model wrote for a prompt. Invariants: thoughts, drafts, titles and wrappings
- * (fences, quotation marks, JSON, tags) that the parent does not have are no part of it; a wrapping
- * that cannot be taken off is refused in words for the second try; a text without a fence is taken
- * only where nothing but the text stands there.
+ * Reads the text that a model wrote for a prompt. Invariants: thoughts, drafts, titles and
+ * wrappings (fences, quotation marks, JSON, tags) that the parent does not have are no part of it;
+ * a wrapping that cannot be taken off is refused in words for the second try; a text without a
+ * fence is taken only where nothing but the text stands there.
  */
 import { isObject } from '../../util/json.js';
 import { blocksOf } from './blocks.js';

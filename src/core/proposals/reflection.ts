@@ -1,7 +1,7 @@
 /**
  * Reflective mutation (GEPA, arXiv 2507.19457, section 3.2 and the meta-prompt of its appendix).
  * Invariants: no example or instruction can end its own frame or pose as another part. A text
- * becomes a candidate only if it is whole (`core/answers`), its length is within the limit, it keeps all
+ * becomes a candidate only if it is whole, its length is within the limit, it keeps all
  * placeholders of its parent and differs from it.
  */
 import { isCut } from '../answers/ending.js';

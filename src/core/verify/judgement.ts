@@ -20,7 +20,7 @@ export interface JudgementContext {
 export type ParsedJudgement = { ok: true; verification: Verification } | { ok: false; reason: string };
 
 /**
- * Parses `{"criteria": [{"name", "reason", "score"}]}`, the last JSON object of the answer. The reward
+ * Parses `{"criteria": [{"name", "reason", "score"}]}`, the answer's last JSON object. The reward
  * is the weighted mean of the scores.
  */
 export function parseJudgement(answer: string, { criteria, finishReason }: JudgementContext): ParsedJudgement {

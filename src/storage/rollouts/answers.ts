@@ -87,7 +87,7 @@ export async function takeCachedAnswer(tx: Tx, scope: CacheScope, asked: AskedMo
   return found && (await readRecorded(tx, answerId(asked.ref)));
 }
 
-/** Records an answer as the model gave it before its use. Returns the first recorded one of racing runners. */
+/** Records an answer whole before its use. Returns the first recorded one of racing runners. */
 export async function recordAnswer(
   tx: Tx,
   asked: AskedModel,
