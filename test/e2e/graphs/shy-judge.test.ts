@@ -39,10 +39,10 @@ describe('a judge that cannot judge some outputs', () => {
       [id],
     );
     const unjudged = rows.flatMap(({ stage, seed }) => (stage === 'baseline' ? [seed] : []));
-    expect(unjudged).toHaveLength(2 * new Set(unjudged).size);
+    expect(unjudged).toHaveLength(3 * new Set(unjudged).size);
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.filter(({ reward }) => reward !== null)).toEqual([]);
-    // Three rollouts of each such task, with three questions each.
+    // Three rollouts of each such task, with two questions each.
     const judged = calls('judge').length - 2 * rows.length;
     const [scored] = await on.service.query<{ n: number }>(
       `select count(*) as n from rollouts where job_id = $1 and status = 'succeeded'`,
