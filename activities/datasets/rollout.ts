@@ -4,18 +4,20 @@ import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { valueAt } from '../../src/contracts/validation.js';
+import { describeEmpty, emptyReason, isCut, isFiltered, tokenLimit } from '../../src/core/answers/ending.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
 import { renderPrompt } from '../../src/core/prompts/demos.js';
 import { expectedOf, fillMessages, rowValues, type RowColumns } from '../../src/core/prompts/row-template.js';
 import { labelledScore } from '../../src/core/verify/agreement.js';
 import { asText } from '../../src/core/verify/text.js';
+import type { Verification } from '../../src/core/verify/verification.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import { readDatasetRow } from '../../src/storage/datasets/datasets.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { readAnswers } from '../../src/storage/rollouts/answers.js';
+import { readAnswers, type ModelText } from '../../src/storage/rollouts/answers.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { cutToBytes } from '../../src/util/text.js';
 import { isCostSpent, messageOf } from '../errors.js';
@@ -77,7 +79,8 @@ export async function runRow(
     const toScore = scoredRow(row, rows);
     const scored = await scoreOutput(rollout, rows.scorer, toScore, answer.text, signal);
     if (!scored.ok) return { kind: 'failed', ...cut(scored), connect: false };
-    const { reward, feedback, criteria, details: own } = scored.verification;
+    const { reward, criteria, details: own } = scored.verification;
+    const feedback = withEnding(scored.verification, policy, answer);
     const { expected } = toScore;
     const agreement = rows.labels ? labelledScore(rows.scorer, expected, answer.text, scored.verification) : null;
     const details = {
@@ -102,6 +105,17 @@ export async function runRow(
     }
     throw error;
   }
+}
+
+/** The feedback, and why there is no answer or not all of it. */
+function withEnding({ reward, feedback }: Verification, { params }: PolicySpec, answer: ModelText): string {
+  const limit = tokenLimit(params);
+  const reason = emptyReason(answer);
+  if (reason !== null) return `There is no output: the model ${describeEmpty(reason, answer, limit)}.\n${feedback}`;
+  if (reward === 1) return feedback;
+  if (isFiltered(answer.finishReason)) return `The output was cut off by the provider's content filter.\n${feedback}`;
+  const most = limit === null ? 'tokens' : `${limit} tokens`;
+  return isCut(answer.finishReason) ? `The output was cut off at the limit of ${most}.\n${feedback}` : feedback;
 }
 
 function scoredRow(row: Record<string, unknown>, columns: RowColumns): ScoredRow {

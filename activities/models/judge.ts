@@ -5,8 +5,8 @@ import { parseJudgement } from '../../src/core/verify/judgement.js';
 import type { Verification } from '../../src/core/verify/verification.js';
 import { askModel, type ModelRollout } from './ask-model.js';
 
-/** The judge is asked this often for a readable answer. */
-const maxTries = 3;
+/** The judge is asked this often for a readable answer: again once, with the complaint. */
+const maxTries = 2;
 const timeoutMs = 120_000;
 
 /** The result of scoring an output; `infrastructure`: not the candidate's fault. */

@@ -1,3 +1,4 @@
+import { splitThoughts } from '../../src/core/answers/thoughts.js';
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
 import { proposalTries } from '../../src/core/proposals/limits.js';
 import { buildDescription, maxDescription } from '../../src/core/proposals/reflection.js';
@@ -47,7 +48,7 @@ export async function readDescription(tx: Tx, job: JobRef): Promise<string | nul
 }
 
 function readText({ text }: { text: string }) {
-  const description = text.replaceAll('\0', '').trim().slice(0, maxDescription);
+  const description = splitThoughts(text).answer.replaceAll('\0', '').trim().slice(0, maxDescription);
   return description === ''
     ? { ok: false as const, reason: 'the answer is empty' }
     : { ok: true as const, text: description };

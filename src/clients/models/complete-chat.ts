@@ -6,7 +6,7 @@ import { keySetting, usageMustBeAsked, type ModelClient } from './providers.js';
 import { readStream, StreamedError } from './streamed-text.js';
 import { cutErrorText, field, hideKeys, parseBounded } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
-import { cutToBytes, textOfContent } from '../../util/text.js';
+import { cutToBytes, refusalOfMessage, textOfContent, thoughtsOfMessage } from '../../util/text.js';
 import { tracedChat } from './traced-call.js';
 
 /** Reserves the cost of each try of a call. */
@@ -49,6 +49,9 @@ export type ChatResult =
   | ({
       ok: true;
       text: string;
+      /** Beside the text; null: none. */
+      thoughts: string | null;
+      refusal: string | null;
       finishReason: string | null;
       responseModel: string | null;
       latencyMs: number;
@@ -221,6 +224,8 @@ function read(
   return {
     ok: true,
     text: textOfContent(message['content']),
+    thoughts: thoughtsOfMessage(message),
+    refusal: refusalOfMessage(message),
     finishReason,
     responseModel: typeof answered === 'string' ? answered : null,
     latencyMs,

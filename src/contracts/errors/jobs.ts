@@ -13,7 +13,7 @@ export const jobCodes = {
     status: [],
     at: ['error_details', 'error_code'],
     retry: false,
-    meaning: 'A judge gave three unreadable answers; (job) no output of the baseline could be scored',
+    meaning: 'A judge gave two unreadable answers; (job) no output of the baseline could be scored',
     remedy: 'Mend what the message quotes: the scorer, or the judge by another model or simpler criteria',
   },
   initial_prompt_needed: {

@@ -1,9 +1,11 @@
 /**
  * Reflective mutation (GEPA, arXiv 2507.19457, section 3.2 and the meta-prompt of its appendix).
  * Invariants: no example or instruction can end its own frame or pose as another part. A text
- * becomes a candidate only if its fence is closed, its length is within the limit, it keeps all
+ * becomes a candidate only if it is whole, its length is within the limit, it keeps all
  * placeholders of its parent, adds none (`placeholders.ts`), and differs from it.
  */
+import { isCut } from '../answers/ending.js';
+import { readPromptText } from '../answers/prompt-text.js';
 import type { Message } from '../jobs/spec.js';
 import { fenceText, quoteText } from '../prompts/quote.js';
 import { cutAfter } from '../../util/text.js';
@@ -150,12 +152,12 @@ export type ParsedProposal = { ok: true; text: string } | { ok: false; reason: s
 export function parseProposal(answer: string, rules: ProposalRules): ParsedProposal {
   const { parent, maxChars, finishReason } = rules;
   const { problemOf = (text: string) => placeholderProblem(text, parent, null) } = rules;
-  if (finishReason === 'length') {
+  if (isCut(finishReason)) {
     return refuse('the answer was cut off (finish_reason "length"): allow the proposer more tokens');
   }
-  const fenced = readFence(answer);
-  if (!fenced.ok) return fenced;
-  const text = fenced.text.trim();
+  const read = readPromptText(answer, parent);
+  if (!read.ok) return read;
+  const text = read.text.trim();
   if (text === '') return refuse('the new instruction is empty');
   if (text.includes('\0')) return refuse('the new instruction contains a NUL character');
   if (text.length > maxChars) {
@@ -175,35 +177,4 @@ export function requireShorter(parsed: ParsedProposal, parent: string): ParsedPr
 
 function refuse(reason: string): ParsedProposal {
   return { ok: false, reason };
-}
-
-/** From the first fence to the last; fences between the two belong to the text and must pair. */
-function readFence(answer: string): ParsedProposal {
-  const lines = answer.split(/\r?\n/);
-  const opening = lines.findIndex((line) => /^\s*`{3,}/.test(line));
-  if (opening < 0) return readInlineFence(answer);
-  const closing = lines.findLastIndex((line, at) => at > opening && /^\s*`{3,}\s*$/.test(line));
-  if (closing < 0) return lines[opening]!.trim().length > 3 ? readInlineFence(answer) : unclosed();
-  const length = runAt(lines[opening]!);
-  const inside = lines.slice(opening + 1, closing);
-  if (runAt(lines[closing]!) < length) return unclosed();
-  const nested = inside.filter((line) => /^\s*`{3,}/.test(line) && runAt(line) >= length).length;
-  if (nested % 2 === 1) return unclosed();
-  const head = lines[opening]!.replace(/^\s*`+/, '');
-  return { ok: true, text: (/^[\w-]*\s*$/.test(head) ? inside : [head, ...inside]).join('\n') };
-}
-
-function readInlineFence(answer: string): ParsedProposal {
-  const first = answer.indexOf('```');
-  const last = answer.lastIndexOf('```');
-  if (first < 0) return refuse('the answer has no ``` fence around the new instruction');
-  return last >= first + 3 ? { ok: true, text: answer.slice(first + 3, last) } : unclosed();
-}
-
-function unclosed(): ParsedProposal {
-  return refuse('the ``` fence around the new instruction is not closed: the answer may have been cut off');
-}
-
-function runAt(line: string): number {
-  return /`+/.exec(line)?.[0].length ?? 0;
 }

@@ -8,7 +8,7 @@
  */
 import { isObject } from '../../util/json.js';
 import { quoteLongIntegers } from '../../util/exact-json.js';
-import { extractJson } from './text.js';
+import { readJson } from '../answers/json.js';
 
 /** An object's only field, else `answer`, else `output`; other values unchanged. */
 export function unwrapAnswer(value: unknown): unknown {
@@ -26,6 +26,6 @@ export function comparableParts(gold: unknown, output: unknown): { gold: unknown
 
 /** The object of a JSON text; other values unchanged. */
 export function parseIfObject(value: unknown): unknown {
-  const read = typeof value === 'string' ? extractJson(quoteLongIntegers(value)) : null;
-  return read && isObject(read.value) ? read.value : value;
+  const read = typeof value === 'string' ? readJson(quoteLongIntegers(value), isObject) : null;
+  return read ? read.value : value;
 }

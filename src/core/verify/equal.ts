@@ -1,6 +1,7 @@
 /** Equality of a gold output and an output. */
 import { quoteLongIntegers } from '../../util/exact-json.js';
-import { asText, canonical, extractJson, normalize } from './text.js';
+import { readJson } from '../answers/json.js';
+import { asText, canonical, normalize } from './text.js';
 
 /**
  * Two texts: equal once normalized. Two other values: equal canonical JSON with their texts
@@ -13,7 +14,7 @@ export function areEqual(gold: unknown, output: unknown, caseSensitive: boolean)
   if ((typeof gold === 'string') !== (typeof output === 'string')) {
     if (normalized(asText(gold)) === normalized(asText(output))) return true;
     const [text, value] = typeof gold === 'string' ? [gold, output] : [output as string, gold];
-    const read = extractJson(quoteLongIntegers(text));
+    const read = readJson(quoteLongIntegers(text), (found) => Array.isArray(found) === Array.isArray(value));
     return read !== null && canonical(read.value, normalized) === canonical(value, normalized);
   }
   return canonical(gold, normalized) === canonical(output, normalized);

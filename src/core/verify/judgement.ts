@@ -1,7 +1,9 @@
 /** Parses a judge's answer, which must score each criterion once. */
+import { isCut } from '../answers/ending.js';
+import { readTolerantJson } from '../answers/json.js';
 import { criterionKey } from './rubric.js';
 import { isObject } from '../../util/json.js';
-import { extractJson, maxFeedback, show } from './text.js';
+import { maxFeedback, show } from './text.js';
 import { weightedMean, type Criterion, type CriterionScore, type Verification } from './verification.js';
 import { cutWithin, storableText } from '../../util/text.js';
 
@@ -18,15 +20,15 @@ export interface JudgementContext {
 export type ParsedJudgement = { ok: true; verification: Verification } | { ok: false; reason: string };
 
 /**
- * Parses `{"criteria": [{"name", "reason", "score"}]}`, alone or in one fenced block. The reward is
- * the weighted mean of the scores.
+ * Parses `{"criteria": [{"name", "reason", "score"}]}`, the answer's last JSON object. The reward
+ * is the weighted mean of the scores.
  */
 export function parseJudgement(answer: string, { criteria, finishReason }: JudgementContext): ParsedJudgement {
-  if (finishReason === 'length') {
+  if (isCut(finishReason)) {
     return refuse('the answer was cut off (finish_reason "length"): allow the judge more tokens');
   }
-  const read = extractJson(answer);
-  if (!read) return refuse(`the answer is no JSON, alone or in one fenced block: ${show(answer, 200)}`);
+  const read = readTolerantJson(answer, isObject);
+  if (!read) return refuse(`the answer has no JSON object: ${show(answer, 200)}`);
   const given = isObject(read.value) && Object.hasOwn(read.value, 'criteria') ? read.value['criteria'] : undefined;
   if (!Array.isArray(given)) return refuse('the answer has no list "criteria"');
 
@@ -39,9 +41,12 @@ export function parseJudgement(answer: string, { criteria, finishReason }: Judge
     const label = JSON.stringify(show(name, 100));
     if (!criterion) return refuse(`the answer judges by ${label}, which is none of the criteria`);
     if (scores.has(criterion)) return refuse(`the answer judges by ${label} twice`);
-    const { score, reason } = item;
+    const { reason } = item;
+    const score = numberOf(item['score']);
     if (typeof score !== 'number' || !(score >= 0 && score <= 1)) {
-      return refuse(`the score of ${label} is ${show(score, 100)}; it must be a number from 0 to 1`);
+      return refuse(
+        `the score of ${label} is ${show(item['score'], 100)}; it must be a number from 0 to 1, such as 0.7`,
+      );
     }
     if (typeof reason !== 'string' || reason.trim() === '') return refuse(`${label} has a score without a reason`);
     scores.set(criterion, {
@@ -66,6 +71,11 @@ function describe(scores: readonly CriterionScore[]): string {
   return worstFirst
     .map(({ name, score, reason }) => cutWithin(`- ${show(name, 100)}: ${score} of 1. ${reason}`, share))
     .join('\n');
+}
+
+/** A number, or its text: `"0.7"`. */
+function numberOf(score: unknown): unknown {
+  return typeof score === 'string' && /^\s*\d*\.?\d+\s*$/.test(score) ? Number(score) : score;
 }
 
 function refuse(reason: string): ParsedJudgement {

@@ -1,8 +1,9 @@
 /** Verification by a JSON schema and by the expected fields, field by field. */
 import type { ComparingScorer } from '../../contracts/scoring/scorer.js';
+import { readJson } from '../answers/json.js';
 import { areEqual } from './equal.js';
 import { describeFields, maxShown } from './fields.js';
-import { canonical, extractJson, show, type JsonObject } from './text.js';
+import { canonical, show, type JsonObject } from './text.js';
 import { weightedMean, type CriterionScore, type Verification } from './verification.js';
 import { compileSchema } from '../../util/json-schema.js';
 import { isObject } from '../../util/json.js';
@@ -20,7 +21,7 @@ export function scoreSchema(
   output: string,
 ): Verification {
   const compiled = compileSchema(schema);
-  const read = output.length <= compiled.checked ? extractJson(output) : null;
+  const read = output.length <= compiled.checked ? readJson(output) : null;
   const unread =
     read !== null
       ? []

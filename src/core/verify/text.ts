@@ -39,19 +39,6 @@ export function asText(value: unknown): string {
   return typeof value === 'string' ? value : canonical(value);
 }
 
-/** Parses JSON, alone or within one fenced block; null for no JSON or several blocks. */
-export function extractJson(text: string): { value: unknown } | null {
-  const parts = text.split(/^[ \t]*```[^\n`]*$/m);
-  const inside = parts.length === 1 ? text : parts.length === 3 ? parts[1]! : null;
-  if (inside === null) return null;
-  try {
-    return { value: JSON.parse(inside) as unknown };
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
 export function show(value: unknown, limit: number): string {
   if (value === undefined) return '(nothing)';
   const text = asText(value);

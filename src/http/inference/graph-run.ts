@@ -1,6 +1,7 @@
 import { sumOfCosts, type CallCost } from '../../clients/models/cost.js';
 import { completeChat, type CostReservation } from '../../clients/models/complete-chat.js';
 import type { ModelClient } from '../../clients/models/providers.js';
+import { splitThoughts } from '../../core/answers/thoughts.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { driveGraph, unusableAnswer, type ModelReply } from '../../core/graphs/run/drive.js';
 import { finalCall } from '../../core/graphs/run/final-call.js';
@@ -69,7 +70,7 @@ export async function runServed(
     });
     if (!reply.ok && reply.infrastructure) throw stepNotAnswered(call.step, policy.provider, reply);
     if (reply.ok && isFinal) finishReason = reply.finishReason ?? finishReason;
-    return reply;
+    return reply.ok ? { ...reply, text: splitThoughts(reply.text).answer } : reply;
   };
   try {
     const { run, fault } = await driveGraph(graph, request.input, ask);

@@ -1,3 +1,4 @@
+import { splitThoughts } from '../../core/answers/thoughts.js';
 import type { CacheScope } from '../../core/jobs/answer-cache.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { takeCached, type AskedCall } from './answer-cache.js';
@@ -5,11 +6,13 @@ import { recordCall } from './call-records.js';
 import { requestHash } from './request-hash.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
-import { storableText, textOfContent } from '../../util/text.js';
+import { refusalOfMessage, storableText, textOfContent, thoughtsOfMessage } from '../../util/text.js';
 
-/** A model's answer. */
+/** A model's answer: its text without thoughts, and the fields beside it, which may be null. */
 export interface ModelText {
   text: string;
+  thoughts: string | null;
+  refusal: string | null;
   finishReason: string | null;
 }
 
@@ -37,7 +40,7 @@ export function answerStep(id: string, rolloutId: string): string | null {
 
 /** As the service or the proxy recorded it. */
 interface Completion {
-  choices: { message: { content: unknown }; finish_reason?: unknown }[];
+  choices: { message: Record<string, unknown>; finish_reason?: unknown }[];
 }
 
 /** A rollout's recorded answers by id. */
@@ -52,7 +55,13 @@ export async function readAnswers(tx: Tx, jobId: string, rolloutId: string): Pro
 
 function toModelText({ choices }: Completion): ModelText {
   const { message, finish_reason: finish } = choices[0]!;
-  return { text: textOfContent(message.content), finishReason: typeof finish === 'string' ? finish : null };
+  const { answer, thoughts } = splitThoughts(textOfContent(message['content']));
+  return {
+    text: answer,
+    thoughts: thoughtsOfMessage(message) ?? thoughts,
+    refusal: refusalOfMessage(message),
+    finishReason: typeof finish === 'string' ? finish : null,
+  };
 }
 
 /** A call of the service, before its answer. `request`: as it is sent. */
@@ -78,7 +87,7 @@ export async function takeCachedAnswer(tx: Tx, scope: CacheScope, asked: AskedMo
   return found && (await readRecorded(tx, answerId(asked.ref)));
 }
 
-/** Records an answer before its use. Returns the first recorded one of racing runners. */
+/** Records an answer whole before its use. Returns the first recorded one of racing runners. */
 export async function recordAnswer(
   tx: Tx,
   asked: AskedModel,
@@ -91,16 +100,21 @@ export async function recordAnswer(
   },
 ): Promise<ModelText> {
   const { promptTokens, completionTokens, costUsd, costSource, latencyMs } = answer;
-  const text = storableText(answer.text);
   const finishReason = answer.finishReason === null ? null : storableText(answer.finishReason);
-  const message = { role: 'assistant', content: text };
+  const message = {
+    role: 'assistant',
+    content: storableText(answer.text),
+    ...(answer.thoughts !== null && { reasoning_content: storableText(answer.thoughts) }),
+    ...(answer.refusal !== null && { refusal: storableText(answer.refusal) }),
+  };
+  const response = { choices: [{ index: 0, message, finish_reason: finishReason }] };
   const isFirst = await recordCall(tx, {
     ...askedCall(asked),
-    response: { choices: [{ index: 0, message, finish_reason: finishReason }] },
+    response,
     httpStatus: 200,
     ...{ promptTokens, completionTokens, costUsd, costSource, latencyMs },
   });
-  return isFirst ? { text, finishReason } : readRecorded(tx, answerId(asked.ref));
+  return isFirst ? toModelText(response) : readRecorded(tx, answerId(asked.ref));
 }
 
 async function readRecorded(tx: Tx, id: string): Promise<ModelText> {

@@ -39,7 +39,10 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
   const recorded = new Map<string, ModelText>(
     Object.entries(answers).map(([name, text]) => {
       const [key, tries = '0'] = name.split('#') as [string, string?];
-      return [answerId({ rolloutId, key, tries: Number(tries) }), { text, finishReason: 'stop' }];
+      return [
+        answerId({ rolloutId, key, tries: Number(tries) }),
+        { text, thoughts: null, refusal: null, finishReason: 'stop' },
+      ];
     }),
   );
   const observer = { modelCall: () => undefined, retry: () => undefined };

@@ -123,11 +123,10 @@ describe('parseEdits', () => {
   });
 
   test.each<[string, string]>([
-    ['', 'the answer has no ``` fence around the edits'],
-    [JSON.stringify([remove]), 'the answer has no ``` fence around the edits'],
-    [fenced([remove]).replace(/\n```\n$/, ''), 'is not closed: the answer may have been cut off'],
-    [`${fenced([remove])}\n\`\`\`json\n[`, 'is not closed'],
-    [fenced('[{]'), 'the edits are not JSON: '],
+    ['', 'the answer has no complete JSON list of edits'],
+    [fenced([remove]).replace(/\n```\n$/, ''), 'no complete JSON list of edits: it may have been cut off'],
+    [`${fenced([remove])}\n\`\`\`json\n[`, 'no complete JSON list'],
+    [fenced('[{]'), 'no complete JSON list'],
     [fenced(remove), 'the edits are not a JSON list'],
     [fenced([]), 'there are 0 edits; 1 to 2 are wanted'],
     [fenced([remove, remove, remove]), 'there are 3 edits; 1 to 2 are wanted'],

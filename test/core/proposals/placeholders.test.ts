@@ -66,7 +66,13 @@ test('every text has the rules, and room to grow', () => {
 
 test('braces that are no input reach the model as they are', () => {
   const content = '${{ secrets.X }} {{"a": 1}} {{name}} {{ Question Text }} {{{input}}}';
-  const values = rowValues({ input: '{{name}}', 'Question Text': 'q' }, rowsOf('input', 'Question Text').placeholders);
+  const values = rowValues(
+    { input: '{{name}}', 'Question Text': 'q' },
+    {
+      ...rowsOf('input', 'Question Text'),
+      expected: null,
+    },
+  );
   expect(fillMessages([{ role: 'user', content }], values, 1_000)).toEqual([
     { role: 'user', content: '${{ secrets.X }} {{"a": 1}} {{name}} q {{{name}}}' },
   ]);

@@ -106,7 +106,7 @@ describe('parseProposal', () => {
     expect(reasonOf(fenced('Do {question}'), { finishReason: 'length' })).toMatch(/cut off/);
     expect(reasonOf('```\nDo {question} and')).toMatch(/not closed/);
     expect(reasonOf('```\nDo {question} so:\n```json\n{}\n```\nand then')).toMatch(/not closed/);
-    expect(reasonOf('Do {question}')).toMatch(/no ``` fence/);
+    expect(reasonOf('I would shorten it.')).toMatch(/no ``` fence/);
     expect(reasonOf('see ``` there')).toMatch(/not closed/);
     expect(reasonOf('')).toMatch(/no ``` fence/);
   });

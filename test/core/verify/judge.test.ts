@@ -133,12 +133,9 @@ describe('parseJudgement', () => {
     expect(reasonOf(good.slice(0, -1))).toMatch(/no JSON/);
     expect(reasonOf('I would give it a 0.9.')).toMatch(/no JSON.*I would give/);
     expect(reasonOf('')).toMatch(/no JSON.*empty text/);
-    expect(reasonOf(`The score is ${good}`)).toMatch(/no JSON/);
-    expect(reasonOf(`\`\`\`\n${good}\n\`\`\`\n\`\`\`\n${answer(['tone', 1], ['Accuracy', 1])}\n\`\`\``)).toMatch(
-      /no JSON/,
-    );
     expect(reasonOf(`\`\`\`\n${good}`)).toMatch(/no JSON/);
-    for (const other of ['null', '[]', '1', '{}', '{"criteria": {}}', '{"score": 1, "reason": "x"}']) {
+    for (const other of ['null', '[]', '1']) expect(reasonOf(other)).toMatch(/no JSON/);
+    for (const other of ['{}', '{"criteria": {}}', '{"score": 1, "reason": "x"}']) {
       expect(reasonOf(other)).toBe('the answer has no list "criteria"');
     }
     expect(reasonOf('{"criteria": [null]}')).toMatch(/has no name/);
@@ -153,7 +150,7 @@ describe('parseJudgement', () => {
     expect(reasonOf(answer(['constructor', 1]))).toMatch(/none of the criteria/);
   });
 
-  test.each([[-0.01], [1.01], ['0.5'], [null], [true], [[1]], ['NaN']])('rejects the score %j', (score) => {
+  test.each([[-0.01], [1.01], ['7/10'], [null], [true], [[1]], ['NaN']])('rejects the score %j', (score) => {
     expect(reasonOf(answer(['tone', 1], ['Accuracy', score]))).toMatch(/score of "Accuracy" is .*number from 0 to 1/);
   });
 

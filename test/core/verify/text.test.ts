@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { containsWhole } from '../../../src/core/verify/contains.js';
 import { areEqual } from '../../../src/core/verify/equal.js';
-import { canonical, extractJson, normalize, show } from '../../../src/core/verify/text.js';
+import { canonical, normalize, show } from '../../../src/core/verify/text.js';
 import { quoteText } from '../../../src/core/prompts/quote.js';
 import { cutWithin } from '../../../src/util/text.js';
 
@@ -191,22 +191,6 @@ describe('containsWhole', () => {
       looked.mockRestore();
     }
   });
-});
-
-describe('extractJson', () => {
-  test('parses JSON alone or in one fenced block', () => {
-    expect(extractJson(' {"a": 1} ')).toEqual({ value: { a: 1 } });
-    expect(extractJson('So:\r\n```json\r\n{"a": 1}\r\n```\r\nDone.')).toEqual({ value: { a: 1 } });
-    expect(extractJson('null')).toEqual({ value: null });
-    expect(extractJson(JSON.stringify({ a: '\n```\n' }))).toEqual({ value: { a: '\n```\n' } });
-  });
-
-  test.each(['', 'no', 'So: {"a": 1}', '{"a": 1', '```\n{"a": 1}', '```\n1\n```\n```\n2\n```', '{"a": NaN}'])(
-    'finds no JSON in %j',
-    (text) => {
-      expect(extractJson(text)).toBeNull();
-    },
-  );
 });
 
 describe('show, cut and quoteText', () => {

@@ -42,8 +42,8 @@ describe('a judge that cannot judge some outputs', () => {
     expect(unjudged).toHaveLength(3 * new Set(unjudged).size);
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.filter(({ reward }) => reward !== null)).toEqual([]);
-    // Three rollouts of each such task, with three questions each.
-    const judged = calls('judge').length - 3 * rows.length;
+    // Three rollouts of each such task, with two questions each.
+    const judged = calls('judge').length - 2 * rows.length;
     const [scored] = await on.service.query<{ n: number }>(
       `select count(*) as n from rollouts where job_id = $1 and status = 'succeeded'`,
       [id],

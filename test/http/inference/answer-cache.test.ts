@@ -210,7 +210,7 @@ test('a call of the service is taken twice under one id, and is whole for a cont
   const spent = { promptTokens: 9, completionTokens: 1, costUsd: 0.5, costSource: 'table', latencyMs: 1 };
   const org = <T>(work: (tx: Tx) => Promise<T>) => proxy.http.db.org('default', work);
   const [first, second] = [await session(null), await session('deterministic')];
-  const text = { text: 'for the service', finishReason: 'stop' };
+  const text = { text: 'for the service', thoughts: null, refusal: null, finishReason: 'stop' };
   await org((tx) => recordAnswer(tx, { ref: ref(first), ...call }, { ...text, ...spent }));
   const again = { ref: ref(second), ...call };
   for (let times = 0; times < 2; times += 1)

@@ -13,12 +13,17 @@ test('uses the recorded answer; the first of two stays', async () => {
     db.org('default', (tx) => {
       const ref = { ...job, ...of, candidateId: null, attempt: presence, presence };
       const usage = { promptTokens: 1, completionTokens: 1, costUsd: null, costSource: 'unknown', latencyMs: 1 };
+      const beside = { thoughts: 'hm', refusal: 'no' };
       const policy = { provider: 'local', model: 'm', params: {} };
       const request = { model: 'm', messages: [{ role: 'user', content: 'q' }] };
-      return recordAnswer(tx, { ref, purpose: 'rollout', policy, request }, { text, finishReason, ...usage });
+      return recordAnswer(
+        tx,
+        { ref, purpose: 'rollout', policy, request },
+        { text, finishReason, ...beside, ...usage },
+      );
     });
-  const first = { text: 'one\ufffd \ufffd', finishReason: 'st\ufffdp' };
-  expect(await record('one\0 \ud83d', 'st\0p', 1)).toEqual(first);
+  const first = { text: 'one\ufffd \ufffd', thoughts: 'hm', refusal: 'no', finishReason: 'st\ufffdp' };
+  expect(await record('<think>x</think>one\0 \ud83d', 'st\0p', 1)).toEqual(first);
   expect(await record('another', null, 2)).toEqual(first);
   const kept = await db.org('default', (tx) => readAnswers(tx, job.jobId, of.rolloutId));
   expect([...kept]).toEqual([[answerId(of), first]]);

@@ -3,6 +3,8 @@
  * example or of the graph can end its own section or pose as another.
  */
 import type { editsSchema } from '../../../contracts/graphs/graph.js';
+import { isCut } from '../../answers/ending.js';
+import { readTolerantJson } from '../../answers/json.js';
 import type { Message } from '../../jobs/spec.js';
 import { editFromJson } from '../json.js';
 import type { Edit } from './edits.js';
@@ -142,20 +144,15 @@ export type ParsedEdits = { ok: true; edits: Edit[] } | { ok: false; reason: str
 /** Parses the edits of an answer; does not check whether they can be applied. */
 export function parseEdits(answer: string, { finishReason, schema, maxEdits }: ParseEditsOptions): ParsedEdits {
   const refuse = (reason: string): ParsedEdits => ({ ok: false, reason });
-  if (finishReason === 'length')
+  if (isCut(finishReason))
     return refuse('the answer was cut off (finish_reason "length"): allow the proposer more tokens');
-  const fenced = lastFence(answer);
-  if (!fenced.ok) return refuse(fenced.reason);
-  if (fenced.text.includes('\\u0000')) return refuse('the edits contain a NUL character');
-  let value: unknown;
-  try {
-    value = JSON.parse(fenced.text);
-  } catch (error) {
-    return refuse(`the edits are not JSON: ${cutAfter((error as Error).message, 200)}`);
-  }
+  const read = readTolerantJson(answer, Array.isArray) ?? readTolerantJson(answer);
+  if (!read) return refuse('the answer has no complete JSON list of edits: it may have been cut off');
+  const { value } = read;
   if (!Array.isArray(value)) return refuse('the edits are not a JSON list');
   const sizeError = sizeProblem(value as Json);
   if (sizeError !== null) return refuse(`the list of edits ${sizeError}`);
+  if (JSON.stringify(value).includes('\\u0000')) return refuse('the edits contain a NUL character');
   if (value.length < 1 || value.length > maxEdits)
     return refuse(`there are ${value.length} edits; 1 to ${maxEdits} are wanted`);
   const parsed = schema.safeParse(value);
@@ -171,22 +168,4 @@ function pathText(path: readonly PropertyKey[]): string {
     (text, part) => text + (typeof part === 'number' ? `[${part}]` : `.${String(part)}`),
     'edits',
   );
-}
-
-/** The last fenced block. A line of JSON never begins with a fence. */
-function lastFence(answer: string): { ok: true; text: string } | { ok: false; reason: string } {
-  let inside: string[] | null = null;
-  let last: string | null = null;
-  for (const line of answer.split(/\r?\n/)) {
-    if (inside === null && /^\s*```[\w-]*\s*$/.test(line)) inside = [];
-    else if (inside !== null && /^\s*```\s*$/.test(line)) {
-      last = inside.join('\n');
-      inside = null;
-    } else inside?.push(line);
-  }
-  if (inside !== null)
-    return { ok: false, reason: 'the ``` fence around the edits is not closed: the answer may have been cut off' };
-  return last === null
-    ? { ok: false, reason: 'the answer has no ``` fence around the edits' }
-    : { ok: true, text: last };
 }

@@ -1,0 +1,279 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { blocksOf } from '../../../src/core/answers/blocks.js';
+import { emptyReason, isCut } from '../../../src/core/answers/ending.js';
+import { readJson, readTolerantJson } from '../../../src/core/answers/json.js';
+import { readPromptText } from '../../../src/core/answers/prompt-text.js';
+import { splitThoughts } from '../../../src/core/answers/thoughts.js';
+import { isObject } from '../../../src/util/json.js';
+
+const f = '```';
+const tags = ['think', 'thinking', 'reasoning', 'THINK', 'thought', 'seed:think'];
+const harmony = (thought: string, final: string) =>
+  `<|channel|>analysis<|message|>${thought}<|end|><|start|>assistant<|channel|>final<|message|>${final}<|return|>`;
+
+/** All ways in which a model's thoughts come before its answer. */
+const wrappings: readonly ((thought: string, final: string) => string)[] = [
+  ...tags.map((tag) => (thought: string, final: string) => `<${tag}>\n${thought}\n</${tag}>\n\n${final}`),
+  (thought, final) => `${thought}\n</think>\n\n${final}`,
+  (thought, final) => `${thought}\n</thinking>${final}`,
+  (thought, final) => `<think>${thought}</think><think></think>\n${final}`,
+  (thought, final) => `[THINK]${thought}[/THINK]${final}`,
+  (thought, final) => `◁think▷${thought}◁/think▷${final}`,
+  (thought, final) => `<|channel>thought\n${thought}<channel|>${final}`,
+  harmony,
+  (thought, final) => `<|start|>assistant${harmony(thought, final)}`,
+  (thought, final) => harmony(thought, final).replace('<|return|>', ''),
+];
+const thought = fc.constantFrom(
+  'It is fine.',
+  'Maybe {"a": 0}.',
+  `Maybe:\n${f}\nDRAFT\n${f}\nNo, shorter.`,
+  `Maybe:\n${f}json\n{"a": {"b": 1}}\n${f}`,
+  'I could say <think> here.',
+  'An unclosed draft: {"a": {"b": 1}, ',
+);
+const wrapping = fc.constantFrom(...wrappings);
+
+describe('splitThoughts', () => {
+  test('reads to the final text in all wrappings, and sets nothing more apart', () => {
+    const final = fc.constantFrom('4', 'A text.', '{"a": 1}', `${f}\nFinal.\n${f}`, 'a < b', 'The thinking is done.');
+    fc.assert(
+      fc.property(wrapping, thought, final, (wrap, thoughts, answer) => {
+        const split = splitThoughts(wrap(thoughts, answer));
+        expect(split.answer).toBe(answer);
+        expect(split.thoughts).not.toBeNull();
+        expect(splitThoughts(answer)).toEqual({ thoughts: null, answer });
+      }),
+    );
+  });
+
+  test.each([
+    ['', null, ''],
+    [' no thoughts ', null, ' no thoughts '],
+    ['<think>cut off among', '<think>cut off among', ''],
+    ['<|channel|>analysis<|message|>cut off', 'cut off', ''],
+    ['analysisWe add.assistantfinalfour', 'We add.', 'four'],
+    ['<think>a<think>b</think>c</think>d', '<think>a<think>b</think>c</think>', 'd'],
+    ['Write `</think>` behind your thoughts.', null, 'Write `</think>` behind your thoughts.'],
+    [
+      `${f}\nThink inside <think> tags, then </think>.\n${f}`,
+      null,
+      `${f}\nThink inside <think> tags, then </think>.\n${f}`,
+    ],
+    [`${f}\nClose with\n</think>\n${f}`, null, `${f}\nClose with\n</think>\n${f}`],
+    ['<thinker>x</thinker>', null, '<thinker>x</thinker>'],
+    ['The answer is <answer>4</answer>', null, 'The answer is <answer>4</answer>'],
+    ['<|channel|>commentary to=functions.x<|message|>{"a":1}<|call|>', '{"a":1}', ''],
+  ])('%j', (text, thoughts, answer) => {
+    expect(splitThoughts(text)).toEqual({ thoughts, answer });
+  });
+});
+
+describe('readJson', () => {
+  const jsonWraps: readonly ((json: string) => string)[] = [
+    (json) => json,
+    (json) => ` \n${json}\n`,
+    (json) => `${f}json\n${json}${f}`,
+    (json) => `${f}json\n${json}\n${f}`,
+    (json) => `${f}\r\n${json}\r\n${f}\r\nDone.`,
+    (json) => `${f}\`json\n${json}\n${f}\``,
+    (json) => `~~~json\n${json}\n~~~`,
+    (json) => `${f}json ${json} ${f}`,
+    (json) => `Here is my judgement:\n${json}`,
+    (json) => `Here it is:\n${f}JSON\n${json}\n${f}\nSee [docs] and [1].`,
+    (json) => `Result: ${json}. Note [1].`,
+    (json) => `${json}\n\nReferences: [1]`,
+    (json) => `First I thought {x: 2} or {"a": 0}, and now: ${json}`,
+    (json) => `${f}json\n{"a": 0}\n${f}\nNo:\n${f}json\n${json}\n${f}`,
+    (json) => `${f}json\n{"a": 0}\n${f}\nFinal answer: ${json}`,
+    (json) => `${f}bash\nls\n${f}\n${f}json\n${json}\n${f}`,
+  ];
+
+  test('reads the last whole value in its usual wrappings, after thoughts', () => {
+    const value = fc.dictionary(
+      fc.constantFrom('a', 'b c', '`', '{'),
+      fc.jsonValue({ maxDepth: 2 }).filter((inner) => !/<|\[THINK|◁/.test(JSON.stringify(inner))),
+      { minKeys: 1 },
+    );
+    fc.assert(
+      fc.property(
+        value,
+        fc.constantFrom(...jsonWraps),
+        fc.option(fc.tuple(wrapping, thought)),
+        (given, wrap, before) => {
+          const text = wrap(JSON.stringify(given));
+          const whole = before ? before[0](before[1], text) : text;
+          expect(readJson(whole, isObject)).toEqual({ value: JSON.parse(JSON.stringify(given)) as unknown });
+        },
+      ),
+    );
+  });
+
+  test.each([
+    '',
+    'no',
+    '{"a": 1',
+    `${f}\n{"a": 1`,
+    '{"a": NaN}',
+    'So: {"a": {"b": 1}, "c": ',
+    '{"a": {"b": 1}, "c": [',
+    '{"a": {"b": 1},}',
+    '<think>{"a": 1}',
+    '{"a": {"b": 1}, "c": NaN}',
+    '{"a": {"b": 1}, "t": "one\ntwo"}',
+  ])('finds no value in %j', (text) => {
+    expect(readJson(text)).toBeNull();
+  });
+
+  test('forgives for the service itself what JSON does not', () => {
+    expect(readTolerantJson('{"a": {"b": 1,},}')).toEqual({ value: { a: { b: 1 } } });
+    expect(readTolerantJson('Here: {"t": "one\ntwo, }"}')).toEqual({ value: { t: 'one\ntwo, }' } });
+    expect(readJson('The list is [1, 2].')).toEqual({ value: [1, 2] });
+    expect(readJson(`Two:\n${f}\n2\n${f}`)).toEqual({ value: 2 });
+    expect(readJson('null')).toEqual({ value: null });
+    expect(readJson(JSON.stringify({ a: `\n${f}\n` }))).toEqual({ value: { a: `\n${f}\n` } });
+  });
+});
+
+describe('readPromptText', () => {
+  const text = 'Answer {question} with a letter.';
+  const textOf = (answer: string, parent = 'Answer {question}.') => {
+    const read = readPromptText(answer, parent);
+    return read.ok ? read.text : null;
+  };
+  const finals: readonly string[] = [
+    `${f}\n${text}\n${f}`,
+    `${f}markdown\n${text}\n${f}\nThis is better.`,
+    `${f}\`\n${text}\n${f}\``,
+    `~~~\n${text}\n~~~`,
+    `${f}\n${text}${f}`,
+    `Here it is: ${f}\n${text}\n${f}`,
+    `So: ${f}${text}${f}.`,
+    text,
+    `Here's the new instruction for the assistant:\n\n${text}`,
+    `**New prompt:**\n${text}`,
+    `**New prompt**: ${text}`,
+    `# Improved Prompt\n\n${text}`,
+    `Sure! Here is the improved prompt:\n---\n${text}`,
+    `New instruction: ${text}`,
+    `"${text}"`,
+    `“${text}”`,
+    `<prompt>\n${text}\n</prompt>`,
+    JSON.stringify({ prompt: text }),
+    JSON.stringify({ extract_number: text }),
+    `${f}json\n${JSON.stringify({ instruction: text })}\n${f}`,
+    `${f}json\n${JSON.stringify({ reasoning: 'It lacked a rule.', new_instruction: text })}\n${f}`,
+    JSON.stringify([{ role: 'system', content: text }]),
+    `${f}json\n${JSON.stringify({ messages: [{ role: 'system', content: text }] })}\n${f}`,
+    `${f}\n# Improved Prompt\n\n${text}\n${f}`,
+    `${f}\nHere's the new instruction:\n"${text}"\n${f}`,
+    `${f}\`markdown\n${f}\n${text}\n${f}\n${f}\``,
+    `${f}\n${text}\n${f}\nUse it so:\n${f}python\nask(prompt)\n${f}`,
+  ];
+  const drafts = ['', `First attempt:\n${f}\nDRAFT one.\n${f}\nFinal version:\n`, `${f}\nDRAFT.\n${f}\nNo, shorter.\n`];
+
+  test('reads to the final text, after thoughts and drafts, in all wrappings', () => {
+    for (const final of finals) expect([final, textOf(final)]).toEqual([final, text]);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...finals),
+        fc.constantFrom(...drafts),
+        fc.option(fc.tuple(wrapping, thought)),
+        (final, draft, before) => {
+          fc.pre(draft === '' || /^(?:`{3}|~~~)/.test(final));
+          const answer = draft + final;
+          expect(textOf(before ? before[0](before[1], answer) : answer)).toBe(text);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    `Answer {question} so:\n${f}json\n{"a": 1}\n${f}\nand no more.`,
+    `Answer {question} so:\n${f}\n{"a": 1}\n${f}\nand no more.`,
+    `Use:\n${f}python\nf()\n${f}\nor\n${f}js\ng()\n${f}`,
+    'Question: {question}\nAnswer:',
+    'Say "yes" or "no" to {question}.',
+    'Think inside <think> and </think>, then answer {question}.',
+    '# Task\nAnswer {question}.\n\n## Rules\n- be brief',
+    'Answer {question} as {"answer": "…"}',
+  ])('keeps %j whole inside a block', (whole) => {
+    expect(textOf(`${f}\n${whole}\n${f}`)).toBe(whole);
+    expect(textOf(`<think>\n${f}\nDRAFT\n${f}\n</think>\n${f}\n${whole}\n${f}`)).toBe(whole);
+    expect(textOf(`${f}\`\`\n${whole}\n${f}\`\``)).toBe(whole);
+  });
+
+  test('keeps what the parent has', () => {
+    expect(textOf(`${f}\n"B"\n${f}`, '"A"')).toBe('"B"');
+    expect(textOf(`${f}\n{"rule": "B"}\n${f}`, '{"rule": "A"}')).toBe('{"rule": "B"}');
+    expect(textOf(`${f}\n# New instruction\nB\n${f}`, '# New instruction\nA')).toBe('# New instruction\nB');
+  });
+
+  test.each([
+    '',
+    'no idea',
+    "I'm sorry, but I can't help with that.",
+    'I think that the prompt should be shorter.',
+    'see ``` there',
+    `${f}\nDo it and`,
+    `${f}\nDRAFT\n${f}\nFinal version:\n${f}\nDo it and`,
+    '<think>Let me see.',
+    `${f}json\n${JSON.stringify([
+      { role: 'system', content: 'a' },
+      { role: 'user', content: 'b' },
+    ])}\n${f}`,
+    `${f}json\n{"rule_1": "a", "rule_2": "b"}\n${f}`,
+    `${f}\n{'prompt': 'a'}\n${f}`,
+    'The new instruction should be shorter and name the letters.',
+  ])('refuses %j', (answer) => {
+    expect(textOf(answer)).toBeNull();
+  });
+});
+
+test('blocks do not overlap, and end where they began at the earliest', () => {
+  const piece = fc.constantFrom(f, '\n', `${f}\``, 'text:', ' ', `${f}json\n`, '\r\n', '~~~');
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      const text = pieces.join('');
+      let at = 0;
+      for (const { start, end } of blocksOf(text)) {
+        expect(start).toBeGreaterThanOrEqual(at);
+        expect(end).toBeGreaterThanOrEqual(start);
+        at = end;
+      }
+      expect(at).toBeLessThanOrEqual(text.length);
+    }),
+  );
+});
+
+test('a hostile text takes time in proportion to its length', () => {
+  const texts = [
+    '```\n',
+    '{"a":',
+    '[[1',
+    '<think>',
+    '</think>',
+    '"',
+    'x:\n```\n',
+    '<think></think>',
+    '<|channel|>',
+    '{"a":1,}',
+  ];
+  for (const piece of texts) {
+    const text = piece.repeat(Math.ceil(200_000 / piece.length));
+    readTolerantJson(text);
+    readPromptText(text, '');
+  }
+});
+
+test('emptyReason names why there is no answer', () => {
+  const ended = { text: ' ', thoughts: null, finishReason: 'stop', refusal: null };
+  expect(emptyReason(ended)).toBeNull();
+  expect(emptyReason({ ...ended, text: 'x', finishReason: 'length' })).toBeNull();
+  expect(emptyReason({ ...ended, finishReason: 'MAX_TOKENS' })).toBe('length');
+  expect(emptyReason({ ...ended, finishReason: 'SAFETY' })).toBe('content_filter');
+  expect(emptyReason({ ...ended, refusal: 'I cannot.' })).toBe('refusal');
+  expect(emptyReason({ ...ended, thoughts: 'Hm.' })).toBe('thoughts');
+  expect(isCut(null)).toBe(false);
+});
