@@ -5,6 +5,7 @@ import { judgesOf, needsExpected, type ScorerSpec } from '../../contracts/scorin
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
 import { rowPlaceholders } from '../../core/prompts/row-template.js';
 import { expectedProblem } from '../../core/verify/compare.js';
+import { createTurns } from '../../util/turns.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
 import type { Rows } from './row-source.js';
@@ -113,8 +114,10 @@ export async function* unusableRows(
 ): AsyncGenerator<{ row: number; problem: string }> {
   if (expected === null || !needsExpected(scorer)) return;
   const rows = [...new Set(seeds)].sort((left, right) => left - right);
+  const turns = createTurns();
   for await (const values of source.values(expected, rows)) {
     for (const { row, value } of values) {
+      await turns();
       const problem = expectedProblem(scorer, value === '' ? undefined : value);
       if (problem !== null) yield { row, problem };
     }

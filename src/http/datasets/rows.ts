@@ -2,6 +2,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { uploadLimits } from '../../contracts/datasets/dataset.js';
+import { createTurns } from '../../util/turns.js';
 
 export type Format = 'json' | 'jsonl' | 'csv';
 
@@ -29,7 +30,12 @@ async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
       throw new Unreadable('is not valid UTF-8');
     }
   };
-  for await (const chunk of chunks) yield decode(chunk);
+  // A caller may send many small chunks at once.
+  const turns = createTurns();
+  for await (const chunk of chunks) {
+    await turns();
+    yield decode(chunk);
+  }
   yield decode();
 }
 
@@ -40,17 +46,23 @@ interface Piece {
 
 async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<Piece> {
   let line = 1;
-  let rest = '';
+  // Chunks may be of one character: each is looked at once.
+  let rest: string[] = [];
+  let restChars = 0;
   for await (const chunk of chunks) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop()!;
-    for (const text of lines) {
+    const [first, ...others] = chunk.split('\n') as [string, ...string[]];
+    rest.push(first);
+    restChars += first.length;
+    for (const next of others) {
+      const text = rest.join('');
+      [rest, restChars] = [[next], next.length];
       if (text.trim() !== '') yield { line, text };
       line += 1;
     }
-    if (rest.length > uploadLimits.rowChars) return yield { line, text: rest };
+    if (restChars > uploadLimits.rowChars) return yield { line, text: rest.join('') };
   }
-  if (rest.trim() !== '') yield { line, text: rest };
+  const text = rest.join('');
+  if (text.trim() !== '') yield { line, text };
 }
 
 /** The elements of a list. A library for streams of JSON would trust the file (ADR 29). */
@@ -136,7 +148,11 @@ async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<FileRow> 
       const line = info.lines;
       if (header === null) {
         header = record;
-        const repeated = record.find((name, index) => record.indexOf(name) !== index);
+        const most = uploadLimits.columns;
+        if (header.length > most)
+          return yield { line, fault: `names ${header.length} columns; at most ${most} are allowed` };
+        const seen = new Set<string>();
+        const repeated = record.find((name) => seen.size === seen.add(name).size);
         if (repeated !== undefined) return yield { line, fault: `names the column "${repeated}" twice` };
       } else if (record.length !== header.length) {
         yield { line, fault: `has ${record.length} values, and the header names ${header.length} columns` };
