@@ -1281,7 +1281,7 @@ export interface components {
              * @enum {string}
              */
             type: "javascript";
-            /** @description A function (output, row, expected) => reward or {reward, feedback}, alone or after "export default". Only where the operator sets RATCHET_ALLOW_JAVASCRIPT_SCORERS=1. */
+            /** @description A function (output, row, expected) => reward or {reward, feedback}, alone or after "export default". Only where the operator names the organization in RATCHET_ALLOW_JAVASCRIPT_SCORERS. */
             code: string;
         };
         JobRows: {

@@ -6,6 +6,7 @@ import { callerMessages, servedMessages } from '../../core/prompts/row-template.
 import { readSpec } from '../../storage/jobs/spec.js';
 import { checkExpected, jobRows } from '../datasets/job-rows.js';
 import { rowSource, type RowSource } from '../datasets/row-source.js';
+import { scorerChecks } from '../datasets/scorer-errors.js';
 import type { HttpDeps } from '../deps.js';
 import { containerSpec, seedErrors } from '../jobs/specs.js';
 import { refuse } from '../server/errors.js';
@@ -59,7 +60,7 @@ async function gateRows(
   const promptPath = ['source', field];
   const fields = { dataset: dataset!, scorer: judging, provider, messages: callerMessages(messages), promptPath };
   const stored = await rowSource(deps, request.caller.orgId, dataset!, ['gate', 'dataset']);
-  const rows = jobRows(stored, deps, fields, ['gate']);
+  const rows = jobRows(stored, scorerChecks(deps, request.caller.orgId), fields, ['gate']);
   const { datasetId, numRows } = rows.spec;
   const seeds = wanted ?? unusedRows(session, { datasetId, numRows });
   const errors = seedErrors(numRows, [{ path: ['gate', 'seeds'], seeds }]);
