@@ -4,6 +4,7 @@ import { costExhausted } from '../src/core/jobs/failures.js';
 import { faultOf, failureOf } from '../src/core/jobs/fault.js';
 import { JobGoneError } from '../src/storage/jobs/events.js';
 import { isPermanent } from '../src/storage/db/postgres-errors.js';
+import { ownRejections, UnhandledRejection } from './unhandled.js';
 
 /**
  * Decides for every activity which errors are retried: outside faults are, faults of the service
@@ -14,7 +15,7 @@ export function withErrorClasses<Activities extends object>(activities: Activiti
     name,
     async (input: unknown) => {
       try {
-        return await run(input);
+        return await ownRejections(() => run(input));
       } catch (error) {
         // The log alone gets the stack: Temporal shows no text of the error.
         if (isInternal(error)) log.error({ err: error, activity: name }, 'internal error in an activity');
@@ -35,6 +36,7 @@ function classifyError(error: unknown): unknown {
 function isInternal(error: unknown): error is Error {
   if (error instanceof ApplicationFailure || error instanceof JobGoneError || !(error instanceof Error)) return false;
   const isOurs = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+  if (error instanceof UnhandledRejection) return true;
   return isOurs || isPermanent(error);
 }
 

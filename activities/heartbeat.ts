@@ -1,14 +1,12 @@
 import { Context } from '@temporalio/activity';
-
-const intervalMs = 1_000;
+import { countLosses } from './losses.js';
 
 /** Runs work with heartbeats (a killed worker is noticed soon). Rejects once it is cancelled. */
 export async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), intervalMs);
+  const losses = countLosses();
   try {
-    return await Promise.race([work(), context.cancelled]);
+    return await Promise.race([work(), Context.current().cancelled]);
   } finally {
-    clearInterval(timer);
+    losses.end();
   }
 }

@@ -48,8 +48,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     },
     /** Proxy variables that cannot be used. */
     proxyProblems: proxies.problems,
-    /** Whether jobs may bring JavaScript functions, which run in this process. */
-    allowJavascriptScorers: s.RATCHET_ALLOW_JAVASCRIPT_SCORERS,
+    /** The organizations whose jobs may bring JavaScript functions; `*`: all. */
+    javascriptOrgs: s.RATCHET_ALLOW_JAVASCRIPT_SCORERS,
     allowLocalProvider: s.RATCHET_ALLOW_LOCAL_PROVIDER,
     /** Of a model's answer that is not streamed. */
     maxAnswerBytes: s.RATCHET_MAX_ANSWER_MIB * 1024 * 1024,

@@ -3,7 +3,7 @@ import type { WorkflowBundlePath } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createContainerClient } from './clients/container/client.js';
 import { createWebhookClient } from './clients/webhooks/client.js';
-import { createScorerClient, javascriptRefused } from './clients/scorers/client.js';
+import { allowsJavascript, createScorerClient, javascriptRefused } from './clients/scorers/client.js';
 import { javascriptProblem } from './clients/scorers/javascript.js';
 import { checkContainerUrl, checkWebhookUrl } from './clients/net/egress.js';
 import { hideKeys } from './clients/net/untrusted.js';
@@ -40,7 +40,7 @@ import type { TracingOptions } from './tracing/otel.js';
 import { startSendingJobs } from './tracing/send-jobs.js';
 import type { Tracing } from './tracing/tracing.js';
 import { version } from './version.js';
-import { loadWorker, startWorkerProcess } from './worker-process.js';
+import { loadWorker, startWorkerProcess, type WorkerProcess } from './worker-process.js';
 import { startWorker } from './worker.js';
 
 export interface Service {
@@ -146,6 +146,7 @@ export async function startService(
 
     // Start the API first and stop it last: rollouts in flight call their model through it.
     let url: string | null = null;
+    let ownWorker: WorkerProcess | null = null;
     if (roles.serve) {
       const shutdown = new AbortController();
       // One listener per open stream.
@@ -175,10 +176,11 @@ export async function startService(
         checkContainerUrl: (containerUrl) =>
           checkContainerUrl(containerUrl, config.egress.mode, config.egress.allowlist),
         checkWebhookUrl: (webhookUrl) => checkWebhookUrl(webhookUrl, config.egress.mode, config.egress.allowlist),
-        checkJavascript: (code) => (config.allowJavascriptScorers ? javascriptProblem(code) : javascriptRefused),
+        checkJavascript: (code, orgId) =>
+          allowsJavascript(config.javascriptOrgs, orgId) ? javascriptProblem(code) : javascriptRefused,
         checkProvider: (name, own) => providers.check(name, own),
         listProviders: (own) => providers.list(own),
-        readiness: createReadiness(httpDb, client),
+        readiness: createReadiness(httpDb, client, () => ownWorker?.endsInMinute() ?? 0),
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
         registerInference: (inferring) => {
           const bytes = createBytesInFlight(config.maxBytesInFlight);
@@ -200,13 +202,13 @@ export async function startService(
 
     if (loading) {
       const known = { ...config, secretKey, publicUrl, metricsPort: null };
-      const worker = await startWorkerProcess(loading, { config: known, servers }, log, fail);
+      const worker = (ownWorker = await startWorkerProcess(loading, { config: known, servers }, log, fail));
       stops.push(() => worker.stop());
       measured.push(() => worker.metrics());
     } else if (roles.work) {
       const container = createContainerClient({ egress: config.egress });
       stops.push(() => container.close());
-      const scorers = createScorerClient({ egress: config.egress, allowJavascript: config.allowJavascriptScorers });
+      const scorers = createScorerClient({ egress: config.egress, javascriptOrgs: config.javascriptOrgs });
       stops.push(() => scorers.close());
       const webhooks = createWebhookClient({ egress: config.egress });
       stops.push(() => webhooks.close());

@@ -133,8 +133,21 @@ const temporal = {
 const models = {
   RATCHET_ALLOW_LOCAL_PROVIDER: about(flag('1'), '`0`: the provider `local` is off. Set it for API and workers.'),
   RATCHET_ALLOW_JAVASCRIPT_SCORERS: about(
-    flag('0'),
-    '`1`: jobs may bring functions, which run on the worker. No security boundary: see [scorers](reference/scorers.md#javascript). Set it for API and workers.',
+    z
+      .string()
+      .transform((list) =>
+        list
+          .split(',')
+          .map((entry) => entry.trim())
+          .filter(Boolean),
+      )
+      .refine(
+        (ids) => ids.every((id) => /^(\*|default|org_\w+)$/.test(id)),
+        'must be `*`, or ids of organizations such as default, separated by commas',
+      )
+      .default([]),
+    'Organizations whose jobs may bring functions, which run on the machine of the worker: ids separated by commas, or `*` for all. See [scorers](reference/scorers.md#javascript). Set it for API and workers.',
+    'none',
   ),
   RATCHET_MAX_ANSWER_MIB: about(mebibytes.default(8), 'Largest answer of a model without `stream`.'),
   RATCHET_MAX_IN_FLIGHT_MIB: about(

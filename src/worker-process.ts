@@ -19,6 +19,8 @@ export interface WorkerSettings {
 export type WorkerMessage = { ready: true } | { ready: false; reason: string } | { metrics: MetricValues };
 
 export interface WorkerProcess extends SupervisedServer {
+  /** How often it has ended in the last minute. */
+  endsInMinute(): number;
   /** The worker's metrics; none while it starts again. */
   metrics(): Promise<MetricValues>;
 }
@@ -49,13 +51,18 @@ export async function startWorkerProcess(
   onExit: (error: Error) => void,
 ): Promise<WorkerProcess> {
   let polling: ChildProcess | null = null;
+  let ends: number[] = [];
+  const onGone = () => {
+    polling = null;
+    ends.push(performance.now());
+  };
   const begin = async ({ child, mark, gone }: LoadingWorker): Promise<ServerProcess> => {
     try {
       child.send(settings);
       const answer = await nextMessage(child);
       if ('reason' in answer) throw new Error(answer.reason);
       polling = child;
-      return { mark, gone: gone.then(() => void (polling = null)) };
+      return { mark, gone: gone.then(onGone) };
     } catch (error) {
       await end(mark, ['SIGKILL']);
       throw error;
@@ -75,6 +82,10 @@ export async function startWorkerProcess(
       return supervised.pid;
     },
     stop: () => supervised.stop(),
+    endsInMinute() {
+      ends = ends.filter((time) => performance.now() - time < 60_000);
+      return ends.length;
+    },
     async metrics() {
       if (!polling) return [];
       const answered = nextMessage(polling);

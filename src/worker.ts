@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/index.js';
+import { failActivity } from '../activities/unhandled.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { taskQueue } from '../workflows/messages.js';
 import { connectWorker, dataConverter, type TemporalTarget } from './temporal/connection.js';
@@ -112,6 +113,17 @@ export function installRuntime(log: Logger): void {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) },
     },
     shutdownSignals: [],
+  });
+}
+
+/**
+ * Fails the activity that a rejection comes from; any other ends the process, as an exception does.
+ * Let nothing else listen to `unhandledRejection`.
+ */
+export function handleRejections(log: Logger): void {
+  process.on('unhandledRejection', (error) => {
+    if (!failActivity(error)) throw error;
+    log.error({ err: error }, 'an activity left a rejection unhandled, and fails');
   });
 }
 

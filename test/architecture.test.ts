@@ -20,7 +20,7 @@ const anyPart = ['*'];
 
 /** The part of a file is the longest path prefix. Files of the same part may import each other. */
 const rules: Record<string, Rule> = {
-  'src/util': { values: [], packages: ['ajv', 'ipaddr.js', 're2js'] },
+  'src/util': { values: [], packages: ['ajv', 'ipaddr.js', 'lru-cache', 're2js'] },
   'src/contracts': {
     values: ['src/core/prompts', 'src/core/jobs/kinds', 'src/util'],
     types: ['src/core'],

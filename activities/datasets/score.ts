@@ -59,8 +59,10 @@ async function scorePart(
       const { judge, rubric } = scorer;
       return askJudge(rollout, { judge, key, criteria: parseRubric(rubric), input: judged, output, ...gold }, signal);
     }
-    case 'javascript':
-      return judgementOf(await scorers.javascript(scorer.code, { output, row, expected: wanted }, signal));
+    case 'javascript': {
+      const scoring = { orgId: rollout.job.orgId, code: scorer.code };
+      return judgementOf(await scorers.javascript(scoring, { output, row, expected: wanted }, signal));
+    }
     case 'http': {
       const { onPushback } = rollout;
       const scoring = { url: scorer.url, tryTimeoutMs: scorer.timeoutS * 1_000, onPushback };

@@ -1,8 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
-
-const heartbeatMs = 1_000;
+import { countLosses, type LossCount } from '../losses.js';
 
 interface InterruptionSources {
   notifications: Pick<ActivityDeps['notifications'], 'on'>;
@@ -30,10 +29,12 @@ export class Interruptions {
   private readonly listeners = new Set<InterruptionListener>();
   private readonly aborter = new AbortController();
   private readonly draining: AbortSignal;
+  private readonly losses: LossCount;
   private readonly stopListening: () => void;
 
   constructor({ notifications, draining }: InterruptionSources, job: JobRef) {
     const context = Context.current();
+    this.losses = countLosses(draining);
     this.draining = draining;
     const stop = () => this.listeners.forEach((listener) => listener.onStop());
     draining.addEventListener('abort', stop);
@@ -48,9 +49,8 @@ export class Interruptions {
       else this.aborter.abort(reason);
       stop();
     });
-    const heartbeat = setInterval(() => context.heartbeat(), heartbeatMs);
     this.stopListening = () => {
-      clearInterval(heartbeat);
+      this.losses.end();
       stopNews();
       draining.removeEventListener('abort', stop);
     };
@@ -71,6 +71,11 @@ export class Interruptions {
     this.listeners.add(listener);
     if (this.hasNews) listener.onNews();
     return () => this.listeners.delete(listener);
+  }
+
+  /** Outcomes are on record: the next attempt goes on behind them. */
+  progressed(): void {
+    this.losses.progressed();
   }
 
   close(): void {

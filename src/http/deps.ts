@@ -69,7 +69,7 @@ export interface HttpDeps {
   /** Why the service may not call this webhook URL (static check), or null. */
   checkWebhookUrl(url: string): string | null;
   /** Why a scorer's code is not accepted (not allowed, no function), or null. */
-  checkJavascript(code: string): string | null;
+  checkJavascript(code: string, orgId: string): string | null;
   /** Why a provider is not usable, or null; `own`: those with a key of the organization. */
   checkProvider(provider: string, own?: ReadonlySet<string>): string | null;
   listProviders(own: ReadonlySet<string>): ProviderInfo[];

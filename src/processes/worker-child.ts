@@ -4,7 +4,7 @@ import closeWithGrace from 'close-with-grace';
 import { createLog } from '../log.js';
 import { startService } from '../main.js';
 import type { WorkerMessage, WorkerSettings } from '../worker-process.js';
-import { installRuntime } from '../worker.js';
+import { handleRejections, installRuntime } from '../worker.js';
 
 const shutdownMs = 18_000;
 
@@ -13,10 +13,11 @@ process.on('disconnect', () => process.exit(1));
 const [{ config, servers }] = (await once(process, 'message')) as [WorkerSettings];
 const log = createLog(config);
 installRuntime(log);
+handleRejections(log);
 const answer = (message: WorkerMessage) => process.send!(message);
 try {
   const service = await startService(config, { serve: false, work: true }, log, { servers });
-  closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err }) => {
+  closeWithGrace({ delay: shutdownMs, logger: log, skip: ['unhandledRejection'] }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an error');
     await service.stop();
   });

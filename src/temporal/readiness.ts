@@ -22,19 +22,25 @@ const pollerAgeMs = 70_000;
 /** Age up to which all callers share one result. */
 const sharedMs = 1_000;
 
-/** Checks that the database can be written, its migrations, Temporal, and that a worker polls. */
-export function createReadiness(db: Db, client: Client): () => Promise<Check[]> {
+/** Ends of a worker within a minute that make the service not ready. */
+const maxEnds = 3;
+
+/**
+ * Checks that the database can be written, its migrations, Temporal, and that a worker polls.
+ * `workerEnds`: how often the service's own worker has ended in the last minute.
+ */
+export function createReadiness(db: Db, client: Client, workerEnds = () => 0): () => Promise<Check[]> {
   let shared: Promise<Check[]> | null = null;
   const forget = () => void (shared = null);
-  return () => (shared ??= probe(db, client).finally(() => setTimeout(forget, sharedMs).unref()));
+  return () => (shared ??= probe(db, client, workerEnds()).finally(() => setTimeout(forget, sharedMs).unref()));
 }
 
-function probe(db: Db, client: Client): Promise<Check[]> {
+function probe(db: Db, client: Client, workerEnds: number): Promise<Check[]> {
   return Promise.all([
     check('database', () => proveWritable(db)),
     check('migrations', () => checkMigrations(db)),
     check('temporal', () => checkTemporal(client)),
-    check('worker', () => checkWorker(client)),
+    check('worker', () => checkWorker(client, workerEnds)),
   ]);
 }
 
@@ -69,7 +75,8 @@ async function checkTemporal(client: Client): Promise<void> {
   await client.withDeadline(Date.now() + deadlineMs, () => client.workflowService.describeNamespace({ namespace }));
 }
 
-async function checkWorker(client: Client): Promise<void> {
+async function checkWorker(client: Client, ends: number): Promise<void> {
+  if (ends >= maxEnds) throw new Error(`the worker has ended ${ends} times in the last minute; see its log`);
   const { pollers, versioningInfo } = await client.withDeadline(Date.now() + deadlineMs, () =>
     client.workflowService.describeTaskQueue({
       namespace: client.options.namespace,

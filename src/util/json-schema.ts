@@ -1,14 +1,31 @@
 /**
- * JSON Schemas (2020-12) of untrusted users. Its size is bounded with all references followed, and
- * patterns are those of RE2: a check takes bounded time.
+ * JSON Schemas (2020-12) of untrusted users, of the keywords below. Its size is bounded with all
+ * references followed, and patterns are those of RE2: a check takes bounded time.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { isObject } from './json.js';
+import { canonicalJson, isObject } from './json.js';
 import { compilePattern, maxSteps } from './linear-regex.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 const maxSize = 1_000;
+
+/** What the value of a keyword is: a schema, several, those of names, or no schema. */
+const keywords: Readonly<Record<string, 'schema' | 'list' | 'named' | 'value'>> = {
+  ...keywordsOf('schema', 'additionalProperties contains else if items not propertyNames then'),
+  ...keywordsOf('schema', 'unevaluatedItems unevaluatedProperties'),
+  ...keywordsOf('list', 'allOf anyOf oneOf prefixItems'),
+  ...keywordsOf('named', '$defs definitions dependentSchemas patternProperties properties'),
+  ...keywordsOf('value', 'const enum exclusiveMaximum exclusiveMinimum maxContains maxItems maxLength'),
+  ...keywordsOf('value', 'maxProperties maximum minContains minItems minLength minProperties minimum multipleOf'),
+  ...keywordsOf('value', 'dependentRequired pattern required type uniqueItems'),
+  ...keywordsOf('value', '$comment $ref $schema contentEncoding contentMediaType default deprecated description'),
+  ...keywordsOf('value', 'examples format readOnly title writeOnly'),
+};
+
+function keywordsOf<Kind extends string>(kind: Kind, names: string): Record<string, Kind> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, kind]));
+}
 
 /** An object is checked field by field, and the rest of the schema by itself. */
 export interface CompiledSchema {
@@ -54,6 +71,13 @@ function compile(schema: Schema): CompiledSchema {
   const names = Object.keys(described);
   const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
   const ajv = new Ajv2020({ strict: false, validateFormats: false, code: { regExp } });
+  // Ajv compares each item with each other.
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({
+    ...{ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', error: { message: 'must not repeat an item' } },
+    validate: (wanted: boolean, items: unknown[]) =>
+      !wanted || new Set(items.map((item) => canonicalJson(item, { depth: 1_000 }))).size === items.length,
+  });
   const compileWith = (inner: unknown): ValidateFunction => {
     try {
       return ajv.compile(inner as Schema);
@@ -78,7 +102,10 @@ function compile(schema: Schema): CompiledSchema {
 }
 
 function firstProblem(validate: ValidateFunction, value: unknown): string | null {
-  if (validate(value)) return null;
+  const isValid: unknown = validate(value);
+  if (isValid === true) return null;
+  // A promise would count as valid, and nobody would handle its rejection.
+  if (isValid !== false) throw new TypeError('A check by a JSON schema gave no answer.');
   const [first] = validate.errors ?? [];
   const { instancePath = '', message = 'is not valid', params } = first ?? {};
   const { allowedValues, allowedValue, additionalProperty } = (params ?? {}) as Record<string, unknown>;
@@ -104,25 +131,42 @@ function withoutReferences(schema: Schema): { root: Schema; size: number } {
     if (size <= maxSize) return;
     throw new SchemaError(`refers to itself, or has more than ${maxSize} values with its references followed`);
   };
-  const expand = (value: unknown): unknown => {
+  const expandValue = (value: unknown): unknown => {
     grow(1);
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map(expand);
-    const { $ref: reference, ...others } = value as Schema;
-    if (typeof reference !== 'string') return expandFields(value as Schema);
+    if (Array.isArray(value)) return value.map(expandValue);
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, expandValue(inner)]));
+  };
+  const expand = (value: unknown): unknown => {
+    if (!isObject(value)) return expandValue(value);
+    grow(1);
+    const { $ref: reference, ...others } = value;
+    if (typeof reference !== 'string') return expandFields(value);
     const target = expand(resolve(schema, reference));
     if (Object.keys(others).length === 0) return target;
     const siblings = expandFields(others);
     return { ...siblings, allOf: [target, ...(Array.isArray(siblings['allOf']) ? siblings['allOf'] : [])] };
   };
+  const expandNamed = (schemas: Schema): Schema => {
+    grow(1);
+    return Object.fromEntries(Object.entries(schemas).map(([name, inner]) => [name, expand(inner)]));
+  };
   const expandFields = (value: Schema): Schema =>
     Object.fromEntries(
       Object.entries(value).map(([name, inner]) => {
-        if (/^\$(id|anchor|dynamicRef|dynamicAnchor)$/.test(name) && typeof inner === 'string')
-          throw new SchemaError(`has ${name}, which is not supported; refer to "#/$defs/…"`);
+        const kind = Object.hasOwn(keywords, name) ? keywords[name]! : null;
+        if (kind === null) throw new SchemaError(unsupported(name));
         if (name === 'pattern' && typeof inner === 'string') grow(patternSize(inner));
-        if (name === 'patternProperties' && isObject(inner)) Object.keys(inner).map(patternSize).forEach(grow);
-        return [name, expand(inner)];
+        // One at a time: the limit is reached before the others are compiled.
+        if (name === 'patternProperties' && isObject(inner))
+          for (const pattern of Object.keys(inner)) grow(patternSize(pattern));
+        if (kind === 'schema') return [name, expand(inner)];
+        if (kind === 'named' && isObject(inner)) return [name, expandNamed(inner)];
+        if (kind === 'list' && Array.isArray(inner)) {
+          grow(1);
+          return [name, inner.map(expand)];
+        }
+        return [name, expandValue(inner)];
       }),
     );
   const { $schema: _dialect, $defs: _targets, definitions: _olderTargets, ...root } = schema;
@@ -136,11 +180,16 @@ function withoutReferences(schema: Schema): { root: Schema; size: number } {
   return { root: expandFields(whole), size };
 }
 
+function unsupported(name: string): string {
+  const hint = /^\$(id|anchor|dynamicRef|dynamicAnchor)$/.test(name) ? '; refer to "#/$defs/…"' : '';
+  return `has the keyword ${JSON.stringify(name.slice(0, 100))}, which is not supported${hint}`;
+}
+
 function patternSize(pattern: string): number {
   const compiled = compilePattern(pattern);
   if ('problem' in compiled)
     throw new SchemaError(`has the pattern ${JSON.stringify(pattern)}: it ${compiled.problem}`);
-  return compiled.size;
+  return compiled.cost;
 }
 
 /** The value that a reference such as `#/$defs/name` names. */

@@ -45,3 +45,13 @@ test('a database that cannot write is not ready, and the reason names what it is
   const [database] = await create()();
   expect(database).toEqual({ name: 'database', ok: false, detail: 'out of disk space: could not extend file' });
 });
+
+test('a worker that ends again and again is not ready', async () => {
+  let ends = 2;
+  const readiness = createReadiness(db, new Client({ connection }), () => ends);
+  const worker = async () => (await readiness()).find(({ name }) => name === 'worker')!;
+  expect((await worker()).detail).not.toMatch(/2 times/);
+  ends = 3;
+  await until('it looks again', async () => /3 times/.test((await worker()).detail ?? ''));
+  expect((await worker()).ok).toBe(false);
+});

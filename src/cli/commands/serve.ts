@@ -6,7 +6,7 @@ import { createLog } from '../../log.js';
 import { startService, type Service } from '../../main.js';
 import { version } from '../../version.js';
 import { joinParent, signalsOfParent } from '../../processes/api.js';
-import { installRuntime } from '../../worker.js';
+import { handleRejections, installRuntime } from '../../worker.js';
 import { openBrowser } from '../service/browser.js';
 
 const shutdownMs = 30_000;
@@ -27,13 +27,14 @@ export async function serve(roles: Roles, { processes = 1, opens = false }: Serv
   const log = createLog(config);
   const separateWorker = roles.serve && roles.work;
   if (!separateWorker) installRuntime(log);
+  handleRejections(log);
   const service = await startService(config, { ...roles, processes }, log, { separateWorker });
   const { cacheDir, dataDir } = config;
   const { url, apiKey } = service;
   const withdraw = separateWorker
     ? announceService(cacheDir, { url: url!, apiKey: apiKey!, dataDir, kind: 'service' }, log)
     : () => undefined;
-  const skip = cluster.isWorker ? signalsOfParent : [];
+  const skip = [...(cluster.isWorker ? signalsOfParent : []), 'unhandledRejection' as const];
   const { close } = closeWithGrace({ delay: shutdownMs, logger: log, skip }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an error');
     withdraw();

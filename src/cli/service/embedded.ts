@@ -3,7 +3,7 @@ import type { Config } from '../../config.js';
 import { announceService, unused } from '../../embedded/running.js';
 import { createCommandLog } from '../../log.js';
 import { startService, type Service } from '../../main.js';
-import { installRuntime, uninstallRuntime } from '../../worker.js';
+import { handleRejections, installRuntime, uninstallRuntime } from '../../worker.js';
 import { Api } from './api.js';
 import { FailedJob } from './errors.js';
 import { interruptible } from './interrupt.js';
@@ -19,6 +19,7 @@ export async function withEmbedded(config: Config, use: (api: Api, service: Serv
   const ownLog = createCommandLog(config);
   const { log } = ownLog;
   installRuntime(log);
+  handleRejections(log);
   const service = await startService(config, { serve: true, work: true }, log).catch(async (error: unknown) => {
     // Without a worker nothing else ends the runtime, and the process would go on.
     await uninstallRuntime();
@@ -32,7 +33,7 @@ export async function withEmbedded(config: Config, use: (api: Api, service: Serv
     withdraw();
     return (stopping ??= service.stop());
   };
-  const skip = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const skip = ['SIGINT', 'SIGTERM', 'SIGHUP', 'unhandledRejection'] as const;
   const grace = closeWithGrace({ delay: shutdownMs, logger: log, skip: [...skip] }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an error');
     await stop();

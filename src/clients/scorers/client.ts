@@ -27,28 +27,39 @@ export interface HttpScoring {
   onPushback?: (because: string) => void;
 }
 
+/** A function of an organization's job. */
+export interface JavascriptScoring {
+  orgId: string;
+  code: string;
+}
+
 /** Scorers of the caller. Every method rejects with the signal's reason when the signal fires. */
 export interface ScorerClient {
   /** POSTs the input, with the retries of rollouts at containers. */
   http(scoring: HttpScoring, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
-  /** Runs a function in a thread, if the operator allows it. */
-  javascript(code: string, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
+  /** Runs a function in a process of its own, if the operator allows it. */
+  javascript(scoring: JavascriptScoring, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
   close(): Promise<void>;
 }
 
 export interface ScorerClientOptions {
   egress: EgressPolicy;
-  allowJavascript: boolean;
+  /** Organizations that may bring functions; `*`: all. */
+  javascriptOrgs: readonly string[];
   /** First wait between tries, in milliseconds; doubles each time. */
   retryBaseMs?: number;
   sandbox?: Sandbox;
 }
 
 export const javascriptRefused =
-  'JavaScript scorers are not allowed here; the operator allows them by RATCHET_ALLOW_JAVASCRIPT_SCORERS=1.';
+  'JavaScript scorers are not allowed here; the operator allows them to organizations by RATCHET_ALLOW_JAVASCRIPT_SCORERS.';
+
+export function allowsJavascript(orgs: readonly string[], orgId: string): boolean {
+  return orgs.includes('*') || orgs.includes(orgId);
+}
 
 export function createScorerClient(options: ScorerClientOptions): ScorerClient {
-  const { egress, allowJavascript, retryBaseMs = 500, sandbox = createSandbox() } = options;
+  const { egress, javascriptOrgs, retryBaseMs = 500, sandbox = createSandbox() } = options;
   const agent = createEgressAgent(egress);
   const call = createCaller(agent, retryBaseMs, 'scorer');
 
@@ -67,15 +78,18 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
       return { ok: false, code, message, infrastructure: infrastructure || code === 'scorer_timeout' };
     },
 
-    async javascript(code, input, signal) {
-      if (!allowJavascript) return failed('scorer_not_allowed', javascriptRefused);
-      const ran = await sandbox(code, input, signal);
+    async javascript({ orgId, code }, input, signal) {
+      if (!allowsJavascript(javascriptOrgs, orgId)) return failed('scorer_not_allowed', javascriptRefused);
+      const ran = await sandbox.run(code, input, signal);
       if (!ran.ok) return failed(ran.code, ran.message);
       const read = readScore(ran.value);
       return isFault(read) ? failed(read.failure.code, read.failure.message) : read;
     },
 
-    close: () => agent.close(),
+    async close() {
+      sandbox.close();
+      await agent.close();
+    },
   };
 }
 

@@ -1,38 +1,44 @@
 /**
- * Runs a scorer's function in a thread with limits of time and memory. This is no security
- * boundary: it protects against mistakes, not against attacks (node:vm and worker threads promise
- * neither).
+ * Runs a scorer's function in a process without the service's keys, with limits of time and memory.
+ * It is no full security boundary: neither node:vm nor Node's permissions promise one.
  */
 import { availableParallelism } from 'node:os';
 import { Script } from 'node:vm';
-import { Worker } from 'node:worker_threads';
 import { createSlots } from '../../util/slots.js';
 import { cutErrorText } from '../net/untrusted.js';
+import { ScorerChildren, type Report } from './children.js';
 import type { ScorerInput } from './client.js';
 
 export type SandboxResult = { ok: true; value: unknown } | { ok: false; code: string; message: string };
 
-/** Rejects with the signal's reason. */
-export type Sandbox = (code: string, input: ScorerInput, signal: AbortSignal) => Promise<SandboxResult>;
+export interface Sandbox {
+  /** Rejects with the signal's reason. */
+  run(code: string, input: ScorerInput, signal: AbortSignal): Promise<SandboxResult>;
+  /** Ends the processes that wait for more. */
+  close(): void;
+}
 
 interface SandboxLimits {
   /** Of the function, in milliseconds. */
   timeMs: number;
   memoryMb: number;
   /** Functions that run at once. */
-  threads: number;
+  processes: number;
 }
 
-const defaultLimits: SandboxLimits = { timeMs: 2_000, memoryMb: 64, threads: availableParallelism() };
-/** For a thread whose own time limit does not work. */
-const graceMs = 2_000;
-const path = new URL('./sandbox.mjs', import.meta.url);
+const defaultLimits: SandboxLimits = { timeMs: 2_000, memoryMb: 64, processes: availableParallelism() };
+/** For the start of a process, and for one whose own time limit does not work. */
+const graceMs = 5_000;
+/** Maximum characters of what a function returns. */
+const maxChars = 1_000_000;
 
 /** The script of a scorer; it sets `scorer` to the function. */
 function scriptOf(code: string): string {
   const exported = /^([ \t]*)export[ \t]+default\b/m;
   if (exported.test(code)) return code.replace(exported, '$1globalThis.scorer =');
-  return `globalThis.scorer = (${code.replace(/[;\s]+$/, '')}\n)`;
+  let end = code.length;
+  while (end > 0 && /[;\s]/.test(code[end - 1]!)) end -= 1;
+  return `globalThis.scorer = (${code.slice(0, end)}\n)`;
 }
 
 /** Why a text is no scorer, as a predicate, or null. Does not run it. */
@@ -45,70 +51,59 @@ export function javascriptProblem(code: string): string | null {
   }
 }
 
-/** What the thread reports. */
-type Report = { kind: 'value'; json: string | null } | { kind: 'error'; message: string } | { kind: 'timeout' };
-
 export function createSandbox(changes: Partial<SandboxLimits> = {}): Sandbox {
   const limits = { ...defaultLimits, ...changes };
-  const takeSlot = createSlots(limits.threads);
-  return async (code, input, signal) => {
+  const takeSlot = createSlots(limits.processes);
+  const children = new ScorerChildren(limits.memoryMb);
+  const run: Sandbox['run'] = async (code, input, signal) => {
     const release = await takeSlot(signal);
     try {
       // The signal may have fired while it waited.
       signal.throwIfAborted();
-      return await runThread(scriptOf(code), JSON.stringify(input), limits, signal);
+      return await score(children, scriptOf(code), JSON.stringify(input), limits, signal);
     } finally {
       release();
     }
   };
+  return { run, close: () => children.close() };
 }
 
-async function runThread(
+async function score(
+  children: ScorerChildren,
   script: string,
   input: string,
   { timeMs, memoryMb }: SandboxLimits,
   signal: AbortSignal,
 ): Promise<SandboxResult> {
-  const worker = new Worker(path, {
-    workerData: { script, input, timeMs },
-    env: {},
-    execArgv: [],
-    stdout: true,
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
-  });
   const timedOut: SandboxResult = {
     ...{ ok: false, code: 'scorer_timeout' },
     message: `The scorer's function took longer than ${timeMs} ms.`,
   };
-  let timer: NodeJS.Timeout | undefined;
-  let abort = () => {};
+  const late = AbortSignal.timeout(timeMs + graceMs);
+  let report: Report;
   try {
-    return await new Promise<SandboxResult>((resolve, reject) => {
-      abort = () => reject(signal.reason as Error);
-      signal.addEventListener('abort', abort, { once: true });
-      worker.once('online', () => {
-        timer = setTimeout(() => resolve(timedOut), timeMs + graceMs);
-      });
-      worker.once('message', (report: Report) => {
-        if (report.kind === 'timeout') resolve(timedOut);
-        else if (report.kind === 'error') resolve(threw(report.message));
-        else resolve({ ok: true, value: report.json === null ? undefined : JSON.parse(report.json) });
-      });
-      worker.once('error', (error: NodeJS.ErrnoException) => {
-        const message = `The scorer's function took more than ${memoryMb} MB of memory.`;
-        resolve(
-          error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-            ? { ok: false, code: 'scorer_out_of_memory', message }
-            : threw(error.message),
-        );
-      });
-      worker.once('exit', () => resolve(threw('its thread ended')));
-    });
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-    await worker.terminate();
+    report = await children.run({ script, input, timeMs, maxChars }, AbortSignal.any([signal, late]));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (late.aborted) return timedOut;
+    throw error;
+  }
+  switch (report.kind) {
+    case 'timeout':
+      return timedOut;
+    case 'error':
+      return threw(report.message);
+    case 'value':
+      return { ok: true, value: report.json === null ? undefined : JSON.parse(report.json) };
+    case 'lost':
+      // V8 aborts where its heap is full.
+      return report.end === 'SIGABRT' || report.end === 134
+        ? {
+            ok: false,
+            code: 'scorer_out_of_memory',
+            message: `The scorer's function took more than ${memoryMb} MB of memory.`,
+          }
+        : threw('its process ended');
   }
 }
 

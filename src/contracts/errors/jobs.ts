@@ -51,6 +51,13 @@ export const jobCodes = {
     meaning: 'The evaluation took longer than `timeout`',
     remedy: 'Raise `timeout`; finished rows stay',
   },
+  worker_lost: {
+    status: [],
+    at: ['error_details'],
+    retry: true,
+    meaning: 'Three workers in a row ended while they worked at the same place of the job',
+    remedy: "See the worker's log: memory, or a fault that the job sets off",
+  },
   gate_failed: {
     status: [],
     at: ['error_details'],

@@ -245,6 +245,6 @@ export const rolloutCodes = {
     at: ['error_code'],
     retry: false,
     meaning: 'The worker runs no `javascript` scorers',
-    remedy: 'Set `RATCHET_ALLOW_JAVASCRIPT_SCORERS=1`',
+    remedy: 'Name the organization in `RATCHET_ALLOW_JAVASCRIPT_SCORERS`',
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -78,7 +78,7 @@ const partForms = [
         .regex(/\S/, 'must not be blank')
         .max(limits.codeChars)
         .describe(
-          'A function (output, row, expected) => reward or {reward, feedback}, alone or after "export default". Only where the operator sets RATCHET_ALLOW_JAVASCRIPT_SCORERS=1.',
+          'A function (output, row, expected) => reward or {reward, feedback}, alone or after "export default". Only where the operator names the organization in RATCHET_ALLOW_JAVASCRIPT_SCORERS.',
         ),
     })
     .meta({ id: 'JavascriptScorer' }),

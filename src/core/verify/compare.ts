@@ -24,8 +24,11 @@ export function isComparing(scorer: PartSpec): scorer is ComparingScorer {
  */
 export function expectedProblem(scorer: ScorerSpec, expected: unknown): string | null {
   const parts = scorer.mode === 'weighted' ? scorer.parts.map((part) => part.scorer) : [scorer];
-  const problems = parts.map((part) => (isComparing(part) ? partProblem(part, expected ?? undefined) : null));
-  return problems.find((problem) => problem !== null) ?? null;
+  for (const part of parts) {
+    const problem = isComparing(part) ? partProblem(part, expected ?? undefined) : null;
+    if (problem !== null) return problem;
+  }
+  return null;
 }
 
 function partProblem(scorer: ComparingScorer, expected: unknown): string | null {

@@ -7,6 +7,7 @@ import { columnFinder, expectedOf, inputName, rowPlaceholders } from '../../core
 import { bracedNames, isPlainName, type IsInput } from '../../core/prompts/template.js';
 import type { RowContent } from '../../core/search/row-groups.js';
 import { expectedProblem } from '../../core/verify/compare.js';
+import { createTurns } from '../../util/turns.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
 import type { Rows } from './row-source.js';
@@ -168,8 +169,10 @@ export async function* unusableRows(
   const { expected, scorer } = spec;
   if (expected === null || !needsExpected(scorer)) return;
   const rows = [...new Set(seeds)].sort((left, right) => left - right);
+  const turns = createTurns();
   for await (const values of source.values(expected, rows)) {
     for (const { row, value } of values) {
+      await turns();
       const problem = expectedProblem(scorer, expectedOf(value, spec));
       if (problem !== null) yield { row, problem };
     }

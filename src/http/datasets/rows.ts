@@ -6,6 +6,7 @@ import { CsvError, parse } from 'csv-parse';
 import { pointerOf } from '../server/errors.js';
 import { inexactNumbers, inexactProblem, pathOfNumber } from '../../util/exact-json.js';
 import { uploadLimits } from '../../contracts/datasets/dataset.js';
+import { createTurns } from '../../util/turns.js';
 
 export type Format = 'json' | 'jsonl' | 'csv';
 
@@ -48,7 +49,10 @@ async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
       );
     }
   };
+  // A caller may send many small chunks at once.
+  const turns = createTurns();
   for await (const chunk of chunks) {
+    await turns();
     if (decoder === null && start.length + chunk.length < 2) {
       start = Buffer.concat([start, chunk]);
       continue;
@@ -119,17 +123,23 @@ interface Piece {
 
 async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<Piece> {
   let line = 1;
-  let rest = '';
+  // Chunks may be of one character: each is looked at once.
+  let rest: string[] = [];
+  let restChars = 0;
   for await (const chunk of chunks) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop()!;
-    for (const text of lines) {
+    const [first, ...others] = chunk.split('\n') as [string, ...string[]];
+    rest.push(first);
+    restChars += first.length;
+    for (const next of others) {
+      const text = rest.join('');
+      [rest, restChars] = [[next], next.length];
       if (text.trim() !== '') yield { line, text };
       line += 1;
     }
-    if (rest.length > uploadLimits.rowChars) return yield { line, text: rest };
+    if (restChars > uploadLimits.rowChars) return yield { line, text: rest.join('') };
   }
-  if (rest.trim() !== '') yield { line, text: rest };
+  const text = rest.join('');
+  if (text.trim() !== '') yield { line, text };
 }
 
 /** The elements of a list. A library for streams of JSON would trust the file (ADR 29). */
@@ -227,7 +237,11 @@ async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<FileRow> 
       const line = info.lines;
       if (header === null) {
         header = record;
-        const repeated = record.find((name, index) => record.indexOf(name) !== index);
+        const most = uploadLimits.columns;
+        if (header.length > most)
+          return yield { line, fault: `names ${header.length} columns; at most ${most} are allowed` };
+        const seen = new Set<string>();
+        const repeated = record.find((name) => seen.size === seen.add(name).size);
         const unnamed = record.findIndex((name) => name.trim() === '');
         if (unnamed >= 0)
           return yield {

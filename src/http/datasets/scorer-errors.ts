@@ -3,7 +3,15 @@ import type { HttpDeps } from '../deps.js';
 import { pointerOf, type FieldError } from '../server/errors.js';
 
 type Path = readonly PropertyKey[];
-export type ScorerChecks = Pick<HttpDeps, 'checkContainerUrl' | 'checkJavascript' | 'checkProvider'>;
+export interface ScorerChecks extends Pick<HttpDeps, 'checkContainerUrl' | 'checkProvider'> {
+  checkJavascript(code: string): string | null;
+}
+
+/** The checks of an organization's scorers. */
+export function scorerChecks(deps: HttpDeps, orgId: string): ScorerChecks {
+  const { checkContainerUrl, checkProvider } = deps;
+  return { checkContainerUrl, checkProvider, checkJavascript: (code) => deps.checkJavascript(code, orgId) };
+}
 
 /** What a scorer's schema cannot check: URL, code, and a provider that is not the policy's. */
 export function scorerErrors(

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { uploadLimits, type DatasetColumn } from '../../contracts/datasets/dataset.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
 import { asObject, isObject } from '../../util/json.js';
+import { createTurns } from '../../util/turns.js';
 import { ApiError, listed, refuse, type FieldError } from '../server/errors.js';
 import { faultOf } from '../server/body.js';
 import { readRows, type FileRow, type Format } from './rows.js';
@@ -70,7 +71,9 @@ async function spool(file: FileHandle, rows: AsyncIterable<FileRow>, pointer: st
     await file.appendFile(text);
     [pending, chars] = [[], 0];
   };
+  const turns = createTurns();
   for await (const row of rows) {
+    await turns();
     // Before anything is done for each column.
     if ('value' in row) refuseWide(Object.keys(asObject(row.value) ?? {}), pointer);
     const fault = 'fault' in row ? row.fault : rowFault(row.value);

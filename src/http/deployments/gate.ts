@@ -8,6 +8,7 @@ import { groupRows, type RowContent } from '../../core/search/row-groups.js';
 import { readSpec } from '../../storage/jobs/spec.js';
 import { checkExpected, jobRows, rowContents } from '../datasets/job-rows.js';
 import { rowSource, type RowSource } from '../datasets/row-source.js';
+import { scorerChecks } from '../datasets/scorer-errors.js';
 import type { HttpDeps } from '../deps.js';
 import { containerSpec, seedErrors } from '../jobs/specs.js';
 import { refuse } from '../server/errors.js';
@@ -72,7 +73,7 @@ async function gateRows(
     messages: callerMessages(messages, isInput),
     promptPath,
   };
-  const rows = jobRows(stored, deps, fields, ['gate']);
+  const rows = jobRows(stored, scorerChecks(deps, request.caller.orgId), fields, ['gate']);
   const { datasetId, numRows } = rows.spec;
   const seeds = wanted ?? unusedRows(session, datasetId, await rowContents(rows));
   const errors = seedErrors(numRows, [{ path: ['gate', 'seeds'], seeds }]);

@@ -5,7 +5,7 @@ import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { EvaluationSpec, Message, RowsSpec } from '../../core/jobs/spec.js';
 import { checkExpected, jobRows, type JobRows } from '../datasets/job-rows.js';
 import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';
-import type { ScorerChecks } from '../datasets/scorer-errors.js';
+import { scorerChecks, type ScorerChecks } from '../datasets/scorer-errors.js';
 import { seedErrors } from '../jobs/specs.js';
 import type { HttpDeps } from '../deps.js';
 import { pointerOf, refuse } from '../server/errors.js';
@@ -31,7 +31,8 @@ export async function withRows(
     throw refuse.invalid([{ pointer, message }]);
   }
   const source = await rowSource(deps, request.caller.orgId, dataset, [...path, 'dataset']);
-  const rows = evaluatedRows(source, deps, { ...evaluation, dataset }, candidate.messages, path);
+  const checks = scorerChecks(deps, request.caller.orgId);
+  const rows = evaluatedRows(source, checks, { ...evaluation, dataset }, candidate.messages, path);
   await checkExpected(rows, seeds ?? [...Array(rows.spec.numRows).keys()], path);
   return {
     candidate: { ...candidate, messages: rows.messages },

@@ -8,7 +8,7 @@ import { groupRows, groupWarnings } from '../../core/search/row-groups.js';
 import { splitSeeds, type SeedSplit } from '../../core/search/split.js';
 import { categoriesOf, checkExpected, jobRows, rowContents, type JobRows } from '../datasets/job-rows.js';
 import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';
-import type { ScorerChecks } from '../datasets/scorer-errors.js';
+import { scorerChecks, type ScorerChecks } from '../datasets/scorer-errors.js';
 import type { HttpDeps } from '../deps.js';
 import type { SessionRows } from '../jobs/specs.js';
 
@@ -29,7 +29,12 @@ export async function sessionRows(
   const { dataset } = wanted;
   if (!dataset) return null;
   const source = await rowSource(deps, request.caller.orgId, dataset, [...path, 'dataset']);
-  const { of, rows } = await searchedRows(source, deps, { ...wanted, dataset }, path);
+  const { of, rows } = await searchedRows(
+    source,
+    scorerChecks(deps, request.caller.orgId),
+    { ...wanted, dataset },
+    path,
+  );
   return {
     of,
     check: ({ search: { trainSeeds, evaluationSeeds, heldoutSeeds } }) =>

@@ -10,7 +10,7 @@ import { answerId } from '../../../src/storage/rollouts/answers.js';
 import { listen, type Listening } from '../../support/loopback.js';
 
 const rolloutId = 'rol_1_2';
-const scorers = createScorerClient({ egress: { mode: 'dev', allowlist: [] }, allowJavascript: true, retryBaseMs: 5 });
+const scorers = createScorerClient({ egress: { mode: 'dev', allowlist: [] }, javascriptOrgs: ['*'], retryBaseMs: 5 });
 let server: Listening | undefined;
 afterEach(() => server?.close());
 afterAll(() => scorers.close());

@@ -20,7 +20,7 @@ const scored: unknown[] = [];
 const asked: Record<string, unknown>[] = [];
 
 beforeAll(async () => {
-  scorers = createScorerClient({ egress: { mode: 'dev', allowlist: [] }, allowJavascript: true, retryBaseMs: 5 });
+  scorers = createScorerClient({ egress: { mode: 'dev', allowlist: [] }, javascriptOrgs: ['*'], retryBaseMs: 5 });
   server = await listen(
     createServer((request, response) => {
       void Readable.from(request)

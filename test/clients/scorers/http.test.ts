@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { createScorerClient } from '../../../src/clients/scorers/client.js';
 import { listen, type Listening } from '../../support/loopback.js';
 
-const client = createScorerClient({ egress: { mode: 'dev', allowlist: [] }, allowJavascript: false, retryBaseMs: 5 });
+const client = createScorerClient({ egress: { mode: 'dev', allowlist: [] }, javascriptOrgs: [], retryBaseMs: 5 });
 const input = { output: 'Paris', row: { question: 'Capital?' }, expected: 'Paris' };
 const { signal } = new AbortController();
 type Answer = (response: ServerResponse) => void;
@@ -105,7 +105,7 @@ describe('retries', () => {
 });
 
 test('the egress policy holds for every connection', async () => {
-  const strict = createScorerClient({ egress: { mode: 'public', allowlist: [] }, allowJavascript: false });
+  const strict = createScorerClient({ egress: { mode: 'public', allowlist: [] }, javascriptOrgs: [] });
   expect(await ask([json({ reward: 1 })], { by: strict })).toMatchObject({ ok: false, code: 'egress_refused' });
   expect(received).toEqual([]);
   await strict.close();

@@ -1,17 +1,21 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { childFlags } from '../../../src/clients/scorers/children.js';
 import { createScorerClient, type ScorerAnswer } from '../../../src/clients/scorers/client.js';
 import { createSandbox, javascriptProblem } from '../../../src/clients/scorers/javascript.js';
+import { heldMs, maxHeldMs } from '../../support/held.js';
 
 const egress = { mode: 'dev' as const, allowlist: [] };
-const client = createScorerClient({ egress, allowJavascript: true });
+const client = createScorerClient({ egress, javascriptOrgs: ['*'] });
 const hasty = createScorerClient({
   egress,
-  allowJavascript: true,
-  sandbox: createSandbox({ timeMs: 200, threads: 1 }),
+  javascriptOrgs: ['*'],
+  sandbox: createSandbox({ timeMs: 200, processes: 1 }),
 });
 const input = { output: 'Paris', row: { n: 2, list: [1, 2] }, expected: 'paris' };
 const { signal } = new AbortController();
-const run = (code: string, by = client): Promise<ScorerAnswer> => by.javascript(code, input, signal);
+const run = (code: string, by = client): Promise<ScorerAnswer> =>
+  by.javascript({ orgId: 'org_1', code }, input, signal);
 afterAll(() => Promise.all([client.close(), hasty.close()]));
 
 test.each<[string, number, string | null]>([
@@ -100,29 +104,81 @@ describe('limits', () => {
     expect(await run('function deep() { return deep() + 1 }')).toMatchObject({ ok: false, code: 'scorer_error' });
   });
 
-  test('a stopped job ends the thread, and one that waits for a thread', async () => {
+  test('a stopped job ends the process, and one that waits for a process', async () => {
     const aborter = new AbortController();
-    const patient = createSandbox({ timeMs: 60_000, threads: 1 });
-    const endless = [1, 2].map(() => patient('() => { for (;;); }', input, aborter.signal));
+    const patient = createSandbox({ timeMs: 60_000, processes: 1 });
+    const endless = [1, 2].map(() => patient.run('() => { for (;;); }', input, aborter.signal));
     aborter.abort(new Error('stopped'));
     const ends = await Promise.allSettled(endless);
     expect(ends.map((end) => end.status === 'rejected' && (end.reason as Error).message)).toEqual([
       'stopped',
       'stopped',
     ]);
-    expect(await patient('() => 1', input, signal)).toEqual({ ok: true, value: 1 });
+    expect(await patient.run('() => 1', input, signal)).toEqual({ ok: true, value: 1 });
   });
 
-  test('more calls than threads all end', async () => {
+  test('more calls than processes all end', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => run('() => 1', hasty)));
     expect(all.every(({ ok }) => ok)).toBe(true);
   });
 });
 
-test('where the operator does not allow it, nothing runs', async () => {
-  const strict = createScorerClient({ egress, allowJavascript: false });
+describe('outside of its context', () => {
+  const outside = (then: string) => `(o, r, expected) => { const p = import('node:fs'); p.catch(() => 0); ${then} }`;
+  test.each([
+    'return p.constructor.constructor("return process")() ? 1 : 0',
+    'return p.constructor.constructor("return 1")()',
+  ])('no text becomes code: %s', async (then) => {
+    expect(await run(outside(then))).toMatchObject({ ok: false, code: 'scorer_error' });
+  });
+
+  test('an import that fails later ends no other call', async () => {
+    const code = "() => { import('node:fs'); return 1 }";
+    const other = run('() => 0.5');
+    for (let n = 0; n < 3; n += 1) await run(code);
+    expect(await other).toMatchObject({ reward: 0.5 });
+    expect(await run('() => 0.5')).toMatchObject({ reward: 0.5 });
+  });
+
+  test.each(['process.env', 'fs.readFileSync', 'child_process.spawnSync', 'worker_threads.Worker'])(
+    '%s is empty or denied in the process',
+    (what) => {
+      const [module, name] = what.split('.') as [string, string];
+      const code =
+        module === 'process'
+          ? 'const { NODE_CHANNEL_FD, NODE_CHANNEL_SERIALIZATION_MODE, ...env } = process.env; console.log(Object.keys(env).join() || "denied")'
+          : `try { new (require("node:${module}").${name})("/proc/self/environ"); console.log("done") } catch (e) { console.log(e.code === "ERR_ACCESS_DENIED" ? "denied" : e) }`;
+      const { stdout } = spawnSync(process.execPath, [...childFlags(64), '-e', code], { env: {}, encoding: 'utf8' });
+      expect(stdout.trim()).toBe('denied');
+    },
+  );
+});
+
+describe('what comes back', () => {
+  test.each<[string, object]>([
+    ["() => ({ reward: 1, feedback: 'x'.repeat(3e7) })", { ok: true, reward: 1 }],
+    ["() => ({ reward: 1, details: { a: 'x'.repeat(3e7) } })", { ok: false, code: 'scorer_error' }],
+    ["() => 'x'.repeat(3e7)", { ok: false, code: 'scorer_error' }],
+    ["() => 'x'.repeat(5e8)", { ok: false }],
+    ["() => { throw new Error('x'.repeat(3e7)) }", { ok: false, code: 'scorer_error' }],
+    ["() => ({ reward: 'x'.repeat(5e5) })", { ok: false, code: 'scorer_reward_invalid' }],
+  ])('%s', async (code, expected) => {
+    expect(await run(code)).toMatchObject(expected);
+    expect(await run('() => 1')).toMatchObject({ ok: true });
+  });
+});
+
+test.each([' ', ';', ' ;\n'])('code that ends in many of %j is read in linear time', async (text) => {
+  const code = `() => 1${text.repeat(100_000)}//`;
+  expect(await heldMs(() => javascriptProblem(code))).toBeLessThan(maxHeldMs);
+});
+
+test('where the operator does not name the organization, nothing runs', async () => {
+  const strict = createScorerClient({ egress, javascriptOrgs: ['default', 'org_2'] });
   expect(await run('() => 1', strict)).toMatchObject({ ok: false, code: 'scorer_not_allowed' });
-  await strict.close();
+  const named = createScorerClient({ egress, javascriptOrgs: ['org_2', 'org_1'] });
+  expect(await run('() => 1', named)).toMatchObject({ ok: true });
+  await Promise.all([strict.close(), named.close()]);
 });
 
 test.each(['(', 'const a = 1', '() => 1; 2', 'export default'])('%s is no function', (code) => {
