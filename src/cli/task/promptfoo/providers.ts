@@ -31,7 +31,7 @@ const otherKinds = [
 ];
 
 /** `openai:chat:gpt-6-luna` as `openai/gpt-6-luna`; null: no model that chats. */
-export function modelName(id: string): string | null {
+function modelName(id: string): string | null {
   const [provider = '', kind = '', ...rest] = id.split(':');
   if (!/^[a-z][\w-]*:(?!\/\/)/.test(id) || programs.includes(provider) || otherKinds.includes(kind)) return null;
   const model = (chatKinds.includes(kind) ? rest : [kind, ...rest]).join(':');

@@ -36,7 +36,7 @@ export function valueOf(vars: Vars, name: string): unknown {
 }
 
 /** A text with the values of the vars; throws for a var that the test lacks. */
-export function rendered(file: PromptfooFile, text: string, vars: Vars, where: string): string {
+function rendered(file: PromptfooFile, text: string, vars: Vars, where: string): string {
   namesIn(file, text, where);
   const textOf = (name: string) => {
     const value = valueOf(vars, name);
