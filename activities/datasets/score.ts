@@ -1,9 +1,9 @@
 import type { PartSpec, ScorerSpec } from '../../src/contracts/scoring/scorer.js';
 import type { ScorerAnswer } from '../../src/clients/scorers/client.js';
-import { compare, isComparing } from '../../src/core/verify/compare.js';
+import { compare, isComparing, partsFor } from '../../src/core/verify/compare.js';
 import { parseRubric } from '../../src/core/verify/rubric.js';
 import { maxFeedback } from '../../src/core/verify/text.js';
-import { combine, partNames, type ScoredPart } from '../../src/core/verify/weighted.js';
+import { combine, negated, partNames, type ScoredPart } from '../../src/core/verify/weighted.js';
 import { cutWithin, storableText } from '../../src/util/text.js';
 import type { ModelRollout } from '../models/ask-model.js';
 import { askJudge, type Judgement } from '../models/judge.js';
@@ -28,15 +28,17 @@ export async function scoreOutput(
   signal: AbortSignal,
 ): Promise<Judgement> {
   if (scorer.mode !== 'weighted') return scorePart(rollout, scorer, row, output, '@judge', signal);
-  const names = partNames(scorer.parts.map((part) => part.scorer.mode));
+  const parts = partsFor(scorer, row.expected);
+  const names = partNames(parts.map((part) => part.scorer.mode));
   const scored: ScoredPart[] = [];
   let judges = 0;
-  for (const [at, { weight, scorer: part }] of scorer.parts.entries()) {
+  for (const [at, { weight, scorer: part, expected, negate }] of parts.entries()) {
     if (part.mode === 'rubric') judges += 1;
     const key = judges > 1 ? `@judge${judges}` : '@judge';
-    const result = await scorePart(rollout, part, row, output, key, signal);
+    const result = await scorePart(rollout, part, { ...row, expected }, output, key, signal);
     if (!result.ok) return result;
-    scored.push({ name: names[at]!, weight, verification: result.verification });
+    const { verification } = result;
+    scored.push({ name: names[at]!, weight, verification: negate ? negated(verification) : verification });
   }
   return { ok: true, verification: combine(scored) };
 }

@@ -399,9 +399,9 @@ test('eval and optimize read a promptfooconfig.yaml', async () => {
   const { code, out } = await ratchet('optimize', ...data, ...more, '--out', 'foo/best.json');
   expect({ code, best: JSON.parse(out).best_reward }).toEqual({ code: 0, best: 1 });
 
-  const cost = { ...config, defaultTest: { assert: [{ type: 'cost', threshold: 1 }] } };
-  await writeFile(join(folder, 'foo/promptfooconfig.yaml'), JSON.stringify(cost));
-  expect(await ratchet('eval', ...data)).toMatchObject({ code: 2, err: expect.stringContaining('cost') });
+  const python = { ...config, defaultTest: { assert: [{ type: 'python', value: 'True' }] } };
+  await writeFile(join(folder, 'foo/promptfooconfig.yaml'), JSON.stringify(python));
+  expect(await ratchet('eval', ...data)).toMatchObject({ code: 2, err: expect.stringContaining('python') });
 }, 60_000);
 
 test('eval says how far its judge agrees with the labels', async () => {

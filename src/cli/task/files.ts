@@ -73,6 +73,32 @@ export function filesIn(folder: string, closed: () => readonly string[]): Files 
   });
 }
 
+/**
+ * The files that a file may name: not hidden, in its folder or the working folder, also by links.
+ * The file may be another's, as in the check of a pull request.
+ */
+export function filesBeside(path: string, files: Files): Files {
+  return reading(async (named, field) => {
+    await files.check(named, field);
+    const given = [dirname(path), '.'].map((one) => resolve(one));
+    const own = dirname(await realPath(resolve(path)));
+    const homes = [given, [...(await Promise.all(given.map(realPath))), own]];
+    for (const [at, found] of [resolve(named), await realPath(resolve(named))].entries()) {
+      const home = homes[at]!.find((one) => isInside(one, found));
+      if (home === undefined)
+        throw new ConfigError(
+          `${field} names ${named}, which is outside of its folder and of the working folder; copy it there`,
+        );
+      if (
+        relative(home, found)
+          .split(sep)
+          .some((part) => part.startsWith('.'))
+      )
+        throw new ConfigError(`${field} names ${named}, which is hidden; copy it to another place`);
+    }
+  });
+}
+
 /** Where a path leads, as far as it exists. */
 async function realPath(path: string): Promise<string> {
   return realpath(path).catch(async (error: NodeJS.ErrnoException) => {

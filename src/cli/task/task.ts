@@ -73,7 +73,7 @@ export async function readTask(
   const asked = Object.fromEntries(
     Object.entries({ temperature, maxTokens, param }).filter(([, value]) => value !== undefined),
   );
-  const policy = parametersOf(asked, project.policy ?? {}, read.model ?? 'local');
+  const policy = parametersOf(asked, { ...read.policy, ...project.policy }, read.model ?? 'local');
   return { ...read, policy };
 }
 
@@ -92,13 +92,16 @@ async function withPromptfoo(task: Project, hasProject: boolean, files: Files): 
   if (data === undefined || !promptfooFile.test(data)) return { ...task, files, messages: null, rows: null };
   const read = await readPromptfoo(data, task, files);
   for (const line of read.notes) note(`Note: ${data}: ${line}`);
-  const { prompt: messages, rows, model, scorer: mapped, expected } = read;
+  const { prompt: messages, rows, model, policy, scorer: mapped, expected } = read;
+  const { prompt, ...others } = task;
+  // A prompt of the configuration is not one of a file.
+  const own = messages || prompt === undefined ? others : task;
   const mappedFields = {
     ...(model !== null && { model }),
     ...(mapped && { scorer: mapped }),
     ...(expected && { expected }),
   };
-  return { ...task, files, data, messages, rows, ...mappedFields };
+  return { ...own, files, data, messages, rows, policy, ...mappedFields };
 }
 
 /** promptfoo's file in the current folder. */

@@ -14,7 +14,7 @@ import { compilePattern } from '../../util/linear-regex.js';
 const similarityMetrics = ['token_f1', 'rouge_l', 'bleu'] as const;
 type SimilarityMetric = (typeof similarityMetrics)[number];
 
-const limits = { codeChars: 50_000, parts: 20 } as const;
+const limits = { codeChars: 50_000, parts: 50 } as const;
 const { case_sensitive, tolerance, relative, fields } = verifierSchema.shape;
 
 /** The scorers that can be parts of a weighted one. */
@@ -107,6 +107,15 @@ const weightedForm = z
         z.strictObject({
           weight: z.number().gt(0).max(1_000_000).default(1).describe('Relative to the sum of all weights.'),
           scorer: partSchema,
+          field: z
+            .string()
+            .min(1, 'must not be empty')
+            .max(200)
+            .optional()
+            .describe(
+              'The part compares with this field of the expected value, which is an object; a row without the field has no such part, and null is no expected value.',
+            ),
+          negate: z.boolean().default(false).describe('true: the part counts 1 minus the reward of its scorer.'),
         }),
       )
       .min(1, 'must hold at least one part')
@@ -148,7 +157,7 @@ function withShortForm<Form extends z.ZodDiscriminatedUnion>(schema: Form, names
       for (const issue of read.error.issues) {
         const keys = issue.code === 'unrecognized_keys' ? issue.keys : null;
         for (const key of keys ?? []) {
-          const names = issue.path.length === 0 ? known : ['weight', 'scorer'];
+          const names = issue.path.length === 0 ? known : ['weight', 'scorer', 'field', 'negate'];
           ctx.addIssue({ code: 'custom', path: [...issue.path, key], message: unknownField(key, names) });
         }
         if (keys) continue;
@@ -181,11 +190,23 @@ export type PartSpec =
   | { mode: 'http'; url: string; timeoutS: number };
 
 /** The scoring configuration stored with a job. */
-export type ScorerSpec = PartSpec | { mode: 'weighted'; parts: { weight: number; scorer: PartSpec }[] };
+export type ScorerSpec = PartSpec | { mode: 'weighted'; parts: WeightedPart[] };
+
+export interface WeightedPart {
+  weight: number;
+  scorer: PartSpec;
+  /** The field of the expected value that the part compares with. */
+  field?: string;
+  negate?: true;
+}
 
 export function scorerSpec(request: ScorerRequest, defaultProvider: string): ScorerSpec {
   if (request.type !== 'weighted') return partSpec(request, defaultProvider);
-  const parts = request.parts.map(({ weight, scorer }) => ({ weight, scorer: partSpec(scorer, defaultProvider) }));
+  const parts = request.parts.map(({ weight, scorer, field, negate }) => ({
+    ...{ weight, scorer: partSpec(scorer, defaultProvider) },
+    ...(field !== undefined && { field }),
+    ...(negate && { negate: true as const }),
+  }));
   return { mode: 'weighted', parts };
 }
 
@@ -222,11 +243,17 @@ function partsOf(spec: ScorerSpec): PartSpec[] {
 
 /** Whether each scored row must have an expected value. */
 export function needsExpected(spec: ScorerSpec): boolean {
+  if (comparesFields(spec)) return true;
   return partsOf(spec).some((part) => {
     if (part.mode === 'regex') return part.pattern === null;
     if (part.mode === 'json') return part.schema === null;
     return part.mode === 'exact' || part.mode === 'contains' || part.mode === 'numeric' || part.mode === 'similarity';
   });
+}
+
+/** Whether parts compare with fields of the expected value, which then is no answer itself. */
+export function comparesFields(spec: ScorerSpec): boolean {
+  return spec.mode === 'weighted' && spec.parts.some(({ field }) => field !== undefined);
 }
 
 /** The judge models in the order of their calls. */

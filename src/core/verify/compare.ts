@@ -2,7 +2,8 @@
  * Scores an output by comparison, without a model. An expected list holds right answers: each
  * scores, and the best counts. For `exact`, the list itself is one of them.
  */
-import type { ComparingScorer, PartSpec, ScorerSpec } from '../../contracts/scoring/scorer.js';
+import type { ComparingScorer, PartSpec, ScorerSpec, WeightedPart } from '../../contracts/scoring/scorer.js';
+import { isObject } from '../../util/json.js';
 import { patternProblem, scorePattern } from './pattern.js';
 import { scoreSchema } from './schema.js';
 import { goldProblem, score } from './score.js';
@@ -23,12 +24,26 @@ export function isComparing(scorer: PartSpec): scorer is ComparingScorer {
  * null.
  */
 export function expectedProblem(scorer: ScorerSpec, expected: unknown): string | null {
-  const parts = scorer.mode === 'weighted' ? scorer.parts.map((part) => part.scorer) : [scorer];
-  for (const part of parts) {
-    const problem = isComparing(part) ? partProblem(part, expected ?? undefined) : null;
-    if (problem !== null) return problem;
+  const parts = partsFor(scorer, expected);
+  if (parts.length === 0) return 'has none of the fields that the parts of the scorer compare with';
+  for (const { scorer: part, field, expected: wanted } of parts) {
+    const problem = isComparing(part) ? partProblem(part, wanted ?? undefined) : null;
+    if (problem !== null) return field === undefined ? problem : `has a field "${field}", which ${problem}`;
   }
   return null;
+}
+
+/** A part of a scorer with what it compares with. */
+export type AppliedPart = WeightedPart & { expected: unknown };
+
+/** The parts that score a row: all but those whose field its expected value lacks. */
+export function partsFor(scorer: ScorerSpec, expected: unknown): AppliedPart[] {
+  if (scorer.mode !== 'weighted') return [{ weight: 1, scorer, expected }];
+  return scorer.parts.flatMap((part) => {
+    if (part.field === undefined) return [{ ...part, expected }];
+    if (!isObject(expected) || !Object.hasOwn(expected, part.field)) return [];
+    return [{ ...part, expected: expected[part.field] }];
+  });
 }
 
 function partProblem(scorer: ComparingScorer, expected: unknown): string | null {

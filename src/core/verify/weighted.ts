@@ -18,6 +18,13 @@ export function partNames(modes: readonly string[]): string[] {
   });
 }
 
+/** The contrary of a verification: what it calls right is wrong. */
+export function negated({ reward, feedback }: Verification): Verification {
+  const said = feedback.replace(/^(?:Right: |Wrong\.\s*)/, '');
+  const judged = reward < 0.5 ? 'Right: what is not wanted is not so.' : 'Wrong. The contrary of this is wanted:';
+  return { reward: 1 - reward, feedback: cutWithin(`${judged}\n${said}`, maxFeedback) };
+}
+
 /** The weighted mean of at least one part, with the feedback of the worst first. */
 export function combine(parts: readonly ScoredPart[]): Verification {
   const criteria = parts.map(({ name, weight, verification }): CriterionScore => {

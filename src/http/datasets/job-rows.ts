@@ -1,7 +1,7 @@
 /** The rows of a job on a data set, with the prompt that they fill. */
 import { closestName } from '../../contracts/close-names.js';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
-import { judgesOf, needsExpected, type ScorerSpec } from '../../contracts/scoring/scorer.js';
+import { comparesFields, judgesOf, needsExpected, type ScorerSpec } from '../../contracts/scoring/scorer.js';
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
 import { columnFinder, expectedOf, inputName, rowPlaceholders } from '../../core/prompts/row-template.js';
 import { bracedNames, isPlainName, type IsInput } from '../../core/prompts/template.js';
@@ -71,7 +71,8 @@ export function jobRows(
     expected: hasExpected ? wanted.expected : null,
     scorer,
   };
-  if (judgesOf(scorer).length > 0 && isCategorical(dataset, spec.expected)) spec.labels = true;
+  const isLabel = !comparesFields(scorer) && isCategorical(dataset, spec.expected);
+  if (judgesOf(scorer).length > 0 && isLabel) spec.labels = true;
   if (!hasExpected && (needsExpected(scorer) || wanted.expected !== 'expected')) {
     const message = `must name the column with the right answers${hint(wanted.expected, names)}`;
     errors.push({ pointer: pointerOf([...path, 'dataset', 'expected']), message });

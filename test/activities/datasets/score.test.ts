@@ -140,6 +140,21 @@ describe('weighted', () => {
     ]);
   });
 
+  test('a row has the parts of its fields; a negated part counts the contrary', async () => {
+    const says = { type: 'regex', flags: 'i' };
+    const parts = [
+      { scorer: says, field: 'says' },
+      { scorer: says, field: 'avoids', negate: true, weight: 3 },
+      { scorer: rubric, field: 'kind' },
+    ];
+    const scoreOf = (expected: unknown, output: string) =>
+      score({ type: 'weighted', parts }, output, { '@judge': verdict(0.5) }, { ...row, expected });
+    expect(await scoreOf({ says: 'rome' }, 'Rome')).toEqual(verified({ reward: 1 }));
+    expect(await scoreOf({ avoids: 'rome' }, 'Rome')).toEqual(verified({ reward: 0 }));
+    expect(await scoreOf({ says: 'rome', avoids: 'paris' }, 'Paris')).toEqual(verified({ reward: 0 }));
+    expect(await scoreOf({ avoids: 'paris', kind: null }, 'Rome')).toEqual(verified({ reward: 3.5 / 4 }));
+  });
+
   test('a part that fails is the result, and later parts are not asked', async () => {
     const before = asked.length;
     const parts = [{ scorer: 'exact' }, { scorer: { type: 'http', url: `${server.url}/broken` } }, { scorer: rubric }];

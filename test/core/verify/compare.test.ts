@@ -261,6 +261,31 @@ describe('expected values', () => {
     [{ type: 'http', url: 'http://x' }, undefined, true],
     [{ type: 'weighted', parts: [{ scorer: 'exact' }, { scorer: 'numeric' }] }, 'a', false],
     [{ type: 'weighted', parts: [{ scorer: 'exact' }, { scorer: 'numeric' }] }, '1', true],
+    [
+      {
+        type: 'weighted',
+        parts: [
+          { scorer: 'exact', field: 'a' },
+          { scorer: 'numeric', field: 'b' },
+        ],
+      },
+      { a: 'x' },
+      true,
+    ],
+    [
+      {
+        type: 'weighted',
+        parts: [
+          { scorer: 'exact', field: 'a' },
+          { scorer: 'numeric', field: 'b' },
+        ],
+      },
+      { b: 'x' },
+      false,
+    ],
+    [{ type: 'weighted', parts: [{ scorer: 'exact', field: 'a' }] }, { c: 'x' }, false],
+    [{ type: 'weighted', parts: [{ scorer: 'exact', field: 'a' }] }, 'x', false],
+    [{ type: 'weighted', parts: [{ scorer: { type: 'json', schema: {} }, field: 'a' }] }, { a: null }, true],
   ])('%j by %j: %s', (request, expected, ok) => {
     expect(expectedProblem(scorerSpec(scorerSchema.parse(request), 'openai'), expected) === null).toBe(ok);
   });

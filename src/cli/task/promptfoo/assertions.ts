@@ -1,13 +1,17 @@
 /** Maps promptfoo's assertions to a scorer, and their values to a column of expected values. */
-import { Script } from 'node:vm';
 import { canonicalJson, isObject } from '../../../util/json.js';
+import { dispatchOf, functionOf } from './code.js';
 
 export interface Assertion {
+  /** Without `not-`. */
   type: string;
+  not: boolean;
   value: unknown;
   weight: number;
   /** The model of a judge. */
   judge: { provider: string; model: string };
+  /** The function of a file of code, which `value` names. */
+  code?: string;
 }
 
 export interface MappedAssertions {
@@ -18,43 +22,65 @@ export interface MappedAssertions {
   notes: string[];
 }
 
+type Scorer = Record<string, unknown>;
+/** A scorer with the expected value for it; null: none. */
+interface Scored {
+  scorer: Scorer;
+  expected: unknown;
+}
+
 interface Form {
   /** The scorer of values that differ between tests, and the expected value for one of them. */
-  perRow?: (assertion: Assertion) => { scorer: Record<string, unknown>; expected: unknown };
+  perRow: (assertion: Assertion) => Scored | null;
   /** The scorer of one value for all tests; null: it cannot be written so. */
-  fixed?: (assertion: Assertion) => Record<string, unknown> | null;
+  fixed: (assertion: Assertion) => Scorer | null;
   note?: string;
 }
 
-const escape = (value: unknown) => String(value).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-/** A text is a list with commas. */
-const listOf = (value: unknown) =>
-  Array.isArray(value)
-    ? value
-    : String(value)
-        .split(',')
-        .map((one) => one.trim());
+const escape = (value: unknown) => textOf(value).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+const textOf = (value: unknown) => (typeof value === 'object' && value !== null ? canonicalJson(value) : String(value));
+/** A text is a list with commas; quotes keep one together. */
+export function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value as unknown[];
+  const parts = textOf(value).match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
+  return parts.map((one) => one.trim().replace(/^"([^]*)"$/, '$1')).filter((one) => one !== '');
+}
 const anyOf = (value: unknown) => listOf(value).map(escape).join('|');
-const pattern = (source: string, flags = '') => ({ type: 'regex', pattern: source, ...(flags && { flags }) });
 const regex = (sourceOf: (value: unknown) => string, flags = ''): Form => ({
   perRow: ({ value }) => ({ scorer: { type: 'regex', ...(flags && { flags }) }, expected: sourceOf(value) }),
-  fixed: ({ value }) => pattern(sourceOf(value), flags),
+  fixed: ({ value }) => ({ type: 'regex', pattern: sourceOf(value), ...(flags && { flags }) }),
 });
-const compared = (scorer: Record<string, unknown>, note?: string): Form => ({
+const compared = (scorer: Scorer, note?: string): Form => ({
   perRow: ({ value }) => ({ scorer, expected: value }),
+  fixed: () => null,
   ...(note !== undefined && { note }),
 });
-const json: Form = {
-  fixed: ({ value }) => (value == null || isObject(value) ? { type: 'json', schema: value ?? {} } : null),
-};
+const whole = (scorer: Scorer | null): Scored | null => scorer && { scorer, expected: null };
+const schemaOf = ({ value }: Assertion): Scorer | null =>
+  value == null || value === '' || isObject(value) ? { type: 'json', schema: isObject(value) ? value : {} } : null;
+const json: Form = { perRow: (assertion) => whole(schemaOf(assertion)), fixed: schemaOf };
+const criteriaOf = (value: unknown) =>
+  Array.isArray(value) ? value.map((one) => `- ${textOf(one)}`).join('\n') : textOf(value);
+const judged = (criteria: string, fixedOf: (value: unknown) => string, note?: string): Form => ({
+  perRow: ({ value, judge }) => ({ scorer: { type: 'rubric', criteria, ...judge }, expected: criteriaOf(value) }),
+  fixed: ({ value, judge }) => ({ type: 'rubric', criteria: fixedOf(value), ...judge }),
+  ...(note !== undefined && { note }),
+});
+const requirement = judged('The output meets the requirement that is the expected value.', criteriaOf);
+const ownJudge = 'is judged by a rubric, not by the prompt of promptfoo';
+const facts = judged(
+  'The output agrees with the facts of the expected value.',
+  (value) => `The output agrees with these facts: ${criteriaOf(value)}`,
+  ownJudge,
+);
 
-const forms: Readonly<Record<string, Form>> = {
+export const forms: Readonly<Record<string, Form>> = {
   equals: {
-    perRow: ({ value }) => ({
-      scorer: { type: isObject(value) ? 'json' : 'exact', case_sensitive: true },
-      expected: value,
-    }),
-    fixed: ({ value }) => (isObject(value) ? null : pattern(`^${escape(value)}$`)),
+    perRow: ({ value }) =>
+      isObject(value)
+        ? { scorer: { type: 'json', case_sensitive: true }, expected: value }
+        : { scorer: { type: 'exact', case_sensitive: true }, expected: value },
+    fixed: ({ value }) => (isObject(value) ? null : { type: 'regex', pattern: `^${escape(value)}$` }),
     note: 'ignores differences in white space and Unicode form',
   },
   contains: regex(escape),
@@ -62,109 +88,152 @@ const forms: Readonly<Record<string, Form>> = {
   'contains-any': regex(anyOf),
   'icontains-any': regex(anyOf, 'i'),
   'starts-with': regex((value) => `^${escape(value)}`),
-  regex: regex(String),
+  regex: regex(textOf),
   'is-json': json,
   'contains-json': { ...json, note: 'needs JSON as the whole output, or in its fenced block' },
   'rouge-n': compared({ type: 'similarity', metric: 'rouge_l' }, 'is ROUGE-L'),
   bleu: compared({ type: 'similarity', metric: 'bleu' }),
-  'llm-rubric': {
-    perRow: ({ value, judge }) => ({
-      scorer: { type: 'rubric', criteria: 'The output meets the requirement that is the expected value.', ...judge },
-      expected: value,
-    }),
-    fixed: ({ value, judge }) => ({ type: 'rubric', criteria: String(value), ...judge }),
-  },
+  'llm-rubric': requirement,
+  'model-graded-closedqa': { ...requirement, note: ownJudge },
+  'g-eval': { ...requirement, note: ownJudge },
+  factuality: facts,
+  'model-graded-factuality': facts,
   javascript: {
-    fixed: ({ value }) =>
-      typeof value === 'string' && !value.startsWith('file://')
-        ? { type: 'javascript', code: functionOf(value) }
-        : null,
+    perRow: (assertion) => {
+      const code = codeOf(assertion);
+      return code === null ? null : { scorer: { type: 'javascript' }, expected: code };
+    },
+    fixed: (assertion) => (codeOf(assertion) ? { type: 'javascript', code: codeOf(assertion) } : null),
+    note: 'runs only where the operator of the service allows JavaScript scorers',
   },
 };
 
-/** A function of a scorer with promptfoo's expression, or its body of several lines. */
-function functionOf(code: string): string {
-  const body = code.trimEnd().includes('\n') ? code : bodyOf(code.trim().replace(/;+\s*$/, ''));
-  return `(output, row) => {
-  const context = { vars: row };
-  const given = ((output, context) => {
-${body}
-  })(output, context);
-  if (typeof given !== 'object' || given === null) return Number(given);
-  return { reward: given.score ?? Number(given.pass), feedback: given.reason ?? '' };
-}`;
+function codeOf({ value, code }: Assertion): string | null {
+  return code ?? (typeof value === 'string' && value.trim() !== '' ? functionOf(value) : null);
 }
 
-/** The body of one line: an expression, or declarations with an expression at the end. */
-function bodyOf(line: string): string {
-  if (!/^(?:const|let|var)\s/.test(line)) return `return ${line}`;
-  // A semicolon within a text leaves parts that do not compile.
-  const semicolons = [...line.matchAll(/;/g)].map(({ index }) => index).reverse();
-  const at = semicolons.find((index) => compiles(line.slice(0, index)) && compiles(`return ${line.slice(index + 1)}`));
-  return at === undefined ? line : `${line.slice(0, at)}; return ${line.slice(at + 1)}`;
-}
+/** An assertion of all values, in parts that count together as it does. */
+export const splitForms: Readonly<Record<string, string>> = {
+  'contains-all': 'contains',
+  'icontains-all': 'icontains',
+};
 
-function compiles(body: string): boolean {
-  try {
-    return Boolean(new Script(`() => {${body}\n}`));
-  } catch {
-    return false;
-  }
-}
+/** What is neither scored nor refused, and why. */
+export const unscored: Readonly<Record<string, string>> = {
+  latency: 'is not scored: the duration of calls is in the results',
+  cost: 'is not scored: the cost of calls is in the results',
+  perplexity: 'is not scored',
+  'perplexity-score': 'is not scored',
+};
 
-/** The types without a scorer among those of the tests. */
-function unmapped(tests: readonly (readonly Assertion[])[]): string[] {
-  const types = new Set(tests.flatMap((test) => test.map(({ type }) => type)));
-  return [...types].filter((type) => !Object.hasOwn(forms, type));
+/** One assertion of a test; `scorer` is that of rows. */
+interface Atom extends Scored {
+  assertion: Assertion;
+  /** Of all that one part of the scorer can score. */
+  kind: string;
+  /** Of all that are the same for the whole file. */
+  same: string;
 }
 
 /** The scorer of all tests' assertions, or the sentence that says which do not map. */
 export function mapAssertions(tests: readonly (readonly Assertion[])[]): MappedAssertions | { problem: string } {
-  const unknown = unmapped(tests);
-  if (unknown.length > 0) return { problem: `has no scorer for the assertions ${unknown.join(', ')}` };
-  const [first = []] = tests;
-  const shapeOf = (test: readonly Assertion[]) =>
-    test.map(({ type, weight }) => `${type} (weight ${weight})`).join(', ');
-  const other = tests.findIndex((test) => shapeOf(test) !== shapeOf(first));
-  if (other > 0)
-    return {
-      problem: `test ${other + 1} asserts ${shapeOf(tests[other]!) || 'nothing'}, test 1 ${shapeOf(first) || 'nothing'}; all tests must assert alike, each with its own value`,
-    };
-  if (first.length === 0) return { problem: 'has tests without assertions' };
+  const all = tests.flat();
+  const unknown = new Set(all.filter(({ type }) => !Object.hasOwn(forms, type)).map(nameOf));
+  if (unknown.size > 0) return { problem: `has no scorer for the assertions ${[...unknown].join(', ')}` };
+  const atoms = tests.map((test) => test.map(atomOf));
+  const odd = all.find((assertion) => atomOf(assertion) === null);
+  if (odd) return { problem: `has an assertion ${nameOf(odd)} whose value does not map: ${JSON.stringify(odd.value)}` };
+  const read = atoms as Atom[][];
+  const notes = [
+    ...new Set(all.flatMap(({ type }) => (forms[type]!.note === undefined ? [] : [`${type} ${forms[type]!.note}`]))),
+  ];
+  return { ...(alone(read) ?? inParts(read)), notes };
+}
 
-  const varies = first.map((assertion, at) => {
-    const value = canonicalJson(assertion.value ?? null);
-    return tests.some((test) => canonicalJson(test[at]!.value ?? null) !== value);
-  });
-  const varying = first.filter((_, at) => varies[at]);
-  if (varying.length > 1)
-    return {
-      problem: `has several assertions with values that differ between tests (${varying.map(({ type }) => type).join(', ')}); only one can be the expected value`,
-    };
-  const needsRow = first.findIndex((assertion, at) => varies[at] || !forms[assertion.type]!.fixed?.(assertion));
-  const rowAt = needsRow >= 0 ? needsRow : first.length === 1 && forms[first[0]!.type]!.perRow ? 0 : -1;
-  const parts: { weight: number; scorer: Record<string, unknown> }[] = [];
-  for (const [at, assertion] of first.entries()) {
-    const { perRow, fixed } = forms[assertion.type]!;
-    const scorer = at === rowAt ? perRow?.(assertion).scorer : fixed?.(assertion);
-    if (!scorer)
-      return {
-        problem: `has an assertion ${assertion.type} whose value does not map: it must be one for all tests, and stand in the file`,
-      };
-    if (at !== rowAt && rowAt >= 0 && scorer['type'] === 'json')
-      return {
-        problem: `has ${assertion.type} beside ${first[rowAt]!.type}; a JSON scorer would compare with that one's value, too`,
-      };
-    parts.push({ weight: assertion.weight, scorer });
+const nameOf = ({ type, not }: Assertion) => `${not ? 'not-' : ''}${type}`;
+
+function atomOf(assertion: Assertion): Atom | null {
+  const scored = forms[assertion.type]!.perRow(assertion);
+  if (!scored) return null;
+  const kind = canonicalJson([scored.scorer, assertion.weight, assertion.not]);
+  return { ...scored, assertion, kind, same: canonicalJson([kind, scored.expected ?? null]) };
+}
+
+/** The scorer of tests with one assertion of the same kind each; null: they have others. */
+function alone(tests: readonly (readonly Atom[])[]): Omit<MappedAssertions, 'notes'> | null {
+  const [first] = tests[0] ?? [];
+  if (!first || first.assertion.not || tests.some((test) => test.length !== 1 || test[0]!.kind !== first.kind))
+    return null;
+  const isCode = first.assertion.type === 'javascript';
+  const isSame = tests.every(([atom]) => atom!.same === first.same);
+  if (isCode) return isSame ? { scorer: forms['javascript']!.fixed(first.assertion)!, expected: null } : null;
+  return { scorer: first.scorer, expected: first.expected === null ? null : tests.map(([atom]) => atom!.expected) };
+}
+
+/** A weighted scorer: parts of what all tests assert, and a part with a field for what differs. */
+function inParts(tests: readonly (readonly Atom[])[]): Omit<MappedAssertions, 'notes'> {
+  const shared = new Map<string, { atom: Atom; count: number }>();
+  for (const atom of tests[0] ?? []) {
+    const count = Math.min(...tests.map((test) => test.filter(({ same }) => same === atom.same).length));
+    if (count > 0 && fixedOf(atom)) shared.set(atom.same, { atom, count });
   }
-  const expected = rowAt < 0 ? null : tests.map((test) => forms[test[rowAt]!.type]!.perRow!(test[rowAt]!).expected);
-  const notes = first.flatMap(({ type }, at) => {
-    const { note } = forms[type]!;
-    return note !== undefined && (at === rowAt || type === 'contains-json') ? [`${type} ${note}`] : [];
+  const parts: Scorer[] = [...shared.values()].flatMap(({ atom, count }) =>
+    Array.from({ length: count }, () => partOf(atom, fixedOf(atom)!)),
+  );
+  const codes: string[] = [];
+  const differing = new Map<string, { atom: Atom; field: string }>();
+  const expected = tests.map((test) => {
+    const left = new Map([...shared].map(([same, { count }]) => [same, count]));
+    const seen = new Map<string, number>();
+    const values: Record<string, unknown> = {};
+    for (const atom of test) {
+      const shareds = left.get(atom.same) ?? 0;
+      left.set(atom.same, shareds - 1);
+      if (shareds > 0) continue;
+      const nth = (seen.get(atom.kind) ?? 0) + 1;
+      seen.set(atom.kind, nth);
+      const key = `${atom.kind} ${nth}`;
+      if (!differing.has(key)) differing.set(key, { atom, field: fieldFor(atom, [...differing.values()]) });
+      values[differing.get(key)!.field] =
+        atom.assertion.type === 'javascript' ? placeOf(codes, atom.expected) : atom.expected;
+    }
+    return values;
   });
+  const fields = [...differing.values()];
+  if (fields.length === 0) return { scorer: { type: 'weighted', parts }, expected: null };
+  const isPlain =
+    fields.length === 1 && expected.every((values) => values[fields[0]!.field] != null) && !parts.some(isJson);
+  // A shared part that would look at an expected value has an empty field of its own.
+  if (!isPlain)
+    for (const part of parts.filter((one) => (one['scorer'] as Scorer)['type'] !== 'regex')) {
+      part['field'] = `shared_${parts.indexOf(part) + 1}`;
+      for (const values of expected) values[String(part['field'])] = null;
+    }
+  for (const { atom, field } of fields) {
+    const scorer = atom.assertion.type === 'javascript' ? { type: 'javascript', code: dispatchOf(codes) } : atom.scorer;
+    parts.push({ ...partOf(atom, scorer), ...(!isPlain && { field }) });
+  }
   return {
-    scorer: parts.length === 1 ? parts[0]!.scorer : { type: 'weighted', parts },
-    expected,
-    notes: [...new Set(notes)],
+    scorer: { type: 'weighted', parts },
+    expected: isPlain ? expected.map((values) => values[fields[0]!.field]) : expected,
   };
+}
+
+const isJson = (part: Scorer) => (part['scorer'] as Scorer)['type'] === 'json';
+const fixedOf = ({ assertion }: Atom) => forms[assertion.type]!.fixed(assertion);
+const partOf = ({ assertion: { weight, not } }: Atom, scorer: Scorer): Scorer => ({
+  weight,
+  scorer,
+  ...(not && { negate: true }),
+});
+
+function placeOf(codes: string[], code: unknown): number {
+  const at = codes.indexOf(String(code));
+  return at >= 0 ? at : codes.push(String(code)) - 1;
+}
+
+/** `contains`, `contains_2`: the assertion's name, numbered from the second part of it. */
+function fieldFor({ assertion }: Atom, others: readonly { atom: Atom }[]): string {
+  const earlier = others.filter(({ atom }) => nameOf(atom.assertion) === nameOf(assertion)).length;
+  return earlier === 0 ? nameOf(assertion) : `${nameOf(assertion)}_${earlier + 1}`;
 }

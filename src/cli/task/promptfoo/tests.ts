@@ -1,6 +1,6 @@
 /** The tests of a promptfooconfig.yaml, also from files. */
 import { CsvError, parse as parseCsv } from 'csv-parse/sync';
-import { dirname, extname, resolve } from 'node:path';
+import { dirname, extname } from 'node:path';
 import { ConfigError } from '../../../config.js';
 import { asObject, isObject } from '../../../util/json.js';
 import type { PromptfooFile } from './file.js';
@@ -8,7 +8,7 @@ import type { PromptfooFile } from './file.js';
 export type Fields = Record<string, unknown>;
 
 /** promptfoo's assertion types (`BaseAssertionTypesSchema`); with `not-`, it negates each. */
-const assertionTypes = [
+export const assertionTypes = [
   ...['agent-rubric', 'answer-relevance', 'bleu', 'classifier', 'contains', 'contains-all', 'contains-any'],
   ...['contains-html', 'contains-json', 'contains-sql', 'contains-xml', 'context-faithfulness', 'context-recall'],
   ...['context-relevance', 'conversation-relevance', 'cost', 'equals', 'factuality', 'finish-reason', 'g-eval'],
@@ -23,17 +23,27 @@ const assertionTypes = [
 ];
 const typed = new RegExp(`^((?:not-)?(?:${assertionTypes.join('|')}))(?:\\((\\d+(?:\\.\\d+)?)\\))?(?::([^]*))?$`);
 
+const remedy = 'write them as YAML, JSON, JSONL or CSV';
+
 /** The tests, each with its vars; `folder` is that of the file that holds them. */
 export async function testsOf(file: PromptfooFile, given: unknown, folder = file.folder): Promise<Fields[]> {
+  if (given == null) return [];
   if (Array.isArray(given)) return (await Promise.all(given.map((one) => testsOf(file, one, folder)))).flat();
-  if (isObject(given)) return [{ ...given, vars: await varsOf(file, given['vars'], folder) }];
-  const path = file.reference(given);
-  if (path === null) throw file.fault('has tests that are neither a list nor a file://');
-  const type = extname(path);
+  if (isObject(given) && typeof given['path'] === 'string' && given['vars'] === undefined)
+    throw file.fault(`has tests of the program ${given['path']}, which is not run; ${remedy}`);
+  if (isObject(given)) return [{ ...(given as Fields), vars: await varsOf(file, given['vars'], folder) }];
+  if (typeof given !== 'string') throw file.fault(`has a test that is no object and no file: ${JSON.stringify(given)}`);
+  if (/^(?!file:)[\w+.-]+:\/\//.test(given)) throw file.fault(`has tests at ${given}, which is not fetched; ${remedy}`);
+  const paths = await file.matches(file.path(given, folder));
+  return (await Promise.all(paths.map((path) => testsIn(file, path)))).flat();
+}
+
+async function testsIn(file: PromptfooFile, path: string): Promise<Fields[]> {
+  const type = extname(path).toLowerCase();
   if (type === '.csv') return parseCsvTests(file, path, await file.text(path));
-  if (type === '.jsonl') return testsOf(file, parseJsonLines(path, await file.text(path)), dirname(path));
-  if (!['.yaml', '.yml', '.json'].includes(type))
-    throw file.fault(`has tests in ${path}; only .yaml, .json, .jsonl and .csv map`);
+  if (type === '.jsonl' || type === '.ndjson')
+    return testsOf(file, parseJsonLines(path, await file.text(path)), dirname(path));
+  if (!['.yaml', '.yml', '.json'].includes(type)) throw file.fault(`has tests in ${path}, which do not map; ${remedy}`);
   return testsOf(file, await file.read(path), dirname(path));
 }
 
@@ -43,12 +53,13 @@ export async function varsOf(file: PromptfooFile, given: unknown, folder: string
   if (isObject(given)) return given;
   const all: Fields = {};
   for (const name of Array.isArray(given) ? (given as unknown[]) : [given]) {
-    if (typeof name !== 'string' || !/^[^*?[\]{}]+\.(?:ya?ml|json)$/.test(name))
+    if (typeof name !== 'string' || !/\.(?:ya?ml|json)$/.test(name))
       throw file.fault(`has vars ${JSON.stringify(name)}; only an object and a .yaml or .json file map`);
-    const path = resolve(folder, name.replace(/^file:\/\//, ''));
-    const vars = asObject(await file.read(path));
-    if (!vars) throw new ConfigError(`${path} must be an object with a value for each of the vars`);
-    Object.assign(all, vars);
+    for (const path of await file.matches(file.path(name, folder))) {
+      const vars = asObject(await file.read(path));
+      if (!vars) throw new ConfigError(`${path} must be an object with a value for each of the vars`);
+      Object.assign(all, vars);
+    }
   }
   return all;
 }
@@ -73,10 +84,12 @@ function parseCsvTests(file: PromptfooFile, path: string, text: string): Fields[
   return csvRows(path, text).map((row) => {
     const columns = Object.entries(row);
     const special = columns.filter(([name]) => name.startsWith('__'));
-    const unmapped = special.find(([name]) => !/^__(expected\d*|description|metric|metadata:.*)$/.test(name));
+    const unmapped = special.find(([name]) => !/^__(expected\d*|description|metric|threshold|metadata:.*)$/.test(name));
     if (unmapped) throw file.fault(`has tests with a column ${unmapped[0]}, which does not map`);
     const asserts = special.filter(([name, value]) => name.startsWith('__expected') && value.trim() !== '');
+    const { __threshold: threshold = '' } = row;
     return {
+      ...(threshold.trim() !== '' && { threshold: Number(threshold) }),
       vars: Object.fromEntries(columns.filter(([name]) => !name.startsWith('__'))),
       assert: asserts.map(([, value]) => assertionOf(value.trim())),
     };
