@@ -2,11 +2,13 @@ import { Agent } from 'undici';
 import type { Payer } from '../../core/jobs/payer.js';
 import { readProxySettings } from '../../util/proxy.js';
 import { proxied } from '../net/proxied.js';
+import { chatUrl } from './base-url.js';
 import type { CallCost } from './cost.js';
 import { createLocalThreads } from './local-threads.js';
 import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
+import { keyHeaderOf, presets } from './presets.js';
 import { requireQuota } from './spend.js';
 import type { TraceCall } from './traced-call.js';
 
@@ -76,23 +78,6 @@ export interface SpendCheck {
   isLimited: boolean;
   spent: { subject: string; limit: number; used: number; secondsLeft: number } | null;
 }
-
-interface ProviderEndpoint {
-  baseUrl: string;
-  needsKey: boolean;
-}
-
-/** OpenAI-compatible endpoints, from the vendors' documentation. */
-const known: Record<string, ProviderEndpoint> = {
-  openai: { baseUrl: 'https://api.openai.com/v1', needsKey: true },
-  anthropic: { baseUrl: 'https://api.anthropic.com/v1', needsKey: true },
-  google: { baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai', needsKey: true },
-  groq: { baseUrl: 'https://api.groq.com/openai/v1', needsKey: true },
-  mistral: { baseUrl: 'https://api.mistral.ai/v1', needsKey: true },
-  deepseek: { baseUrl: 'https://api.deepseek.com/v1', needsKey: true },
-  openrouter: { baseUrl: 'https://openrouter.ai/api/v1', needsKey: true },
-  ollama: { baseUrl: 'http://127.0.0.1:11434/v1', needsKey: false },
-};
 
 /** Whether a stream needs `stream_options` for usage. Mistral always sends usage and refuses it. */
 export function usageMustBeAsked(provider: string): boolean {
@@ -214,7 +199,7 @@ export function createProviders(
 
 function providerNames(env: Record<string, string | undefined>): string[] {
   const configured = (env['RATCHET_PROVIDERS'] ?? '').split(',').map((name) => name.trim().toLowerCase());
-  return [...new Set([...Object.keys(known), ...configured.filter((name) => name !== '' && name !== 'local')])];
+  return [...new Set([...Object.keys(presets), ...configured.filter((name) => name !== '' && name !== 'local')])];
 }
 
 /** What is known of a provider; `fault`: why it is not usable without a key of the organization. */
@@ -227,14 +212,16 @@ function configure(name: string, env: Record<string, string | undefined>): Confi
   const unusable = (fault: string): Configured => ({ endpoint: null, fault });
   if (!/^[a-z][a-z0-9_-]*$/.test(name))
     return unusable(`"${name}" in RATCHET_PROVIDERS is not a name; use letters, digits, - and _.`);
-  const prefix = prefixOf(name);
   const apiKey = env[keySetting(name)]?.trim() || null;
-  const ownUrl = env[`${prefix}_BASE_URL`]?.trim().replace(/\/+$/, '') || null;
-  const baseUrl = ownUrl ?? known[name]?.baseUrl;
-  if (!baseUrl) return unusable(`The provider "${name}" has no address; set ${prefix}_BASE_URL.`);
-  if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) return unusable(`${prefix}_BASE_URL is not an http(s) URL.`);
-  const endpoint = { name, url: `${baseUrl}/chat/completions`, apiKey };
-  const lacksKey = !apiKey && !ownUrl && known[name]?.needsKey;
+  const preset = presets[name];
+  const ownUrl = env[urlSetting(name)]?.trim() || null;
+  const baseUrl = ownUrl ?? preset?.baseUrl;
+  const form = preset?.form ? ` to ${preset.form}` : '';
+  if (!baseUrl) return unusable(`The provider "${name}" has no address; set ${urlSetting(name)}${form}.`);
+  const address = chatUrl(baseUrl);
+  if ('problem' in address) return unusable(`${urlSetting(name)} ${address.problem}.`);
+  const endpoint = { name, url: address.url, apiKey, keyHeader: keyHeaderOf(name, address.url) };
+  const lacksKey = !apiKey && !ownUrl && preset?.needsKey;
   const setting = keySetting(name);
   const fault = `The provider "${name}" has no key; set ${setting} and start Ratchet again, or set a key of your organization.`;
   return { endpoint, fault: lacksKey ? fault : null };
