@@ -1,6 +1,8 @@
 import { Agent } from 'undici';
 import type { Payer } from '../../core/jobs/payer.js';
 import { readProxySettings } from '../../util/proxy.js';
+import { tolerantConnector } from '../net/interim.js';
+import { metDeadConnection } from '../net/kept-connection.js';
 import { proxied } from '../net/proxied.js';
 import { chatUrl } from './base-url.js';
 import type { CallCost } from './cost.js';
@@ -132,11 +134,12 @@ export function createProviders(
   }: ProviderOptions = {},
 ): Providers {
   const { settings } = readProxySettings(env);
-  const agentFor = (maxResponseSize: number) => {
-    const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize };
-    return proxied(new Agent(limits), { settings, limits });
+  const agentFor = (maxResponseSize: number, keeping: { pipelining?: 0 } = {}) => {
+    const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize, ...keeping };
+    return proxied(new Agent({ ...limits, connect: tolerantConnector() }), { settings, limits });
   };
-  const agents = { whole: agentFor(maxAnswerBytes), streamed: agentFor(maxStreamBytes) };
+  const agentsFor = (maxBytes: number) => ({ kept: agentFor(maxBytes), fresh: agentFor(maxBytes, { pipelining: 0 }) });
+  const agents = { whole: agentsFor(maxAnswerBytes), streamed: agentsFor(maxStreamBytes) };
   const threads = createLocalThreads();
   const endpoints = new Map(providerNames(env).map((name) => [name, configure(name, env)]));
   const check = (name: string, own?: ReadonlySet<string>): string | null => {
@@ -154,7 +157,12 @@ export function createProviders(
     const endpoint = endpoints.get(name)!.endpoint!;
     const used = ownKey === null ? endpoint : { ...endpoint, apiKey: ownKey };
     const stream = body['stream'] === true;
-    return askEndpoint(stream ? agents.streamed : agents.whole, used, json, stream, signal);
+    const { kept, fresh } = stream ? agents.streamed : agents.whole;
+    return askEndpoint(kept, used, json, stream, signal).catch((error: unknown) => {
+      if (!(error instanceof ProviderError) || !metDeadConnection(error.cause)) throw error;
+      observer.retry(name);
+      return askEndpoint(fresh, used, json, stream, signal);
+    });
   };
   const ownKeyOf = async (orgId: string, name: string): Promise<string | null> => {
     if (!endpoints.get(name)?.endpoint) return null;
@@ -192,7 +200,8 @@ export function createProviders(
       return { host, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
     },
     async close() {
-      await Promise.all([agents.whole.close(), agents.streamed.close(), threads.close()]);
+      const all = [agents.whole, agents.streamed].flatMap(({ kept, fresh }) => [kept, fresh]);
+      await Promise.all([...all.map((agent) => agent.close()), threads.close()]);
     },
   };
 }
