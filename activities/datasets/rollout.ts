@@ -24,7 +24,7 @@ import { isCostSpent, messageOf } from '../errors.js';
 import type { ActivityDeps } from '../deps.js';
 import { recordLost } from '../jobs/spec.js';
 import { askModel, type ModelResult, type ModelRollout } from '../models/ask-model.js';
-import { outcomeOfQuota } from '../models/spend-quota.js';
+import { outcomeOfRefusal } from '../models/refused-account.js';
 import type { Concurrency } from '../rollouts/concurrency.js';
 import { scoreOutput, type ScoredRow } from './score.js';
 
@@ -97,7 +97,7 @@ export async function runRow(
       const message = `The model had no answer within ${rolloutTimeoutS} s. Raise rollout_timeout, or use a faster model.`;
       return { kind: 'failed', code: 'rollout_timeout', message, infrastructure: true, connect: false };
     }
-    const refused = outcomeOfQuota(error);
+    const refused = outcomeOfRefusal(error);
     if (refused) return refused;
     // The runner drops the outcomes of rollouts that the cost budget refused.
     if (isCostSpent(error)) {
@@ -128,8 +128,11 @@ function scoredRow(row: Record<string, unknown>, columns: RowColumns): ScoredRow
 /** The cause of a model call without an answer, as the proxy would report it. */
 function failureOf({ provider, model }: PolicySpec, answer: Extract<ModelResult, { ok: false }>) {
   const { code, message, infrastructure, refused } = answer;
-  if (refused) return callFailure({ provider, model, ...refusalOf(refused) });
-  if (isCallError(code)) return callFailure({ provider, model, status: 0, code, message });
+  if (refused || isCallError(code)) {
+    const call = refused ? refusalOf(refused) : { status: 0, code, message };
+    const { isOfAccount: _, ...failure } = callFailure({ provider, model, ...call });
+    return failure;
+  }
   return cut({ code, message, infrastructure });
 }
 

@@ -1,6 +1,6 @@
 import { TimeoutError, withTimeout, type PausableTimer } from '../../src/clients/net/bounded.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
-import { providerRefusedKey } from '../../src/clients/models/complete-chat.js';
+import { providerRefusedKey } from '../../src/clients/models/refusals.js';
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { GraphSpec } from '../../src/core/jobs/spec.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
@@ -19,7 +19,7 @@ import { askModel, type ModelQuestion, type ModelRollout, type ModelResult } fro
 import type { Concurrency } from '../rollouts/concurrency.js';
 import type { ActivityDeps } from '../deps.js';
 import { isCostSpent, messageOf } from '../errors.js';
-import { outcomeOfQuota } from '../models/spend-quota.js';
+import { outcomeOfRefusal } from '../models/refused-account.js';
 import { recordLost } from '../jobs/spec.js';
 import { verify } from './verify.js';
 import { cutErrorText } from '../../src/clients/net/untrusted.js';
@@ -95,7 +95,7 @@ export async function runGraph(
       return interruptedMs > timeoutMs / 2 ? failed('rollout_timeout', message, true) : unsolved(message, []);
     }
     // The runner drops the outcomes of rollouts that the cost budget refused.
-    const refused = outcomeOfQuota(error);
+    const refused = outcomeOfRefusal(error);
     if (refused) return refused;
     if (isCostSpent(error)) return failed(costExhausted, messageOf(error), true);
     throw error;

@@ -1,6 +1,7 @@
 import { limitName } from '../../src/clients/models/call-bound.js';
 import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js';
-import { completeChat, providerRefusedKey, type ChatResult } from '../../src/clients/models/complete-chat.js';
+import { providerRefusedAccount, providerRefusedKey } from '../../src/clients/models/refusals.js';
+import { completeChat, type ChatResult } from '../../src/clients/models/complete-chat.js';
 import type { BudgetSpec, JobSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { findServiceCalls, recordServiceCall } from '../../src/storage/jobs/service-calls.js';
@@ -10,7 +11,7 @@ import { jobSpan } from '../../src/tracing/spans.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
-import { requireWithinQuota } from '../models/spend-quota.js';
+import { requireAccount } from '../models/refused-account.js';
 import { isLive } from './spec.js';
 
 const messages: Message[] = [{ role: 'user', content: 'Reply with OK.' }];
@@ -20,9 +21,11 @@ const tryTimeoutMs = 15_000;
 /** A slow or busy provider delays the first rollout by at most this long. */
 const windowMs = 45_000;
 
-/** Failures that every later call to the model would have; of answers, by their status. */
-const lastingCodes = new Set([providerRefusedKey, 'provider_not_usable', 'upstream_unreachable', 'cost_not_bounded']);
-const lastingStatuses = new Set([403, 404]);
+/** Failures that every later call to the model would have. */
+const lastingCodes = new Set([
+  ...[providerRefusedKey, providerRefusedAccount, 'provider_not_usable'],
+  ...['upstream_unreachable', 'cost_not_bounded'],
+]);
 
 /** A model that a job calls; `field`: the field of its request that names it. */
 interface CheckedModel {
@@ -79,7 +82,7 @@ async function callModel(
   const answer = await completeChat(deps.providers.forPayer(job, calls), {
     ...{ asker: 'preflight', policy, messages, signal, meter, deadline, tryTimeoutMs },
   });
-  requireWithinQuota(answer);
+  requireAccount(answer, policy);
   if (!answer.ok) return answer;
   const call = { id, purpose: 'preflight' as const, occurrence, policy, messages, answer };
   // The call is paid for, so wait for the database.
@@ -94,7 +97,7 @@ async function callModel(
 function lastingFailure({ policy, field }: CheckedModel, result: ChatResult) {
   if (result.ok) return null;
   const { code, message, refused } = result;
-  if (!lastingCodes.has(code) && !(refused && lastingStatuses.has(refused.status))) return null;
+  if (!lastingCodes.has(code) && !(refused && (refused.status === 403 || refused.scope === 'model'))) return null;
   const failure = callFailure({
     ...{ provider: policy.provider, model: policy.model, field },
     ...(refused ? refusalOf(refused) : { status: 0, code, message }),

@@ -16,7 +16,7 @@ import {
 import type { Tx } from '../../src/storage/db/db.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
-import { requireWithinQuota } from './spend-quota.js';
+import { requireAccount } from './refused-account.js';
 
 /** A rollout whose models the service calls; `recorded`: answers of its earlier attempts. */
 export interface ModelRollout {
@@ -89,7 +89,7 @@ export async function askModel(
     ...(onWait && { onWait }),
   };
   const answer = await completeChat(deps.providers.forPayer(job, rollout.trace), call);
-  requireWithinQuota(answer);
+  requireAccount(answer, policy);
   if (!answer.ok) return answer;
   // The call is paid for, so wait for the database.
   const recorded = await store((tx) => recordAnswer(tx, asked, answer), 'answer not recorded; retrying');

@@ -11,7 +11,7 @@ import { retryTransient } from '../../src/storage/db/patience.js';
 import { recordProposerCall, type RecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import type { ActivityDeps } from '../deps.js';
 import { costReservation } from '../call-meter.js';
-import { requireWithinQuota } from '../models/spend-quota.js';
+import { requireAccount } from '../models/refused-account.js';
 
 const recordPatienceMs = 15_000;
 /** The highest temperature that all providers know. */
@@ -75,7 +75,7 @@ export async function askProposer(
     const call = recorded
       ? null
       : await (isVaried ? completeVaried : completeChat)(deps.providers.forPayer(job, trace), request);
-    if (call) requireWithinQuota(call);
+    if (call) requireAccount(call, proposer);
     if (call?.ok === false) return { ok: false, reason: call.message };
     const answer = recorded ?? call!;
     const parsed = read(answer);

@@ -21,5 +21,7 @@ export async function rootCause(
     onRetry: (err) => log.warn({ err, rollout_id: rolloutId }, 'last model call not read; retrying'),
   });
   if (!call || call.status < 300) return outcome;
-  return { kind: 'failed', ...callFailure(call), connect: false };
+  const { isOfAccount, ...failure } = callFailure(call);
+  if (isOfAccount) return { kind: 'refused_key', code: failure.code, message: failure.message };
+  return { kind: 'failed', ...failure, connect: false };
 }

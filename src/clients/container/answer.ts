@@ -1,3 +1,4 @@
+import { isPushback, mayPass } from '../net/retry-advice.js';
 import { boundDepth, cutErrorText, field, parseObject, TooManyValuesError } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import type { ErrorCode } from '../../contracts/errors/index.js';
@@ -32,6 +33,8 @@ export interface Fault {
 export interface Answer {
   status: number;
   retryAfter: string | null;
+  /** `x-should-retry`; absent: the server does not say. */
+  shouldRetry?: boolean | null;
   contentEncoding: string | null;
   text: string;
 }
@@ -66,16 +69,18 @@ export function refusesKey({ status, text }: Answer): boolean {
 
 /** The fault behind an answer with a status other than 2xx. */
 export function faultOfStatus(answer: Answer, peer: Peer = 'container'): Fault {
-  const { status, text, retryAfter } = answer;
+  const { status, text, retryAfter, shouldRetry = null } = answer;
   const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutErrorText(text.trim())}`;
   const message = `The ${peer} answered ${status} ${detail}`;
-  if (status === 429 || status === 503) {
-    return fault(`${peer}_busy`, message, { retry: 'pushback', infrastructure: true, retryAfter });
+  const again = mayPass(status, { shouldRetry });
+  if (isPushback(status)) {
+    return fault(`${peer}_busy`, message, { retry: again ? 'pushback' : 'none', infrastructure: true, retryAfter });
   }
-  if (status === 502 || status === 504)
-    return fault(`${peer}_error`, message, { retry: 'tries', infrastructure: true });
-  // The candidate's own answer may have provoked an exception in the container.
-  if (status === 500) return fault(`${peer}_error`, message, { retry: 'tries' });
+  if (again || mayPass(status, { shouldRetry: null })) {
+    // The candidate's own answer may have provoked an exception in the container.
+    const traits = { infrastructure: status !== 500, retryAfter };
+    return fault(`${peer}_error`, message, { retry: again ? 'tries' : 'none', ...traits });
+  }
   if (status >= 300 && status < 400) return fault(`${peer}_redirected`, `${message}. Redirects are not followed.`);
   return fault(`${peer}_rejected`, message);
 }

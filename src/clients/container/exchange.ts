@@ -3,6 +3,8 @@ import { TimeoutError, withTimeout } from '../net/bounded.js';
 import { fault, type Answer, type Fault, type Peer } from './answer.js';
 import { EgressError } from '../net/egress.js';
 import { Redactor } from '../net/redact.js';
+import { retryAdvice } from '../net/retry-advice.js';
+import { unsentFault } from '../net/unsent.js';
 import { errorCode, firstValue } from '../net/untrusted.js';
 import { cutToBytes } from '../../util/text.js';
 
@@ -17,18 +19,6 @@ export interface ExchangeRequest {
 }
 
 const noSecrets = new Redactor([]);
-
-const connectCodes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EAI_FAIL',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-const tlsCodes = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /**
  * Sends one request and reads the whole answer within `ms`, or returns a fault. Rejects with the
@@ -52,7 +42,7 @@ export async function exchange(
       };
       return {
         status: answer.statusCode,
-        retryAfter: header('retry-after'),
+        ...retryAdvice(header, Date.now()),
         contentEncoding: header('content-encoding'),
         text: redactor.body(await answer.body.text()),
       };
@@ -73,9 +63,12 @@ function faultOfError(error: unknown, ms: number, peer: Peer, redactor: Redactor
     return fault(`${peer}_timeout`, `The ${peer} gave no full answer within ${ms} ms.`, { retry: 'tries' });
   }
   if (error instanceof EgressError) return fault('egress_refused', error.message, { connect: true });
-  if (connectCodes.has(code) || tlsCodes.test(code)) {
-    const message = `The ${peer} cannot be reached: ${reason}`;
-    return fault(`${peer}_unreachable`, message, { retry: 'tries', infrastructure: true, connect: true });
+  const unsent = unsentFault(error);
+  if (unsent) {
+    const remedy = unsent.remedy === null ? '' : ` ${unsent.remedy}`;
+    const message = `The ${peer} cannot be reached: ${unsent.reason}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'}${remedy}`;
+    const retry = unsent.isLasting ? 'none' : 'tries';
+    return fault(`${peer}_unreachable`, message, { retry, infrastructure: true, connect: true });
   }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     return fault(`${peer}_answer_too_large`, `The ${peer}'s answer is larger than 10 MiB.`);

@@ -20,8 +20,8 @@ export function isFault(value: object): value is Fault {
 }
 
 /**
- * Retries until a result, a final fault or the deadline: three tries after a broken connection, a
- * time-out, 500, 502 or 504; after `Retry-After` (else doubling) on 429 and 503.
+ * Retries until a result, a final fault or the deadline: after `Retry-After` (else doubling) on a
+ * pushback such as 429; three tries after any other fault that may pass.
  */
 export function createCaller(dispatcher: Dispatcher, baseMs: number, peer: Peer = 'container') {
   return async function call<T extends object>(
@@ -62,7 +62,7 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number, peer: Peer 
       } else {
         tries += 1;
         if (tries >= maxTries) return result;
-        wait = baseMs * 2 ** (tries - 1);
+        wait = Math.max(baseMs * 2 ** (tries - 1), retryAfterMs(result.retryAfter, Date.now()) ?? 0);
       }
       if (performance.now() + wait >= deadline) return result;
       await sleep(wait, signal);

@@ -3,7 +3,9 @@ import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, wasNotSent, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type ModelClient } from './providers.js';
+import { judgeRefusal, providerRefusedAccount, providerRefusedKey, refusedCall, type Refusal } from './refusals.js';
 import { readStream, StreamedError } from './streamed-text.js';
+import { isPushback } from '../net/retry-advice.js';
 import { cutErrorText, field, hideKeys, parseBounded } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes, refusalOfMessage, textOfContent, thoughtsOfMessage } from '../../util/text.js';
@@ -33,7 +35,7 @@ export interface ChatRequest {
   retryBaseMs?: number;
   /** Time limit of one try. */
   tryTimeoutMs?: number;
-  /** Called on 429 and 503: the provider asks for fewer calls. */
+  /** Called on 429, 498, 503 and 529: the provider asks for fewer calls. */
   onPushback?(because: string): void;
   /** Called when a wait begins (for budget, or `Retry-After`); its result is called at the end. */
   onWait?(): () => void;
@@ -43,7 +45,7 @@ export interface ChatRequest {
 
 /**
  * `responseModel`: the model that answered; null: unknown. `infrastructure`: not the request's
- * fault; `refused`: the status, `Retry-After` and body.
+ * fault.
  */
 export type ChatResult =
   | ({
@@ -63,7 +65,10 @@ export type ChatResult =
       infrastructure: boolean;
       /** Where the call was not sent: when another one may be. */
       retryAfterS?: number;
-      refused?: { status: number; retryAfter: string | null; text: string };
+      /** No other try helps until somebody changes the set-up. */
+      isLasting?: boolean;
+      /** The provider's refusal. */
+      refused?: Refusal & { status: number; retryAfter: string | null; text: string };
     };
 
 type Failure = Extract<ChatResult, { ok: false }>;
@@ -72,15 +77,13 @@ interface Retryable {
   retryAfter: string | null;
 }
 
-/** Error code: the provider refuses the service's key, so every call would fail. */
-export const providerRefusedKey = 'provider_refused_key';
-
 const maxTries = 3;
 const maxWaitMs = 60_000;
 
 /**
- * Requests one completion for the service itself. Tries three times on 429, 5xx, time-outs and
- * broken connections, after `Retry-After` if given. Rejects only with the signal's reason.
+ * Requests one completion for the service itself. Tries three times on refusals that may pass,
+ * time-outs and broken connections, after `Retry-After` if given. Rejects only with the signal's
+ * reason.
  */
 export function completeChat(providers: ModelClient, request: ChatRequest): Promise<ChatResult> {
   const ask = () => askUntilAnswered(providers, request);
@@ -149,13 +152,19 @@ async function tryOnce(
     await settle(null, unsent ? noCost : unknownCost);
     signal.throwIfAborted();
     if (!(fault instanceof ProviderError)) throw error;
-    const passing = !lasting.has(fault.code);
-    const { code, message, retryAfterS } = fault;
+    const { code, message, retryAfterS, isLasting } = fault;
     const later = retryAfterS !== null && { retryAfterS };
-    const failure: Failure = { ok: false, code, message, infrastructure: true, ...later };
-    return passing ? { failure, retryAfter: null } : failure;
+    const failure: Failure = {
+      ok: false,
+      code,
+      message,
+      infrastructure: true,
+      ...(isLasting && { isLasting }),
+      ...later,
+    };
+    return isLasting ? failure : { failure, retryAfter: null };
   }
-  const { status, retryAfter, text, completion } = sent;
+  const { status, retryAfter, shouldRetry, text, completion } = sent;
   if (status === 200) {
     await settle(status, costOf(policy.provider, policy.model, completion));
     return read(policy, asker, sent, performance.now() - startedAt);
@@ -163,46 +172,39 @@ async function tryOnce(
   await settle(status, noCost);
   const cut = cutErrorText(text, 1_024);
   const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cut}`;
-  if (status === 401) {
+  const judged = judgeRefusal(refusedCall(status, text), { shouldRetry });
+  const infrastructure = judged.scope !== 'request';
+  const refused = { ...judged, status, retryAfter, text: cut };
+  if (judged.scope === 'key') {
     const check = `${message}. Check ${keySetting(policy.provider)}.`;
-    return { ok: false, code: providerRefusedKey, message: check, infrastructure: true };
+    return { ok: false, code: providerRefusedKey, message: check, infrastructure: true, refused };
   }
-  const passing = status === 429 || status >= 500;
-  const infrastructure = !faultsOfRequest.has(status);
-  const refused = { status, retryAfter, text: cut };
-  const failure: Failure = { ok: false, code: `${asker}_refused`, message, infrastructure, refused };
-  if (status === 429 || status === 503) onPushback?.(message);
-  return passing ? { failure, retryAfter } : failure;
+  const isOfAccount = judged.scope === 'credit' || judged.scope === 'account';
+  const code = isOfAccount ? providerRefusedAccount : `${asker}_refused`;
+  const failure: Failure = { ok: false, code, message, infrastructure, refused };
+  if (!judged.mayPass) return failure;
+  if (isPushback(status)) onPushback?.(message);
+  return { failure, retryAfter };
 }
 
 /** `text`: the body; for a stream, the equivalent completion. */
 interface ChatReply {
   status: number;
   retryAfter: string | null;
+  shouldRetry: boolean | null;
   text: string;
   completion: Record<string, unknown> | null;
 }
 
-/** Statuses for a request that the provider cannot accept; another prompt may work. */
-const faultsOfRequest = new Set([400, 413, 422]);
-
-/** Faults that another try repeats, at the same cost. */
-const lasting = new Set([
-  'provider_not_usable',
-  'upstream_answer_too_large',
-  'spend_quota_exceeded',
-  'cost_not_bounded',
-]);
-
 async function readSent(answer: ModelAnswer, onText: ChatRequest['onText']): Promise<ChatReply> {
-  const { status, retryAfter, contentType } = answer;
+  const { status, retryAfter, shouldRetry = null, contentType } = answer;
   // Some providers ignore `stream` and answer in one piece.
   if (onText && status === 200 && contentType?.startsWith('text/event-stream')) {
     const completion = await readStream(answer.stream(), onText);
-    return { status, retryAfter, text: JSON.stringify(completion), completion };
+    return { status, retryAfter, shouldRetry, text: JSON.stringify(completion), completion };
   }
   const text = (await answer.read()).toString();
-  return { status, retryAfter, text, completion: parseBounded(text) };
+  return { status, retryAfter, shouldRetry, text, completion: parseBounded(text) };
 }
 
 function read(

@@ -9,7 +9,7 @@ const noSecrets = new Redactor([]);
 
 /** An answer whose body is read without the secrets of `redactor`. */
 export function modelAnswer(
-  head: Pick<ModelAnswer, 'status' | 'contentType' | 'retryAfter'>,
+  head: Pick<ModelAnswer, 'status' | 'contentType' | 'retryAfter' | 'shouldRetry'>,
   body: Readable,
   redactor = noSecrets,
 ): ModelAnswer {

@@ -1,5 +1,6 @@
 import { TimeoutError } from '../net/bounded.js';
 import { SseBlockTooLargeError } from '../net/sse.js';
+import { unsentFault } from '../net/unsent.js';
 import { boundDepth, errorCode, TooManyValuesError } from '../net/untrusted.js';
 import { asObject, exceedsJsonLimits } from '../../util/json.js';
 
@@ -7,7 +8,10 @@ import { asObject, exceedsJsonLimits } from '../../util/json.js';
 export interface ModelAnswer {
   status: number;
   contentType: string | null;
+  /** As a `Retry-After` header has it; also from the other headers of rate limits. */
   retryAfter: string | null;
+  /** `x-should-retry`; absent: the provider does not say. */
+  shouldRetry?: boolean | null;
   /** Reads the whole body. `onBytes` gets the size of each part that arrives; it may throw. */
   read(onBytes?: (bytes: number) => void): Promise<Buffer>;
   /** The body as a stream of events; `onBytes` as for `read`. */
@@ -31,6 +35,13 @@ export function isSpendRefusal(code: string): code is keyof typeof spendRefusals
   return Object.hasOwn(spendRefusals, code);
 }
 
+const lasting: ReadonlySet<string> = new Set([
+  'provider_not_usable',
+  'upstream_answer_too_large',
+  'spend_quota_exceeded',
+  'cost_not_bounded',
+]);
+
 /** No answer from the provider. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
@@ -38,9 +49,17 @@ export class ProviderError extends Error {
   readonly code: keyof typeof statuses;
   /** When another call may be answered; null: unknown. */
   readonly retryAfterS: number | null;
-  constructor(code: ProviderError['code'], message: string, cause?: unknown, retryAfterS: number | null = null) {
+  /** Whether another try gives the same error until somebody changes the set-up. */
+  readonly isLasting: boolean;
+  constructor(
+    code: ProviderError['code'],
+    message: string,
+    cause?: unknown,
+    { retryAfterS = null, isLasting = lasting.has(code) }: { retryAfterS?: number | null; isLasting?: boolean } = {},
+  ) {
     super(message, { cause });
     this.code = code;
+    this.isLasting = isLasting;
     this.status = statuses[code];
     this.retryAfterS = retryAfterS;
   }
@@ -50,15 +69,6 @@ export class ProviderError extends Error {
 export function wasNotSent({ code }: ProviderError): boolean {
   return code === 'upstream_unreachable' || code === 'provider_not_usable' || isSpendRefusal(code);
 }
-
-const unreachable = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
 
 /** The error for a failed request to a provider, or for a body that broke off. */
 export function providerError(name: string, error: unknown): Error {
@@ -75,8 +85,11 @@ export function providerError(name: string, error: unknown): Error {
     const what = isTooLarge ? message : 'a larger answer than RATCHET_MAX_ANSWER_MIB allows';
     return new ProviderError('upstream_answer_too_large', `The provider "${name}" sent ${what}.`, error);
   }
-  if (unreachable.has(code)) {
-    return new ProviderError('upstream_unreachable', `The provider "${name}" cannot be reached (${code}).`, error);
+  const unsent = unsentFault(error);
+  if (unsent) {
+    const { reason, remedy, isLasting } = unsent;
+    const said = `The provider "${name}" cannot be reached: ${reason}.${remedy === null ? '' : ` ${remedy}`}`;
+    return new ProviderError('upstream_unreachable', said, error, { isLasting });
   }
   return new ProviderError(
     'upstream_connection_lost',

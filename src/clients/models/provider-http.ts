@@ -1,6 +1,8 @@
 import { request, type Dispatcher } from 'undici';
 import { Redactor } from '../net/redact.js';
+import { retryAdvice } from '../net/retry-advice.js';
 import { firstValue } from '../net/untrusted.js';
+import type { KeyHeader } from './presets.js';
 import { modelAnswer } from './model-answer.js';
 import { providerError, type ModelAnswer } from './provider-answer.js';
 
@@ -9,6 +11,7 @@ export interface Endpoint {
   name: string;
   url: string;
   apiKey: string | null;
+  keyHeader: KeyHeader;
 }
 
 /** Posts a body of JSON; see `Providers.send`. */
@@ -29,7 +32,7 @@ export async function askEndpoint(
         accept: stream ? 'text/event-stream' : 'application/json',
         'accept-encoding': 'identity',
         'user-agent': 'ratchet',
-        ...(endpoint.apiKey && { authorization: `Bearer ${endpoint.apiKey}` }),
+        ...keyHeaders(endpoint),
       },
       body,
       signal,
@@ -41,11 +44,16 @@ export async function askEndpoint(
     const head = {
       status: answer.statusCode,
       contentType: header('content-type'),
-      retryAfter: header('retry-after'),
+      ...retryAdvice(header, Date.now()),
     };
     return modelAnswer(head, answer.body, redactor);
   } catch (error) {
     signal.throwIfAborted();
     throw providerError(endpoint.name, error);
   }
+}
+
+function keyHeaders({ apiKey, keyHeader }: Endpoint): Record<string, string> {
+  if (!apiKey) return {};
+  return keyHeader === 'api-key' ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` };
 }

@@ -1,12 +1,16 @@
 import { Agent } from 'undici';
 import type { Payer } from '../../core/jobs/payer.js';
 import { readProxySettings } from '../../util/proxy.js';
+import { tolerantConnector } from '../net/interim.js';
+import { metDeadConnection } from '../net/kept-connection.js';
 import { proxied } from '../net/proxied.js';
+import { chatUrl } from './base-url.js';
 import type { CallCost } from './cost.js';
 import { createLocalThreads } from './local-threads.js';
 import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
+import { keyHeaderOf, presets } from './presets.js';
 import { requireQuota } from './spend.js';
 import type { TraceCall } from './traced-call.js';
 
@@ -77,23 +81,6 @@ export interface SpendCheck {
   spent: { subject: string; limit: number; used: number; secondsLeft: number } | null;
 }
 
-interface ProviderEndpoint {
-  baseUrl: string;
-  needsKey: boolean;
-}
-
-/** OpenAI-compatible endpoints, from the vendors' documentation. */
-const known: Record<string, ProviderEndpoint> = {
-  openai: { baseUrl: 'https://api.openai.com/v1', needsKey: true },
-  anthropic: { baseUrl: 'https://api.anthropic.com/v1', needsKey: true },
-  google: { baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai', needsKey: true },
-  groq: { baseUrl: 'https://api.groq.com/openai/v1', needsKey: true },
-  mistral: { baseUrl: 'https://api.mistral.ai/v1', needsKey: true },
-  deepseek: { baseUrl: 'https://api.deepseek.com/v1', needsKey: true },
-  openrouter: { baseUrl: 'https://openrouter.ai/api/v1', needsKey: true },
-  ollama: { baseUrl: 'http://127.0.0.1:11434/v1', needsKey: false },
-};
-
 /** Whether a stream needs `stream_options` for usage. Mistral always sends usage and refuses it. */
 export function usageMustBeAsked(provider: string): boolean {
   return provider !== 'mistral';
@@ -147,11 +134,12 @@ export function createProviders(
   }: ProviderOptions = {},
 ): Providers {
   const { settings } = readProxySettings(env);
-  const agentFor = (maxResponseSize: number) => {
-    const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize };
-    return proxied(new Agent(limits), { settings, limits });
+  const agentFor = (maxResponseSize: number, keeping: { pipelining?: 0 } = {}) => {
+    const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize, ...keeping };
+    return proxied(new Agent({ ...limits, connect: tolerantConnector() }), { settings, limits });
   };
-  const agents = { whole: agentFor(maxAnswerBytes), streamed: agentFor(maxStreamBytes) };
+  const agentsFor = (maxBytes: number) => ({ kept: agentFor(maxBytes), fresh: agentFor(maxBytes, { pipelining: 0 }) });
+  const agents = { whole: agentsFor(maxAnswerBytes), streamed: agentsFor(maxStreamBytes) };
   const threads = createLocalThreads();
   const endpoints = new Map(providerNames(env).map((name) => [name, configure(name, env)]));
   const check = (name: string, own?: ReadonlySet<string>): string | null => {
@@ -169,7 +157,12 @@ export function createProviders(
     const endpoint = endpoints.get(name)!.endpoint!;
     const used = ownKey === null ? endpoint : { ...endpoint, apiKey: ownKey };
     const stream = body['stream'] === true;
-    return askEndpoint(stream ? agents.streamed : agents.whole, used, json, stream, signal);
+    const { kept, fresh } = stream ? agents.streamed : agents.whole;
+    return askEndpoint(kept, used, json, stream, signal).catch((error: unknown) => {
+      if (!(error instanceof ProviderError) || !metDeadConnection(error.cause)) throw error;
+      observer.retry(name);
+      return askEndpoint(fresh, used, json, stream, signal);
+    });
   };
   const ownKeyOf = async (orgId: string, name: string): Promise<string | null> => {
     if (!endpoints.get(name)?.endpoint) return null;
@@ -207,14 +200,15 @@ export function createProviders(
       return { host, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
     },
     async close() {
-      await Promise.all([agents.whole.close(), agents.streamed.close(), threads.close()]);
+      const all = [agents.whole, agents.streamed].flatMap(({ kept, fresh }) => [kept, fresh]);
+      await Promise.all([...all.map((agent) => agent.close()), threads.close()]);
     },
   };
 }
 
 function providerNames(env: Record<string, string | undefined>): string[] {
   const configured = (env['RATCHET_PROVIDERS'] ?? '').split(',').map((name) => name.trim().toLowerCase());
-  return [...new Set([...Object.keys(known), ...configured.filter((name) => name !== '' && name !== 'local')])];
+  return [...new Set([...Object.keys(presets), ...configured.filter((name) => name !== '' && name !== 'local')])];
 }
 
 /** What is known of a provider; `fault`: why it is not usable without a key of the organization. */
@@ -227,14 +221,16 @@ function configure(name: string, env: Record<string, string | undefined>): Confi
   const unusable = (fault: string): Configured => ({ endpoint: null, fault });
   if (!/^[a-z][a-z0-9_-]*$/.test(name))
     return unusable(`"${name}" in RATCHET_PROVIDERS is not a name; use letters, digits, - and _.`);
-  const prefix = prefixOf(name);
   const apiKey = env[keySetting(name)]?.trim() || null;
-  const ownUrl = env[`${prefix}_BASE_URL`]?.trim().replace(/\/+$/, '') || null;
-  const baseUrl = ownUrl ?? known[name]?.baseUrl;
-  if (!baseUrl) return unusable(`The provider "${name}" has no address; set ${prefix}_BASE_URL.`);
-  if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) return unusable(`${prefix}_BASE_URL is not an http(s) URL.`);
-  const endpoint = { name, url: `${baseUrl}/chat/completions`, apiKey };
-  const lacksKey = !apiKey && !ownUrl && known[name]?.needsKey;
+  const preset = presets[name];
+  const ownUrl = env[urlSetting(name)]?.trim() || null;
+  const baseUrl = ownUrl ?? preset?.baseUrl;
+  const form = preset?.form ? ` to ${preset.form}` : '';
+  if (!baseUrl) return unusable(`The provider "${name}" has no address; set ${urlSetting(name)}${form}.`);
+  const address = chatUrl(baseUrl);
+  if ('problem' in address) return unusable(`${urlSetting(name)} ${address.problem}.`);
+  const endpoint = { name, url: address.url, apiKey, keyHeader: keyHeaderOf(name, address.url) };
+  const lacksKey = !apiKey && !ownUrl && preset?.needsKey;
   const setting = keySetting(name);
   const fault = `The provider "${name}" has no key; set ${setting} and start Ratchet again, or set a key of your organization.`;
   return { endpoint, fault: lacksKey ? fault : null };

@@ -14,12 +14,13 @@ export async function requireQuota(
 ): Promise<void> {
   const { isLimited, spent } = await checkSpend(payer).catch((cause: unknown) => {
     const message = 'The spend of the day cannot be read, and a quota may be used up; retry.';
-    throw new ProviderError('spend_unknown', message, cause, 1);
+    throw new ProviderError('spend_unknown', message, cause, { retryAfterS: 1 });
   });
   if (spent) {
     const of = spent.subject === payer.orgId ? 'organization' : 'key';
     const message = `The ${of} has spent $${spent.used.toFixed(4)} of model calls today (UTC), and spend_usd_per_day is $${spent.limit}; raise it, or wait for the next day.`;
-    throw new ProviderError('spend_quota_exceeded', message, undefined, Math.max(1, Math.ceil(spent.secondsLeft)));
+    const retryAfterS = Math.max(1, Math.ceil(spent.secondsLeft));
+    throw new ProviderError('spend_quota_exceeded', message, undefined, { retryAfterS });
   }
   const unbounded = isLimited ? unknownPrice(call) : null;
   if (unbounded !== null) {

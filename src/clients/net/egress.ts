@@ -1,8 +1,9 @@
 import { lookup as dnsLookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { noProxy, type ProxySettings } from '../../util/proxy.js';
 import { classifyAddress, hostAddress } from './addresses.js';
+import { tolerantConnector } from './interim.js';
 import { proxied } from './proxied.js';
 
 /** `dev` also allows loopback and private addresses, `allowlist` only listed hosts. */
@@ -77,7 +78,7 @@ export function createEgressAgent(policy: EgressPolicy, resolve: typeof dnsLooku
         return;
       }
       const lookup = checkedLookup(policy, port, resolve);
-      buildConnector({ timeout: connectTimeoutMs, lookup })(target, callback);
+      tolerantConnector({ timeout: connectTimeoutMs, lookup })(target, callback);
     },
   });
   const check = (origin: string) => {

@@ -72,6 +72,20 @@ export const callCodes = {
     meaning: 'The provider refuses the request for this key (403)',
     remedy: 'Check that the key may use the model',
   },
+  provider_refused_account: {
+    status: [502],
+    at: ['problem', 'error_details', 'error_code'],
+    retry: false,
+    meaning: 'The provider refuses the account: no credit, or closed (402, `insufficient_quota`, …)',
+    remedy: 'Add credit, or settle the account, at the provider',
+  },
+  provider_conflict: {
+    status: [502],
+    at: ['problem'],
+    retry: true,
+    meaning: 'The provider answers 409',
+    remedy: 'Send it again',
+  },
   provider_not_usable: {
     status: [502],
     at: ['problem', 'error_details', 'error_code'],

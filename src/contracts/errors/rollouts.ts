@@ -27,14 +27,14 @@ export const rolloutCodes = {
     status: [],
     at: ['error_details', 'error_code'],
     retry: true,
-    meaning: 'The container answers 429 or 503 to the end',
+    meaning: 'The container answers 429, 498, 503 or 529 to the end',
     remedy: 'Lower `max_concurrent`',
   },
   container_error: {
     status: [],
     at: ['error_details', 'error_code'],
     retry: true,
-    meaning: 'The container answers 500, 502 or 504',
+    meaning: 'The container answers 408, 409, 425, 499 or another 5xx',
     remedy: 'Check its log',
   },
   container_rejected: {
@@ -132,7 +132,7 @@ export const rolloutCodes = {
     status: [],
     at: ['error_details', 'error_code'],
     retry: true,
-    meaning: 'The provider answers 429 to the end',
+    meaning: 'The provider answers 429 or 498 to the end',
     remedy: 'Lower `max_concurrent`, or raise your limit there',
   },
   provider_rejected: {
@@ -146,7 +146,7 @@ export const rolloutCodes = {
     status: [],
     at: ['error_details', 'error_code'],
     retry: true,
-    meaning: 'The provider answers with a 5xx',
+    meaning: 'The provider answers with 408, 409, 425, 499 or a 5xx',
     remedy: 'Try later, or use another provider',
   },
   judge_refused: {
@@ -188,14 +188,14 @@ export const rolloutCodes = {
     status: [],
     at: ['error_code'],
     retry: true,
-    meaning: 'The scorer answers 429 or 503 to the end',
+    meaning: 'The scorer answers 429, 498, 503 or 529 to the end',
     remedy: 'Lower `max_concurrent`',
   },
   scorer_error: {
     status: [],
     at: ['error_code'],
     retry: false,
-    meaning: 'The scorer answers 500, 502 or 504, or its function threw',
+    meaning: 'The scorer answers 408, 409, 425, 499 or another 5xx, or its function threw',
     remedy: 'Read the message',
   },
   scorer_rejected: {

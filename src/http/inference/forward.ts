@@ -76,12 +76,10 @@ export function createForward<Call extends ForwardedCall>(
   /** Forwards a provider's refusal. */
   async function refused(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
     const text = (await upstream(call, answer.read(call.bytes.add))).toString();
-    const passed = passError(call.provider, answer.status, text);
+    const { shouldRetry = null, retryAfter } = answer;
+    const passed = passError(call.provider, answer.status, text, { shouldRetry, retryAfter });
     // The record keeps the provider's status, by which a failed rollout is explained.
-    const httpStatus = answer.status === 403 || answer.status === 404 ? answer.status : passed.status;
-    await note(call, { httpStatus, response: passed.body, latencyMs: elapsed(), ...noCost });
-    const retryAfter = answer.retryAfter ?? (passed.status === 429 || passed.status === 503 ? '1' : null);
-    if (retryAfter !== null) void reply.header('retry-after', retryAfter);
+    await note(call, { httpStatus: passed.recorded, response: passed.body, latencyMs: elapsed(), ...noCost });
     void reply
       .code(passed.status)
       .headers(passed.headers)

@@ -1,10 +1,12 @@
 import type { CallCost } from '../../clients/models/cost.js';
-import { providerRefusedKey, type ChatResult } from '../../clients/models/complete-chat.js';
+import type { ChatResult } from '../../clients/models/complete-chat.js';
+import { providerRefusedAccount, providerRefusedKey } from '../../clients/models/refusals.js';
 import { isSpendRefusal, ProviderError } from '../../clients/models/provider-answer.js';
+import { isPushback } from '../../clients/net/retry-advice.js';
 import { answerCode } from '../../contracts/errors/index.js';
 import { unusableAnswer, type RunFault } from '../../core/graphs/run/drive.js';
 import { ApiError } from '../server/errors.js';
-import { modelNotFound, noAnswer, refusedKey } from './upstream-error.js';
+import { inVain, modelNotFound, noAnswer, refusedAccount, refusedKey } from './upstream-error.js';
 
 /** A graph run without an answer; `spent`: its cost. */
 export class GraphFailure extends ApiError {
@@ -20,21 +22,26 @@ export class GraphFailure extends ApiError {
 export function stepNotAnswered(
   step: string,
   provider: string,
-  { code, message, refused, retryAfterS }: Extract<ChatResult, { ok: false }>,
+  { code, message, refused, retryAfterS, isLasting }: Extract<ChatResult, { ok: false }>,
 ): ApiError {
   if (code === providerRefusedKey) return refusedKey(provider);
-  if (isSpendRefusal(code)) return noAnswer(new ProviderError(code, message, undefined, retryAfterS ?? null));
+  if (isSpendRefusal(code))
+    return noAnswer(new ProviderError(code, message, undefined, { retryAfterS: retryAfterS ?? null }));
   const stepMessage = `Step ${step}: ${message}`;
-  if (refused?.status === 429 || refused?.status === 503) {
-    return new ApiError(refused.status, answerCode(code), stepMessage, {
+  if (code === providerRefusedAccount) return refusedAccount(stepMessage);
+  if (refused && !refused.mayPass) {
+    const known = refused.scope === 'model' ? modelNotFound : answerCode(code);
+    return new ApiError(502, known, stepMessage, { headers: inVain });
+  }
+  if (refused && isPushback(refused.status)) {
+    const status = refused.status === 503 ? 503 : 429;
+    return new ApiError(status, answerCode(code), stepMessage, {
       headers: { 'retry-after': refused.retryAfter ?? '1' },
     });
   }
-  const known = refused?.status === 404 ? modelNotFound : answerCode(code);
   // No retry: the provider would refuse again after all earlier steps are paid again.
-  const isLasting = code === 'provider_not_usable' || (refused !== undefined && refused.status < 500);
-  const headers: Record<string, string> = isLasting ? { 'x-should-retry': 'false' } : {};
-  return new ApiError(code === 'upstream_timeout' ? 504 : 502, known, stepMessage, { headers });
+  const headers: Record<string, string> = isLasting ? inVain : {};
+  return new ApiError(code === 'upstream_timeout' ? 504 : 502, answerCode(code), stepMessage, { headers });
 }
 
 /** The error for a graph that gives no output. */
@@ -42,5 +49,5 @@ export function runFailed(step: string | null, reason: string, fault: RunFault |
   const code = fault?.code === unusableAnswer ? unusableAnswer : 'graph_failed';
   const message = step === null ? `The graph gave no output: ${reason}` : `Step ${step}: ${reason}`;
   // OpenAI's clients retry a 502 and would pay for all steps again.
-  return new ApiError(502, code, message, { headers: { 'x-should-retry': 'false' } });
+  return new ApiError(502, code, message, { headers: inVain });
 }

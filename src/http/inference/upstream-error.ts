@@ -1,11 +1,18 @@
-import { providerRefusedKey } from '../../clients/models/complete-chat.js';
+import {
+  judgeRefusal,
+  providerRefusedAccount,
+  providerRefusedKey,
+  refusedCall,
+} from '../../clients/models/refusals.js';
+import { isPushback, type RetryAdvice } from '../../clients/net/retry-advice.js';
 import { errorIn, type ProviderError } from '../../clients/models/provider-answer.js';
 import { ApiError, openAiError, type OpenAiError } from '../server/errors.js';
 import { cutErrorText } from '../../clients/net/untrusted.js';
 
-/** A provider's error for our caller: status, and body in OpenAI's shape. */
+/** A provider's error for our caller, in OpenAI's shape. `recorded`: the status on record. */
 export interface PassedError {
   status: number;
+  recorded: number;
   body: { error: Record<string, unknown> };
   headers: Record<string, string>;
 }
@@ -17,26 +24,72 @@ export const modelNotFound = 'model_not_found';
 const providerRefused = 'provider_refused';
 
 /** Keeps OpenAI's clients from a retry that would fail again. */
-const inVain = { 'x-should-retry': 'false' };
+export const inVain = { 'x-should-retry': 'false' };
+
+/** Statuses that would say something of our own, with the code that says whose it is. */
+const ours: Record<number, { status: number; code: string }> = {
+  402: { status: 502, code: providerRefusedAccount },
+  403: { status: 502, code: providerRefused },
+  404: { status: 502, code: modelNotFound },
+  405: { status: 502, code: 'provider_rejected' },
+  407: { status: 502, code: 'provider_rejected' },
+  408: { status: 504, code: 'upstream_timeout' },
+  409: { status: 502, code: 'provider_conflict' },
+  410: { status: 502, code: modelNotFound },
+  421: { status: 502, code: 'provider_rejected' },
+};
 
 /**
- * A provider's error in OpenAI's shape, unchanged if it already has that shape. A 401 and a 403
- * (our key), a 404 (its model or path, not ours) and a redirect become a 502.
+ * A provider's error in OpenAI's shape, unchanged if it already has that shape. A redirect and a
+ * status with a meaning of our own become a 502 or 504 with a code and `provider_status`.
  */
-export function passError(provider: string, status: number, text: string): PassedError {
-  if (status === 401) return { status: 502, body: { ...openAiError(refusedKey(provider)) }, headers: inVain };
+export function passError(provider: string, status: number, text: string, advice: RetryAdvice): PassedError {
+  const refused = refusedCall(status, text);
+  const { scope, mayPass } = judgeRefusal(refused, advice);
+  if (scope === 'key') {
+    const body = { error: { ...openAiError(refusedKey(provider)).error, provider_status: status } };
+    return { status: 502, recorded: 502, body, headers: inVain };
+  }
   const error = errorIn(text);
   const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutErrorText(text.trim())}`;
   const passed = {
     ...{ message: `The provider "${provider}" answered ${status} ${detail}`, type: 'upstream_error' },
     ...(error ? { code: null, param: null, ...(error as { message: string }) } : { code: String(status), param: null }),
   };
-  if (status === 403) {
-    const message = `Provider "${provider}" refused this request for the service's key: ${cutErrorText(passed.message)}`;
-    return { status: 502, body: { error: { ...passed, message, code: providerRefused } }, headers: inVain };
-  }
-  if (status === 404) return { status: 502, body: { error: { ...passed, code: modelNotFound } }, headers: inVain };
-  return { status: status < 400 ? 502 : status, body: { error: passed }, headers: {} };
+  const headers = repetition(status, mayPass, advice);
+  const own = ours[status];
+  if (!own)
+    return {
+      status: status < 400 ? 502 : status,
+      recorded: status < 400 ? 502 : status,
+      body: { error: passed },
+      headers,
+    };
+  const said = cutErrorText(passed.message);
+  const message = status === 403 ? `Provider "${provider}" refused this request for the service's key: ${said}` : said;
+  const body = { error: { ...passed, message, code: own.code, provider_status: status } };
+  return { status: own.status, recorded: status, body, headers };
+}
+
+/** The provider's advice; `x-should-retry` where clients would read the status otherwise. */
+function repetition(
+  status: number,
+  mayPass: boolean,
+  { shouldRetry, retryAfter }: RetryAdvice,
+): Record<string, string> {
+  if (!mayPass) return shouldRetry === false || status < 400 || clientsRepeat(status) ? inVain : {};
+  const after = retryAfter ?? (isPushback(status) ? '1' : null);
+  return { ...(shouldRetry && { 'x-should-retry': 'true' }), ...(after !== null && { 'retry-after': after }) };
+}
+
+/** Statuses that OpenAI's clients repeat, also as what they become here. */
+function clientsRepeat(status: number): boolean {
+  return status in ours || status === 429 || status >= 500;
+}
+
+/** The error for a provider that refuses the account of our key. */
+export function refusedAccount(message: string): ApiError {
+  return new ApiError(502, providerRefusedAccount, message, { headers: inVain });
 }
 
 /** The error for a provider that refuses our key. */
@@ -45,17 +98,10 @@ export function refusedKey(provider: string): ApiError {
   return new ApiError(502, providerRefusedKey, message, { headers: inVain });
 }
 
-const lasting: ReadonlySet<ProviderError['code']> = new Set([
-  'provider_not_usable',
-  'upstream_answer_too_large',
-  'spend_quota_exceeded',
-  'cost_not_bounded',
-]);
-
 /** The error for a provider without an answer. */
 export function noAnswer(error: ProviderError): ApiError {
   const headers: Record<string, string> = {
-    ...(lasting.has(error.code) && inVain),
+    ...(error.isLasting && inVain),
     ...(error.retryAfterS !== null && { 'retry-after': String(error.retryAfterS) }),
   };
   return new ApiError(error.status, error.code, error.message, { cause: error, headers });

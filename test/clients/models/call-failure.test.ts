@@ -4,14 +4,15 @@ import { callFailure, refusalOf } from '../../../src/clients/models/call-failure
 const failureOf = (error: object, status = 429) =>
   callFailure({ provider: 'openai', model: 'm', ...refusalOf({ status, text: JSON.stringify({ error }) }) });
 
-test('a spent quota at the provider does not advise fewer calls at once', () => {
+test('a spent quota at the provider is final for the account, and does not advise fewer calls at once', () => {
   const spent = { message: 'You exceeded your current quota.', code: 'insufficient_quota' };
-  for (const error of [spent, { message: 'No credit.', type: 'insufficient_quota' }])
+  for (const error of [spent, { message: 'No credit.', type: 'insufficient_quota' }]) {
+    expect(failureOf(error)).toMatchObject({ code: 'provider_refused_account', systemic: true, isOfAccount: true });
     expect(failureOf(error).message).not.toContain('max_concurrent');
+  }
   const busy = failureOf({ message: 'Slow down.', code: 'rate_limit_exceeded' });
+  expect(busy).toMatchObject({ code: 'provider_busy', systemic: false });
   expect(busy.message).toContain('max_concurrent');
-  // The retries are the same.
-  expect({ ...failureOf(spent), message: '' }).toEqual({ ...busy, message: '' });
 });
 
 test('no other code of a provider decides about the failure', () => {

@@ -113,7 +113,7 @@ describe('a proposer call', () => {
   });
 
   test('names the setting of the refused key for 401', async () => {
-    expect(await ask(() => ({ status: 401, raw: 'no such key' }), { asker: 'step' })).toEqual({
+    expect(await ask(() => ({ status: 401, raw: 'no such key' }), { asker: 'step' })).toMatchObject({
       ok: false,
       code: 'provider_refused_key',
       message: 'The provider "openai" answered the step with 401: no such key. Check OPENAI_API_KEY.',

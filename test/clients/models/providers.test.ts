@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { withTimeout } from '../../../src/clients/net/bounded.js';
+import { presets } from '../../../src/clients/models/presets.js';
 import { createProviders, ProviderError, type Providers } from '../../../src/clients/models/providers.js';
 import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
 
@@ -26,17 +27,27 @@ const usable = (env: Record<string, string>) =>
   );
 
 describe('available providers', () => {
-  test('has local and ollama without settings; the rest name their missing key', () => {
+  test('has local and the servers of this machine without settings; the rest name what they lack', () => {
+    const lacking = (names: string[], what: string) =>
+      names.map((name) => [name, expect.stringContaining(`${name.toUpperCase()}_${what}`) as unknown] as const);
+    const own = Object.entries(presets).filter(([, { baseUrl }]) => baseUrl === null);
+    const keyed = Object.entries(presets).filter(([, { baseUrl, needsKey }]) => baseUrl !== null && needsKey);
+    const free = Object.entries(presets).filter(([, { needsKey }]) => !needsKey);
     expect(usable({})).toEqual({
       local: 'usable',
-      ollama: 'usable',
-      openai: expect.stringContaining('OPENAI_API_KEY') as unknown,
-      anthropic: expect.stringContaining('ANTHROPIC_API_KEY') as unknown,
-      google: expect.stringContaining('GOOGLE_API_KEY') as unknown,
-      groq: expect.stringContaining('GROQ_API_KEY') as unknown,
-      mistral: expect.stringContaining('MISTRAL_API_KEY') as unknown,
-      deepseek: expect.stringContaining('DEEPSEEK_API_KEY') as unknown,
-      openrouter: expect.stringContaining('OPENROUTER_API_KEY') as unknown,
+      ...Object.fromEntries(free.map(([name]) => [name, 'usable'])),
+      ...Object.fromEntries(
+        lacking(
+          keyed.map(([name]) => name),
+          'API_KEY',
+        ),
+      ),
+      ...Object.fromEntries(
+        lacking(
+          own.map(([name]) => name),
+          'BASE_URL',
+        ),
+      ),
     });
   });
 
@@ -49,11 +60,11 @@ describe('available providers', () => {
   });
 
   test('adds providers by configuration', () => {
-    const env = { RATCHET_PROVIDERS: 'my-vllm, together,local,Bad!', MY_VLLM_BASE_URL: 'http://127.0.0.1:1/v1' };
+    const env = { RATCHET_PROVIDERS: 'my-vllm, other,local,Bad!', MY_VLLM_BASE_URL: 'http://127.0.0.1:1/v1' };
     expect(usable(env)).toMatchObject({
       'my-vllm': 'usable',
       local: 'usable',
-      together: expect.stringContaining('TOGETHER_BASE_URL') as unknown,
+      other: expect.stringContaining('OTHER_BASE_URL') as unknown,
       'bad!': expect.stringContaining('not a name') as unknown,
     });
     expect(usable({ OPENAI_BASE_URL: 'ftp://x' })).toMatchObject({ openai: expect.stringContaining('URL') as unknown });

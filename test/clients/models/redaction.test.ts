@@ -51,7 +51,7 @@ describe('the key of a provider', () => {
   test.each([200, 400, 401, 500])('is hidden in an answer with %d, and its headers', async (status) => {
     const raw = JSON.stringify({ error: { message: `bad ${key}`, [key]: Buffer.from(key).toString('base64') } });
     const answer = await send({ raw, status, headers: { 'retry-after': key } });
-    expect(answer.retryAfter).toBe('***');
+    expect(answer.retryAfter).toBeNull();
     // The last character of base64 tells two bits of the key.
     const encoded = expect.stringMatching(/^\*\*\*.?=*$/) as unknown;
     expect(JSON.parse((await answer.read()).toString())).toEqual({ error: { message: 'bad ***', '***': encoded } });

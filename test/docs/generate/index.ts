@@ -2,6 +2,7 @@ import { read } from '../pages.js';
 import { errorTables } from './errors.js';
 import { eventTables } from './events.js';
 import { figuresOfOperations, figuresOfReadme } from './figures.js';
+import { presetTable } from './presets.js';
 import { routeTables } from './routes.js';
 import { settingTables } from './settings.js';
 
@@ -10,6 +11,7 @@ const parts: { page: string; name: string; render: () => string }[] = [
   { page: 'docs/reference/errors-and-limits.md', name: 'codes', render: errorTables },
   { page: 'docs/reference/README.md', name: 'routes', render: routeTables },
   { page: 'docs/reference/events.md', name: 'events', render: eventTables },
+  { page: 'docs/reference/providers.md', name: 'presets', render: presetTable },
   { page: 'docs/settings.md', name: 'variables', render: settingTables },
   { page: 'README.md', name: 'figures', render: figuresOfReadme },
   { page: 'docs/operations.md', name: 'figures', render: figuresOfOperations },

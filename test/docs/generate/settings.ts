@@ -16,9 +16,18 @@ export const others: Partial<Record<keyof typeof settingGroups, [name: string, f
       [
         '<NAME>_API_KEY',
         'none',
-        'Key of a [provider](reference/providers.md): `OPENAI`, `ANTHROPIC`, `GOOGLE`, `GROQ`, `MISTRAL`, `DEEPSEEK`, `OPENROUTER`. `ollama` needs none.',
+        'Key of a [provider](reference/providers.md), such as `OPENAI_API_KEY`. Servers on this machine (`ollama`, `vllm`, …) need none.',
       ],
-      ['<NAME>_BASE_URL', "the vendor's", "Another address that speaks OpenAI's API; the key is then optional."],
+      [
+        '<NAME>_BASE_URL',
+        "the vendor's",
+        "Another address that speaks OpenAI's API, with its query, without `/chat/completions`; the key is then optional.",
+      ],
+      [
+        'NODE_EXTRA_CA_CERTS',
+        'none',
+        "File with further authorities (PEM), such as a company's; Node reads it at its start, for every TLS connection.",
+      ],
       [
         'RATCHET_PROVIDERS',
         'none',

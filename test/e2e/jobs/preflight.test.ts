@@ -73,6 +73,7 @@ const refusals = [
   [401, 'provider_refused_key', 'FAKE_API_KEY'],
   [403, 'provider_refused', 'FAKE_API_KEY'],
   [404, 'model_not_found', 'model'],
+  [402, 'provider_refused_account', 'Add credit'],
 ] as const;
 describe.each(kinds)('a job of kind %s', (kind) => {
   test.each(refusals)('fails before its first rollout if the policy’s call gets %d', async (status, code, remedy) => {
@@ -83,6 +84,16 @@ describe.each(kinds)('a job of kind %s', (kind) => {
     for (const part of ['"task"', '"fake"', String(status), remedy]) expect(job.error).toContain(part);
     expect(job.error).not.toContain('sk-secret');
     expect(askedModels()).toEqual(kind === 'evaluation' ? ['task'] : ['task', 'writer']);
+  });
+
+  test('fails after one call, in the words of the provider, if the account has no credit', async () => {
+    const raw = '{"error":{"message":"You exceeded your quota.","type":"insufficient_quota"}}';
+    modelReplies((model) => (model === 'task' ? { status: 429, raw, headers: { 'x-should-retry': 'false' } } : {}));
+    const { id, box } = await started(kind, { policy, proposer });
+    const job = await failedAtOnce(id, box);
+    expect(job.error_details).toMatchObject({ code: 'provider_refused_account', retryable: false });
+    expect(job.error).toContain('You exceeded your quota. Add credit');
+    expect(askedModels().filter((model) => model === 'task')).toHaveLength(1);
   });
 
   test('fails if the provider of its policy cannot be reached', async () => {

@@ -410,6 +410,33 @@ describe('answers and records', () => {
   });
 
   test.each([
+    [402, 502, 'provider_refused_account', 'false'],
+    [405, 502, 'provider_rejected', 'false'],
+    [408, 504, 'upstream_timeout', null],
+    [409, 502, 'provider_conflict', null],
+    [410, 502, 'model_not_found', 'false'],
+    [421, 502, 'provider_rejected', 'false'],
+  ])("the provider's %d does not read as ours: %d %s", async (status, expected, code, shouldRetry) => {
+    proxy.model.reply(() => ({ status, raw: '{"error":{"message":"no"}}' }));
+    const answer = await proxy.post(await proxy.newSession(), '/c');
+    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([expected, shouldRetry]);
+    expect((await json(answer)).error).toMatchObject({ message: 'no', code, provider_status: status });
+  });
+
+  test('a refusal that no repetition ends says so, without retry-after', async () => {
+    const raw = '{"error":{"message":"no credit","code":"insufficient_quota"}}';
+    for (const headers of [{}, { 'x-should-retry': 'false', 'retry-after': '1' }]) {
+      proxy.model.reply(() => ({ status: 429, raw, headers }));
+      const answer = await proxy.post(await proxy.newSession(), '/c');
+      expect([answer.status, answer.headers.get('x-should-retry'), answer.headers.get('retry-after')]).toEqual([
+        429,
+        'false',
+        null,
+      ]);
+    }
+  });
+
+  test.each([
     [429, '1'],
     [503, '1'],
     [500, null],

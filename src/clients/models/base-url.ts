@@ -1,0 +1,16 @@
+const path = '/chat/completions';
+
+/** The address of chat completions below a base URL, or what is wrong with the base. */
+export function chatUrl(base: string): { url: string } | { problem: string } {
+  if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol)) {
+    return { problem: 'is not an http(s) URL' };
+  }
+  const url = new URL(base);
+  if (url.username !== '' || url.password !== '') {
+    return { problem: 'holds a user or a password; give the key in the variable of the key' };
+  }
+  if (base.includes('#')) return { problem: 'holds a fragment (#…); leave it out' };
+  const kept = url.pathname.replace(/\/+$/, '');
+  url.pathname = kept.endsWith(path) ? kept : `${kept}${path}`;
+  return { url: url.href };
+}
