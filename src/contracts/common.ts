@@ -174,9 +174,12 @@ export const envelope = {
 
 export const usageSchema = z
   .object({
-    prompt_tokens: z.int(),
-    completion_tokens: z.int(),
-    total_tokens: z.int(),
+    prompt_tokens: z
+      .int()
+      .nullable()
+      .describe('null if a call of unknown tokens is among them, as all sums of tokens.'),
+    completion_tokens: z.int().nullable(),
+    total_tokens: z.int().nullable(),
     total_cost_usd: z.number().nullable(),
     cost_source: z.enum(['reported', 'table', 'unknown']),
     calls: z.int().describe('All model calls of the job.'),

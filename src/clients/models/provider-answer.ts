@@ -22,6 +22,7 @@ const statuses = {
   upstream_connection_lost: 502,
   upstream_timeout: 504,
   upstream_answer_too_large: 502,
+  upstream_answer_invalid: 502,
   provider_not_usable: 502,
   ...spendRefusals,
 } as const;

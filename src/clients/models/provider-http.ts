@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
 import { Redactor } from '../net/redact.js';
 import { firstValue } from '../net/untrusted.js';
+import { inflated, unknownEncoding } from '../net/inflate.js';
 import { modelAnswer } from './model-answer.js';
-import { providerError, type ModelAnswer } from './provider-answer.js';
+import { ProviderError, providerError, type ModelAnswer } from './provider-answer.js';
 
 /** Address and key of an OpenAI-compatible provider. */
 export interface Endpoint {
@@ -11,12 +13,13 @@ export interface Endpoint {
   apiKey: string | null;
 }
 
-/** Posts a body of JSON; see `Providers.send`. */
+/** Posts a body of JSON; see `Providers.send`. `maxBytes`: of an inflated answer. */
 export async function askEndpoint(
   dispatcher: Dispatcher,
   endpoint: Endpoint,
   body: string,
   stream: boolean,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
   const redactor = new Redactor([endpoint.apiKey]);
@@ -43,7 +46,13 @@ export async function askEndpoint(
       contentType: header('content-type'),
       retryAfter: header('retry-after'),
     };
-    return modelAnswer(head, answer.body, redactor);
+    const encoding = header('content-encoding');
+    const unknown = unknownEncoding(encoding);
+    if (unknown === null) return modelAnswer(head, inflated(answer.body, encoding, maxBytes), redactor);
+    await answer.body.dump();
+    const fault = `content-encoding ${JSON.stringify(unknown)}, which was not asked for`;
+    if (head.status >= 300) return modelAnswer(head, Readable.from([Buffer.from(fault)]));
+    throw new ProviderError('upstream_answer_invalid', `The provider "${endpoint.name}" sent ${fault}.`);
   } catch (error) {
     signal.throwIfAborted();
     throw providerError(endpoint.name, error);

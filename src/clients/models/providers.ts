@@ -7,6 +7,7 @@ import { createLocalThreads } from './local-threads.js';
 import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
+import { createUsageOptions } from './usage-options.js';
 import { requireQuota } from './spend.js';
 import type { TraceCall } from './traced-call.js';
 
@@ -41,8 +42,9 @@ export interface ModelClient {
   /** Null: calls are not traced. */
   readonly trace: TraceCall | null;
   /**
-   * Sends a chat completion request unchanged; `signal` bounds the body too. `written`: the body's
-   * JSON, if there is one already. Rejects with a ProviderError or the signal's reason.
+   * Sends a chat completion request, with usage asked of a stream; `signal` bounds the body too.
+   * `written`: the body's JSON, if there is one already. Rejects with a ProviderError or the
+   * signal's reason.
    */
   send(
     name: string,
@@ -93,11 +95,6 @@ const known: Record<string, ProviderEndpoint> = {
   openrouter: { baseUrl: 'https://openrouter.ai/api/v1', needsKey: true },
   ollama: { baseUrl: 'http://127.0.0.1:11434/v1', needsKey: false },
 };
-
-/** Whether a stream needs `stream_options` for usage. Mistral always sends usage and refuses it. */
-export function usageMustBeAsked(provider: string): boolean {
-  return provider !== 'mistral';
-}
 
 /** The setting with a provider's key. */
 export function keySetting(provider: string): string {
@@ -153,6 +150,7 @@ export function createProviders(
   };
   const agents = { whole: agentFor(maxAnswerBytes), streamed: agentFor(maxStreamBytes) };
   const threads = createLocalThreads();
+  const usageOptions = createUsageOptions();
   const endpoints = new Map(providerNames(env).map((name) => [name, configure(name, env)]));
   const check = (name: string, own?: ReadonlySet<string>): string | null => {
     if (name === 'local')
@@ -169,7 +167,9 @@ export function createProviders(
     const endpoint = endpoints.get(name)!.endpoint!;
     const used = ownKey === null ? endpoint : { ...endpoint, apiKey: ownKey };
     const stream = body['stream'] === true;
-    return askEndpoint(stream ? agents.streamed : agents.whole, used, json, stream, signal);
+    const [agent, maxBytes] = stream ? [agents.streamed, maxStreamBytes] : [agents.whole, maxAnswerBytes];
+    const ask = (sent: string) => askEndpoint(agent, used, sent, stream, maxBytes, signal);
+    return usageOptions.ask(endpoint.url, name, body, json, ask);
   };
   const ownKeyOf = async (orgId: string, name: string): Promise<string | null> => {
     if (!endpoints.get(name)?.endpoint) return null;

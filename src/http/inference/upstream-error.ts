@@ -48,6 +48,7 @@ export function refusedKey(provider: string): ApiError {
 const lasting: ReadonlySet<ProviderError['code']> = new Set([
   'provider_not_usable',
   'upstream_answer_too_large',
+  'upstream_answer_invalid',
   'spend_quota_exceeded',
   'cost_not_bounded',
 ]);
