@@ -96,7 +96,8 @@ async function ofEvents(answer: ModelAnswer, bytes: AsyncIterable<Uint8Array>, s
 function firstOf(bytes: Buffer): { chunk: Json | null; fault: AnswerError | null } | null {
   const first = new SseSplitter().push(bytes).find(({ data }) => data !== null);
   if (!first) return null;
-  const chunk = first.data === doneData ? null : parseBounded(first.data!);
+  // A steady stream tells every fault by this field; other events are parsed by their reader.
+  const chunk = first.data!.includes('"error"') ? parseBounded(first.data!) : null;
   return { chunk, fault: chunk && errorInside(chunk) };
 }
 
