@@ -42,7 +42,7 @@ export function createUsageOptions() {
 }
 
 /** The body's JSON with usage asked; null: the caller said whether to ask. */
-export function withUsage(body: Json, json: string): string | null {
+function withUsage(body: Json, json: string): string | null {
   const given = body['stream_options'];
   const options = asObject(given);
   if (typeof options?.['include_usage'] === 'boolean') return null;
