@@ -2026,7 +2026,7 @@ export interface components {
             started_at: string | null;
             completed_at: string | null;
             usage: {
-                /** @description null if a call of unknown tokens is among them, as all sums of tokens. */
+                /** @description null if a call did not tell its tokens. */
                 prompt_tokens: number | null;
                 completion_tokens: number | null;
                 total_tokens: number | null;
@@ -2069,7 +2069,7 @@ export interface components {
             }[];
         };
         Usage: {
-            /** @description null if a call of unknown tokens is among them, as all sums of tokens. */
+            /** @description null if a call did not tell its tokens. */
             prompt_tokens: number | null;
             completion_tokens: number | null;
             total_tokens: number | null;

@@ -174,10 +174,7 @@ export const envelope = {
 
 export const usageSchema = z
   .object({
-    prompt_tokens: z
-      .int()
-      .nullable()
-      .describe('null if a call of unknown tokens is among them, as all sums of tokens.'),
+    prompt_tokens: z.int().nullable().describe('null if a call did not tell its tokens.'),
     completion_tokens: z.int().nullable(),
     total_tokens: z.int().nullable(),
     total_cost_usd: z.number().nullable(),
