@@ -174,9 +174,9 @@ export const envelope = {
 
 export const usageSchema = z
   .object({
-    prompt_tokens: z.int(),
-    completion_tokens: z.int(),
-    total_tokens: z.int(),
+    prompt_tokens: z.int().nullable().describe('null if a call did not tell its tokens.'),
+    completion_tokens: z.int().nullable(),
+    total_tokens: z.int().nullable(),
     total_cost_usd: z.number().nullable(),
     cost_source: z.enum(['reported', 'table', 'unknown']),
     calls: z.int().describe('All model calls of the job.'),

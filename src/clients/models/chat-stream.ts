@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { laterUsage, usageIn } from './usage.js';
 import { asObject } from '../../util/json.js';
 
 type Json = Record<string, unknown>;
@@ -9,16 +10,19 @@ export const doneData = '[DONE]';
 
 /** Whether a chunk carries usage alone: OpenAI's last chunk with `include_usage`. */
 export function isUsageChunk(chunk: Json): boolean {
-  return Array.isArray(chunk['choices']) && chunk['choices'].length === 0 && asObject(chunk['usage']) !== null;
+  const { choices } = chunk;
+  const isBare = choices === null || choices === undefined || (Array.isArray(choices) && choices.length === 0);
+  return isBare && usageIn(chunk) !== null;
 }
 
 /**
- * Folds streamed chunks into the completion of the same call without `stream`: texts are joined,
- * lists merged by `index`; for other fields the last value counts. Each chunk costs its own size.
+ * Folds the chunks of a steady stream into the completion of the same call without `stream`: the
+ * texts of an answer are joined, lists merged by `index`; of any other field the last value counts
+ * that is neither null nor empty. Each chunk costs its own size.
  */
 export class StreamFold {
   private head: Json | null = null;
-  private usage: unknown = null;
+  private usage: Json | null = null;
   private readonly choices = new Map<number, Json>();
   private readonly positions = new WeakMap<unknown[], Map<unknown, number>>();
 
@@ -26,8 +30,10 @@ export class StreamFold {
   add(chunk: Json): void {
     const { choices, usage, ...head } = chunk;
     this.head ??= {};
-    for (const [name, value] of ownFields(head)) this.head[name] = value;
-    if (asObject(usage)) this.usage = usage;
+    for (const [name, value] of ownFields(head)) {
+      if (!isNothing(value) || !Object.hasOwn(this.head, name)) this.head[name] = value;
+    }
+    this.usage = laterUsage(this.usage, usage);
     for (const item of Array.isArray(choices) ? choices : []) this.addChoice(asObject(item) ?? {});
   }
 
@@ -49,7 +55,7 @@ export class StreamFold {
     let choice = this.choices.get(at);
     if (!choice) this.choices.set(at, (choice = { index: at, message: {}, finish_reason: null }));
     for (const [name, value] of ownFields(rest)) {
-      if (value === null) continue;
+      if (isNothing(value)) continue;
       choice[name] = name === 'logprobs' ? this.merge(choice[name], value) : value;
     }
     choice['message'] = this.merge(choice['message'], asObject(delta) ?? {});
@@ -58,8 +64,16 @@ export class StreamFold {
   /** The merged value; changes `before` in place. */
   private merge(before: unknown, now: unknown, key = ''): unknown {
     if (now === undefined || now === null) return before ?? now;
-    if (typeof before === 'string' && typeof now === 'string' && !repeated.has(key)) return before + now;
-    if (Array.isArray(before) && Array.isArray(now)) return this.mergeLists(before, now);
+    if (typeof before === 'string' && typeof now === 'string') {
+      if (joined.has(key)) return before + now;
+      return now === '' ? before : now;
+    }
+    if (key === 'content' && before !== '' && Array.isArray(before) !== Array.isArray(now)) {
+      return [...asParts(before), ...asParts(now)];
+    }
+    if (Array.isArray(before) && Array.isArray(now)) {
+      return this.mergeLists(before, whole.has(key) ? now.filter((item) => !includes(before, item)) : now);
+    }
     const [old, next] = [asObject(before), asObject(now)];
     if (!old || !next) return now;
     for (const [name, value] of ownFields(next)) {
@@ -97,8 +111,30 @@ export class StreamFold {
   }
 }
 
-/** Fields that some providers repeat in every chunk; not to be joined. */
-const repeated = new Set(['role', 'id', 'type', 'name', 'index']);
+/** The texts of an answer that come in pieces; other texts are whole, and may be repeated. */
+const joined = new Set([
+  ...['content', 'refusal', 'arguments', 'input', 'text', 'data', 'transcript', 'summary', 'signature'],
+  ...['reasoning', 'reasoning_content', 'reasoning_text', 'thinking', 'thought', 'thoughts', 'code', 'output'],
+]);
+
+/** Lists that some providers send as they are so far. */
+const whole = new Set(['annotations', 'citations', 'images', 'search_results', 'sources']);
+
+function includes(list: unknown[], item: unknown): boolean {
+  if (list.length > 1_000) return false;
+  const text = JSON.stringify(item);
+  return list.some((other) => JSON.stringify(other) === text);
+}
+
+/** A content as a list of parts. */
+function asParts(content: unknown): unknown[] {
+  if (Array.isArray(content)) return content;
+  return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === undefined || value === '';
+}
 
 /** The fields of a parsed object that an assignment cannot turn into its prototype. */
 function ownFields(object: Json): [string, unknown][] {
@@ -115,17 +151,20 @@ export function* chunksOf(completion: Json, includeUsage: boolean): Generator<Js
   const { choices, usage, ...rest } = completion;
   const head = { ...rest, object: 'chat.completion.chunk' };
   const list = (Array.isArray(choices) ? choices : []).map((item) => asObject(item) ?? {});
-  for (const { index, message, finish_reason: finish, ...others } of list) {
+  for (const { index, message, logprobs, finish_reason: finish, ...others } of list) {
     const { content, ...fields } = asObject(message) ?? {};
     const delta = {
       ...fields,
       ...(Array.isArray(fields['tool_calls']) && { tool_calls: indexed(fields['tool_calls']) }),
     };
     const text = typeof content === 'string' ? content : null;
+    const first = text === null ? (content ?? null) : '';
     yield {
       ...head,
-      choices: [{ index, delta: { ...delta, content: text === null ? null : '' }, ...others, finish_reason: null }],
+      choices: [{ index, delta: { ...delta, content: first }, ...others, finish_reason: null }],
     };
+    // Not in the first chunk of a choice, where OpenAI's client takes them twice.
+    if (logprobs) yield { ...head, choices: [{ index, delta: {}, logprobs, finish_reason: null }] };
     for (const [piece] of (text ?? '').matchAll(pieces)) {
       yield { ...head, choices: [{ index, delta: { content: piece }, finish_reason: null }] };
     }
@@ -135,7 +174,7 @@ export function* chunksOf(completion: Json, includeUsage: boolean): Generator<Js
 }
 
 function indexed(calls: unknown[]): unknown[] {
-  return calls.map((call, index) => ({ index, ...asObject(call) }));
+  return calls.map((call, index) => ({ ...asObject(call), index }));
 }
 
 export function* eventsOf(completion: Json, includeUsage: boolean): Generator<Buffer> {

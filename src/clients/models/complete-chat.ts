@@ -2,11 +2,12 @@ import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, wasNotSent, type ModelAnswer } from './provider-answer.js';
-import { keySetting, usageMustBeAsked, type ModelClient } from './providers.js';
 import { judgeRefusal, providerRefusedAccount, providerRefusedKey, refusedCall, type Refusal } from './refusals.js';
-import { readStream, StreamedError } from './streamed-text.js';
+import { keySetting, type ModelClient } from './providers.js';
+import { openAnswer, StreamedError } from './read-answer.js';
+import { readStream } from './streamed-text.js';
 import { isPushback } from '../net/retry-advice.js';
-import { cutErrorText, field, hideKeys, parseBounded } from '../net/untrusted.js';
+import { boundDepth, cutErrorText, field } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes, refusalOfMessage, textOfContent, thoughtsOfMessage } from '../../util/text.js';
 import { tracedChat } from './traced-call.js';
@@ -121,11 +122,7 @@ async function tryOnce(
   tryTimeoutMs: number,
 ): Promise<ChatResult | Retryable> {
   const { policy, messages, signal, meter, asker = 'proposer', onPushback, onText } = request;
-  const isUsageAsked = onText !== undefined && usageMustBeAsked(policy.provider);
-  const body = {
-    ...{ ...policy.params, model: policy.model, messages, stream: onText !== undefined },
-    ...(isUsageAsked && { stream_options: { include_usage: true } }),
-  };
+  const body = { ...policy.params, model: policy.model, messages, stream: onText !== undefined };
   const allowed = meter ? await waiting(request, () => meter.open(body)) : { body };
   if ('message' in allowed) {
     return { ok: false, code: 'cost_not_bounded', message: allowed.message, infrastructure: false };
@@ -144,7 +141,7 @@ async function tryOnce(
   } catch (error) {
     if (error instanceof StreamedError && !signal.aborted) {
       await settle(null, unknownCost);
-      const message = `The provider "${policy.provider}" ended its answer to the ${asker} with an error: ${hideKeys(error.message)}`;
+      const message = `The provider "${policy.provider}" ended its answer to the ${asker} with an error: ${cutErrorText(error.message, 1_024)}`;
       return { failure: { ok: false, code: `${asker}_refused`, message, infrastructure: true }, retryAfter: null };
     }
     const fault = signal.aborted ? null : providerError(policy.provider, error);
@@ -165,11 +162,11 @@ async function tryOnce(
     return isLasting ? failure : { failure, retryAfter: null };
   }
   const { status, retryAfter, shouldRetry, text, completion } = sent;
-  if (status === 200) {
+  if (status < 300) {
     await settle(status, costOf(policy.provider, policy.model, completion));
     return read(policy, asker, sent, performance.now() - startedAt);
   }
-  await settle(status, noCost);
+  await settle(status, completion ? costOf(policy.provider, policy.model, completion) : noCost);
   const cut = cutErrorText(text, 1_024);
   const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cut}`;
   const judged = judgeRefusal(refusedCall(status, text), { shouldRetry });
@@ -187,7 +184,7 @@ async function tryOnce(
   return { failure, retryAfter };
 }
 
-/** `text`: the body; for a stream, the equivalent completion. */
+/** `text`: the body; for a stream, the equivalent completion. Of a refusal: what it cost. */
 interface ChatReply {
   status: number;
   retryAfter: string | null;
@@ -197,14 +194,17 @@ interface ChatReply {
 }
 
 async function readSent(answer: ModelAnswer, onText: ChatRequest['onText']): Promise<ChatReply> {
-  const { status, retryAfter, shouldRetry = null, contentType } = answer;
-  // Some providers ignore `stream` and answer in one piece.
-  if (onText && status === 200 && contentType?.startsWith('text/event-stream')) {
-    const completion = await readStream(answer.stream(), onText);
-    return { status, retryAfter, shouldRetry, text: JSON.stringify(completion), completion };
-  }
-  const text = (await answer.read()).toString();
-  return { status, retryAfter, shouldRetry, text, completion: parseBounded(text) };
+  const { status, retryAfter, shouldRetry = null } = answer;
+  const opened = await openAnswer(answer, onText !== undefined);
+  if (opened.kind === 'refused') return { ...opened, completion: opened.billed };
+  const head = { status, retryAfter, shouldRetry };
+  if (opened.kind === 'whole') return { ...head, text: opened.text, completion: bounded(opened.completion) };
+  const completion = await readStream(opened.bytes, onText ?? (() => undefined));
+  return { ...head, text: JSON.stringify(completion), completion };
+}
+
+function bounded(completion: Record<string, unknown> | null): Record<string, unknown> | null {
+  return asObject(boundDepth(completion));
 }
 
 function read(

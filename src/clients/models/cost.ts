@@ -1,4 +1,5 @@
 import { calcPrice } from '@pydantic/genai-prices';
+import { tokensIn, usageIn, type TokenCounts } from './usage.js';
 import { field } from '../net/untrusted.js';
 
 /** Tokens and dollars of one model call; null if unknown, never a guess and never 0. */
@@ -41,56 +42,99 @@ export function sumOfCosts(costs: readonly CallCost[]): CallCost {
 }
 
 /**
- * Tokens and cost of a chat completion, from its `usage`. A cost reported by the provider precedes
- * its price table; `local` is free.
+ * Tokens and cost of a chat completion, from its usage. A cost reported by the provider precedes
+ * its price table, unless it is a 0 for a model that is not free; `local` is free. Null where
+ * anything that changes the price has no known price: never too little.
  */
 export function costOf(provider: string, requestedModel: string, completion: unknown): CallCost {
-  const usage = field(completion, 'usage');
-  const promptTokens = count(field(usage, 'prompt_tokens'));
-  const completionTokens = outputTokens(usage, promptTokens);
-  const tokens = { promptTokens, completionTokens };
+  const usage = usageIn(completion);
+  const counts = tokensIn(usage);
+  const tokens = { promptTokens: counts.prompt, completionTokens: counts.completion };
   if (provider === 'local') return { ...tokens, costUsd: 0, costSource: 'table' };
-  const reported = amount(field(usage, 'cost'));
-  if (reported !== null) return { ...tokens, costUsd: reported, costSource: 'reported' };
-  if (promptTokens === null || completionTokens === null) return { ...tokens, costUsd: null, costSource: 'unknown' };
-  const cached =
-    count(field(field(usage, 'prompt_tokens_details'), 'cached_tokens')) ??
-    count(field(usage, 'prompt_cache_hit_tokens'));
   const answered = field(completion, 'model');
   const models = [typeof answered === 'string' ? answered : requestedModel, requestedModel];
-  for (const model of models) {
-    const costUsd = tablePrice(provider, model, promptTokens, completionTokens, Math.min(cached ?? 0, promptTokens));
-    if (costUsd !== null) return { ...tokens, costUsd, costSource: 'table' };
-  }
-  return { ...tokens, costUsd: null, costSource: 'unknown' };
+  const listed = hasOtherPrice(completion, usage) ? null : listedCost(provider, models, counts);
+  const isFree = models.some((model) => model.endsWith(':free')) || listed === 0;
+  const reported = reportedCost(usage, listed, isFree);
+  if (reported !== null) return { ...tokens, costUsd: reported, costSource: 'reported' };
+  return { ...tokens, costUsd: listed, costSource: listed === null ? 'unknown' : 'table' };
 }
 
-/** Google counts and bills thinking tokens in `total_tokens`, not in `completion_tokens`. */
-function outputTokens(usage: unknown, promptTokens: number | null): number | null {
-  const completion = count(field(usage, 'completion_tokens'));
-  const total = count(field(usage, 'total_tokens'));
-  if (promptTokens === null || total === null) return completion;
-  return Math.max(completion ?? 0, total - promptTokens);
+/**
+ * The cost that the provider reports: on OpenRouter with an own key of the vendor its fee and the
+ * vendor's price together; null: none, or one that is not to be believed.
+ */
+function reportedCost(usage: unknown, listed: number | null, isFree: boolean): number | null {
+  const given = field(usage, 'cost');
+  const fee = amount(given) ?? amount(field(given, 'total_cost'));
+  if (fee === null) return null;
+  const upstream = amount(field(field(usage, 'cost_details'), 'upstream_inference_cost'));
+  const own = field(usage, 'is_byok');
+  if (own === true || (own !== false && fee === 0 && upstream)) {
+    const vendor = upstream || (isFree ? 0 : listed);
+    return vendor === null ? null : fee + vendor;
+  }
+  return fee > 0 || isFree ? fee : null;
+}
+
+/** Tiers at the table's price. */
+const standardTiers: unknown[] = [undefined, null, 'auto', 'default', 'standard', 'on_demand'];
+
+/** Whether something beside tokens, or another tier, makes the price one that the table lacks. */
+function hasOtherPrice(completion: unknown, usage: unknown): boolean {
+  const tiers = [field(completion, 'service_tier'), field(usage, 'service_tier')];
+  const searches = [
+    field(field(usage, 'server_tool_use'), 'web_search_requests'),
+    field(usage, 'num_search_queries'),
+    field(usage, 'num_sources_used'),
+  ];
+  return !tiers.every((tier) => standardTiers.includes(tier)) || searches.some((used) => (amount(used) ?? 0) > 0);
+}
+
+function listedCost(provider: string, models: readonly string[], counts: TokenCounts): number | null {
+  if (counts.prompt === null || counts.completion === null) return null;
+  for (const model of models) {
+    const costUsd = tablePrice(provider, model, { ...counts, prompt: counts.prompt, completion: counts.completion });
+    if (costUsd !== null) return costUsd;
+  }
+  return null;
 }
 
 /** Price of tokens in dollars by the provider's table; null: unknown. `local` is free. */
 export function priceOf(provider: string, model: string, promptTokens: number, answerTokens: number): number | null {
-  return provider === 'local' ? 0 : tablePrice(provider, model, promptTokens, answerTokens, 0);
+  const usage = { prompt_tokens: promptTokens, completion_tokens: answerTokens };
+  return provider === 'local' ? 0 : listedCost(provider, [model], tokensIn(usage));
 }
 
-function tablePrice(provider: string, model: string, input: number, output: number, cached: number): number | null {
-  const usage = { input_tokens: input, output_tokens: output, ...(cached > 0 && { cache_read_tokens: cached }) };
+/** Parts with a price of their own: name of the count, its unit, and its name in the table. */
+const parts = [
+  ['cacheWrite', 'cache_write_tokens', 'cache_write_mtok'],
+  ['cacheWriteHour', 'cache_write_1h_tokens', 'cache_write_1h_mtok'],
+  ['audioIn', 'input_audio_tokens', 'input_audio_mtok'],
+  ['audioOut', 'output_audio_tokens', 'output_audio_mtok'],
+  ['imageOut', 'output_image_tokens', 'output_image_mtok'],
+] as const;
+
+function tablePrice(
+  provider: string,
+  model: string,
+  counts: TokenCounts & { prompt: number; completion: number },
+): number | null {
+  const used = parts.filter(([name]) => counts[name] > 0);
+  const usage = {
+    ...{ input_tokens: counts.prompt, output_tokens: counts.completion },
+    ...(counts.cacheRead > 0 && { cache_read_tokens: counts.cacheRead }),
+    ...Object.fromEntries(used.map(([name, unit]) => [unit, counts[name]])),
+  };
   try {
-    const price = calcPrice(usage, model, { providerId: provider })?.total_price ?? null;
-    return price !== null && Number.isFinite(price) ? price : null;
+    const price = calcPrice(usage, model, { providerId: provider });
+    // The table prices a part that it does not list as text, which is too little.
+    if (!price || used.some(([, , listed]) => price.model_price[listed] === undefined)) return null;
+    return Number.isFinite(price.total_price) ? price.total_price : null;
   } catch {
     // The table throws for usage without a listed price: the cost is unknown.
     return null;
   }
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
 function amount(value: unknown): number | null {

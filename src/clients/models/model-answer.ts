@@ -4,6 +4,7 @@ import { Redactor } from '../net/redact.js';
 import { parseObject } from '../net/untrusted.js';
 import type { ModelAnswer } from './provider-answer.js';
 import { redactedCompletion, redactedStream } from './redacted-stream.js';
+import { steadyStream } from './steady-stream.js';
 
 const noSecrets = new Redactor([]);
 
@@ -18,7 +19,8 @@ export function modelAnswer(
     read: async (onBytes) => redacted(await readAll(body, onBytes), redactor),
     stream: (onBytes) => {
       const bytes = onBytes ? counted(body, onBytes) : body;
-      return redactor.isIdle ? bytes : redactedStream(bytes, redactor);
+      const steady = steadyStream(bytes);
+      return redactor.isIdle ? steady : redactedStream(steady, redactor);
     },
   };
 }

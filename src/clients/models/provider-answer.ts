@@ -26,6 +26,7 @@ const statuses = {
   upstream_connection_lost: 502,
   upstream_timeout: 504,
   upstream_answer_too_large: 502,
+  upstream_answer_invalid: 502,
   provider_not_usable: 502,
   ...spendRefusals,
 } as const;
@@ -38,6 +39,7 @@ export function isSpendRefusal(code: string): code is keyof typeof spendRefusals
 const lasting: ReadonlySet<string> = new Set([
   'provider_not_usable',
   'upstream_answer_too_large',
+  'upstream_answer_invalid',
   'spend_quota_exceeded',
   'cost_not_bounded',
 ]);

@@ -1,10 +1,12 @@
+import { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
 import { Redactor } from '../net/redact.js';
 import { retryAdvice } from '../net/retry-advice.js';
 import { firstValue } from '../net/untrusted.js';
 import type { KeyHeader } from './presets.js';
+import { inflated, unknownEncoding } from '../net/inflate.js';
 import { modelAnswer } from './model-answer.js';
-import { providerError, type ModelAnswer } from './provider-answer.js';
+import { ProviderError, providerError, type ModelAnswer } from './provider-answer.js';
 
 /** Address and key of an OpenAI-compatible provider. */
 export interface Endpoint {
@@ -14,12 +16,13 @@ export interface Endpoint {
   keyHeader: KeyHeader;
 }
 
-/** Posts a body of JSON; see `Providers.send`. */
+/** Posts a body of JSON; see `Providers.send`. `maxBytes`: of an inflated answer. */
 export async function askEndpoint(
   dispatcher: Dispatcher,
   endpoint: Endpoint,
   body: string,
   stream: boolean,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
   const redactor = new Redactor([endpoint.apiKey]);
@@ -46,7 +49,13 @@ export async function askEndpoint(
       contentType: header('content-type'),
       ...retryAdvice(header, Date.now()),
     };
-    return modelAnswer(head, answer.body, redactor);
+    const encoding = header('content-encoding');
+    const unknown = unknownEncoding(encoding);
+    if (unknown === null) return modelAnswer(head, inflated(answer.body, encoding, maxBytes), redactor);
+    await answer.body.dump();
+    const fault = `content-encoding ${JSON.stringify(unknown)}, which was not asked for`;
+    if (head.status >= 300) return modelAnswer(head, Readable.from([Buffer.from(fault)]));
+    throw new ProviderError('upstream_answer_invalid', `The provider "${endpoint.name}" sent ${fault}.`);
   } catch (error) {
     signal.throwIfAborted();
     throw providerError(endpoint.name, error);

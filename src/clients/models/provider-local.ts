@@ -27,7 +27,7 @@ export async function answerLocally(
     );
   }
   if (body['stream'] !== true) return whole(200, answered.completion);
-  const includeUsage = field(body['stream_options'], 'include_usage') === true;
+  const includeUsage = field(body['stream_options'], 'include_usage') !== false;
   const completion = JSON.parse(answered.completion) as Record<string, unknown>;
   const events = streamOf(completion, includeUsage);
   return modelAnswer({ status: 200, contentType: 'text/event-stream', retryAfter: null }, events);

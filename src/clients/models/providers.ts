@@ -11,6 +11,7 @@ import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
 import { keyHeaderOf, presets } from './presets.js';
+import { createUsageOptions } from './usage-options.js';
 import { requireQuota } from './spend.js';
 import type { TraceCall } from './traced-call.js';
 
@@ -45,8 +46,9 @@ export interface ModelClient {
   /** Null: calls are not traced. */
   readonly trace: TraceCall | null;
   /**
-   * Sends a chat completion request unchanged; `signal` bounds the body too. `written`: the body's
-   * JSON, if there is one already. Rejects with a ProviderError or the signal's reason.
+   * Sends a chat completion request, with usage asked of a stream; `signal` bounds the body too.
+   * `written`: the body's JSON, if there is one already. Rejects with a ProviderError or the
+   * signal's reason.
    */
   send(
     name: string,
@@ -79,11 +81,6 @@ type ReadOwnKey = (orgId: string, provider: string, fresh: boolean) => Promise<s
 export interface SpendCheck {
   isLimited: boolean;
   spent: { subject: string; limit: number; used: number; secondsLeft: number } | null;
-}
-
-/** Whether a stream needs `stream_options` for usage. Mistral always sends usage and refuses it. */
-export function usageMustBeAsked(provider: string): boolean {
-  return provider !== 'mistral';
 }
 
 /** The setting with a provider's key. */
@@ -141,6 +138,7 @@ export function createProviders(
   const agentsFor = (maxBytes: number) => ({ kept: agentFor(maxBytes), fresh: agentFor(maxBytes, { pipelining: 0 }) });
   const agents = { whole: agentsFor(maxAnswerBytes), streamed: agentsFor(maxStreamBytes) };
   const threads = createLocalThreads();
+  const usageOptions = createUsageOptions();
   const endpoints = new Map(providerNames(env).map((name) => [name, configure(name, env)]));
   const check = (name: string, own?: ReadonlySet<string>): string | null => {
     if (name === 'local')
@@ -158,11 +156,14 @@ export function createProviders(
     const used = ownKey === null ? endpoint : { ...endpoint, apiKey: ownKey };
     const stream = body['stream'] === true;
     const { kept, fresh } = stream ? agents.streamed : agents.whole;
-    return askEndpoint(kept, used, json, stream, signal).catch((error: unknown) => {
-      if (!(error instanceof ProviderError) || !metDeadConnection(error.cause)) throw error;
-      observer.retry(name);
-      return askEndpoint(fresh, used, json, stream, signal);
-    });
+    const maxBytes = stream ? maxStreamBytes : maxAnswerBytes;
+    const ask = (sent: string) =>
+      askEndpoint(kept, used, sent, stream, maxBytes, signal).catch((error: unknown) => {
+        if (!(error instanceof ProviderError) || !metDeadConnection(error.cause)) throw error;
+        observer.retry(name);
+        return askEndpoint(fresh, used, sent, stream, maxBytes, signal);
+      });
+    return usageOptions.ask(endpoint.url, name, body, json, ask);
   };
   const ownKeyOf = async (orgId: string, name: string): Promise<string | null> => {
     if (!endpoints.get(name)?.endpoint) return null;

@@ -2,6 +2,8 @@
 export interface SseBlock {
   raw: string;
   data: string | null;
+  /** The type, if the event names one. */
+  event: string | null;
   /** false: the stream ended before the blank line; the event may be incomplete. */
   complete: boolean;
 }
@@ -19,12 +21,12 @@ export class SseBlockTooLargeError extends Error {
 
 /**
  * Splits a stream of server-sent events (WHATWG HTML §9.2.6) losslessly: the joined `raw` are the
- * stream. Text after the last blank line is a block too. Reads each byte once. Throws a
- * SseBlockTooLargeError.
+ * stream without a byte order mark. Text after the last blank line is a block too. Reads each byte
+ * once. Throws a SseBlockTooLargeError.
  */
 export class SseSplitter {
-  private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  private readonly blankLine = /\r\n\r\n|\n\n|\r\r/g;
+  private readonly decoder = new TextDecoder('utf-8');
+  private readonly blankLine = /\r\n\r\n|\n\r?\n|\r\r/g;
   /** The pieces of an event without its end. */
   private pieces: string[] = [];
   private length = 0;
@@ -76,7 +78,9 @@ export async function* sseBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
 
 function block(raw: string, complete: boolean): SseBlock {
   if (raw.length > maxBlockLength) throw new SseBlockTooLargeError();
-  const lines = raw.split(/\r\n|\n|\r/).filter((line) => line.startsWith('data:'));
-  const data = lines.length === 0 ? null : lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n');
-  return { raw, data, complete };
+  const lines = raw.split(/\r\n|\n|\r/);
+  const values = (name: string) =>
+    lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ''));
+  const data = values('data');
+  return { raw, data: data.length === 0 ? null : data.join('\n'), event: values('event').at(-1) ?? null, complete };
 }

@@ -22,9 +22,12 @@ export const deploymentStatsSchema = z
       .describe('Time to the end of the answer, over answered requests; null if there were none.'),
     usage: z
       .object({
-        prompt_tokens: z.int(),
-        completion_tokens: z.int(),
-        total_tokens: z.int(),
+        prompt_tokens: z
+          .int()
+          .nullable()
+          .describe('Total of the known tokens; null if those of no answered request are known.'),
+        completion_tokens: z.int().nullable(),
+        total_tokens: z.int().nullable(),
         total_cost_usd: z
           .number()
           .nullable()

@@ -167,7 +167,7 @@ export const callCodes = {
     status: [502],
     at: ['problem'],
     retry: true,
-    meaning: "The provider's answer is no JSON object",
+    meaning: "The provider's answer is no chat completion, or has an unknown encoding",
     remedy: 'Check the base URL of the provider',
   },
   upstream_answer_too_large: {

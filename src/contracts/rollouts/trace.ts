@@ -25,8 +25,8 @@ const callSchema = z.object({
 const stepSchema = z.object({
   step: z.string(),
   calls: z.int(),
-  prompt_tokens: z.int(),
-  completion_tokens: z.int(),
+  prompt_tokens: z.int().nullable(),
+  completion_tokens: z.int().nullable(),
   cost_usd: z.number().nullable(),
   latency_ms: z.number().describe('Sum over its calls, which may be concurrent.'),
 });

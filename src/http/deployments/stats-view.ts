@@ -13,6 +13,8 @@ export function statsView(
   const { requests, errors, aborted, promptTokens, completionTokens, costUsd, withoutCost, latencies } = totals;
   // A refused request costs 0, which says nothing about those whose cost is unknown.
   const answered = requests - errors - aborted;
+  // An answer has a prompt, and that has tokens.
+  const isCounted = answered === 0 || promptTokens > 0;
   return {
     deployment_id: deploymentId,
     since: isoOrNull(since),
@@ -28,9 +30,13 @@ export function statsView(
       relative_error: relativeError,
     },
     usage: {
-      prompt_tokens: promptTokens,
-      completion_tokens: completionTokens,
-      total_tokens: promptTokens + completionTokens,
+      ...(isCounted
+        ? {
+            prompt_tokens: promptTokens,
+            completion_tokens: completionTokens,
+            total_tokens: promptTokens + completionTokens,
+          }
+        : { prompt_tokens: null, completion_tokens: null, total_tokens: null }),
       total_cost_usd: costUsd > 0 || (answered > 0 && withoutCost === 0) ? costUsd : null,
       requests_without_cost: withoutCost,
     },

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, wasNotSent, type ModelAnswer } from '../../clients/models/provider-answer.js';
+import { isMediaType, openAnswer, type OpenedAnswer } from '../../clients/models/read-answer.js';
 import { boundDepth, parseObject } from '../../clients/net/untrusted.js';
 import { tracedAnswer } from '../../clients/models/traced-call.js';
 import { JsonText, mayEscapeUnstorable } from '../../storage/db/json.js';
@@ -53,10 +54,12 @@ export function createForward<Call extends ForwardedCall>(
           call,
           answeredBy ? answeredBy(signal) : client.send(provider, call.upstream.body, signal, call.upstream),
         );
-        const streamed = call.upstream.stream && answer.contentType?.startsWith('text/event-stream');
-        if (answer.status >= 300) await refused(call, answer, reply, elapsed);
-        else if (streamed) await pumpStream({ call, answer, reply, recorder, log, elapsed });
-        else await whole(call, answer, reply, elapsed);
+        const { status } = answer;
+        const opened = await upstream(call, openAnswer(answer, call.upstream.stream, call.bytes.add));
+        if (opened.kind === 'refused') await refused(call, opened, reply, elapsed);
+        else if (opened.kind === 'stream')
+          await pumpStream({ call, answer: { ...opened, status }, reply, recorder, log, elapsed });
+        else await whole(call, { ...opened, status, contentType: answer.contentType }, reply, elapsed);
       });
     } catch (error) {
       const fault = error instanceof TimeoutError ? providerError(call.provider, error) : error;
@@ -74,12 +77,11 @@ export function createForward<Call extends ForwardedCall>(
   }
 
   /** Forwards a provider's refusal. */
-  async function refused(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
-    const text = (await upstream(call, answer.read(call.bytes.add))).toString();
-    const { shouldRetry = null, retryAfter } = answer;
-    const passed = passError(call.provider, answer.status, text, { shouldRetry, retryAfter });
+  async function refused(call: Call, answer: Refused, reply: FastifyReply, elapsed: () => number): Promise<void> {
+    const passed = passError(call.provider, answer.status, answer.text, answer);
+    const cost = answer.billed ? costOf(call.provider, call.upstream.model, answer.billed) : noCost;
     // The record keeps the provider's status, by which a failed rollout is explained.
-    await note(call, { httpStatus: passed.recorded, response: passed.body, latencyMs: elapsed(), ...noCost });
+    await note(call, { httpStatus: passed.recorded, response: passed.body, latencyMs: elapsed(), ...cost });
     void reply
       .code(passed.status)
       .headers(passed.headers)
@@ -88,10 +90,10 @@ export function createForward<Call extends ForwardedCall>(
   }
 
   /** Forwards a whole answer unchanged, after recording it. */
-  async function whole(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
-    const { bytes, text, completion } = await upstream(call, readWhole(call, answer));
+  async function whole(call: Call, answer: Whole, reply: FastifyReply, elapsed: () => number): Promise<void> {
+    const { bytes, text, completion } = answer;
     if (!completion) {
-      const message = `The provider "${call.provider}" answered ${answer.status} with a body that is not a JSON object.`;
+      const message = `The provider "${call.provider}" answered ${answer.status} with a body that is not a chat completion in JSON.`;
       const fault = new ApiError(502, 'upstream_answer_invalid', message);
       await note(call, { httpStatus: 502, response: openAiError(fault), latencyMs: elapsed(), ...unknownCost });
       throw fault;
@@ -107,7 +109,9 @@ export function createForward<Call extends ForwardedCall>(
     if (cost.costUsd !== null) void reply.header('x-ratchet-cost-usd', String(cost.costUsd));
     return reply
       .code(answer.status)
-      .type(answer.contentType ?? 'application/json')
+      .type(
+        isMediaType(answer.contentType, 'application/json') ? answer.contentType! : 'application/json; charset=utf-8',
+      )
       .send(bytes);
   }
 
@@ -141,12 +145,8 @@ export function createForward<Call extends ForwardedCall>(
   });
 }
 
-/** Reads an answer that is not streamed. */
-async function readWhole({ bytes: held }: ForwardedCall, answer: ModelAnswer) {
-  const bytes = await answer.read(held.add);
-  const text = bytes.toString();
-  return { bytes, text, completion: parseObject(text) };
-}
+type Refused = Extract<OpenedAnswer, { kind: 'refused' }>;
+type Whole = Extract<OpenedAnswer, { kind: 'whole' }> & Pick<ModelAnswer, 'status' | 'contentType'>;
 
 /** Counts and traces a call to a model. */
 function observe({ client, provider, upstream }: ForwardedCall, result: CallResult, purpose: string): void {

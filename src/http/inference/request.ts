@@ -1,4 +1,3 @@
-import { usageMustBeAsked } from '../../clients/models/providers.js';
 import { asObject } from '../../util/json.js';
 import { componentNames, componentTexts } from '../../core/prompts/components.js';
 import { demosForCall, type Demo } from '../../core/prompts/demos.js';
@@ -68,8 +67,7 @@ export function substitute(body: ChatBody, policy: PolicySpec, served: Candidate
   const upstream: Json = { ...request, model, messages };
   const stream = body['stream'] === true;
   const options = asObject(body['stream_options']);
-  const hideUsageChunk = stream && options?.['include_usage'] !== true && usageMustBeAsked(policy.provider);
-  if (hideUsageChunk) upstream['stream_options'] = { ...options, include_usage: true };
+  const hideUsageChunk = stream && options?.['include_usage'] !== true;
   const components = componentNames(served.messages ?? []).filter((name) => found.has(name));
   const { provider } = policy;
   return new UpstreamRequest({ provider, body: upstream, model, stream, hideUsageChunk, spans, components });

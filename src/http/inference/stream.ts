@@ -4,9 +4,11 @@ import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { doneData, isUsageChunk, sseData, StreamFold } from '../../clients/models/chat-stream.js';
 import { costOf, unknownCost } from '../../clients/models/cost.js';
-import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
+import { ProviderError, providerError } from '../../clients/models/provider-answer.js';
+import { errorInside } from '../../clients/models/answer-error.js';
+import { usageIn } from '../../clients/models/usage.js';
 import { SseSplitter, type SseBlock } from '../../clients/net/sse.js';
-import { parseBounded } from '../../clients/net/untrusted.js';
+import { cutErrorText, parseBounded } from '../../clients/net/untrusted.js';
 import { OverCapacityError } from './bytes-in-flight.js';
 import type { ForwardedCall } from './call.js';
 import type { Recorder } from './record.js';
@@ -15,7 +17,7 @@ import { streamError } from './upstream-error.js';
 
 export interface Pump<Call extends ForwardedCall> {
   call: Call;
-  answer: ModelAnswer;
+  answer: { status: number; bytes: AsyncIterable<Uint8Array> };
   reply: FastifyReply;
   recorder: Recorder<Call>;
   log: Logger;
@@ -23,6 +25,7 @@ export interface Pump<Call extends ForwardedCall> {
 }
 
 interface Failure {
+  status: number;
   code: string;
   message: string;
 }
@@ -48,11 +51,14 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
     ended = true;
     if (failure === null && last === '' && !fold.isWhole()) {
       failure = {
+        status: 502,
         code: 'upstream_connection_lost',
         message: `The provider "${call.provider}" ended its answer early.`,
       };
       last = sseData(streamError(failure.code, failure.message));
     }
+    // Some providers leave it out, and clients wait for it.
+    if (failure === null && last === '') last = sseData(doneData);
     const recorded = await record(pump, fold, failure);
     if (!out.destroyed) out.end(recorded ?? last);
   };
@@ -63,8 +69,11 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
       const chunk = data === null || data === doneData ? null : parseBounded(data);
       // A partial event would run into the error event.
       if (!complete && data !== doneData) continue;
-      if (chunk?.['error'])
-        failure = { code: 'upstream_error', message: 'The provider ended its answer with an error.' };
+      const fault = chunk && errorInside(chunk);
+      if (fault) {
+        const message = `The provider ended its answer with an error: ${cutErrorText(fault.error.message)}`;
+        failure = { status: fault.status, code: 'upstream_error', message };
+      }
       if (chunk) fold.add(chunk);
       if (data === doneData) {
         await write(out, text);
@@ -75,7 +84,7 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
     await write(out, text);
   };
   try {
-    for await (const bytes of answer.stream(call.bytes.add)) {
+    for await (const bytes of answer.bytes) {
       // Drain the rest after [DONE], so that the connection can be reused.
       if (ended) continue;
       await forward(splitter.push(bytes));
@@ -87,7 +96,7 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
     if (ended) return;
     const fault = error instanceof OverCapacityError ? error : providerError(call.provider, error);
     const isNamed = fault instanceof ProviderError || fault instanceof OverCapacityError;
-    failure = { code: isNamed ? fault.code : 'internal', message: fault.message };
+    failure = { status: 502, code: isNamed ? fault.code : 'internal', message: fault.message };
     await end(sseData(streamError(failure.code, failure.message)));
   }
 }
@@ -101,11 +110,11 @@ async function record<Call extends ForwardedCall>(
   const { call, answer, reply, recorder, log, elapsed } = pump;
   const completion = fold.completion();
   const result = {
-    httpStatus: failure ? 502 : answer.status,
+    httpStatus: failure?.status ?? answer.status,
     response: failure ? { ...completion, ...streamError(failure.code, failure.message) } : completion,
     latencyMs: elapsed(),
     // The text of a failed stream is still valid.
-    ...(failure && !completion?.['usage'] ? unknownCost : costOf(call.provider, call.upstream.model, completion)),
+    ...(failure && !usageIn(completion) ? unknownCost : costOf(call.provider, call.upstream.model, completion)),
   };
   try {
     const id = await recorder.record(call, result);

@@ -1,3 +1,4 @@
+import { plus, sumOf } from '../../util/sums.js';
 import { once } from 'node:events';
 import { ZipArchive } from 'archiver';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -115,8 +116,8 @@ function stepsView(calls: TraceCall[]): NonNullable<Trace['steps']> {
   return [...byStep].map(([step, own]) => ({
     step,
     calls: own.length,
-    prompt_tokens: sum(own, (call) => call.promptTokens ?? 0),
-    completion_tokens: sum(own, (call) => call.completionTokens ?? 0),
+    prompt_tokens: sumOf(own, (call) => call.promptTokens),
+    completion_tokens: sumOf(own, (call) => call.completionTokens),
     cost_usd: own.every((call) => call.costUsd !== null) ? sum(own, (call) => call.costUsd!) : null,
     latency_ms: sum(own, (call) => call.latencyMs ?? 0),
   }));
@@ -124,8 +125,8 @@ function stepsView(calls: TraceCall[]): NonNullable<Trace['steps']> {
 
 function view(job: JobRow, head: TraceHead, calls: TraceCall[]): Trace {
   const isGraph = job.kind === 'graph';
-  const promptTokens = sum(calls, (call) => call.promptTokens ?? 0);
-  const completionTokens = sum(calls, (call) => call.completionTokens ?? 0);
+  const promptTokens = sumOf(calls, (call) => call.promptTokens);
+  const completionTokens = sumOf(calls, (call) => call.completionTokens);
   const answered = calls.filter((call) => call.httpStatus < 300);
   const known = answered.length > 0 && answered.every((call) => call.costUsd !== null);
   return {
@@ -154,7 +155,7 @@ function view(job: JobRow, head: TraceHead, calls: TraceCall[]): Trace {
     usage: {
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
-      total_tokens: promptTokens + completionTokens,
+      total_tokens: plus(promptTokens, completionTokens),
       total_cost_usd: known ? sum(answered, (call) => call.costUsd ?? 0) : null,
     },
     ...(isGraph && { steps: stepsView(calls) }),

@@ -1,3 +1,4 @@
+import { plus } from '../../util/sums.js';
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, usageSchema } from '../../contracts/common.js';
 import type { rowsViewSchema } from '../../contracts/datasets/rows.js';
@@ -53,7 +54,7 @@ export function usageView(usage: Usage): z.output<typeof usageSchema> {
   return {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
-    total_tokens: usage.promptTokens + usage.completionTokens,
+    total_tokens: plus(usage.promptTokens, usage.completionTokens),
     total_cost_usd: usage.totalCostUsd,
     cost_source: usage.costSource,
     calls: usage.calls,

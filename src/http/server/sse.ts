@@ -96,7 +96,8 @@ async function pump(
     if (response.destroyed) return false;
     return body.write(text) || settled(body, 'drain', response, source.stallMs);
   };
-  if (!(await send(`retry: ${reconnectMs}\n\n`))) return false;
+  // A field of the first event: a block of its own is an event without data to some readers.
+  if (!(await send(`retry: ${reconnectMs}\n`))) return false;
   while (!response.destroyed && !source.shutdown.aborted) {
     const { frames, full } = await source.read(position);
     const newest = frames.at(-1);
@@ -108,7 +109,8 @@ async function pump(
     if (!full && last && source.isLast(last)) return true;
     // The signal covers messages stored since the read.
     if (full) continue;
-    if (Date.now() - beat >= source.heartbeatMs && !(await send(': still here\n\n'))) return false;
+    const comment = last ? ': still here\n\n' : ': still here\n';
+    if (Date.now() - beat >= source.heartbeatMs && !(await send(comment))) return false;
     await hints.next(Math.min(source.pollMs, Math.max(1, beat + source.heartbeatMs - Date.now())));
   }
   return !response.destroyed;

@@ -1,9 +1,9 @@
 import type { Tx } from '../db/db.js';
 
-/** Totals of a job's model calls. `totalCostUsd` null: a call of unknown cost. */
+/** Totals of a job's model calls; tokens or `totalCostUsd` null: a call of unknown ones. */
 export interface Usage {
-  promptTokens: number;
-  completionTokens: number;
+  promptTokens: number | null;
+  completionTokens: number | null;
   totalCostUsd: number | null;
   costSource: 'reported' | 'table' | 'unknown';
   calls: number;
@@ -23,10 +23,11 @@ export const requestShard = -1;
 export const addUsage = (
   writer = 'null',
 ) => `insert into job_usage as u (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd,
-                                                    unpriced, from_table, answered, cached, bytes)
+                                                    unpriced, uncounted, from_table, answered, cached, bytes)
   select job_id, org_id, coalesce(${writer} % 16, floor(random() * 16)::int), count(*),
          coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0), coalesce(sum(cost_usd), 0),
-         count(*) filter (where cost_usd is null), count(*) filter (where cost_source = 'table'),
+         count(*) filter (where cost_usd is null),
+         count(*) filter (where prompt_tokens is null or completion_tokens is null), count(*) filter (where cost_source = 'table'),
          count(*) filter (where purpose in ('rollout', 'judge') and http_status < 300),
          count(*) filter (where cached_from is not null),
          coalesce(sum(pg_column_size(request) + coalesce(pg_column_size(response), 0)), 0)
@@ -34,7 +35,7 @@ export const addUsage = (
   on conflict (job_id, shard, day) do update
     set calls = u.calls + excluded.calls, prompt_tokens = u.prompt_tokens + excluded.prompt_tokens,
         completion_tokens = u.completion_tokens + excluded.completion_tokens, cost_usd = u.cost_usd + excluded.cost_usd,
-        unpriced = u.unpriced + excluded.unpriced, from_table = u.from_table + excluded.from_table,
+        unpriced = u.unpriced + excluded.unpriced, uncounted = u.uncounted + excluded.uncounted, from_table = u.from_table + excluded.from_table,
         answered = u.answered + excluded.answered, cached = u.cached + excluded.cached,
         bytes = u.bytes + excluded.bytes`;
 
@@ -42,8 +43,8 @@ export const addUsage = (
 const totalCost = 'case when sum(calls) > 0 and sum(unpriced) = 0 then sum(cost_usd order by shard, day) end';
 
 interface Sums extends Record<string, unknown> {
-  prompt: number;
-  completion: number;
+  prompt: number | null;
+  completion: number | null;
   cost: number | null;
   table_used: boolean;
 }
@@ -53,8 +54,8 @@ export async function readUsage(tx: Tx, jobId: string): Promise<Usage> {
   const [row] = await tx.query<Pick<Usage, 'calls' | 'answered' | 'cached'> & Sums>(
     `select coalesce(sum(calls), 0)::bigint as calls, coalesce(sum(answered), 0)::bigint as answered,
             coalesce(sum(cached), 0)::bigint as cached,
-            coalesce(sum(prompt_tokens), 0)::bigint as prompt,
-            coalesce(sum(completion_tokens), 0)::bigint as completion,
+            case when coalesce(sum(uncounted), 0) = 0 then coalesce(sum(prompt_tokens), 0)::bigint end as prompt,
+            case when coalesce(sum(uncounted), 0) = 0 then coalesce(sum(completion_tokens), 0)::bigint end as completion,
             ${totalCost} as cost,
             coalesce(sum(from_table) > 0, false) as table_used
        from job_usage where job_id = $1`,

@@ -72,4 +72,65 @@ describe('tokens and cost of an answer', () => {
       costSource: 'table',
     });
   });
+
+  describe('at a provider with an own key', () => {
+    const model = 'openai/gpt-4o-mini';
+    const own = (more: object) => costOf('openrouter', model, usage({ is_byok: true, cost: 0, ...more }));
+    test('adds the price of the vendor to the fee', () => {
+      expect(own({ cost_details: { upstream_inference_cost: 0.0123 } }).costUsd).toBeCloseTo(0.0123);
+      expect(own({ cost: 0.001, cost_details: { upstream_inference_cost: 0.02 } }).costUsd).toBeCloseTo(0.021);
+      expect(own({}).costUsd).toBeCloseTo(0.21);
+    });
+    test('adds nothing to a cost that has it already', () => {
+      const more = { is_byok: false, cost: 0.02, cost_details: { upstream_inference_cost: 0.02 } };
+      expect(own(more).costUsd).toBe(0.02);
+    });
+    test('a reported 0 is believed for a free model only', () => {
+      const free = 'meta-llama/llama-3.3-70b-instruct:free';
+      expect(costOf('openrouter', model, usage({ cost: 0 }))).toMatchObject({ costSource: 'table' });
+      expect(costOf('openrouter', free, usage({ cost: 0 }))).toMatchObject({ costUsd: 0, costSource: 'reported' });
+      expect(costOf('openrouter', 'no/such', usage({ cost: 0 }))).toMatchObject(unknown);
+    });
+  });
+
+  test.each<[string, string, string, object, number | null]>([
+    ['cache writes', 'anthropic', 'claude-sonnet-4-5', { cache_creation_input_tokens: 100_000 }, 8.4],
+    [
+      'cache writes beside the prompt',
+      'anthropic',
+      'claude-haiku-4-5',
+      { prompt_tokens: 10, cache_creation_input_tokens: 1_000, completion_tokens: 0, total_tokens: 10 },
+      0.00126,
+    ],
+    ['cache writes without a price', 'openai', 'gpt-4o-mini', { cache_creation_input_tokens: 100 }, null],
+    ['audio with a price', 'google', 'gemini-2.5-flash', { prompt_tokens_details: { audio_tokens: 1_000_000 } }, 1.25],
+    ['audio without one', 'openai', 'gpt-4o-mini', { prompt_tokens_details: { audio_tokens: 1 } }, null],
+    ['spoken answers without one', 'openai', 'gpt-4o-mini', { completion_tokens_details: { audio_tokens: 1 } }, null],
+    ['a priority tier', 'openai', 'gpt-4o-mini', { service_tier: 'priority' }, null],
+    ['a batch', 'anthropic', 'claude-sonnet-4-5', { service_tier: 'batch' }, null],
+    ['the standard tier', 'openai', 'gpt-4o-mini', { service_tier: 'standard' }, 0.21],
+    ['searches', 'openai', 'gpt-4o-mini', { server_tool_use: { web_search_requests: 2 } }, null],
+    ['a total', 'perplexity', 'sonar', { cost: { total_cost: 0.005 } }, 0.005],
+  ])('prices %s', (_name, provider, model, more, cost) => {
+    const { costUsd } = costOf(provider, model, usage(more as Record<string, unknown>));
+    if (cost === null) expect(costUsd).toBeNull();
+    else expect(costUsd).toBeCloseTo(cost, 6);
+  });
+
+  test('prices a tier of the answer as unknown', () => {
+    expect(costOf('openai', 'gpt-4o-mini', { ...usage(), service_tier: 'flex' })).toMatchObject(unknown);
+    expect(costOf('openai', 'gpt-4o-mini', { ...usage(), service_tier: 'default' }).costUsd).toBeCloseTo(0.21);
+  });
+
+  test.each<[string, object]>([
+    ['in the choice', { choices: [{ usage: usage().usage }] }],
+    ['in the message', { choices: [{ message: { usage: usage().usage } }] }],
+    ['in x_groq', { x_groq: { id: 'r', usage: usage().usage } }],
+    ['with null choices', { choices: null, ...usage() }],
+    ['beside an empty one', { usage: {}, choices: [{ usage: usage().usage }] }],
+    ['beside null', { usage: null, x_groq: { usage: usage().usage } }],
+    ["in Anthropic's names", { usage: { input_tokens: 1_000_000, output_tokens: 100_000 } }],
+  ])('finds usage %s', (_name, body) => {
+    expect(costOf('openai', 'gpt-4o-mini', body)).toMatchObject({ promptTokens: 1_000_000, completionTokens: 100_000 });
+  });
 });

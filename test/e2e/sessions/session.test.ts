@@ -139,7 +139,7 @@ describe('a GEPA session', () => {
       expect(body.choices[0]!.message.content).toBe(best);
     }
     const after = await read(id);
-    expect(after.usage.total_tokens).toBeGreaterThan(seen.usage.total_tokens);
+    expect(after.usage.total_tokens).toBeGreaterThan(seen.usage.total_tokens!);
     expect(after.progress.rollouts_completed).toBe(seen.progress.rollouts_completed);
 
     const trace = await on.service.api.call<{ calls: unknown[] }>('GET', `${pathOf(id)}/traces/rol_${id.slice(4)}_0`);

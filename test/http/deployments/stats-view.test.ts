@@ -10,6 +10,12 @@ const view = (totals: Parameters<typeof counterOf>[0], since: Date | null = at) 
   deploymentStatsSchema.parse(statsView('dep_1', counterOf(totals), since));
 
 describe('the statistics of a deployment', () => {
+  test('tell no tokens where none of an answer is known', () => {
+    const unknown = { prompt_tokens: null, completion_tokens: null, total_tokens: null };
+    expect(view({ requests: 2, withoutCost: 2 }).usage).toMatchObject(unknown);
+    expect(view({ requests: 2, errors: 2 }).usage).toMatchObject({ total_tokens: 0 });
+  });
+
   test('summarize the requests', () => {
     const latencies = { [bucketOf(10)]: 90, [bucketOf(100)]: 5, [bucketOf(1_000)]: 4, [bucketOf(10_000)]: 1 };
     const { latency_ms: latency, ...rest } = view({

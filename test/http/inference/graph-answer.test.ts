@@ -572,7 +572,8 @@ describe('through the proxy', () => {
         marked: false,
         demos: [],
       });
-      const answeredBy = (signal: AbortSignal) => answerByGraph(providers, served, upstream.body, signal);
+      const asked = { ...upstream.body, stream_options: { include_usage: true } };
+      const answeredBy = (signal: AbortSignal) => answerByGraph(providers, served, asked, signal);
       await forward({ provider: 'graph', upstream, answeredBy, bytes, permit: ungated, logged: {} } as never, reply);
       return reply;
     });

@@ -13,9 +13,9 @@ class Interval(TypedDict):
 
 
 class Usage(TypedDict):
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
+    prompt_tokens: Optional[int]
+    completion_tokens: Optional[int]
+    total_tokens: Optional[int]
     total_cost_usd: Optional[float]
     calls: int
     cached_calls: int

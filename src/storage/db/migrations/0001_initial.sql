@@ -605,6 +605,8 @@ create table job_usage (
   cost_usd double precision not null,
   -- calls of unknown cost
   unpriced bigint not null,
+  -- calls of unknown tokens
+  uncounted bigint not null default 0,
   -- calls whose cost comes from the price table
   from_table bigint not null,
   -- answered calls of rollouts and judges, and how many of them the answer cache answered

@@ -1,0 +1,163 @@
+import type { ModelAnswer } from './provider-answer.js';
+import { errorIn } from './provider-answer.js';
+import { errorInside, type AnswerError } from './answer-error.js';
+import { doneData, StreamFold, streamOf } from './chat-stream.js';
+import { steadyStream } from './steady-stream.js';
+import { usageIn } from './usage.js';
+import { sseBlocks, SseSplitter } from '../net/sse.js';
+import { parseBounded, parseObject } from '../net/untrusted.js';
+
+type Json = Record<string, unknown>;
+
+/** A provider's answer as our caller has to see it. */
+export type OpenedAnswer =
+  /** `billed`: an answer or usage that came with the error; null: none, which costs nothing. */
+  | {
+      kind: 'refused';
+      status: number;
+      text: string;
+      billed: Json | null;
+      retryAfter: string | null;
+      shouldRetry: boolean | null;
+    }
+  /** `completion` null: the body is not a JSON object. */
+  | { kind: 'whole'; bytes: Buffer; text: string; completion: Json | null }
+  | { kind: 'stream'; bytes: AsyncIterable<Uint8Array> };
+
+/** The provider ended the stream with an error event. */
+export class StreamedError extends Error {
+  override readonly name = 'StreamedError';
+  readonly status: number;
+  constructor({ status, error }: AnswerError) {
+    super(error.message);
+    this.status = status;
+  }
+}
+
+/**
+ * The one place that says what an answer is: a refusal by its status or by an error in its body or
+ * first event, and otherwise a stream where one was asked (`stream`) and a whole answer where none
+ * was, whatever the provider sent. Rejects as `ModelAnswer.read` and with a StreamedError.
+ */
+export async function openAnswer(
+  answer: ModelAnswer,
+  stream: boolean,
+  onBytes?: (bytes: number) => void,
+): Promise<OpenedAnswer> {
+  if (answer.status >= 300) {
+    const text = (await answer.read(onBytes)).toString();
+    return { kind: 'refused', status: answer.status, text, billed: null, ...adviceOf(answer) };
+  }
+  if (!isMediaType(answer.contentType, 'text/event-stream')) {
+    const bytes = await answer.read(onBytes);
+    const text = bytes.toString();
+    const isEvents = /^\uFEFF?\s*(?:data|event|id|retry)?:/.test(text);
+    return isEvents ? ofEvents(answer, steadyStream(once(bytes)), stream) : ofBody(answer, bytes, text, stream);
+  }
+  return ofEvents(answer, answer.stream(onBytes), stream);
+}
+
+/** Whether a content type is this one; media types have no case, and parameters. */
+export function isMediaType(contentType: string | null, type: string): boolean {
+  return contentType?.split(';')[0]!.trim().toLowerCase() === type;
+}
+
+function ofBody(answer: ModelAnswer, bytes: Buffer, text: string, stream: boolean): OpenedAnswer {
+  const completion = parseObject(text);
+  const inList = completion ? null : errorIn(text);
+  const fault = completion ? errorInside(completion) : inList && errorInside({ error: inList });
+  if (fault) return refusal(fault, answer, completion);
+  const choices = completion?.['choices'];
+  const isAnswer = completion !== null && Array.isArray(choices) && choices.length > 0;
+  if (stream && isAnswer) return { kind: 'stream', bytes: streamOf(completion, true) };
+  return { kind: 'whole', bytes, text, completion: stream && !isAnswer ? null : completion };
+}
+
+async function ofEvents(answer: ModelAnswer, bytes: AsyncIterable<Uint8Array>, stream: boolean): Promise<OpenedAnswer> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  const begun = first.done ? null : Buffer.from(first.value);
+  const opening = begun && firstOf(begun);
+  if (opening?.fault) {
+    await iterator.return?.();
+    return refusal(opening.fault, answer, opening.chunk);
+  }
+  // A JSON body under the type of a stream has no event.
+  if (begun && opening === null && parseObject(begun.toString())) {
+    return ofBody(answer, begun, begun.toString(), stream);
+  }
+  const all = resumed(begun, iterator);
+  if (stream) return { kind: 'stream', bytes: all };
+  try {
+    const completion = await foldStream(all);
+    const text = JSON.stringify(completion);
+    return { kind: 'whole', bytes: Buffer.from(text), text, completion };
+  } catch (error) {
+    if (!(error instanceof StreamedError)) throw error;
+    const { status, message } = error;
+    return refusal({ status, error: { message } }, answer, {});
+  }
+}
+
+/** The first event with data; null: none yet. */
+function firstOf(bytes: Buffer): { chunk: Json | null; fault: AnswerError | null } | null {
+  const first = new SseSplitter().push(bytes).find(({ data }) => data !== null);
+  if (!first) return null;
+  // A steady stream tells every fault by this field; other events are parsed by their reader.
+  const chunk = first.data!.includes('"error"') ? parseBounded(first.data!) : null;
+  return { chunk, fault: chunk && errorInside(chunk) };
+}
+
+function refusal({ status, error }: AnswerError, answer: ModelAnswer, body: Json | null): OpenedAnswer {
+  const choices = body?.['choices'];
+  const isBilled = usageIn(body) !== null || (Array.isArray(choices) && choices.length > 0) || isEmpty(body);
+  const text = JSON.stringify({ error });
+  return { kind: 'refused', status, text, billed: isBilled ? body : null, ...adviceOf(answer) };
+}
+
+function adviceOf({ retryAfter, shouldRetry = null }: ModelAnswer) {
+  return { retryAfter, shouldRetry };
+}
+
+/** Of a stream that broke off after chunks; what it cost is not known. */
+function isEmpty(body: Json | null): boolean {
+  return body !== null && Object.keys(body).length === 0;
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function* resumed(first: Buffer | null, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    if (first) yield first;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}
+
+/**
+ * The completion of a steady stream; `onChunk` gets each chunk before it is folded. Rejects with a
+ * StreamedError, or with another error when the stream breaks off.
+ */
+export async function foldStream(
+  bytes: AsyncIterable<Uint8Array>,
+  onChunk: (chunk: Json) => void = () => undefined,
+): Promise<Json | null> {
+  const fold = new StreamFold();
+  let isDone = false;
+  for await (const { data, complete } of sseBlocks(bytes)) {
+    // Drain the rest after [DONE], so that the connection can be reused.
+    if (data === null || isDone) continue;
+    isDone = data === doneData;
+    const chunk = complete ? parseBounded(data) : null;
+    if (chunk === null) continue;
+    const fault = errorInside(chunk);
+    if (fault) throw new StreamedError(fault);
+    onChunk(chunk);
+    fold.add(chunk);
+  }
+  if (!isDone && !fold.isWhole()) throw new Error('the stream ended early');
+  return fold.completion();
+}

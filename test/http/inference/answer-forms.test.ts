@@ -1,0 +1,240 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { createServer, type ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { completeChat } from '../../../src/clients/models/complete-chat.js';
+import { errorInside } from '../../../src/clients/models/answer-error.js';
+import { openAnswer } from '../../../src/clients/models/read-answer.js';
+import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
+import { listen } from '../../support/loopback.js';
+import { proxyOfFile, question } from './support.js';
+
+const proxy = proxyOfFile({ recordPatienceMs: 200 });
+const streamed = { ...question, stream: true };
+const message = { role: 'assistant', content: 'hello' };
+const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
+const whole = {
+  ...{ id: 'q', object: 'chat.completion', created: 1, model: 'gpt-4o-mini', usage },
+  choices: [{ index: 0, message, finish_reason: 'stop' }],
+};
+const events = [
+  { ...whole, usage: undefined, choices: [{ index: 0, delta: message, finish_reason: null }] },
+  { ...whole, usage: undefined, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { ...whole, choices: null },
+];
+const stream = `${events.map((item) => `data: ${JSON.stringify(item)}\n\n`).join('')}data: [DONE]\n\n`;
+const jsonType = { 'content-type': 'application/json' };
+const streamType = { 'content-type': 'text/event-stream' };
+
+/** An error in a 200, and the status that it stands for. */
+const errors: [string, unknown, number][] = [
+  ['a code', { error: { message: 'no', code: 503 } }, 503],
+  ['a code as text', { error: { message: 'no', code: '429' } }, 429],
+  ['a code that is no status', { error: { message: 'no', code: 'overloaded' } }, 502],
+  ['a success as code', { error: { message: 'no', code: 200 } }, 502],
+  ['a text', { error: 'no' }, 502],
+  ['a detail', { detail: 'no' }, 502],
+  ['a list of details', { detail: [{ msg: 'no' }] }, 502],
+  ['no choices', { choices: [], error: { message: 'no', code: 500 } }, 500],
+  ['null choices', { choices: null, error: { message: 'no' } }, 502],
+  ['an error in the choice', { choices: [{ index: 0, message, error: { message: 'no', code: 504 } }] }, 504],
+  ['finish_reason error', { choices: [{ index: 0, message, finish_reason: 'error' }] }, 502],
+  ['a message beside a code', { message: 'no', code: 500 }, 500],
+  ["Google's list", [{ error: { message: 'no', code: 503 } }], 503],
+];
+
+describe('an error in a 200', () => {
+  test.each(errors)('%s is the answer of its status', async (_name, body, status) => {
+    const job = await proxy.newSession();
+    const raw = JSON.stringify(body);
+    const kinds: [object, string, Record<string, string>][] = [
+      [question, raw, jsonType],
+      [streamed, raw, jsonType],
+      ...(Array.isArray(body)
+        ? []
+        : [[streamed, `: wait\ndata: ${raw}\n\n`, streamType] as [object, string, Record<string, string>]]),
+    ];
+    for (const [at, [asked, text, headers]] of kinds.entries()) {
+      proxy.model.reply(() => ({ raw: text, headers }));
+      const answer = await proxy.post(job, `/a${at}`, asked);
+      expect([answer.status, await answer.json()]).toMatchObject([
+        status,
+        { error: { message: expect.any(String) as unknown } },
+      ]);
+    }
+    expect((await proxy.calls(job)).map((call) => call.http_status)).toEqual(kinds.map(() => status));
+  });
+
+  test.each([
+    ['null', { error: null }],
+    ['empty', { error: {} }],
+    ['false', { error: false }],
+    ['a detail of an answer', { detail: 'fine' }],
+  ])('an error that is %s is none', (_name, more) => expect(errorInside({ ...whole, ...more })).toBeNull());
+
+  test('is tried again by the service where its status would be', async () => {
+    const model = { provider: 'openai', model: 'gpt-4o-mini', params: {} };
+    const providers = createProviders({ OPENAI_BASE_URL: proxy.model.url, OPENAI_API_KEY: 'k' });
+    const ask = async (code: number, onText?: (piece: string) => void) => {
+      proxy.model.requests.length = 0;
+      proxy.model.reply(({ n }) => (n === 1 ? { raw: JSON.stringify({ error: { message: 'no', code } }) } : {}));
+      const signal = new AbortController().signal;
+      const result = await completeChat(providers, {
+        policy: model,
+        messages: [],
+        signal,
+        retryBaseMs: 1,
+        ...(onText && { onText }),
+      });
+      return [result.ok, proxy.model.requests.length];
+    };
+    expect(await ask(502)).toEqual([true, 2]);
+    expect(await ask(429, () => undefined)).toEqual([true, 2]);
+    expect(await ask(400)).toEqual([false, 1]);
+    await providers.close();
+  });
+});
+
+describe('a stream or none', () => {
+  const types = [
+    'Text/Event-Stream; charset=UTF-8',
+    'text/event-stream;charset=utf-8',
+    'text/plain',
+    'application/json',
+  ];
+  test.each(types)('events under %s are a stream to who asked for one, and folded for others', async (type) => {
+    const job = await proxy.newSession();
+    proxy.model.reply(() => ({ raw: stream, headers: { 'content-type': type } }));
+    const first = await proxy.post(job, '/a', streamed);
+    expect(first.headers.get('content-type')).toContain('text/event-stream');
+    const text = await first.text();
+    expect(text).toContain('"content":"hello"');
+    // The usage chunk was not asked for.
+    expect(text).not.toContain('"choices":null');
+    const second = await proxy.post(job, '/b', question);
+    expect([second.headers.get('content-type'), await second.json()]).toMatchObject([
+      expect.stringContaining('application/json') as unknown,
+      { object: 'chat.completion', choices: [{ message, finish_reason: 'stop' }], usage },
+    ]);
+    for (const call of await proxy.calls(job)) expect(call).toMatchObject({ prompt_tokens: 1000, http_status: 200 });
+  });
+
+  test.each(['application/json', 'Application/JSON', 'text/event-stream', 'text/plain'])(
+    'JSON under %s is a stream to who asked for one',
+    async (type) => {
+      const job = await proxy.newSession();
+      proxy.model.reply(() => ({ raw: JSON.stringify(whole), headers: { 'content-type': type } }));
+      const stream = await proxy
+        .openai(job, '/a')
+        .chat.completions.create({ model: 'gpt-4o-mini', messages: [], stream: true });
+      let text = '';
+      for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
+      expect(text).toBe('hello');
+      expect(await (await proxy.post(job, '/b', question)).json()).toEqual(whole);
+      expect(await proxy.calls(job)).toMatchObject([{ prompt_tokens: 1000 }, { prompt_tokens: 1000 }]);
+    },
+  );
+
+  test('what is neither is an invalid answer', async () => {
+    const job = await proxy.newSession();
+    for (const raw of ['{"choices":[]}', '<html>', '']) {
+      proxy.model.reply(() => ({ raw }));
+      expect(await (await proxy.post(job, '/a', streamed)).json()).toMatchObject({
+        error: { code: 'upstream_answer_invalid' },
+      });
+    }
+  });
+});
+
+describe('a provider of bytes', () => {
+  let answer: (response: ServerResponse, body: { stream?: boolean; stream_options?: object }) => void;
+  let providers: Providers;
+  let close: () => Promise<unknown>;
+  let asked: { stream_options?: object }[] = [];
+  beforeAll(async () => {
+    const server = createServer((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => {
+        const body = JSON.parse(Buffer.concat(parts).toString()) as { stream_options?: object };
+        asked.push(body);
+        answer(response, body);
+      });
+    });
+    const listening = await listen(server);
+    close = listening.close;
+    providers = createProviders(
+      { RATCHET_PROVIDERS: 'odd', ODD_BASE_URL: `${listening.url}/v1`, OPENAI_BASE_URL: `${listening.url}/v2` },
+      { maxAnswerBytes: 100_000 },
+    );
+  });
+  afterAll(async () => {
+    await providers.close();
+    await close();
+  });
+  const send = (body: Record<string, unknown>, name = 'odd') =>
+    providers.send(name, { messages: [], ...body }, new AbortController().signal);
+  const body = Buffer.from(JSON.stringify(whole));
+
+  test.each<[string, (bytes: Buffer) => Buffer]>([
+    ['gzip', gzipSync],
+    ['GZIP', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['deflate, gzip', (bytes) => gzipSync(deflateSync(bytes))],
+    ['identity', (bytes) => bytes],
+  ])('%s is undone, in answers, streams and refusals', async (encoding, encode) => {
+    const headers = { 'content-encoding': encoding };
+    answer = (response) => response.writeHead(200, { ...jsonType, ...headers }).end(encode(body));
+    expect(await openAnswer(await send({}), false)).toMatchObject({ kind: 'whole', completion: whole });
+    answer = (response) =>
+      response.writeHead(429, { ...jsonType, ...headers }).end(encode(Buffer.from('{"error":{"message":"slow"}}')));
+    expect(await openAnswer(await send({}), false)).toMatchObject({
+      status: 429,
+      text: '{"error":{"message":"slow"}}',
+    });
+    answer = (response) => response.writeHead(200, { ...streamType, ...headers }).end(encode(Buffer.from(stream)));
+    expect(await openAnswer(await send({ stream: true }), false)).toMatchObject({
+      completion: { choices: [{ message }] },
+    });
+  });
+
+  test('a bomb and an unknown encoding are named', async () => {
+    answer = (response) =>
+      response.writeHead(200, { ...jsonType, 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(1_000_000)));
+    await expect((await send({})).read()).rejects.toMatchObject({ code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' });
+    answer = (response) => response.writeHead(200, { ...jsonType, 'content-encoding': 'zstd' }).end(body);
+    await expect(send({})).rejects.toMatchObject({
+      code: 'upstream_answer_invalid',
+      message: expect.stringContaining('content-encoding "zstd"') as unknown,
+    });
+  });
+
+  test('that refuses stream_options is asked once without, and remembered by its address', async () => {
+    asked = [];
+    answer = (response, { stream_options: options }) =>
+      options
+        ? response
+            .writeHead(400, jsonType)
+            .end('{"error":{"message":"Unrecognized request argument supplied: stream_options"}}')
+        : response.writeHead(200, streamType).end(stream);
+    for (let call = 0; call < 3; call += 1) expect((await send({ stream: true })).status).toBe(200);
+    expect(asked.map((sent) => sent.stream_options)).toEqual([
+      { include_usage: true },
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    // What the caller asks for goes on as it is, and so does the refusal.
+    expect((await send({ stream: true, stream_options: { include_usage: true } })).status).toBe(400);
+    asked = [];
+    answer = (response) => response.writeHead(200, streamType).end(stream);
+    await (await send({ stream: true, stream_options: { include_usage: false } }, 'openai')).read();
+    await (await send({ stream: true }, 'openai')).read();
+    expect(asked.map((sent) => sent.stream_options)).toEqual([{ include_usage: false }, { include_usage: true }]);
+    asked = [];
+    answer = (response) => response.writeHead(400, jsonType).end('{"error":{"message":"no such role"}}');
+    expect((await send({ stream: true }, 'openai')).status).toBe(400);
+    expect(asked).toHaveLength(1);
+  });
+});
