@@ -28,6 +28,14 @@ export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
+/**
+ * A text as a terminal may show it: control characters but tab and newline become U+FFFD. Colours
+ * stay, for texts with our own.
+ */
+export function printable(text: string): string {
+  return text.replace(/\u001b\[[\d;]*m|[^\P{Cc}\n\t]/gu, (found) => (found.length > 1 ? found : '\uFFFD'));
+}
+
 /** Text of a message or delta; '' without content (a model that spent all tokens on thinking). */
 export function textOfContent(content: unknown): string {
   if (!Array.isArray(content)) return typeof content === 'string' ? content : '';

@@ -29,10 +29,10 @@ export interface HttpScoring {
 
 /** Scorers of the caller. Every method rejects with the signal's reason when the signal fires. */
 export interface ScorerClient {
-  /** POSTs the input, with the retries of rollouts at containers. */
+  /** POSTs the input, with the retries of rollouts at containers but after a time-out. */
   http(scoring: HttpScoring, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
-  /** Runs a function in a thread, if the operator allows it. */
-  javascript(code: string, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
+  /** Runs a function in a thread for at most `timeMs`, if the operator allows it. */
+  javascript(code: string, input: ScorerInput, signal: AbortSignal, timeMs?: number): Promise<ScorerAnswer>;
   close(): Promise<void>;
 }
 
@@ -58,6 +58,8 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
       const limits = {
         ...{ tryTimeoutMs, deadline: performance.now() + rolloutWindowMs(tryTimeoutMs) },
         ...(onPushback && { onPushback }),
+        // It may still work on the first.
+        mayRetry: (timedOut: boolean) => !timedOut,
       };
       const what = { method: 'POST' as const, url, headers, body: JSON.stringify(input) };
       const result = await call<ScorerAnswer>(readAnswer, what, limits, signal);
@@ -67,9 +69,9 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
       return { ok: false, code, message, infrastructure: infrastructure || code === 'scorer_timeout' };
     },
 
-    async javascript(code, input, signal) {
+    async javascript(code, input, signal, timeMs) {
       if (!allowJavascript) return failed('scorer_not_allowed', javascriptRefused);
-      const ran = await sandbox(code, input, signal);
+      const ran = await sandbox(code, input, signal, timeMs);
       if (!ran.ok) return failed(ran.code, ran.message);
       const read = readScore(ran.value);
       return isFault(read) ? failed(read.failure.code, read.failure.message) : read;

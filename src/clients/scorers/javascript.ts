@@ -13,10 +13,15 @@ import type { ScorerInput } from './client.js';
 export type SandboxResult = { ok: true; value: unknown } | { ok: false; code: string; message: string };
 
 /** Rejects with the signal's reason. */
-export type Sandbox = (code: string, input: ScorerInput, signal: AbortSignal) => Promise<SandboxResult>;
+export type Sandbox = (
+  code: string,
+  input: ScorerInput,
+  signal: AbortSignal,
+  timeMs?: number,
+) => Promise<SandboxResult>;
 
 interface SandboxLimits {
-  /** Of the function, in milliseconds. */
+  /** Of a function whose caller names no time, in milliseconds. */
   timeMs: number;
   memoryMb: number;
   /** Functions that run at once. */
@@ -51,12 +56,12 @@ type Report = { kind: 'value'; json: string | null } | { kind: 'error'; message:
 export function createSandbox(changes: Partial<SandboxLimits> = {}): Sandbox {
   const limits = { ...defaultLimits, ...changes };
   const takeSlot = createSlots(limits.threads);
-  return async (code, input, signal) => {
+  return async (code, input, signal, timeMs = limits.timeMs) => {
     const release = await takeSlot(signal);
     try {
       // The signal may have fired while it waited.
       signal.throwIfAborted();
-      return await runThread(scriptOf(code), JSON.stringify(input), limits, signal);
+      return await runThread(scriptOf(code), JSON.stringify(input), { ...limits, timeMs }, signal);
     } finally {
       release();
     }
