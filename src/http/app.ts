@@ -34,7 +34,7 @@ import { registerLevers } from './sessions/levers.js';
 import { registerLineage } from './candidates/routes.js';
 import { registerNotFound } from './server/not-found.js';
 import { createKeyHash } from './server/presented-key.js';
-import { clientRequestId, registerRequestIds, shownRequestId } from './server/request-ids.js';
+import { clientRequestId, registerRequestIds, shownRequestId } from './request-ids.js';
 import { registerProviders } from './server/providers.js';
 import { validate } from './server/schema.js';
 import { registerSensors } from './sessions/sensors.js';

@@ -14,8 +14,8 @@ const remembered = 10_000;
 
 /**
  * Slows down requests without a key by their address. From an address with many failed
- * authentications keys are looked up at a bounded pace, as others may share it, behind a proxy or on
- * one machine; what would wait too long is 429. Keys that were accepted before pass.
+ * authentications keys are looked up at a bounded pace, as others may share it, behind a proxy or
+ * on one machine; what would wait too long is 429. Keys that were accepted before pass.
  */
 export function limitStrangers(app: App, hashOf: KeyHashOf): void {
   const failures = new LRUCache<string, number>({ max: remembered, ttl: windowMs, noUpdateTTL: true });

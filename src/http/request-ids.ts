@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { App } from '../deps.js';
+import type { App } from './deps.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
