@@ -75,9 +75,8 @@ export async function runRow(
       return askModel({ ...rollout, onWait: () => timer.hold() }, question, timed);
     });
     if (!answer.ok) return { kind: 'failed', ...failureOf(policy, answer), connect: false };
-    // Scorers have their own time limits.
     const toScore = scoredRow(row, rows);
-    const scored = await scoreOutput(rollout, rows.scorer, toScore, answer.text, signal);
+    const scored = await scoreOutput(rollout, rows.scorer, toScore, answer.text, timeoutMs, signal);
     if (!scored.ok) return { kind: 'failed', ...cut(scored), connect: false };
     const { reward, criteria, details: own } = scored.verification;
     const feedback = withEnding(scored.verification, policy, answer);

@@ -17,17 +17,18 @@ export interface ScoredRow {
 }
 
 /**
- * Scores a model's output for a row. Rejects with the signal's reason; `expectedProblem` must have
- * reported no problem.
+ * Scores a model's output for a row; the code of users has the time of a rollout. Rejects with the
+ * signal's reason; `expectedProblem` must have reported no problem.
  */
 export async function scoreOutput(
   rollout: ModelRollout,
   scorer: ScorerSpec,
   row: ScoredRow,
   output: string,
+  timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Judgement> {
-  if (scorer.mode !== 'weighted') return scorePart(rollout, scorer, row, output, '@judge', signal);
+  if (scorer.mode !== 'weighted') return scorePart(rollout, scorer, row, output, { key: '@judge', timeoutMs }, signal);
   const parts = partsFor(scorer, row.expected);
   const names = partNames(parts.map((part) => part.scorer.mode));
   const scored: ScoredPart[] = [];
@@ -35,7 +36,7 @@ export async function scoreOutput(
   for (const [at, { weight, scorer: part, expected, negate }] of parts.entries()) {
     if (part.mode === 'rubric') judges += 1;
     const key = judges > 1 ? `@judge${judges}` : '@judge';
-    const result = await scorePart(rollout, part, { ...row, expected }, output, key, signal);
+    const result = await scorePart(rollout, part, { ...row, expected }, output, { key, timeoutMs }, signal);
     if (!result.ok) return result;
     const { verification } = result;
     scored.push({ name: names[at]!, weight, verification: negate ? negated(verification) : verification });
@@ -43,13 +44,13 @@ export async function scoreOutput(
   return { ok: true, verification: combine(scored) };
 }
 
-/** `key`: the name of a judge's recorded call. */
+/** `key`: the name of a judge's recorded call; `timeoutMs`: of the code of users. */
 async function scorePart(
   rollout: ModelRollout,
   scorer: PartSpec,
   { row, expected, judged }: ScoredRow,
   output: string,
-  key: string,
+  { key, timeoutMs }: { key: string; timeoutMs: number },
   signal: AbortSignal,
 ): Promise<Judgement> {
   if (isComparing(scorer)) return { ok: true, verification: compare(scorer, expected, output) };
@@ -63,11 +64,15 @@ async function scorePart(
     }
     case 'javascript': {
       const scoring = { orgId: rollout.job.orgId, code: scorer.code };
-      return judgementOf(await scorers.javascript(scoring, { output, row, expected: wanted }, signal));
+      return judgementOf(await scorers.javascript(scoring, { output, row, expected: wanted }, signal, timeoutMs));
     }
     case 'http': {
       const { onPushback } = rollout;
-      const scoring = { url: scorer.url, tryTimeoutMs: scorer.timeoutS * 1_000, onPushback };
+      const scoring = {
+        url: scorer.url,
+        tryTimeoutMs: scorer.timeoutS === null ? timeoutMs : scorer.timeoutS * 1_000,
+        onPushback,
+      };
       return judgementOf(await scorers.http(scoring, { output, row, expected: wanted }, signal));
     }
   }

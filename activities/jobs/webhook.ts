@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { failureOf } from '../../src/core/jobs/fault.js';
 import { webhookBody, webhookId } from '../../src/core/events/webhook.js';
-import { webhookSecret } from '../../src/storage/access/webhook-secret.js';
+import { readWebhookSecrets } from '../../src/storage/access/webhook-secret.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { failWebhook, readDelivery, recordAttempt } from '../../src/storage/jobs/webhooks.js';
 import type { ActivityDeps } from '../deps.js';
@@ -11,10 +11,14 @@ export function webhookActivities({ db, webhooks, secretKey }: ActivityDeps) {
   return {
     /** One attempt. A kill after the POST repeats it with the same id. */
     async deliverWebhook({ orgId, jobId }: JobRef): Promise<void> {
-      const delivery = await db.org(orgId, (tx) => readDelivery(tx, jobId));
+      const [delivery, { current, previous }] = await db.org(orgId, async (tx) => [
+        await readDelivery(tx, jobId),
+        await readWebhookSecrets(tx, secretKey, orgId),
+      ]);
       if (!delivery) return;
       const { url, job } = delivery;
-      const signed = { url, id: webhookId(job), secret: webhookSecret(secretKey, orgId), body: webhookBody(job) };
+      const secrets = [current, ...(previous ? [previous.secret] : [])];
+      const signed = { url, id: webhookId(job), secrets, body: webhookBody(job) };
       const fault = await webhooks.send(signed, Context.current().cancellationSignal);
       await db.org(orgId, (tx) => recordAttempt(tx, job, fault?.message ?? null));
       if (!fault) return;

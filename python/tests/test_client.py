@@ -229,3 +229,18 @@ def test_both_clients_have_the_same_methods():
 
     assert surface(sync_client, "") == surface(async_client, "Async")
     assert surface(jobs, "") == surface(async_jobs, "Async")
+
+
+@pytest.mark.parametrize(
+    ("field", "arguments"),
+    [
+        ("api_key", {"api_key": "sk-\u201cx\u201d"}),
+        ("api_key", {"api_key": "sk\n-x"}),
+        ("url", {"url": "http://[::1"}),
+        ("url", {"url": "http://"}),
+        ("url", {"url": "http://a\u0000b"}),
+    ],
+)
+def test_what_no_header_and_no_url_takes_is_named(field, arguments):
+    with pytest.raises(ratchet.ConfigurationError, match=f"^{field}: "):
+        ratchet.Client(**{"url": "http://127.0.0.1:1", "api_key": "sk-x", **arguments})

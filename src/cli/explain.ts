@@ -2,6 +2,7 @@ import { ConfigError } from '../config.js';
 import { StartupError } from '../embedded/errors.js';
 import { ApiFailure, ServiceUnreachable } from './service/api.js';
 import { FailedJob } from './service/errors.js';
+import { note } from './service/output.js';
 
 /** Errors of a start, which commands without a service do not load. */
 async function startErrors(): Promise<(abstract new (...args: never[]) => Error)[]> {
@@ -20,7 +21,7 @@ export async function explain(error: unknown): Promise<never> {
   const known = [ConfigError, ApiFailure, ServiceUnreachable, FailedJob, StartupError];
   const isOf = (kinds: Awaited<ReturnType<typeof startErrors>>) => kinds.some((kind) => error instanceof kind);
   if (isOf(known) || isOf(await startErrors())) {
-    process.stderr.write(`ratchet: ${(error as Error).message}\n`);
+    note(`ratchet: ${(error as Error).message}`);
     process.exit(error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1);
   }
   const code = (error as NodeJS.ErrnoException).code;

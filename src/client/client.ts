@@ -43,6 +43,14 @@ export class Ratchet extends Operations {
     return this.request('compareCandidates', { ...options, query: { a, b } });
   }
 
+  /** Replaces the secret that signs webhooks; the previous one signs as well for a grace. */
+  rotateWebhookSecret(
+    body: Body<'rotateWebhookSecret'> = {},
+    options?: CallOptions,
+  ): Promise<Answer<'rotateWebhookSecret'>> {
+    return this.request('rotateWebhookSecret', { ...options, body });
+  }
+
   /** The secret that signs webhooks. */
   webhookSecret(options?: CallOptions): Promise<Answer<'getWebhookSecret'>> {
     return this.request('getWebhookSecret', options);

@@ -40,7 +40,8 @@ export class Connection {
 
   constructor({ url, apiKey, fetch: given, maxRetries = 4, timeoutMs = 60_000 }: RatchetOptions) {
     this.url = checkedUrl(url ?? environment('RATCHET_URL') ?? defaultUrl);
-    this.apiKey = apiKey ?? environment('RATCHET_API_KEY');
+    const key = apiKey ?? environment('RATCHET_API_KEY');
+    this.apiKey = key === undefined ? undefined : checkedHeader('apiKey', key.trim());
     this.fetch = given ?? ((target, init) => fetch(target, init));
     this.maxRetries = maxRetries;
     this.timeoutMs = timeoutMs;
@@ -54,10 +55,14 @@ export class Connection {
     const headers = new Headers({
       ...(this.apiKey !== undefined && { authorization: `Bearer ${this.apiKey}` }),
       ...(type !== undefined && { 'content-type': type }),
-      ...(takesKey && { 'idempotency-key': call.idempotencyKey ?? newKey() }),
+      ...(takesKey && {
+        'idempotency-key':
+          call.idempotencyKey === undefined ? newKey() : checkedHeader('idempotencyKey', call.idempotencyKey),
+      }),
       ...own,
     });
-    for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
+    for (const [name, value] of Object.entries(call.headers ?? {}))
+      headers.set(checkedName(name), checkedHeader(`headers.${name}`, value));
     const outgoing = {
       ...{ url: this.url + urlOf(path, call.path, call.query), method, headers, signal, timeoutMs },
       body: content?.data ?? (body === undefined ? undefined : JSON.stringify(body)),
@@ -79,9 +84,24 @@ export class Connection {
 
 /** A base URL without slashes at its end. */
 function checkedUrl(url: string): string {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+  // Parsers leave control characters out, or the runtime refuses them later.
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url) || /\p{Cc}/u.test(url))
     throw new RatchetError(`url: "${url.slice(0, 200)}" is no URL that begins with http:// or https://.`, {
       code: 'invalid_url',
     });
   return url.replace(/\/+$/, '');
 }
+
+/** The value of a header. Runtimes refuse others with a TypeError that names no field. */
+function checkedHeader(field: string, value: string): string {
+  const at = Array.from(value).findIndex((character) => !/^[\t\x20-\x7e]$/.test(character));
+  if (at === -1) return value;
+  throw invalidHeader(`${field}: character ${at + 1} is not visible ASCII; headers take no other. Copy it again.`);
+}
+
+function checkedName(name: string): string {
+  if (/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return name;
+  throw invalidHeader(`headers: ${JSON.stringify(name).slice(0, 100)} is no name of a header.`);
+}
+
+const invalidHeader = (message: string) => new RatchetError(message, { code: 'invalid_header' });

@@ -18,7 +18,10 @@ export class RatchetError extends Error {
   override readonly name = 'RatchetError';
   /** The HTTP status; null: no answer came. */
   readonly status: number | null;
-  /** Of the problem; else `unreachable`, `timeout`, `invalid_answer` or `invalid_url`. */
+  /**
+   * Of the problem; else `unreachable`, `timeout`, `invalid_answer`, `invalid_header` or
+   * `invalid_url`.
+   */
   readonly code: string;
   /** The faulty fields of a 422. */
   readonly fieldErrors: readonly FieldError[];

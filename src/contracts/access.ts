@@ -1,5 +1,6 @@
 /** Organizations and API keys. */
 import { z } from 'zod';
+import { lineSchema } from './rules.js';
 import { largestWhole } from './validation.js';
 
 export const scopeSchema = z.enum(['read', 'write', 'infer', 'admin']).meta({
@@ -10,7 +11,7 @@ export const scopeSchema = z.enum(['read', 'write', 'infer', 'admin']).meta({
 export type Scope = z.output<typeof scopeSchema>;
 export const scopes = scopeSchema.options;
 
-const label = z.string().max(100).regex(/\S/, 'must not be empty').trim();
+const label = lineSchema(100);
 const expiry = z.iso
   .datetime({ offset: true, error: 'must be a time in ISO 8601 with an offset' })
   .refine((time) => new Date(time).getTime() > Date.now(), 'must be in the future');
@@ -153,6 +154,7 @@ export const auditEntrySchema = z
     params: z.record(z.string(), z.string()).describe('The parameters of the path.'),
     created_id: z.string().nullable().describe('What the request created.'),
     status: z.int().nullable().describe('Of the answer; null: in progress, or the process died meanwhile.'),
-    request_id: z.string().nullable(),
+    request_id: z.string().nullable().describe("The service's own; its log has it. null: the service itself."),
+    client_request_id: z.string().nullable().describe('The x-request-id that the caller sent.'),
   })
   .meta({ id: 'AuditEntry' });

@@ -1,5 +1,6 @@
 /** What users write on their jobs: a name, tags, metadata, notes, and whether it is archived. */
 import { z } from 'zod';
+import { lineSchema } from './rules.js';
 import { describedAs, unlessMissing } from './validation.js';
 
 const maxName = 200;
@@ -7,16 +8,7 @@ const maxTags = 20;
 const maxMetadataBytes = 4_096;
 const maxNotes = 4_000;
 
-const nameSchema = z
-  .string()
-  .max(maxName)
-  .refine((name) => !/\p{Cc}/u.test(name), 'must not contain control characters')
-  .trim()
-  .min(1, 'must not be empty')
-  .meta({
-    pattern:
-      '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$',
-  });
+const nameSchema = lineSchema(maxName);
 
 // All tags of a job fit into one search attribute of Temporal (2 KiB).
 const tagSchema = z

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** Rules across fields as JSON schema, for the OpenAPI document: zod describes no check. */
 export type Rule = Record<string, unknown>;
 
@@ -22,3 +24,16 @@ export const oneOf = (...rules: readonly Rule[]): Rule => ({ oneOf: rules });
 
 /** The form of an HTTP URL; the checks of egress name its fault. */
 export const urlForm: Rule = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' };
+
+/** A name on one line: without control characters, which a terminal would obey. */
+export const lineSchema = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((name) => !/\p{Cc}/u.test(name), 'must not contain control characters')
+    .trim()
+    .min(1, 'must not be empty')
+    .meta({
+      pattern:
+        '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    });

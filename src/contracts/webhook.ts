@@ -25,6 +25,26 @@ export const webhookViewSchema = z
   .meta({ id: 'Webhook', description: 'The delivery of the webhook.' });
 export type WebhookView = z.output<typeof webhookViewSchema>;
 
-export const webhookSecretSchema = z.object({
-  secret: z.string().describe('Verifies the signatures of all webhooks of the organization.'),
-});
+const longestGraceS = 30 * 24 * 3_600;
+const usualGraceS = 24 * 3_600;
+
+export const rotateWebhookSecretSchema = z
+  .strictObject({
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(longestGraceS)
+      .default(usualGraceS)
+      .describe('How long messages are signed by the previous secret as well. Default: a day.'),
+  })
+  .meta({ id: 'RotateWebhookSecret' });
+
+export const webhookSecretSchema = z
+  .object({
+    secret: z.string().describe('Verifies the signatures of all webhooks of the organization.'),
+    previous_valid_until: z
+      .string()
+      .nullable()
+      .describe('Until then messages have a second signature, by the previous secret; null: they have one.'),
+  })
+  .meta({ id: 'WebhookSecret' });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import fastifyHelmet from '@fastify/helmet';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
@@ -10,7 +9,7 @@ import { registerKeys } from './access/keys.js';
 import { registerLimits } from './access/limits.js';
 import { registerOrgs } from './access/orgs.js';
 import { registerProviderKeys } from './access/provider-keys.js';
-import { registerAuth } from './server/auth.js';
+import { isPublic, registerAuth } from './server/auth.js';
 import { registerBodyParser } from './server/body.js';
 import { admitTemporalUi, registerCodec } from './server/codec.js';
 import { registerCompression } from './compression.js';
@@ -35,6 +34,7 @@ import { registerLevers } from './sessions/levers.js';
 import { registerLineage } from './candidates/routes.js';
 import { registerNotFound } from './server/not-found.js';
 import { createKeyHash } from './server/presented-key.js';
+import { clientRequestId, registerRequestIds, shownRequestId } from './request-ids.js';
 import { registerProviders } from './server/providers.js';
 import { validate } from './server/schema.js';
 import { registerSensors } from './sessions/sensors.js';
@@ -67,19 +67,26 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
     requestTimeout: requestTimeoutMs,
     routerOptions: { maxParamLength: longestParam },
     forceCloseConnections: 'idle',
-    genReqId: requestId,
+    genReqId: () => randomUUID(),
+    childLoggerFactory: (logger, bindings, options, { headers }) => {
+      const given = clientRequestId(headers);
+      return logger.child(given === null ? bindings : { ...bindings, client_request_id: given }, options);
+    },
     frameworkErrors: (error, request, reply) => {
-      void reply.header('x-request-id', request.id);
+      void reply.header('x-request-id', shownRequestId(request));
       void sendError(request, reply, toApiError(error));
     },
     // The hook below refuses them, with `retry-after` and in the shape of its path.
     return503OnClosing: false,
     clientErrorHandler: refuseBrokenHttp,
   }).withTypeProvider<ZodTypeProvider>();
+  registerRequestIds(app);
   app.setValidatorCompiler(validate);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((thrown, request, reply) => {
-    const error = toApiError(thrown);
+    // The caller went before its body was whole: no fault of the service, and nobody reads this.
+    const isCut = request.raw.destroyed && !request.raw.complete;
+    const error = isCut ? new ApiError(400, 'bad_request', 'The body was cut off.') : toApiError(thrown);
     // A line for each call beyond capacity would add to the load; the metrics count them.
     if (error.status >= 500 && error.code !== overCapacity)
       request.log.error({ err: thrown, method: request.method, url: request.url }, error.message);
@@ -88,7 +95,9 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
 
   // Hooks of every request call `done`: a promise of each would cost more than they do.
   app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id);
+    void reply.header('x-request-id', shownRequestId(request));
+    // An answer to a key may hold a secret, and is its caller's alone.
+    if (!isPublic(request.routeOptions.url)) void reply.header('cache-control', 'no-store');
     const { url } = request.routeOptions;
     if (!deps.shutdown.aborted || url === '/livez' || url === '/readyz') return done();
     void reply.header('connection', 'close');
@@ -144,10 +153,4 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   deps.registerInference(app);
   await app.ready();
   return app;
-}
-
-/** The caller's request id if it is valid in a header and a log line, else a new one. */
-function requestId({ headers }: IncomingMessage): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }

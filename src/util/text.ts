@@ -28,6 +28,13 @@ export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
+/**
+ * A text as a terminal may show it: control characters but tab and newline become U+FFFD. Colours
+ * stay, for texts with our own.
+ */
+export function printable(text: string): string {
+  return text.replace(/\u001b\[[\d;]*m|[^\P{Cc}\n\t]/gu, (found) => (found.length > 1 ? found : '\uFFFD'));
+}
 /** The kinds of content parts that hold thoughts. */
 const thinkingParts = new Set(['thinking', 'reasoning', 'redacted_thinking', 'reasoning_text', 'thought']);
 

@@ -25,14 +25,14 @@ class Http:
 
     def __init__(self, url: Optional[str], api_key: Optional[str], timeout: float, max_retries: int) -> None:
         self.url = _settings.service_url(url)
-        self._key = _settings.api_key(self.url, api_key)
+        self._key = _settings.header_text("api_key", _settings.api_key(self.url, api_key).strip())
         self._timeout = timeout
         self.retries = Retries(max_retries)
 
     def arguments(self, request: Request, opened: Any = None) -> Dict[str, Any]:
         """The arguments of an httpx request."""
         headers = {
-            **request.headers,
+            **{name: _settings.header_text(name, value) for name, value in request.headers.items()},
             "authorization": f"Bearer {self._key}",
             "user-agent": f"ratchet-python/{__version__}",
         }

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional
 from urllib.parse import urlsplit
 
+import httpx
+
 from .errors import ConfigurationError
 
 KEY_FILE = "api-key"
@@ -56,9 +58,23 @@ def service_url(url: Optional[str] = None) -> str:
     if not found and not os.environ.get("PORT"):
         found = (own_service() or {}).get("url")
     found = found or f"http://127.0.0.1:{os.environ.get('PORT') or 8787}"
-    if urlsplit(found).scheme not in ("http", "https"):
+    try:
+        known = urlsplit(found).scheme in ("http", "https") and httpx.URL(found).host != ""
+    except (ValueError, httpx.InvalidURL):
+        known = False
+    if not known:
         raise ConfigurationError(f'url: "{found}" is no http or https URL')
     return found.rstrip("/")
+
+
+def header_text(field: str, value: str) -> str:
+    """The value of a header; httpx refuses others with an error that names no field."""
+    for at, character in enumerate(value):
+        if not (character == "\t" or " " <= character <= "~"):
+            raise ConfigurationError(
+                f"{field}: character {at + 1} is not visible ASCII; headers take no other. Copy it again."
+            )
+    return value
 
 
 def data_folder() -> Path:

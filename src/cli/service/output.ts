@@ -1,15 +1,20 @@
-/** What commands print: results on stdout, everything else on stderr. */
+/**
+ * What commands print: results on stdout, everything else on stderr. A terminal gets no control
+ * characters of texts, which may be those of others.
+ */
 import type { z } from 'zod';
+import { printable } from '../../util/text.js';
 import type { agreementSchema } from '../../contracts/scoring/agreement.js';
 
 /** A line of the result. */
 export function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+  const { stdout } = process;
+  stdout.write(`${stdout.isTTY ? printable(line) : line}\n`);
 }
 
 /** A line about what happens meanwhile. */
 export function note(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${printable(line)}\n`);
 }
 
 export function sayJson(value: unknown): void {
@@ -17,7 +22,8 @@ export function sayJson(value: unknown): void {
 }
 
 /** Columns of equal width, separated by two spaces. */
-export function table(rows: readonly (readonly string[])[]): string {
+export function table(texts: readonly (readonly string[])[]): string {
+  const rows = texts.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '\uFFFD')));
   const widths = rows.reduce<number[]>(
     (most, row) => row.map((cell, index) => Math.max(cell.length, most[index] ?? 0)),
     [],

@@ -105,6 +105,7 @@ function checkedLookup(policy: EgressPolicy, port: string, resolve: typeof dnsLo
   };
 }
 
+/** Why a host is refused, without the address behind a name: that is the internal DNS. */
 function refusal(
   { mode, allowlist }: EgressPolicy,
   hostname: string,
@@ -112,15 +113,15 @@ function refusal(
   address: string | null,
 ): string | null {
   const host = hostname.toLowerCase().replace(/\.$/, '');
-  const where = address === null || address === hostAddress(hostname) ? host : `${host} (${address})`;
   const kind = address === null ? namedKind(host) : classifyAddress(address);
   const listed = mode === 'allowlist' ? matchAllowlist(allowlist, host, port) : null;
-  if (kind === 'forbidden') return `${where} is a link-local, metadata or reserved address, which is never called.`;
+  if (kind === 'forbidden')
+    return `${host} leads to a link-local, metadata or reserved address, which is never called.`;
   if (mode === 'allowlist' && listed === null) {
-    return `${where} is not on this deployment's allowlist; ask its operator to add it to RATCHET_EGRESS_ALLOW.`;
+    return `${host} is not on this deployment's allowlist; ask its operator to add it to RATCHET_EGRESS_ALLOW.`;
   }
   if (kind === 'private' && mode !== 'dev' && listed !== 'exact') {
-    return `${where} is a loopback or private address, which RATCHET_EGRESS=${mode} does not allow.`;
+    return `${host} leads to a loopback or private address, which RATCHET_EGRESS=${mode} does not allow.`;
   }
   return null;
 }

@@ -35,10 +35,15 @@ export interface JavascriptScoring {
 
 /** Scorers of the caller. Every method rejects with the signal's reason when the signal fires. */
 export interface ScorerClient {
-  /** POSTs the input, with the retries of rollouts at containers. */
+  /** POSTs the input, with the retries of rollouts at containers but after a time-out. */
   http(scoring: HttpScoring, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
-  /** Runs a function in a process of its own, if the operator allows it. */
-  javascript(scoring: JavascriptScoring, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
+  /** Runs a function in a process of its own for at most `timeMs`, if the operator allows it. */
+  javascript(
+    scoring: JavascriptScoring,
+    input: ScorerInput,
+    signal: AbortSignal,
+    timeMs?: number,
+  ): Promise<ScorerAnswer>;
   close(): Promise<void>;
 }
 
@@ -69,6 +74,8 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
       const limits = {
         ...{ tryTimeoutMs, deadline: performance.now() + rolloutWindowMs(tryTimeoutMs) },
         ...(onPushback && { onPushback }),
+        // It may still work on the first.
+        mayRetry: (timedOut: boolean) => !timedOut,
       };
       const what = { method: 'POST' as const, url, headers, body: JSON.stringify(input) };
       const result = await call<ScorerAnswer>(readAnswer, what, limits, signal);
@@ -78,9 +85,9 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
       return { ok: false, code, message, infrastructure: infrastructure || code === 'scorer_timeout' };
     },
 
-    async javascript({ orgId, code }, input, signal) {
+    async javascript({ orgId, code }, input, signal, timeMs) {
       if (!allowsJavascript(javascriptOrgs, orgId)) return failed('scorer_not_allowed', javascriptRefused);
-      const ran = await sandbox.run(code, input, signal);
+      const ran = await sandbox.run(code, input, signal, timeMs);
       if (!ran.ok) return failed(ran.code, ran.message);
       const read = readScore(ran.value);
       return isFault(read) ? failed(read.failure.code, read.failure.message) : read;

@@ -9,7 +9,8 @@ const timeoutMs = 15_000;
 export interface WebhookMessage {
   url: string;
   id: string;
-  secret: string;
+  /** Those that receivers may have: a signature by each, separated by spaces. */
+  secrets: readonly string[];
   body: string;
 }
 
@@ -28,14 +29,14 @@ export interface WebhookClient {
 export function createWebhookClient({ egress }: { egress: EgressPolicy }): WebhookClient {
   const agent = createEgressAgent(egress);
   return {
-    async send({ url, id, secret, body }, signal) {
+    async send({ url, id, secrets, body }, signal) {
       const sentAt = new Date();
       const headers = {
         'content-type': 'application/json',
         'user-agent': 'ratchet-webhooks',
         'webhook-id': id,
         'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
-        'webhook-signature': new Webhook(secret).sign(id, sentAt, body),
+        'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, sentAt, body)).join(' '),
       };
       const answer = await exchange(agent, { method: 'POST', url, headers, body }, timeoutMs, signal, 'webhook');
       if (isFault(answer))

@@ -91,7 +91,7 @@ const partForms = [
         .max(2_048)
         .meta(urlForm)
         .describe('Gets POST {output, row, expected}; answers {reward, feedback?, details?}.'),
-      timeout: wholeNumber(1, 600).optional().describe('Seconds per try. Default 30.'),
+      timeout: wholeNumber(1, 600).optional().describe('Seconds per try. Default: `rollout_timeout`.'),
     })
     .meta({ id: 'HttpScorer' }),
 ] as const;
@@ -187,7 +187,8 @@ export type PartSpec =
   | ComparingScorer
   | { mode: 'rubric'; rubric: Rubric; judge: PolicySpec }
   | { mode: 'javascript'; code: string }
-  | { mode: 'http'; url: string; timeoutS: number };
+  /** `timeoutS` null: the rollout's. */
+  | { mode: 'http'; url: string; timeoutS: number | null };
 
 /** The scoring configuration stored with a job. */
 export type ScorerSpec = PartSpec | { mode: 'weighted'; parts: WeightedPart[] };
@@ -232,7 +233,7 @@ function partSpec(request: PartRequest, defaultProvider: string): PartSpec {
     case 'javascript':
       return { mode: 'javascript', code: request.code };
     case 'http':
-      return { mode: 'http', url: request.url, timeoutS: request.timeout ?? 30 };
+      return { mode: 'http', url: request.url, timeoutS: request.timeout ?? null };
   }
 }
 

@@ -43,5 +43,6 @@ function viewOf(entry: AuditEntry): z.output<typeof auditEntrySchema> {
     created_id: entry.createdId,
     status: entry.status,
     request_id: entry.requestId,
+    client_request_id: entry.clientRequestId,
   };
 }

@@ -7,8 +7,11 @@ import { isDryRun } from '../jobs/dry-run.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `none`: what the route changes is data that is on record by itself. */
-    audit?: 'none';
+    /**
+     * `none`: what the route changes is data that is on record by itself; `read`: a read that hands
+     * out a secret.
+     */
+    audit?: 'none' | 'read';
   }
 }
 
@@ -24,11 +27,12 @@ export function registerAudit(app: App, { db, log }: Pick<HttpDeps, 'db' | 'log'
 
   app.addHook('preHandler', (request, _reply, done) => {
     const { config, url } = request.routeOptions;
-    const changes = config.scope === 'write' || config.scope === 'admin';
-    if (!changes || safeMethods.includes(request.method) || config.audit === 'none' || isDryRun(request)) return done();
+    const changes = (config.scope === 'write' || config.scope === 'admin') && !safeMethods.includes(request.method);
+    const isAnnounced = config.audit === 'read' || (changes && config.audit !== 'none' && !isDryRun(request));
+    if (!isAnnounced) return done();
     const { orgId, keyId } = request.caller;
     const entry = {
-      ...{ orgId, keyId, targetOrg: targetOf(request), requestId: request.id },
+      ...{ orgId, keyId, targetOrg: targetOf(request), ...request.ids },
       action: `${request.method} ${url}`,
       params: request.params as Record<string, string>,
     };

@@ -102,12 +102,13 @@ export function registerKeys(app: App, deps: HttpDeps): void {
         description: 'Every process refuses it after at most 5 seconds. It stays in the list.',
         params,
         querystring: orgQuerySchema,
-        response: { 204: z.undefined().describe('Revoked.'), ...problems(404, 422) },
+        response: { 204: z.undefined().describe('Revoked.'), ...problems(404, 409, 422) },
       },
     },
     async ({ caller, query, params: { key_id: id } }, reply) => {
       const orgId = await managedOrg(deps, caller.orgId, query.org_id);
-      if (!(await db.org(orgId, (tx) => revokeKey(tx, id)))) throw unknownKey(id);
+      const outcome = await db.org(orgId, (tx) => revokeKey(tx, id));
+      if (outcome !== 'revoked') throw refusalOf(outcome, id);
       return reply.code(204).send();
     },
   );

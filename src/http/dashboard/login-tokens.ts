@@ -7,6 +7,10 @@ const lifeMs = 15 * 60_000;
 export interface LoginTokens {
   /** A new token. */
   issue(): string;
+  /** Whether the token was issued and neither used nor expired. */
+  isUnused(token: string): boolean;
+  /** Whether any token is. */
+  anyUnused(): boolean;
   /** The API key, once for each token; null: unknown, used or expired. */
   exchange(token: string): string | null;
 }
@@ -14,18 +18,29 @@ export interface LoginTokens {
 export function createLoginTokens(apiKey: string, now: () => number = Date.now): LoginTokens {
   /** Unused tokens, with the time at which they expire. */
   const unused = new Map<string, number>();
+  const dropExpired = () => {
+    for (const [token, expiresAt] of unused) if (now() >= expiresAt) unused.delete(token);
+  };
+  const find = (token: string) => {
+    dropExpired();
+    return [...unused.keys()].find((each) => isSame(each, token));
+  };
   return {
+    isUnused: (token) => find(token) !== undefined,
+    anyUnused() {
+      dropExpired();
+      return unused.size > 0;
+    },
     issue() {
       const token = randomBytes(24).toString('base64url');
       unused.set(token, now() + lifeMs);
       return token;
     },
     exchange(token) {
-      const found = [...unused].find(([each]) => isSame(each, token));
+      const found = find(token);
       if (found === undefined) return null;
-      const [used, expiresAt] = found;
-      unused.delete(used);
-      return now() < expiresAt ? apiKey : null;
+      unused.delete(found);
+      return apiKey;
     },
   };
 }

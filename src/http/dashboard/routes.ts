@@ -4,6 +4,7 @@ import fastifyStatic from '@fastify/static';
 import { z } from 'zod';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from '../server/errors.js';
+import { registerLogin } from './login.js';
 
 /** The build of the dashboard, from the build and from the sources. */
 const folders = ['../../../dashboard/', '../../../dist/dashboard/'].map((path) =>
@@ -18,8 +19,6 @@ const builtFolder = () => folders.find((folder) => existsSync(`${folder}assets`)
  * two of them apart, as a package gives all its files the same date.
  */
 const kept = { cacheControl: false, etag: false, lastModified: false };
-
-const loginSchema = z.strictObject({ token: z.string().min(1).max(200) });
 
 /** The dashboard at `/`, its files, and the exchange of a login link for the API key. */
 export async function registerDashboard(app: App, deps: HttpDeps, root = builtFolder()): Promise<void> {
@@ -71,17 +70,7 @@ export async function registerDashboard(app: App, deps: HttpDeps, root = builtFo
       return reply.header('cache-control', 'max-age=86400').type('image/svg+xml').sendFile('favicon.svg', root, kept);
     });
 
-  const login = { config: { idempotency: 'none' }, schema: { hide: true, body: loginSchema } } as const;
-  app.post('/api/v1/login', login, ({ body }) => {
-    const key = deps.loginTokens?.exchange(body.token) ?? null;
-    if (key === null)
-      throw new ApiError(
-        401,
-        'login_link_used',
-        'This login link was used or has expired; sign in with an API key, or start the service again.',
-      );
-    return { api_key: key };
-  });
+  if (deps.loginTokens) registerLogin(app, deps, deps.loginTokens);
 }
 
 /** Browsers accept HTML first; a client that wants JSON says so. */

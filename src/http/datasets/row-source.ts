@@ -13,6 +13,7 @@ import {
 import type { Tx } from '../../storage/db/db.js';
 import { valueAt } from '../../contracts/validation.js';
 import type { HttpDeps } from '../deps.js';
+import { requireRoomForBytes } from '../jobs/quota.js';
 import { pointerOf, refuse } from '../server/errors.js';
 import { withUpload } from './upload.js';
 
@@ -72,6 +73,7 @@ async function inlineRows(
   return {
     ...rowsInMemory(dataset, rows),
     async keep(tx) {
+      if (!(await readDataset(tx, dataset.id))) await requireRoomForBytes(tx, orgId, dataset.bytes);
       await putDataset(tx, orgId, dataset, [lines]);
     },
   };

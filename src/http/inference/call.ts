@@ -45,6 +45,8 @@ export interface ForwardedCall {
 /** A resolved call of a job: provider, rollout, request. */
 export interface ProxyCall extends ForwardedCall {
   orgId: string;
+  /** The API key that the caller presents; null: an inference key of the job. */
+  keyId: string | null;
   jobId: string;
   correlationId: string;
   rollout: CallRollout;

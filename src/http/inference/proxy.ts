@@ -67,7 +67,8 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
 
   /** Commits that a quota refused a rollout's call before its container can give a reward. */
   async function noteRefusal(call: ProxyCall): Promise<void> {
-    if (call.rollout.source !== 'service') return;
+    // The quota of a key that calls from outside is not the job's.
+    if (call.rollout.source !== 'service' || call.keyId !== null) return;
     const { presence } = deps.notifications;
     const refused = { id: `res_${uuid().replaceAll('-', '')}`, rolloutId: call.rollout.id, presence };
     await deps.db.org(call.orgId, (tx) => refuseByQuota(tx, call, refused));
@@ -113,10 +114,11 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
         of: found.trace && rollout.source === 'service' ? rolloutSpan(found.trace, rollout.id) : null,
         attributes: { 'ratchet.job.id': jobId, 'ratchet.rollout.id': rollout.id },
       });
-      const client = deps.providers.forPayer(job, trace);
+      const client = deps.providers.forPayer({ ...job, keyId }, trace);
       const call: ProxyCall = {
         ...{
           orgId,
+          keyId,
           jobId,
           correlationId,
           rollout,

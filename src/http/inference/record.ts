@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { CallCost } from '../../clients/models/cost.js';
+import { addKeySpend } from '../../storage/access/spend-quota.js';
 import { settleCost } from '../../storage/jobs/cost-budget.js';
 import { takeCached, type AskedCall } from '../../storage/rollouts/answer-cache.js';
 import { recordCall, takeBack, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
@@ -62,13 +63,16 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
   };
   return {
     async record(call, result) {
-      const { orgId, jobId, rollout, reservation } = call;
+      const { orgId, keyId, jobId, rollout, reservation } = call;
+      const { costUsd } = result;
+      const spent = keyId !== null && costUsd ? { id: uuid(), keyId, costUsd } : null;
       const row = { ...askedCall(call), ...result };
       const write = (): Promise<unknown> =>
-        reservation
+        reservation || spent
           ? db.org(orgId, async (tx) => {
               await recordCall(tx, row);
-              await settleCost(tx, call, reservation.id, result.costUsd);
+              if (reservation) await settleCost(tx, call, reservation.id, costUsd);
+              if (spent) await addKeySpend(tx, call, spent);
             })
           : recordCall(together.tx(orgId, `${jobId} ${rollout.id}`), row, notifications.presence);
       await retryTransient(write, {

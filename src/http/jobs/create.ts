@@ -87,8 +87,9 @@ export async function create(
   const earlier = await deps.db.org(orgId, async (tx) => {
     const stored = idempotent && answerOf(await claimForCreate(tx, idempotent));
     if (stored) return stored;
-    await requireRoom(tx, job);
+    // Before the room is measured: the rows that it stores count.
     await creation.prepare?.(tx);
+    await requireRoom(tx, job);
     await insertJob(tx, job);
     if (trace) await insertTrace(tx, job, trace);
     if (webhookUrl) await insertWebhook(tx, job, webhookUrl);

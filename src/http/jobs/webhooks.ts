@@ -1,16 +1,20 @@
-import { webhookSecretSchema, type WebhookView } from '../../contracts/webhook.js';
-import { webhookSecret } from '../../storage/access/webhook-secret.js';
+import type { z } from 'zod';
+import { rotateWebhookSecretSchema, webhookSecretSchema, type WebhookView } from '../../contracts/webhook.js';
+import { readWebhookSecrets, rotateWebhookSecret, type WebhookSecrets } from '../../storage/access/webhook-secret.js';
 import type { WebhookState } from '../../storage/jobs/webhooks.js';
 import type { App, HttpDeps } from '../deps.js';
-import { problems } from '../server/schema.js';
+import { bodyProblems, problems } from '../server/schema.js';
+import { isoOrNull } from './view.js';
 
-/** The secret that verifies webhooks. */
-export function registerWebhooks(app: App, { secretKey }: HttpDeps): void {
+const path = '/api/v1/webhooks/secret';
+
+/** The secret that verifies webhooks, and its change. */
+export function registerWebhooks(app: App, { db, secretKey }: HttpDeps): void {
   app.get(
-    '/api/v1/webhooks/secret',
+    path,
     {
       // Whoever has it can forge webhooks.
-      config: { scope: 'admin' },
+      config: { scope: 'admin', audit: 'read' },
       schema: {
         tags: ['Webhooks'],
         operationId: 'getWebhookSecret',
@@ -18,11 +22,31 @@ export function registerWebhooks(app: App, { secretKey }: HttpDeps): void {
         response: { 200: webhookSecretSchema, ...problems() },
       },
     },
-    async (request, reply) => {
-      void reply.header('cache-control', 'no-store');
-      return { secret: webhookSecret(secretKey, request.caller.orgId) };
-    },
+    async ({ caller: { orgId } }) => viewOf(await db.org(orgId, (tx) => readWebhookSecrets(tx, secretKey, orgId))),
   );
+
+  app.post(
+    `${path}/rotate`,
+    {
+      // A stored response would hold the secret.
+      config: { scope: 'admin', idempotency: 'none' },
+      schema: {
+        tags: ['Webhooks'],
+        operationId: 'rotateWebhookSecret',
+        summary: 'Replace the secret that verifies the signatures of webhooks',
+        description:
+          'In the grace messages have a signature by each of the two; a secret before them ends at once. Idempotency-Key has no effect, since no response is kept.',
+        body: rotateWebhookSecretSchema,
+        response: { 200: webhookSecretSchema, ...bodyProblems() },
+      },
+    },
+    async ({ caller: { orgId }, body }) =>
+      viewOf(await db.org(orgId, (tx) => rotateWebhookSecret(tx, secretKey, orgId, body.grace_seconds))),
+  );
+}
+
+function viewOf({ current, previous }: WebhookSecrets): z.output<typeof webhookSecretSchema> {
+  return { secret: current, previous_valid_until: isoOrNull(previous?.until ?? null) };
 }
 
 /** The field `webhook` of a job; only the origin of its URL, since the rest may hold a token. */

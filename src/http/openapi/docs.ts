@@ -8,7 +8,7 @@ import { nameDiscriminators } from './discriminators.js';
 import { showExamples, type ShownDocument } from './examples.js';
 import { linkCreates, type LinkedDocument } from './links.js';
 import { acceptNulls } from './nulls.js';
-import { dropSafeBounds, joinTwins, type SchemaDocument } from './schemas.js';
+import { dropSafeBounds, joinTwins, splitTypes, type SchemaDocument } from './schemas.js';
 import { tags } from './tags.js';
 import { nameUnions } from './unions.js';
 
@@ -68,6 +68,7 @@ export async function registerDocs(app: App, version: string): Promise<void> {
       for (const name of Object.keys(schemas).filter((each) => each.endsWith('Input')))
         schemas[name] = acceptNulls(schemas[name]) as object;
       dropSafeBounds(written);
+      splitTypes(written);
       joinTwins(written as SchemaDocument);
       nameUnions(written as SchemaDocument);
       nameDiscriminators(written as SchemaDocument);

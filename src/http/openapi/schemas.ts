@@ -69,6 +69,16 @@ export function dropSafeBounds(value: unknown): void {
   });
 }
 
+/** Writes a value of several types as a union, which generators for typed languages can name. */
+export function splitTypes(value: unknown): void {
+  visit(value, (part) => {
+    const { type } = part;
+    if (!Array.isArray(type) || type.filter((each) => each !== 'null').length < 2) return;
+    delete part['type'];
+    part['anyOf'] = type.map((each: unknown) => ({ type: each }));
+  });
+}
+
 /** Sees a value's objects, at any depth. */
 export function visit(value: unknown, see: (part: Json) => void): void {
   if (typeof value !== 'object' || value === null) return;

@@ -32,6 +32,7 @@ function operationsOf({ paths = {} }: SchemaDocument): Operation[] {
 
 function nameWithin(schema: Json, name: string, schemas: Record<string, Json>): void {
   if (isObjectType(schema)) wrapRules(schema);
+  nameBranches(schema, name, schemas);
   for (const union of ['anyOf', 'oneOf']) {
     if (!schema[union]) continue;
     const members = membersOf(schema, union);
@@ -55,6 +56,20 @@ function wrapRules(schema: Json): void {
     schema['allOf'] = [...((schema['allOf'] as Json[] | undefined) ?? []), { [rule]: schema[rule] }];
     delete schema[rule];
   }
+}
+
+/**
+ * Names the branches of rules where a schema has several: generators that number the branches of
+ * each give two of them one name.
+ */
+function nameBranches({ allOf = [] }: { allOf?: Json[] }, name: string, schemas: Record<string, Json>): void {
+  const unions = allOf.flatMap((rule) =>
+    ['anyOf', 'oneOf'].filter((union) => rule[union]).map((union) => ({ rule, union })),
+  );
+  if (unions.length < 2) return;
+  let count = 0;
+  for (const { rule, union } of unions)
+    rule[union] = (rule[union] as Json[]).map((branch) => moveTo(schemas, `${name}Rule${(count += 1)}`, branch));
 }
 
 /** The members of a union, and of the unions among them. */

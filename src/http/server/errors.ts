@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerCode } from '../../contracts/errors/index.js';
 import { exhaustedResource, isDataError, isTransient } from '../../storage/db/postgres-errors.js';
+import { shownRequestId } from '../request-ids.js';
 
 /** A field's error; `pointer` is a JSON pointer (RFC 6901) into body, query or headers. */
 export interface FieldError {
@@ -118,7 +119,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: A
   if (error.status === 429 || error.status === 503) void reply.header('retry-after', '1');
   if (openAi && error.status === 409) void reply.header('x-should-retry', 'false');
   for (const [name, value] of Object.entries(error.headers)) void reply.header(name, value);
-  const { type, body } = renderError(error, openAi, request);
+  const { url } = request;
+  const { type, body } = renderError(error, openAi, { url, id: shownRequestId(request) });
   return reply.code(error.status).type(type).send(body);
 }
 

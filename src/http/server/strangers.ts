@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { App } from '../deps.js';
 import { isPublic } from './auth.js';
 import { ApiError } from './errors.js';
-import { createPace, longestWaitMs } from '../../util/pace.js';
+import { createPace } from '../../util/pace.js';
 import { presentedKey, type KeyHashOf } from './presented-key.js';
 
 const windowMs = 60_000;
@@ -13,14 +13,15 @@ const most = { remote: 100, loopback: 1_000 };
 const remembered = 10_000;
 
 /**
- * Slows down requests without a key by their address, and refuses an address with many failed
- * authentications before any look-up, slowly, too (429). Keys that were accepted before pass:
- * others may share their address, behind a proxy or on one machine.
+ * Slows down requests without a key by their address. From an address with many failed
+ * authentications keys are looked up at a bounded pace, as others may share it, behind a proxy or
+ * on one machine; what would wait too long is 429. Keys that were accepted before pass.
  */
 export function limitStrangers(app: App, hashOf: KeyHashOf): void {
   const failures = new LRUCache<string, number>({ max: remembered, ttl: windowMs, noUpdateTTL: true });
   const accepted = new LRUCache<string, true>({ max: remembered });
   const pace = createPace();
+  const lookUps = createPace();
   const wasAccepted = (request: FastifyRequest) => accepted.has(hashOf(request) ?? '');
 
   app.addHook('onRequest', (request, _reply, done) => {
@@ -36,14 +37,10 @@ export function limitStrangers(app: App, hashOf: KeyHashOf): void {
     const network = networkOf(request.ip);
     const limit = isLoopback(request.ip) ? most.loopback : most.remote;
     if ((failures.get(network) ?? 0) < limit || wasAccepted(request)) return done();
-    const seconds = Math.max(1, Math.ceil(failures.getRemainingTTL(network) / 1_000));
-    const error = new ApiError(
-      429,
-      'too_many_failures',
-      `Too many failed authentications from this address; retry in ${seconds} s.`,
-      { headers: { 'retry-after': String(seconds) } },
-    );
-    setTimeout(() => done(error), pace(network) ?? longestWaitMs);
+    const waitMs = lookUps(network);
+    if (waitMs === null) done(tooManyFailures());
+    else if (waitMs < 1) done();
+    else setTimeout(done, waitMs);
   });
 
   app.addHook('onResponse', (request, { statusCode }, done) => {
@@ -60,6 +57,11 @@ export function limitStrangers(app: App, hashOf: KeyHashOf): void {
 function tooMany(): ApiError {
   const detail = 'Too many requests without a key from this address; retry in 1 s.';
   return new ApiError(429, 'too_many_requests', detail);
+}
+
+function tooManyFailures(): ApiError {
+  const detail = 'Too many failed authentications from this address; retry in 1 s.';
+  return new ApiError(429, 'too_many_failures', detail, { headers: { 'retry-after': '1' } });
 }
 
 /** Whether a failure counts: public routes need no key, and inference keys cost no look-up. */

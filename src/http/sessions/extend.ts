@@ -11,6 +11,7 @@ import { algorithmOf, extendSearch, type SearchSettings } from '../../core/algor
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
 import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
+import { changePayer } from '../../storage/access/spend-quota.js';
 import { putSecret } from '../../storage/access/secrets.js';
 import type { Tx } from '../../storage/db/db.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
@@ -42,7 +43,10 @@ export async function extendSession(
     const { run } = await lockJob(tx, { orgId, jobId });
     const job = (await readJob<SessionHead>(tx, jobId))!;
     const spec = await checkedSpec(tx, job, run, body);
-    await requireRoomForJob(tx, job);
+    const { keyId } = request.caller;
+    await requireRoomForJob(tx, { orgId, keyId });
+    // Who starts a run pays for it.
+    await changePayer(tx, job, keyId);
     const workflowId = await reopenSession(tx, job, spec, limitsOf(body));
     if (body.container_api_key !== undefined) {
       const { origin } = new URL(spec.container!.url);

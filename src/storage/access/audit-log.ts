@@ -21,7 +21,10 @@ export interface AuditEntry {
   createdId: string | null;
   /** HTTP status of the answer; null: the process died before it answered. */
   status: number | null;
+  /** The service's own id of the request; null: the service. */
   requestId: string | null;
+  /** The caller's `x-request-id`. */
+  clientRequestId: string | null;
 }
 
 export type NewAuditEntry = Omit<AuditEntry, 'id' | 'createdAt' | 'createdId' | 'status'>;
@@ -31,11 +34,11 @@ const newId = () => `aud_${uuid().replaceAll('-', '')}`;
 /** Announces a change before it is made; returns the entry's id. */
 export async function announceChange(tx: Tx, entry: NewAuditEntry): Promise<string> {
   const id = newId();
-  const { orgId, targetOrg, keyId, action, params, requestId } = entry;
+  const { orgId, targetOrg, keyId, action, params, requestId, clientRequestId } = entry;
   await tx.query(
-    `insert into audit_log (id, org_id, target_org, key_id, action, params, request_id)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [id, orgId, targetOrg, keyId, action, toJsonb(params), requestId],
+    `insert into audit_log (id, org_id, target_org, key_id, action, params, request_id, client_request_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [id, orgId, targetOrg, keyId, action, toJsonb(params), requestId, clientRequestId],
   );
   return id;
 }
@@ -70,7 +73,8 @@ export async function listAuditLog(
 ): Promise<(AuditEntry & { position: string })[]> {
   return tx.query<AuditEntry & { position: string }>(
     `select id, created_at as "createdAt", org_id as "orgId", target_org as "targetOrg", key_id as "keyId", action,
-            params, created_id as "createdId", status, request_id as "requestId", ${positionColumn}
+            params, created_id as "createdId", status, request_id as "requestId",
+            client_request_id as "clientRequestId", ${positionColumn}
        from audit_log
       where (org_id = current_setting('app.org') or target_org = current_setting('app.org'))
         and ($1::timestamptz is null or (created_at, id) < ($1, $2))

@@ -164,16 +164,17 @@ export async function rotateKey(
   return created;
 }
 
-/** Revokes a key for good; false: there is none. */
-export async function revokeKey(tx: Tx, id: string): Promise<boolean> {
-  const rows = await tx.query(
-    'update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id',
-    [id],
-  );
-  return rows.length > 0;
+/** Revokes a key for good, but not the bootstrap key, which a setting ends. */
+export async function revokeKey(tx: Tx, id: string): Promise<'revoked' | 'unknown' | 'bootstrap'> {
+  const rows = await tx.query<{ org: string }>('select org_id as org from api_keys where id = $1', [id]);
+  if (rows.length === 0) return 'unknown';
+  if (id === bootstrapId(rows[0]!.org)) return 'bootstrap';
+  await tx.query('update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1', [id]);
+  return 'revoked';
 }
 
-const bootstrapId = (orgId: string) => `bootstrap_${orgId}`;
+/** The id of the key that RATCHET_API_KEY or the data directory sets. */
+export const bootstrapId = (orgId: string) => `bootstrap_${orgId}`;
 
 /**
  * Makes `key` the organization's bootstrap key, with all scopes, and creates the organization if

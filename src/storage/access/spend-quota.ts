@@ -1,12 +1,14 @@
 /**
  * The spend of a UTC day: of jobs in job_usage, of deployments' calls and of deleted jobs in
- * daily_spend.
+ * daily_spend. A key's own calls to a job of another key count for both keys, once for the
+ * organization.
  */
 import type { Payer } from '../../core/jobs/payer.js';
 import { ExpiringMap } from '../../util/expiring-map.js';
 import { createSharedReads } from '../../util/shared-reads.js';
 import type { Db, Tx } from '../db/db.js';
 import { retryTransient, type Patience } from '../db/patience.js';
+import type { JobRef } from '../jobs/events.js';
 import type { UsedQuota } from '../jobs/quota.js';
 
 /** SQL of the current day of spend. */
@@ -19,7 +21,7 @@ const spentToday = (subject: string) => `(
      and (${subject} = $1 or exists (select from jobs j where j.id = u.job_id and j.key_id = ${subject}))
 ) + (
   select coalesce(sum(d.cost_usd), 0) from daily_spend d
-   where d.org_id = $1 and d.day = ${today} and (${subject} = $1 or d.key_id = ${subject})
+   where d.org_id = $1 and d.day = ${today} and ((${subject} = $1 and not d.of_job) or d.key_id = ${subject})
 )`;
 
 /** What an organization or a key has spent today, in dollars. */
@@ -45,12 +47,12 @@ async function readQuotas(tx: Tx, payer: Payer): Promise<SpentQuota[]> {
     `with limited as materialized (
        select subject, spend_usd_per_day as "limit" from limits
         where org_id = $1 and spend_usd_per_day is not null
-          and subject in ($1, coalesce($2, (select key_id from jobs where id = $3)))
+          and subject in ($1, $2, (select key_id from jobs where id = $3))
      )
      select subject, "limit", ${spentToday('subject')} as used,
             extract(epoch from ${today} + 1 - (now() at time zone 'utc'))::float8 as "secondsLeft"
        from limited order by subject`,
-    [payer.orgId, 'keyId' in payer ? payer.keyId : null, 'jobId' in payer ? payer.jobId : null],
+    [payer.orgId, payer.keyId ?? null, payer.jobId ?? null],
     'read_spend_quotas',
   );
 }
@@ -71,7 +73,7 @@ export function createSpendCheck(
   const unlimited = new ExpiringMap<string, true>(cachedPayers, cachedMs);
   const shared = createSharedReads<SpentQuota[]>();
   return async (payer) => {
-    const name = `${payer.orgId} ${'jobId' in payer ? payer.jobId : payer.keyId}`;
+    const name = `${payer.orgId} ${payer.jobId ?? ''} ${payer.keyId ?? ''}`;
     if (unlimited.get(name)) return { isLimited: false, spent: null };
     const since = performance.now();
     const read = () => db.orgApart(payer.orgId, (tx) => readQuotas(tx, payer));
@@ -89,5 +91,41 @@ export async function keepSpend(tx: Tx, jobId: string): Promise<void> {
        from job_usage u join jobs j on j.id = u.job_id
       where u.job_id = $1 and u.day = ${today} group by u.org_id, u.day, j.key_id having sum(u.cost_usd) > 0`,
     [jobId],
+  );
+}
+
+/**
+ * Counts a call that `keyId` made to a job of another key. `id`: the call's, a UUID; repeating it
+ * changes nothing.
+ */
+export async function addKeySpend(
+  tx: Tx,
+  { orgId, jobId }: JobRef,
+  { id, keyId, costUsd }: { id: string; keyId: string; costUsd: number },
+): Promise<void> {
+  await tx.query(
+    `insert into daily_spend (org_id, day, counter_id, key_id, cost_usd, of_job)
+     select $1, ${today}, $3, $4, $5, true from jobs where id = $2 and key_id is distinct from $4
+     on conflict do nothing`,
+    [orgId, jobId, id, keyId, costUsd],
+    'add_key_spend',
+  );
+}
+
+/** Makes a key the payer of a job from now on; what it has spent today stays with the other. */
+export async function changePayer(tx: Tx, { orgId, jobId }: JobRef, keyId: string | null): Promise<void> {
+  await tx.query(
+    `with spent as (
+       select sum(cost_usd) as usd from job_usage where job_id = $2 and day = ${today} having sum(cost_usd) > 0
+     ), before as (
+       select key_id from jobs where id = $2 and key_id is distinct from $3
+     ), moved as (
+       insert into daily_spend (org_id, day, counter_id, key_id, cost_usd, of_job)
+       select $1, ${today}, gen_random_uuid(), key_id, usd, true from spent, before where key_id is not null
+       union all
+       select $1, ${today}, gen_random_uuid(), $3, -usd, true from spent, before where $3::text is not null
+     )
+     update jobs set key_id = $3 where id = $2 and exists (select from before)`,
+    [orgId, jobId, keyId],
   );
 }

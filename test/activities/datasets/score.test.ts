@@ -66,7 +66,7 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
   };
 }
 const score = (request: unknown, output: string, answers?: Record<string, string>, given = row) =>
-  scoreOutput(rollout(answers), scorerSpec(scorerSchema.parse(request), 'openai'), given, output, signal);
+  scoreOutput(rollout(answers), scorerSpec(scorerSchema.parse(request), 'openai'), given, output, 120_000, signal);
 const verdict = (reward: number) =>
   JSON.stringify({ criteria: [{ name: 'rubric', score: reward, reason: `worth ${reward}` }] });
 const rubric = { type: 'rubric', criteria: 'Is it kind?', model: 'gpt-4o' };
@@ -163,4 +163,35 @@ describe('weighted', () => {
     });
     expect(asked).toHaveLength(before);
   });
+});
+
+test.each([
+  ['http', { type: 'http', url: 'http://x.test' }, 120_000],
+  ['http with its own time', { type: 'http', url: 'http://x.test', timeout: 7 }, 7_000],
+  ['javascript', { type: 'javascript', code: '() => 1' }, 120_000],
+  [
+    'a part of several',
+    {
+      type: 'weighted',
+      parts: [
+        { weight: 1, scorer: { type: 'http', url: 'http://x.test' } },
+        { weight: 1, scorer: 'exact' },
+      ],
+    },
+    120_000,
+  ],
+])('%s has the time of its rollout', async (_name, request, expected) => {
+  const times: (number | undefined)[] = [];
+  const answer = { ok: true, reward: 1, feedback: null, details: null };
+  const before = { ...scorers };
+  Object.assign(scorers, {
+    http: (scoring: { tryTimeoutMs: number }) => (times.push(scoring.tryTimeoutMs), Promise.resolve(answer)),
+    javascript: (_code: string, _input: unknown, _signal: AbortSignal, timeMs?: number) => {
+      times.push(timeMs);
+      return Promise.resolve(answer);
+    },
+  });
+  await score(request, 'x');
+  Object.assign(scorers, before);
+  expect(times).toEqual([expected]);
 });

@@ -119,8 +119,24 @@ describe('the check of the connected address', () => {
   });
 
   test('refuses a name with one bad address among good ones', async () => {
-    await expect(call('public', 'http://mixed.test', '93.184.216.34', '10.0.0.1')).rejects.toThrow('10.0.0.1');
+    const refused = await call('public', 'http://mixed.test', '93.184.216.34', '10.0.0.1').catch(
+      (error: unknown) => error,
+    );
+    expect(refused).toBeInstanceOf(EgressError);
+    expect((refused as Error).message).toContain('mixed.test');
   });
+
+  test.each(['10.0.0.7', '127.0.0.1', '169.254.169.254', '::1', 'fd00::7', '::ffff:10.0.0.7'])(
+    'a refusal does not tell that a name means %s',
+    async (address) => {
+      for (const mode of ['public', 'allowlist'] as const) {
+        const host = mode === 'public' ? 'db.internal.test' : 'a.wild.test';
+        const refused = await call(mode, `http://${host}`, address).catch((error: unknown) => error);
+        expect(refused).toBeInstanceOf(EgressError);
+        expect((refused as Error).message).not.toMatch(/10\.0|127\.0|169\.254|::|fd00/);
+      }
+    },
+  );
 
   test('refuses metadata addresses in every mode', async () => {
     for (const mode of ['dev', 'public'] as const) {

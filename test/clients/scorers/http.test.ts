@@ -95,7 +95,8 @@ describe('retries', () => {
   test('a scorer that never answers times out, which is not the fault of the output', async () => {
     const result = await ask([() => {}], { tryTimeoutMs: 30 });
     expect(result).toMatchObject({ ok: false, code: 'scorer_timeout', infrastructure: true });
-    expect(received.length).toBeGreaterThan(1);
+    // It may still work on the first.
+    expect(received).toHaveLength(1);
   });
 
   test('no server', async () => {

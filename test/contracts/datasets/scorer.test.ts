@@ -18,7 +18,7 @@ test('the stored form has all defaults', () => {
   expect(spec({ type: 'json', fields: ['a'] })).toEqual({
     ...{ mode: 'json', caseSensitive: false, fields: { a: 1 }, schema: null },
   });
-  expect(spec({ type: 'http', url: 'http://x' })).toEqual({ mode: 'http', url: 'http://x', timeoutS: 30 });
+  expect(spec({ type: 'http', url: 'http://x' })).toEqual({ mode: 'http', url: 'http://x', timeoutS: null });
   expect(spec({ type: 'rubric', criteria: 'good', model: 'm' })).toEqual({
     ...{ mode: 'rubric', rubric: 'good', judge: { model: 'm', provider: 'openai', params: {} } },
   });

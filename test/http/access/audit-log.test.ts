@@ -17,8 +17,10 @@ test('a create, a command and a label are each an entry, with the key that made 
   const id = created.body.session_id;
   await http.call('POST', `${sessions}/${id}/cancel`, undefined, as);
   await http.call('PATCH', `${sessions}/${id}`, { notes: 'secret-note' }, as);
-  const by = { key_id: key.key_id, org_id: 'default', target_org_id: null, request_id: 'req-1' };
+  const by = { key_id: key.key_id, org_id: 'default', target_org_id: null, client_request_id: 'req-1' };
   const [patched, cancelled, made, ofKey] = await entries('?limit=4');
+  // Entries whose callers chose one id are told apart.
+  expect(new Set([patched, cancelled, made].map((entry) => entry.request_id)).size).toBe(3);
   expect(patched).toMatchObject({ ...by, action: `PATCH ${sessions}/:session_id`, params: { session_id: id } });
   expect(cancelled).toMatchObject({ ...by, action: `POST ${sessions}/:session_id/cancel`, created_id: null });
   expect(made).toMatchObject({ ...by, action: `POST ${sessions}`, created_id: id, status: 201 });
@@ -63,6 +65,12 @@ test('what an operator changes elsewhere is in both logs, and no other organizat
   expect(await entries('', { authorization: `Bearer ${http.otherKey}` })).toEqual([]);
 });
 
+test('reading the secret of webhooks is an entry', async () => {
+  await http.call('GET', '/api/v1/webhooks/secret');
+  const action = 'GET /api/v1/webhooks/secret';
+  expect((await entries('?limit=1'))[0]).toMatchObject({ action, key_id: 'bootstrap_default', status: 200 });
+});
+
 test('a promotion by the service is an entry without a key', async () => {
   const source = { messages: [{ role: 'system', content: 'a' }], policy: { provider: 'local', model: 'local' } };
   const { body } = await http.call('POST', '/api/harbor/deployments', { name: 'promoted', source });
@@ -85,8 +93,10 @@ test('a settled entry is final, and one of a process that died has no status', a
   const change = (tx: Tx) => tx.query("update audit_log set action = 'forged' returning id");
   expect(await http.db.org('default', change)).toEqual([]);
   expect(await http.db.org('default', (tx) => tx.query('delete from audit_log returning id'))).toEqual([]);
-  const entry = { orgId: 'default', targetOrg: null, keyId: 'key_1', action: 'POST /x', params: {}, requestId: 'r' };
-  const id = await http.db.org('default', (tx) => announceChange(tx, entry));
+  const entry = { orgId: 'default', targetOrg: null, keyId: 'key_1', action: 'POST /x', params: {} };
+  const id = await http.db.org('default', (tx) =>
+    announceChange(tx, { ...entry, requestId: 'r', clientRequestId: null }),
+  );
   expect((await entries('?limit=1'))[0]).toMatchObject({ audit_id: id, status: null });
 });
 

@@ -188,3 +188,24 @@ describe('organizations', () => {
     }
   });
 });
+
+test('the key of the setting is not revoked: it would stay dead at the next start', async () => {
+  const { status, body } = await http.call('DELETE', `${base}/bootstrap_default`);
+  expect([status, body.code]).toEqual([409, 'bootstrap_key']);
+  expect((await http.call('GET', base)).status).toBe(200);
+});
+
+test.each(['\u001b[2Jx', 'a\nb', 'a\u0000', '\u009b31mx', 'a\u007f'])('the name %j is 422', async (name) => {
+  for (const path of [base, '/api/v1/admin/orgs']) {
+    const { status, body } = await http.call('POST', path, { name, scopes: ['read'].slice(path === base ? 0 : 1) });
+    expect([status, body.errors.some(({ pointer }: { pointer: string }) => pointer === '/name')]).toEqual([422, true]);
+  }
+});
+
+test('no answer to a key is cached', async () => {
+  const paths = [base, '/api/v1/webhooks/secret', '/api/v1/online/sessions', '/api/v1/admin/audit-log', '/unknown'];
+  for (const path of paths) expect((await http.call('GET', path)).headers['cache-control']).toBe('no-store');
+  const { body } = await http.call('POST', base, { name: 'a', scopes: ['read'] });
+  const rotated = await http.call('POST', `${base}/${body.key_id}/rotate`, {});
+  expect(rotated.headers['cache-control']).toBe('no-store');
+});

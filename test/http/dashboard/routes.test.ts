@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { gzipSync } from 'node:zlib';
+import { buildApp } from '../../../src/http/app.js';
 import { createLoginTokens } from '../../../src/http/dashboard/login-tokens.js';
 import { httpOfFile } from '../support.js';
 
@@ -64,6 +65,13 @@ test.each(['/favicon.svg', '/favicon.ico'])('%s is an image, kept for a day', as
   ]);
 });
 
+test('a process without login links has no login route', async () => {
+  const app = await buildApp({ ...http.deps, loginTokens: null });
+  const answer = await app.inject({ method: 'POST', url: '/api/v1/login', payload: { token: 'x' } });
+  expect([answer.statusCode, answer.json().code]).toEqual([401, 'unauthorized']);
+  await app.close();
+});
+
 describe('a login link', () => {
   const logIn = (token: string) => http.app.inject({ method: 'POST', url: '/api/v1/login', payload: { token } });
 
@@ -77,6 +85,29 @@ describe('a login link', () => {
 
   test.each(['x', '', 'a'.repeat(300)])('refuses the token %p', async (token) => {
     expect((await logIn(token)).statusCode).toBeGreaterThanOrEqual(400);
+  });
+
+  test.each([1_025, 900_000])('refuses a stranger’s body of %d bytes', async (bytes) => {
+    const open = tokens.issue();
+    const answer = await http.app.inject({ method: 'POST', url: '/api/v1/login', payload: { x: 'y'.repeat(bytes) } });
+    expect([answer.statusCode, answer.json().code]).toEqual([413, 'body_too_large']);
+    expect((await logIn(open)).statusCode).toBe(200);
+  });
+
+  test('once all are used, no body is read', async () => {
+    const payload = 'no JSON';
+    const headers = { 'content-type': 'application/json' };
+    const answer = await http.app.inject({ method: 'POST', url: '/api/v1/login', payload, headers });
+    expect([answer.statusCode, answer.json().code]).toEqual([401, 'login_link_used']);
+  });
+
+  test('is in the audit log, and its key in no cache', async () => {
+    const { headers } = await logIn(tokens.issue());
+    const { body } = await http.call('GET', '/api/v1/admin/audit-log?limit=1');
+    expect(headers['cache-control']).toBe('no-store');
+    expect(body.data[0]).toMatchObject({ action: 'POST /api/v1/login', key_id: 'bootstrap_default', status: 200 });
+    expect((await logIn('unknown')).statusCode).toBe(401);
+    expect((await http.call('GET', '/api/v1/admin/audit-log?limit=1')).body).toEqual(body);
   });
 
   test('expires after 15 minutes', () => {

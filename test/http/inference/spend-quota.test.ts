@@ -5,7 +5,7 @@ import { createProviders } from '../../../src/clients/models/providers.js';
 import type { Payer } from '../../../src/core/jobs/payer.js';
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
 import { createMeter } from '../../../src/http/inference/deployment-meter.js';
-import { createSpendCheck, readSpendToday } from '../../../src/storage/access/spend-quota.js';
+import { changePayer, createSpendCheck, readSpendToday } from '../../../src/storage/access/spend-quota.js';
 import { readQuotaRefused } from '../../../src/storage/jobs/cost-budget.js';
 import { deleteRows } from '../../../src/storage/retention/delete.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
@@ -165,6 +165,50 @@ describe('of a key', () => {
     const statuses: number[] = [];
     for (const job of [own, own, foreign, foreign]) statuses.push((await ask(otherUrl, job, owner)).status);
     expect(statuses).toEqual([200, 429, 200, 200]);
+  });
+
+  test('holds for its own traffic at a session of another key, also a completed one, and counts once', async () => {
+    const owner = await newOwner(10);
+    const [limited] = await proxy.http.db.org(owner.org, (tx) => tx.query<{ id: string }>('select id from api_keys'));
+    const of = { orgId: owner.org, subject: limited!.id };
+    await proxy.http.db.org(owner.org, (tx) =>
+      tx.query('insert into limits (org_id, subject, spend_usd_per_day) values ($1, $2, $3)', [
+        ...[owner.org, limited!.id, 1.5 * answerUsd],
+      ]),
+    );
+    const job = await session(owner);
+    await proxy.http.db.org(owner.org, (tx) =>
+      tx.query("update jobs set key_id = 'key_other' where id = $1", [job.jobId]),
+    );
+    const statuses: number[] = [];
+    for (const at of [...servers(), otherUrl]) statuses.push((await ask(at, job, owner)).status);
+    await proxy.setStatus(job, 'completed');
+    statuses.push((await ask(otherUrl, job, owner, { ...question, model: 'gpt-4' })).status);
+    expect(statuses).toEqual([200, 200, 429, 429]);
+    const spentBy = (subject: string) =>
+      proxy.http.db.org(owner.org, (tx) => readSpendToday(tx, { orgId: owner.org, subject }));
+    expect(await spentBy(of.subject)).toBeCloseTo(2 * answerUsd, 12);
+    expect(await spentBy('key_other')).toBeCloseTo(2 * answerUsd, 12);
+    expect(await spent(owner.org)).toBeCloseTo(2 * answerUsd, 12);
+  });
+
+  test('pays for what a run spends once it started the run', async () => {
+    const owner = await newOwner(10);
+    const job = await session(owner);
+    await proxy.http.db.org(owner.org, (tx) =>
+      tx.query("update jobs set key_id = 'key_creator' where id = $1", [job.jobId]),
+    );
+    const spentBy = (subject: string) =>
+      proxy.http.db.org(owner.org, (tx) => readSpendToday(tx, { orgId: owner.org, subject }));
+    const rollouts = [await proxy.newRollout(job, 0, 0), await proxy.newRollout(job, 1, 0)];
+    const askIn = (rollout: string) =>
+      proxy.post(job, `/${rollout}`, question, { authorization: `Bearer ${proxy.inferenceKey(job, rollout)}` });
+    expect((await askIn(rollouts[0]!)).status).toBe(200);
+    await proxy.http.db.org(owner.org, (tx) => changePayer(tx, job, 'key_extender'));
+    expect((await askIn(rollouts[1]!)).status).toBe(200);
+    expect(await spentBy('key_creator')).toBeCloseTo(answerUsd, 12);
+    expect(await spentBy('key_extender')).toBeCloseTo(answerUsd, 12);
+    expect(await spent(owner.org)).toBeCloseTo(2 * answerUsd, 12);
   });
 
   test('counts its calls of deployments', async () => {

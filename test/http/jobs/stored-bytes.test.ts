@@ -126,3 +126,23 @@ test('a key has no such limit', async () => {
   const refused = await http.call('PUT', `/api/v1/admin/keys/${body.key_id}/limits`, { stored_bytes: 1 });
   expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, '/stored_bytes']);
 });
+
+test('inline rows of a create count as uploaded ones do, and a refused create stores none', async () => {
+  const rows = Array.from({ length: 20 }, (_, n) => ({ input: `${n} ${'x'.repeat(2_000)}`, expected: 'y' }));
+  const body = (name: string) => ({
+    ...{ app_id: name, policy: { model: 'local', provider: 'local' }, seeds: [0] },
+    ...{ dataset: { rows }, scorer: 'exact', candidate: { messages: [{ role: 'system', content: 'Answer.' }] } },
+  });
+  const create = (owner: Owner, name: string) => send(http.app, owner, 'POST', '/api/v1/offline/jobs', body(name));
+  const tight = await newOwner(20_000);
+  const refused = await create(tight, 'a');
+  expect([refused.statusCode, refused.json()]).toEqual([
+    429,
+    expect.objectContaining({ code: 'quota_exceeded', quota: 'stored_bytes', limit: 20_000 }),
+  ]);
+  expect(await stored(tight)).toBe(0);
+  const wide = await newOwner(60_000);
+  // The same rows again take no more room.
+  expect([(await create(wide, 'a')).statusCode, (await create(wide, 'b')).statusCode]).toEqual([201, 201]);
+  expect(await stored(wide)).toBeGreaterThan(40_000);
+});

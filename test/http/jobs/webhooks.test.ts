@@ -1,4 +1,5 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { readWebhookSecrets } from '../../../src/storage/access/webhook-secret.js';
 import { createEvaluation, createGraphJob, evaluationRequest, httpOfFile, sessionRequest } from '../support.js';
 
 const http = httpOfFile();
@@ -57,4 +58,38 @@ test('each organization has its own secret', async () => {
   for (const { body } of [own, other])
     expect(Buffer.from(String(body.secret).replace(/^whsec_/, ''), 'base64')).toHaveLength(32);
   expect(own.body.secret).not.toBe(other.body.secret);
+});
+
+describe('the secret', () => {
+  const path = '/api/v1/webhooks/secret';
+  const rotate = (body?: object) => http.call('POST', `${path}/rotate`, body ?? {});
+  const known = () => http.db.org('default', (tx) => readWebhookSecrets(tx, http.deps.secretKey, 'default'));
+
+  test('is replaced; the previous one signs until its grace ends, and no earlier one', async () => {
+    const first = (await http.call('GET', path)).body.secret;
+    const rotated = await rotate({ grace_seconds: 60 });
+    expect([rotated.status, rotated.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect((await http.call('GET', path)).body).toEqual(rotated.body);
+    const until = new Date(rotated.body.previous_valid_until);
+    expect(await known()).toEqual({ current: rotated.body.secret, previous: { secret: first, until } });
+    const again = (await rotate()).body;
+    expect((await known()).previous!.secret).toBe(rotated.body.secret);
+    expect(new Set([first, rotated.body.secret, again.secret]).size).toBe(3);
+    expect((await rotate({ grace_seconds: 0 })).body.previous_valid_until).toBeNull();
+    expect((await known()).previous).toBeNull();
+  });
+
+  test('of another organization stays, needs admin to change, and the change is in the audit log', async () => {
+    const other = { authorization: `Bearer ${http.otherKey}` };
+    const before = (await http.call('GET', path, undefined, other)).body;
+    await rotate();
+    expect((await http.call('GET', path, undefined, other)).body).toEqual(before);
+    const log = await http.call('GET', '/api/v1/admin/audit-log?limit=1');
+    expect(log.body.data[0]).toMatchObject({ action: `POST ${path}/rotate`, status: 200 });
+    expect(JSON.stringify(log.body)).not.toContain('whsec_');
+    const { body: key } = await http.call('POST', '/api/v1/admin/keys', { name: 'w', scopes: ['read', 'write'] });
+    const refused = await http.call('POST', `${path}/rotate`, {}, { authorization: `Bearer ${key.key}` });
+    expect([refused.status, refused.body.code]).toEqual([403, 'missing_scope']);
+    expect((await rotate({ grace_seconds: -1 })).status).toBe(422);
+  });
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { goProgram } from '../../support/go.js';
 import { pythonWith } from '../../support/python.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 
@@ -11,6 +12,9 @@ import { serviceOfFile } from '../../support/service-of-file.js';
 
 const on = serviceOfFile();
 const { python, test: pythonTest } = pythonWith('openapi-python-client', '0.29.1', '3.10');
+
+const generator = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen';
+const { program: oapiCodegen, test: goTest } = goProgram(generator, '2.8.2');
 
 let folder: string;
 beforeAll(async () => {
@@ -53,6 +57,19 @@ test('openapi-typescript: types that compile', async () => {
   const tsc = resolve(__dirname, '../../../node_modules/typescript/bin/tsc');
   await run(process.execPath, [tsc, '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', 'use.ts']);
 }, 300_000);
+
+goTest(
+  'oapi-codegen: Go that compiles',
+  async () => {
+    const env = { GOFLAGS: '-mod=mod' };
+    await run('go', ['mod', 'init', 'example.com/ratchet'], env);
+    const source = await run(oapiCodegen, ['-generate', 'types,client', '-package', 'api', 'openapi.json'], env);
+    writeFileSync(join(folder, 'api.go'), source);
+    await run('go', ['get', 'github.com/oapi-codegen/runtime@v1.9.0'], env);
+    await run('go', ['vet', '.'], env);
+  },
+  600_000,
+);
 
 pythonTest(
   'openapi-python-client: a client that runs an evaluation',

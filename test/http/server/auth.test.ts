@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { createLoginTokens } from '../../../src/http/dashboard/login-tokens.js';
 import { publicRoutes } from '../../../src/http/server/auth.js';
 import { generateKey, hashKey } from '../../../src/storage/access/keys.js';
 import { until } from '../../support/until.js';
@@ -8,7 +9,11 @@ let http: TestHttp;
 const routes: { method: string; url: string }[] = [];
 
 beforeAll(async () => {
+  const loginTokens = createLoginTokens('rk_x');
+  // Without an open link the route refuses all.
+  loginTokens.issue();
   http = await startHttp({
+    loginTokens,
     registerInference: (app) => {
       app.post(
         '/api/gepa/v1/:session_id/:correlation_id/chat/completions',

@@ -54,7 +54,15 @@ describe('row-level security', () => {
         tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ('two', 'x', '')`),
       ),
     ).rejects.toThrow(/row-level security/);
-    const entry = { orgId: 'two', targetOrg: null, keyId: null, action: 'x', params: {}, requestId: null };
+    const entry = {
+      orgId: 'two',
+      targetOrg: null,
+      keyId: null,
+      action: 'x',
+      params: {},
+      requestId: null,
+      clientRequestId: null,
+    };
     await expect(db.org('one', (tx) => announceChange(tx, entry))).rejects.toThrow(/row-level security/);
     expect(
       await db.org('one', (tx) => tx.query(`update jobs set status = 'failed' where org_id = 'two' returning id`)),

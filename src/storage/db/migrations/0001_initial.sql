@@ -14,7 +14,10 @@ create table orgs (
   name text not null,
   created_at timestamptz not null default now(),
   -- time of its deletion, which takes a while; its keys are revoked
-  deleted_at timestamptz
+  deleted_at timestamptz,
+  -- how often the secret of its webhooks was changed, and until when the one before signs as well
+  webhook_secrets int not null default 0,
+  webhook_grace_until timestamptz
 );
 create index orgs_newest on orgs (created_at desc, id desc);
 create index orgs_deleted on orgs (deleted_at) where deleted_at is not null;
@@ -98,7 +101,9 @@ create table audit_log (
   created_id text,
   -- HTTP status of the answer; null: no answer yet, or the process died before it
   status int,
+  -- the service's own id of the request, and the one that the caller chose
   request_id text,
+  client_request_id text,
   created_at timestamptz not null default now()
 );
 create index audit_log_newest on audit_log (org_id, created_at desc, id desc);
@@ -636,6 +641,8 @@ create table daily_spend (
   counter_id uuid not null,
   key_id text,
   cost_usd double precision not null,
+  -- job_usage counts it for the organization
+  of_job boolean not null default false,
   primary key (org_id, day, counter_id)
 ) with (fillfactor = 50);
 
@@ -855,7 +862,7 @@ grant select, insert, update, delete on
   deletions
 to ratchet_app;
 grant select, update on write_probe to ratchet_app;
-grant select, insert, update (deleted_at), delete on orgs to ratchet_app;
+grant select, insert, update (deleted_at, webhook_secrets, webhook_grace_until), delete on orgs to ratchet_app;
 grant select, insert, delete on snapshots to ratchet_app;
 grant select, insert on secret_key_fingerprint to ratchet_app;
 
