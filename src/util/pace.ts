@@ -4,7 +4,7 @@ import { ExpiringMap } from './expiring-map.js';
 const perSecond = 100;
 const burst = 100;
 /** A request that would wait for longer is refused. */
-export const longestWaitMs = 1_000;
+const longestWaitMs = 1_000;
 const remembered = 10_000;
 const intervalMs = 1_000 / perSecond;
 

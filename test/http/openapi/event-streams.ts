@@ -14,7 +14,8 @@ export function parseStream(text: string, most = Infinity): StreamEvent[] {
 }
 
 function parseEvent(block: string): StreamEvent {
-  const fields = block.split('\n').filter((line) => !line.startsWith(':'));
+  // `retry` is of the stream, not of an event.
+  const fields = block.split('\n').filter((line) => !/^(:|retry:)/.test(line));
   return Object.fromEntries(
     fields.map((line) => {
       const [, name = '', value = ''] = /^(\w+): (.*)$/.exec(line) ?? [];
