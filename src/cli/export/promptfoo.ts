@@ -16,7 +16,7 @@ export function promptfooMessages(messages: readonly Message[], inputs: readonly
 /** Variables for placeholders; any other opening or closing of a tag is a quoted brace. */
 function nunjucksText(text: string, isInput: IsInput): string {
   return parseTemplate(text, isInput)
-    .map((part) => (typeof part === 'string' ? literal(part) : `{{ ${variableName(part.name)} }}`))
+    .map((part) => (typeof part === 'string' ? literal(part) : `{{${variableName(part.name)}}}`))
     .join('');
 }
 

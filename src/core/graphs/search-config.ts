@@ -25,7 +25,7 @@ export interface GraphSearchRequest {
   rolloutBudget: number;
   effort: keyof typeof efforts;
   rngSeed: number;
-  /** The used tasks by group (`search/row-groups.ts`); by default each is a group of its own. */
+  /** The used tasks by group (`prompts/row-groups.ts`); by default each is a group of its own. */
   groups?: readonly (readonly number[])[];
 }
 

@@ -37,7 +37,7 @@ const stream = 4;
 /**
  * Returns the same split for the same arguments. Throws RangeError without seeds. `categories`: the
  * category of each index; every part then has each category in its share. `groups`: the used
- * indices by group (`row-groups.ts`); by default each is a group of its own.
+ * indices by group (`prompts/row-groups.ts`); by default each is a group of its own.
  */
 export function splitSeeds(
   count: number,

@@ -5,7 +5,7 @@ import { comparesFields, judgesOf, needsExpected, type ScorerSpec } from '../../
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
 import { columnFinder, expectedOf, inputName, rowPlaceholders } from '../../core/prompts/row-template.js';
 import { bracedNames, isPlainName, type IsInput } from '../../core/prompts/template.js';
-import type { RowContent } from '../../core/search/row-groups.js';
+import type { RowContent } from '../../core/prompts/row-groups.js';
 import { expectedProblem } from '../../core/verify/compare.js';
 import { createTurns } from '../../util/turns.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';

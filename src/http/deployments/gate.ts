@@ -4,7 +4,7 @@ import type { GateRequest } from '../../contracts/deployments/deployment.js';
 import type { DeploymentSource, DeploymentSpec, SessionSpec } from '../../core/jobs/spec.js';
 import { callerMessages, columnFinder, inputName, servedMessages } from '../../core/prompts/row-template.js';
 import type { IsInput } from '../../core/prompts/template.js';
-import { groupRows, type RowContent } from '../../core/search/row-groups.js';
+import { groupRows, type RowContent } from '../../core/prompts/row-groups.js';
 import { readSpec } from '../../storage/jobs/spec.js';
 import { checkExpected, jobRows, rowContents } from '../datasets/job-rows.js';
 import { rowSource, type RowSource } from '../datasets/row-source.js';

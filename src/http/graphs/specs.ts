@@ -14,7 +14,7 @@ import { verifierSpec, type VerifierSpec } from '../../contracts/scoring/verifie
 import { configProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
 import { graphSearch } from '../../core/graphs/search-config.js';
 import { graphToJson } from '../../core/graphs/json.js';
-import { groupRows, groupWarnings, type RowContent } from '../../core/search/row-groups.js';
+import { groupRows, groupWarnings, type RowContent } from '../../core/prompts/row-groups.js';
 import { canonicalJson } from '../../util/json.js';
 import { goldProblem, isJudged } from '../../core/verify/score.js';
 import type { GraphTask } from '../../storage/graphs/tasks.js';

@@ -4,7 +4,7 @@ import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { searchLimits } from '../../core/search/config.js';
-import { groupRows, groupWarnings } from '../../core/search/row-groups.js';
+import { groupRows, groupWarnings } from '../../core/prompts/row-groups.js';
 import { splitSeeds, type SeedSplit } from '../../core/search/split.js';
 import { categoriesOf, checkExpected, jobRows, rowContents, type JobRows } from '../datasets/job-rows.js';
 import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';

@@ -36,6 +36,8 @@ describe('a proposer call', () => {
     expect(await ask(() => ({ text: 'Be precise.' }))).toEqual({
       ok: true,
       text: 'Be precise.',
+      thoughts: null,
+      refusal: null,
       finishReason: 'stop',
       promptTokens: 4,
       completionTokens: 2,

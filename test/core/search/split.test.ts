@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { groupRows } from '../../../src/core/search/row-groups.js';
+import { groupRows } from '../../../src/core/prompts/row-groups.js';
 import { splitSeeds } from '../../../src/core/search/split.js';
 
 const counts = fc.integer({ min: 1, max: 400 });

@@ -4,7 +4,14 @@ import { containsWhole } from '../../../src/core/verify/contains.js';
 import { areEqual } from '../../../src/core/verify/equal.js';
 import { canonical, normalize, show } from '../../../src/core/verify/text.js';
 import { quoteText } from '../../../src/core/prompts/quote.js';
+import { quoteLongIntegers } from '../../../src/util/exact-json.js';
 import { cutWithin } from '../../../src/util/text.js';
+
+/** Values of rows: a create refuses numbers that a double would change. */
+const exactJson = fc.jsonValue().filter((value) => {
+  const text = JSON.stringify(value);
+  return quoteLongIntegers(text) === text;
+});
 
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;
@@ -124,7 +131,7 @@ describe('areEqual', () => {
 
   test('every value equals itself and its JSON text', () => {
     fc.assert(
-      fc.property(fc.jsonValue(), fc.boolean(), (value, caseSensitive) => {
+      fc.property(exactJson, fc.boolean(), (value, caseSensitive) => {
         expect(areEqual(value, value, caseSensitive)).toBe(true);
         if (typeof value !== 'string')
           expect(areEqual(value, JSON.stringify(value, null, 2), caseSensitive)).toBe(true);

@@ -53,12 +53,12 @@ describe('a gate on the rows of a data set', () => {
     const sent = on.world.policyCalls().map(({ body }) => JSON.stringify(body.messages));
     expect(sent.filter((messages) => messages === JSON.stringify(live)).length).toBeGreaterThanOrEqual(2);
 
-    const worse = { name: 'rules', source: saying(rowsBaseline, policy), gate: gate({ seeds: '0-9' }) };
+    const worse = { name: 'rules', source: saying(rowsBaseline, policy), gate: gate({ seeds: '0-19' }) };
     const second = await built(on.service, await deploy(on.service, worse));
     expect(second).toMatchObject({
       ...{ status: 'failed', live: false, error_details: { code: 'gate_not_passed' } },
       gate: {
-        ...{ seeds: 10, passed: false, candidate: { reward: 0 }, comparison: { difference: -1 } },
+        ...{ seeds: 20, passed: false, candidate: { reward: 0 }, comparison: { difference: -1 } },
         incumbent: { deployment_id: first.id, reward: 1 },
       },
     });
@@ -66,7 +66,7 @@ describe('a gate on the rows of a data set', () => {
       'GET',
       `/api/v1/compare?a=${second.id}&b=${second.gate!.incumbent!.job_id}`,
     );
-    expect([compared.verdict, compared.b.seeds]).toEqual(['better', 10]);
+    expect([compared.verdict, compared.b.seeds]).toEqual(['better', 20]);
   });
 
   test('gives messages the row, and without a live deployment compares with the row alone', async () => {

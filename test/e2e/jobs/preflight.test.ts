@@ -184,7 +184,7 @@ test.each([
   ['429', { status: 429, raw: '{"error":{"message":"slow down"}}' }, 3],
   ['500', { status: 500, raw: 'oops' }, 3],
   ['an answer without text', { raw: '{"choices":[]}' }, 1],
-  ['a broken connection', { cutAfter: 0 }, 3],
+  ['a broken connection', { cutBody: true }, 3],
 ] satisfies [string, ModelReply, number][])('%s does not fail the job', async (_, reply, calls) => {
   modelReplies(() => reply);
   const { id } = await started('evaluation', { policy });

@@ -174,6 +174,7 @@ describe('every operation that changes something', () => {
     'put /api/v1/admin/provider-keys/{provider}': expect.any(Number),
     'delete /api/v1/admin/provider-keys/{provider}': expect.any(Number),
     'put /api/v1/admin/limits': 200,
+    'post /api/v1/webhooks/secret/rotate': 200,
   };
 
   const queries: Record<string, string> = { 'delete /api/v1/admin/orgs/{org_id}': '?name=a' };
