@@ -91,7 +91,8 @@ test('each fault is said at its field, and Start waits for its end', async () =>
   await page.getByText('1 rows', { exact: true }).waitFor();
   await fillModels(page);
   await page.getByLabel('Text of message 1').fill('Answer {{question}} in {{tongue}}.');
-  await page.getByText('{{tongue}} is no column of the data.').waitFor();
+  await page.getByText('{{tongue}} is no column of the data').waitFor();
+  await page.getByLabel('Text of message 1').fill('Answer {{questoin}} and {{question}}.');
   await page.getByText('the fields say why').waitFor();
   expect(await button(page, 'Start').isEnabled()).toBe(false);
   await page.getByLabel('Text of message 1').fill('Answer {{question}}.');

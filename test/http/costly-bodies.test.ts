@@ -122,7 +122,7 @@ test('no scorer and no expected value of a create holds the event loop', async (
       };
       expect(await heldMs(send)).toBeLessThan(maxHeldMs);
     }),
-    { numRuns: runs(25, 300) },
+    { numRuns: runs(10, 300) },
   );
 }, 300_000);
 
@@ -172,6 +172,6 @@ test('no upload holds the event loop, whatever the chunks that it comes in', asy
         expect(await heldMs(send)).toBeLessThan(maxHeldMs);
       },
     ),
-    { numRuns: runs(15, 120) },
+    { numRuns: runs(6, 120) },
   );
 }, 300_000);

@@ -191,8 +191,10 @@ async function* elementsOf(chunks: AsyncIterable<string>): AsyncGenerator<Piece>
 }
 
 async function* parsed(pieces: AsyncIterable<Piece>): AsyncGenerator<FileRow> {
+  const turns = createTurns();
   try {
     for await (const { line, text } of pieces) {
+      await turns();
       if (text.length > uploadLimits.rowChars) yield { line, fault: tooLong };
       else yield parseRow(line, text);
     }

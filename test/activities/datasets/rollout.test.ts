@@ -79,5 +79,6 @@ test('the time of a scorer is not that of the model', async () => {
   server = await listen(
     createServer((_request, response) => void setTimeout(() => response.end('{"reward": 0.5}'), 1_200)),
   );
-  expect(await run({}, { type: 'http', url: server.url })).toMatchObject({ kind: 'reward', reward: 0.5 });
+  const scorer = { type: 'http', url: server.url, timeout: 5 };
+  expect(await run({}, scorer)).toMatchObject({ kind: 'reward', reward: 0.5 });
 });

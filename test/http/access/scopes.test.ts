@@ -63,7 +63,7 @@ test('reads need read, changes write, model calls infer, keys and secrets admin'
   expect(of('write').some(({ method }) => method === 'GET')).toBe(false);
   const infers = ({ name }: Operation) => name.endsWith('/chat/completions') || isModels(name);
   expect(of('infer')).toEqual(operations.filter(infers));
-  const needsAdmin = ({ name }: Operation) => /\/api\/v1\/(admin\/|webhooks\/secret$)/.test(name);
+  const needsAdmin = ({ name }: Operation) => /\/api\/v1\/(admin\/|webhooks\/secret(\/|$))/.test(name);
   expect(of('admin')).toEqual(operations.filter(needsAdmin));
 });
 

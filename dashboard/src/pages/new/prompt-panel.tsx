@@ -33,7 +33,8 @@ export function PromptPanel({ columns, error }: { columns: string[] | undefined;
       </ActionButton>
       {unknown.length > 0 && (
         <p class="note" role="alert">
-          {unknown.map((name) => `{{${name}}}`).join(', ')} {unknown.length === 1 ? 'is' : 'are'} no column of the data.
+          {unknown.map((name) => `{{${name}}}`).join(', ')} {unknown.length === 1 ? 'is' : 'are'} no column of the data:
+          such braces are sent as they are.
         </p>
       )}
       {error && (
