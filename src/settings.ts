@@ -15,6 +15,12 @@ const flag = (fallback: '0' | '1') =>
     .enum(['0', '1'], 'must be 0 or 1')
     .default(fallback)
     .transform((value) => value === '1');
+const commaSeparated = z.string().transform((list) =>
+  list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean),
+);
 
 /** As OpenTelemetry reads it: anything but `true` is false. */
 const otelBoolean = z
@@ -48,15 +54,7 @@ const network = {
     '`dev`; with `DATABASE_URL` `public`',
   ),
   RATCHET_EGRESS_ALLOW: about(
-    z
-      .string()
-      .transform((list) =>
-        list
-          .split(',')
-          .map((entry) => entry.trim())
-          .filter(Boolean),
-      )
-      .default([]),
+    commaSeparated.default([]),
     '`host`, `host:port` or `*.domain`, separated by commas.',
     'none',
   ),
@@ -133,14 +131,7 @@ const temporal = {
 const models = {
   RATCHET_ALLOW_LOCAL_PROVIDER: about(flag('1'), '`0`: the provider `local` is off. Set it for API and workers.'),
   RATCHET_ALLOW_JAVASCRIPT_SCORERS: about(
-    z
-      .string()
-      .transform((list) =>
-        list
-          .split(',')
-          .map((entry) => entry.trim())
-          .filter(Boolean),
-      )
+    commaSeparated
       .refine(
         (ids) => ids.every((id) => /^(\*|default|org_\w+)$/.test(id)),
         'must be `*`, or ids of organizations such as default, separated by commas',

@@ -104,7 +104,7 @@ function compile(schema: Schema): CompiledSchema {
 function firstProblem(validate: ValidateFunction, value: unknown): string | null {
   const isValid: unknown = validate(value);
   if (isValid === true) return null;
-  // A promise would count as valid, and nobody would handle its rejection.
+  // An asynchronous check returns a promise, which is truthy and may reject unhandled.
   if (isValid !== false) throw new TypeError('A check by a JSON schema gave no answer.');
   const [first] = validate.errors ?? [];
   const { instancePath = '', message = 'is not valid', params } = first ?? {};

@@ -102,7 +102,7 @@ const services = () =>
   readdirSync(join(home, 'cache', 'ratchet', 'services')).filter((name) => /^\d+\.json$/.test(name));
 const jobIn = (said: string) => /ses_[0-9a-f]+/.exec(said)?.[0];
 
-/** Starts a long search; resolves once it has a job, with what it says from then on. */
+/** Starts a long search. Resolves when its baseline has run; `said` is the output so far. */
 async function search(folder: string) {
   const child = start(folder, 'optimize', '--budget', '500');
   let said = '';

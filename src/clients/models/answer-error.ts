@@ -25,7 +25,7 @@ export function errorInside(body: Json): AnswerError | null {
   return choices.length === 0 ? bareError(body) : null;
 }
 
-/** The error of an event of type `error`, whatever its form. */
+/** The error in an event of type `error`: an object in any form, or plain text. */
 export function errorOfEvent(data: string, body: Json | null): AnswerError {
   return (body && (errorInside(body) ?? named(body, {}))) ?? named(data, {});
 }

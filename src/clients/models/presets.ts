@@ -1,6 +1,6 @@
 /** The providers that are built in, by address; from the vendors' documentation. */
 
-/** Where an OpenAI-compatible endpoint is, and what it wants of a caller. */
+/** The address of an OpenAI-compatible endpoint, and whether it needs a key. */
 export interface Preset {
   title: string;
   /** The address, without `/chat/completions`; null: each account has its own. */

@@ -119,7 +119,7 @@ function adviceOf({ retryAfter, shouldRetry = null }: ModelAnswer) {
   return { retryAfter, shouldRetry };
 }
 
-/** Of a stream that broke off after chunks; what it cost is not known. */
+/** Whether the body is `{}`, as of a stream that ended with an error: its cost is unknown. */
 function isEmpty(body: Json | null): boolean {
   return body !== null && Object.keys(body).length === 0;
 }

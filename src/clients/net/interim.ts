@@ -5,8 +5,8 @@ const start = Buffer.from('HTTP/1.1 100');
 const end = '\r\n\r\n';
 
 /**
- * Takes unasked `100 Continue` answers out of what a socket reads: undici, which never asks for
- * one, breaks the connection on it, but a client must accept it (RFC 9110 15.2).
+ * Removes `100 Continue` answers from what a socket reads. A client must accept them unasked (RFC
+ * 9110 15.2), but undici breaks the connection.
  */
 function withoutContinue<S extends Socket>(socket: S): S {
   let isAwaited = true;

@@ -1,7 +1,7 @@
 /** Faults before the first byte of a request: by code, one rule for all peers. */
 import { errorCode } from './untrusted.js';
 
-/** What stopped a request. `isLasting`: no repetition helps before somebody changes the set-up. */
+/** The reason why a request was not sent. `isLasting`: a retry fails until the set-up changes. */
 export interface UnsentFault {
   /** A phrase such as `its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)`. */
   reason: string;
