@@ -48,7 +48,7 @@ export function passError(provider: string, status: number, text: string, advice
   const { scope, mayPass } = judgeRefusal(refused, advice);
   if (scope === 'key') {
     const body = { error: { ...openAiError(refusedKey(provider)).error, provider_status: status } };
-    return { status: 502, recorded: 502, body, headers: inVain };
+    return { status: 502, recorded: status, body, headers: inVain };
   }
   const error = errorIn(text);
   const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutErrorText(text.trim())}`;
@@ -58,13 +58,10 @@ export function passError(provider: string, status: number, text: string, advice
   };
   const headers = repetition(status, mayPass, advice);
   const own = ours[status];
-  if (!own)
-    return {
-      status: status < 400 ? 502 : status,
-      recorded: status < 400 ? 502 : status,
-      body: { error: passed },
-      headers,
-    };
+  if (!own) {
+    const shown = status < 400 ? 502 : status;
+    return { status: shown, recorded: shown, body: { error: passed }, headers };
+  }
   const said = cutErrorText(passed.message);
   const message = status === 403 ? `Provider "${provider}" refused this request for the service's key: ${said}` : said;
   const body = { error: { ...passed, message, code: own.code, provider_status: status } };

@@ -86,13 +86,13 @@ test.each([
   expect(box.ledger.length).toBeLessThanOrEqual(15);
 });
 
-test('after a success, 401 fails the rollout only', async () => {
+test('401 ends the job after a success, too', async () => {
   on.world.model.reply(({ body }) =>
     body.messages.at(-1)!.content === 'seed 1' ? { status: 401, raw: '{"error":{"message":"no"}}' } : {},
   );
-  const { job, errors } = await evaluate(asking(hidden), { max_concurrent: 1 });
-  expect(job).toMatchObject({ status: 'completed', results: { mean_reward: 1 } });
-  expect(errors).toMatchObject([{ code: 'provider_refused_key' }]);
+  const { job, box } = await evaluate(asking(hidden), { seeds: 30, max_concurrent: 1 });
+  expect(job).toMatchObject({ status: 'failed', error_details: { code: 'provider_refused_key' } });
+  expect(box.ledger.length).toBeLessThan(30);
 });
 
 test('a failure after a successful model call is the container’s own', async () => {

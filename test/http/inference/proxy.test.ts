@@ -393,7 +393,8 @@ describe('answers and records', () => {
     const answer = await proxy.post(job, '/c');
     expect([answer.status, await json(answer)]).toEqual([status, { error: expect.objectContaining(error) as unknown }]);
     // The record keeps the provider's status, by which a failed rollout is explained.
-    const recorded = { model_not_found: 404, provider_refused: 403 }[error['code'] as string] ?? status;
+    const recorded =
+      { model_not_found: 404, provider_refused: 403, provider_refused_key: 401 }[error['code'] as string] ?? status;
     expect(await proxy.calls(job)).toMatchObject([{ http_status: recorded, response: { error } }]);
   });
 
