@@ -39,8 +39,7 @@ export function comparePaired(left: readonly number[], right: readonly number[])
 /**
  * The same for a verdict. Pairs that all differ alike do not show their variance: one more pair
  * without a difference stands in for it. If the differences have one size, as of right and wrong
- * answers, the interval excludes 0 only if two coins tossed for each pair differ as much in at most
- * 5 % of cases.
+ * answers, the interval excludes 0 only if McNemar's test does, too (5 %, mid-p; Fagerland 2013).
  */
 export function testPaired(left: readonly number[], right: readonly number[]): Comparison {
   const differences = left.map((value, at) => value - right[at]!);
@@ -51,22 +50,23 @@ export function testPaired(left: readonly number[], right: readonly number[]): C
   const comparison = possible(compareToZero({ ...sample, variance }), left, right);
   const unequal = differences.filter((difference) => difference !== 0);
   const [size = 0] = unequal.map(Math.abs);
-  const isSigned = unequal.every((difference) => Math.abs(Math.abs(difference) - size) <= 1e-9 * size);
-  const gained = unequal.reduce((sum, difference) => sum + Math.sign(difference), 0);
-  if (!isSigned || uneven(2 * sample.count, sample.count + gained) <= 0.05) return comparison;
+  const isOneSize = unequal.every((difference) => Math.abs(Math.abs(difference) - size) <= 1e-9 * size);
+  const won = unequal.filter((difference) => difference > 0).length;
+  if (!isOneSize || mcNemar(won, unequal.length - won) <= 0.05) return comparison;
   return { ...comparison, low: Math.min(0, comparison.low), high: Math.max(0, comparison.high) };
 }
 
-/** Probability that `count` coins fall at least as unevenly as `won` heads. */
-function uneven(count: number, won: number): number {
-  const fewer = Math.min(won, count - won);
-  let logWays = 0;
+/** Two-sided mid-p that equal sides win and lose as unevenly; pairs without a difference tell nothing. */
+function mcNemar(won: number, lost: number): number {
+  const count = won + lost;
+  const fewer = Math.min(won, lost);
+  let ways = -count * Math.LN2;
   let tail = 0;
-  for (let k = 0; k <= fewer; k += 1) {
-    tail += Math.exp(logWays - count * Math.LN2);
-    logWays += Math.log(count - k) - Math.log(k + 1);
+  for (let k = 0; k < fewer; k += 1) {
+    tail += Math.exp(ways);
+    ways += Math.log(count - k) - Math.log(k + 1);
   }
-  return Math.min(1, 2 * tail);
+  return 2 * tail + Math.exp(ways);
 }
 
 /** `left` minus `right` of different seeds, within what is possible. */

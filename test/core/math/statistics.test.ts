@@ -148,36 +148,58 @@ test('compareToZero equals a paired comparison with zeros', () => {
   expect(compareToZero(sampleOf(rewards))).toEqual(comparePaired(rewards, [0, 0, 0, 0]));
 });
 
-describe('testPaired of coin tosses', () => {
-  test('excludes 0 in less than 5 %, by all outcomes', () => {
-    // Pairs of tosses that differ one way, of coins with heads in 50 %, 30 % and 10 %.
-    for (const unequal of [0.25, 0.21, 0.09]) {
-      for (let n = 2; n <= 40; n += 1) {
-        let wrong = 0;
-        for (let won = 0; won <= n; won += 1)
-          for (let lost = 0; won + lost <= n; lost += 1) {
-            const tied = n - won - lost;
-            const ours = [...Array<number>(won).fill(1), ...Array<number>(lost + tied).fill(0)];
-            const theirs = [
-              ...Array<number>(won).fill(0),
-              ...Array<number>(lost).fill(1),
-              ...Array<number>(tied).fill(0),
-            ];
-            const { low, high } = testPaired(ours, theirs);
-            if (low <= 0 && high >= 0) continue;
-            const ways = choose(n, won) * choose(n - won, lost);
-            wrong += ways * unequal ** (won + lost) * (1 - 2 * unequal) ** tied;
-          }
-        expect([unequal, n, wrong <= 0.05]).toEqual([unequal, n, true]);
-      }
+/** Rewards of two sides that tie in `tied` pairs. */
+function pairs({ won, lost, tied }: { won: number; lost: number; tied: number }) {
+  const side = (mine: number, other: number) =>
+    [[won, mine] as const, [lost, other] as const, [tied, 0] as const].flatMap(([n, value]) =>
+      Array<number>(n).fill(value),
+    );
+  return [side(1, 0), side(0, 1)] as const;
+}
+
+const excludesZero = ({ low, high }: { low: number; high: number }) => low > 0 || high < 0;
+
+describe('testPaired of right and wrong answers', () => {
+  // Half of the pairs differ for coins with heads in 50 %, all for two prompts that solve other rows.
+  test.each([
+    [0.05, 0.05],
+    [0.18, 0.05],
+    [0.42, 0.05],
+    [0.5, 0.05],
+    [1, 0.077],
+  ])('of equal sides that differ in %d of the pairs excludes 0 in at most %d, by all outcomes', (unequal, most) => {
+    for (let n = 2; n <= 40; n += 1) {
+      let wrong = 0;
+      for (let won = 0; won <= n; won += 1)
+        for (let lost = 0; won + lost <= n; lost += 1) {
+          const tied = n - won - lost;
+          if (!excludesZero(testPaired(...pairs({ won, lost, tied })))) continue;
+          const ways = choose(n, won) * choose(n - won, lost);
+          wrong += ways * (unequal / 2) ** (won + lost) * (1 - unequal) ** tied;
+        }
+      expect([n, wrong <= most]).toEqual([n, true]);
     }
+  });
+
+  // Pairs without a difference do not hide the others.
+  test.each([
+    [{ won: 20, lost: 0, tied: 180 }, true],
+    [{ won: 30, lost: 10, tied: 960 }, true],
+    [{ won: 5, lost: 0, tied: 15 }, true],
+    [{ won: 0, lost: 6, tied: 0 }, true],
+    [{ won: 4, lost: 0, tied: 0 }, false],
+    [{ won: 4, lost: 0, tied: 196 }, false],
+    [{ won: 6, lost: 1, tied: 93 }, false],
+    [{ won: 520, lost: 480, tied: 0 }, false],
+  ])('of %j excludes 0: %s', (counts, excludes) => {
+    expect(excludesZero(testPaired(...pairs(counts)))).toBe(excludes);
   });
 
   test('has an interval of some width wherever there is a difference', () => {
     for (const n of [2, 3, 4, 50]) {
       const { low, high } = testPaired(Array<number>(n).fill(0.5), Array<number>(n).fill(0.25));
       expect(high).toBeGreaterThan(low);
-      expect(low > 0).toBe(n > 3);
+      expect(low > 0).toBe(n > 4);
     }
   });
 });
