@@ -39,7 +39,7 @@ describe('an unusable first answer', () => {
       /cut off \(finish_reason "length"\); be briefer/,
     ],
     ['with a fence that is not closed', { text: `\`\`\`\n${parent} And` }, /fence .* is not closed/],
-    ['without a fence', { text: `${parent} Be precise.` }, /no ``` fence/],
+    ['without a fence', { text: 'I would add a sentence.' }, /no ``` fence/],
     ['too long', { text: fenced(`${parent} ${'x'.repeat(40_000)}`) }, /has 400\d\d characters; at most 32000/],
     ['without the placeholder', { text: fenced('Be precise.') }, /lacks the placeholder \{name\}/],
   ])('%s: the second try gets the reason, and its answer counts', async (_name, bad, fault) => {
@@ -75,12 +75,6 @@ describe('an unusable first answer', () => {
 describe('a proposer that never works', () => {
   test.each<[string, ModelReply, RegExp, number]>([
     ['gives no usable text', { text: 'I would rather not.' }, /3 unusable answers; the last: .*no ``` fence/, 6],
-    [
-      'refuses its key',
-      { status: 401, raw: '{"error":{"message":"no such key"}}' },
-      /answered the proposer with 401/,
-      2,
-    ],
     ['breaks off', { cutBody: true }, /connection to the provider "fake" broke/, 6],
   ])('%s: fails the session with the reason, and keeps the baseline', async (_name, reply, why, requests) => {
     const session = await run(() => reply, 5);
@@ -97,5 +91,15 @@ describe('a proposer that never works', () => {
       history: [0, 1].map((generation) => ({ generation, best_reward: 0 })),
     });
     expect(await on.service.api.call('GET', `${pathOf(session.session_id)}/prompt`)).toMatchObject({ messages });
+  });
+
+  test('refuses its key: one request ends the session', async () => {
+    const session = await run(() => ({ status: 401, raw: '{"error":{"message":"no such key"}}' }), 5);
+    expect(session).toMatchObject({
+      status: 'failed',
+      error_details: { code: 'provider_refused_key' },
+      best_reward: 0,
+    });
+    expect(on.world.model.requests).toHaveLength(1);
   });
 });

@@ -63,8 +63,7 @@ goTest(
   async () => {
     const env = { GOFLAGS: '-mod=mod' };
     await run('go', ['mod', 'init', 'example.com/ratchet'], env);
-    const source = await run(oapiCodegen, ['-generate', 'types,client', '-package', 'api', 'openapi.json'], env);
-    writeFileSync(join(folder, 'api.go'), source);
+    await run(oapiCodegen, ['-generate', 'types,client', '-package', 'api', '-o', 'api.go', 'openapi.json'], env);
     await run('go', ['get', 'github.com/oapi-codegen/runtime@v1.9.0'], env);
     await run('go', ['vet', '.'], env);
   },

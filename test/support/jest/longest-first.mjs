@@ -6,13 +6,14 @@ import Sequencer from '@jest/test-sequencer';
  */
 const folders = [
   'kill',
+  'cli',
+  'dashboard',
   'e2e',
   'chaos',
   'states',
-  'replay',
-  'http/graphs/export',
   'core/algorithms',
   'temporal',
+  'replay',
   'scripts',
 ];
 
