@@ -4,6 +4,7 @@ import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { valueAt } from '../../src/contracts/validation.js';
+import { unsolvedEmpty } from '../../src/core/answers/empty-answers.js';
 import { describeEmpty, emptyReason, isCut, isFiltered, tokenLimit } from '../../src/core/answers/ending.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
@@ -89,7 +90,8 @@ export async function runRow(
       ...(own && { scorer: own }),
       ...(agreement && { agreement }),
     };
-    return { kind: 'reward', reward, feedback: feedback === '' ? null : feedback, details };
+    const empty = unsolvedEmpty(answer, reward);
+    return { kind: 'reward', reward, feedback: feedback === '' ? null : feedback, details, ...(empty && { empty }) };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TimeoutError) {

@@ -2,12 +2,14 @@ import { TimeoutError, withTimeout, type PausableTimer } from '../../src/clients
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { providerRefusedKey } from '../../src/clients/models/refusals.js';
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
+import type { EmptyReason } from '../../src/core/answers/ending.js';
+import { isSolved } from '../../src/core/math/rewards.js';
 import type { GraphSpec } from '../../src/core/jobs/spec.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
 import { outcomeOf, stepValues, type Call, type Run } from '../../src/core/graphs/run/run.js';
 import { driveGraph, unusableAnswer } from '../../src/core/graphs/run/drive.js';
 import { graphFromJson } from '../../src/core/graphs/json.js';
-import { displayText, type Json } from '../../src/core/graphs/values.js';
+import { displayText, isBlank, type Json } from '../../src/core/graphs/values.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -18,6 +20,7 @@ import { readAnswers } from '../../src/storage/rollouts/answers.js';
 import { askModel, type ModelQuestion, type ModelRollout, type ModelResult } from '../models/ask-model.js';
 import type { Concurrency } from '../rollouts/concurrency.js';
 import type { ActivityDeps } from '../deps.js';
+import { Silence, type Silent } from './silence.js';
 import { isCostSpent, messageOf } from '../errors.js';
 import { outcomeOfRefusal } from '../models/refused-account.js';
 import { recordLost } from '../jobs/spec.js';
@@ -49,6 +52,7 @@ export async function runGraph(
   const { budget, answerCache = null } = spec;
   const rollout: ModelRollout = { deps, job, budget, answerCache, claim, recorded, trace, onPushback };
   const timeoutMs = spec.rolloutTimeoutS * 1_000;
+  const silence = new Silence();
   /** Duration of the longest call that the timeout interrupted. */
   let interruptedMs = 0;
   const ask = async (call: Call, tries: number, timed: AbortSignal, timer: PausableTimer): Promise<ModelResult> => {
@@ -60,7 +64,9 @@ export async function runGraph(
     };
     const startedAt = performance.now();
     try {
-      return await askModel({ ...rollout, onWait: () => timer.hold() }, question, timed);
+      const answer = await askModel({ ...rollout, onWait: () => timer.hold() }, question, timed);
+      if (answer.ok) silence.note(call, answer, question.policy);
+      return answer;
     } catch (error) {
       interruptedMs = Math.max(interruptedMs, performance.now() - startedAt);
       throw error;
@@ -74,25 +80,26 @@ export async function runGraph(
     if (outcome.status !== 'done') {
       const { step, reason } = outcome as { step: string | null; reason: string };
       const message = step === null ? reason : `Step ${step}: ${reason}`;
-      if (fault === null || fault.code === unusableAnswer) return unsolved(message, stepsOf(run));
+      if (fault === null || fault.code === unusableAnswer) return unsolved(message, stepsOf(run), silence.of(step));
       // A refused key is not the fault of a step.
       return failed(fault.code, fault.code === providerRefusedKey ? reason : message, fault.infrastructure);
     }
     const verified = await verify(rollout, spec, task, outcome.value, signal);
     if (!verified.ok) return failed(verified.code, verified.message, verified.infrastructure);
     const { reward, feedback, criteria } = verified.verification;
+    const silent = isSolved(reward) || !isBlank(outcome.value) ? null : silence.ofAny();
     const details = {
       output: truncateValue(outcome.value, maxStored.output),
       steps: stepsOf(run),
       ...(criteria && { criteria }),
     };
-    return { kind: 'reward', reward, feedback, details };
+    return { kind: 'reward', reward, details, ...withSilence(feedback, silent) };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TimeoutError) {
       const message = `The graph had no output within ${spec.rolloutTimeoutS} s.`;
       // A call that took most of the time means a slow provider, not a slow graph.
-      return interruptedMs > timeoutMs / 2 ? failed('rollout_timeout', message, true) : unsolved(message, []);
+      return interruptedMs > timeoutMs / 2 ? failed('rollout_timeout', message, true) : unsolved(message, [], null);
     }
     // The runner drops the outcomes of rollouts that the cost budget refused.
     const refused = outcomeOfRefusal(error);
@@ -115,8 +122,16 @@ function truncateValue(value: Json, bytes: number): Json {
 }
 
 /** A graph without an output did not solve its task: reward 0, with feedback to learn from. */
-function unsolved(reason: string, steps: { step: string; value: string }[]): RolloutOutcome {
-  return { kind: 'reward', reward: 0, feedback: `There is no output. ${cutErrorText(reason)}`, details: { steps } };
+function unsolved(reason: string, steps: { step: string; value: string }[], silent: Silent | null): RolloutOutcome {
+  const feedback = `There is no output. ${cutErrorText(reason)}`;
+  return { kind: 'reward', reward: 0, details: { steps }, ...withSilence(feedback, silent) };
+}
+
+/** The feedback with the reason of the empty answer before it. */
+function withSilence(feedback: string, silent: Silent | null): { feedback: string; empty?: EmptyReason } {
+  if (silent === null) return { feedback };
+  const { step, reason, words } = silent;
+  return { feedback: `At step ${step} the model ${words}.\n${feedback}`, empty: reason };
 }
 
 function failed(code: string, message: string, infrastructure: boolean): RolloutOutcome {

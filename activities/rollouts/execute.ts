@@ -133,11 +133,11 @@ export function storedOutcome(
   outcome: Exclude<RolloutOutcome, { kind: 'refused_key' | 'quota_exceeded' }>,
   latencyMs: number,
 ): Outcome {
-  const row = { rolloutId, attempt, latencyMs, reward: null, feedback: null, details: null, error: null };
+  const row = { rolloutId, attempt, latencyMs, reward: null, feedback: null, details: null, empty: null, error: null };
   switch (outcome.kind) {
     case 'reward': {
-      const { reward, feedback, details } = outcome;
-      return { ...row, status: 'succeeded', reward, feedback, details };
+      const { reward, feedback, details, empty = null } = outcome;
+      return { ...row, status: 'succeeded', reward, feedback, details, empty };
     }
     case 'pending':
       return { ...row, status: 'awaiting_reward' };

@@ -39,7 +39,9 @@ export async function measure(
     const policy = policyOf(model ?? 'local', task.policy);
     const id = await inOptions(() => startEvaluation(api, { ...fields, policy }, prompt, labels));
     note(`Evaluation ${id}`);
-    requireCompleted(id, await evaluationEnd(api, id));
+    const job = await evaluationEnd(api, id);
+    for (const warning of job.warnings) note(`Note: ${warning}`);
+    requireCompleted(id, job);
     const { summary, results } = await evaluationResults(api, id);
     return {
       job_id: id,

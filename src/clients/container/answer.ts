@@ -1,6 +1,7 @@
 import { isPushback, mayPass } from '../net/retry-advice.js';
 import { boundDepth, cutErrorText, field, parseObject, TooManyValuesError } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
+import type { EmptyReason } from '../../core/answers/ending.js';
 import type { ErrorCode } from '../../contracts/errors/index.js';
 import { closestName } from '../../contracts/close-names.js';
 import type { RolloutRequest } from './request.js';
@@ -8,7 +9,14 @@ import { cutToBytes } from '../../util/text.js';
 
 /** A rollout's outcome at the container. */
 export type RolloutOutcome =
-  | { kind: 'reward'; reward: number; feedback: string | null; details: Record<string, unknown> | null }
+  | {
+      kind: 'reward';
+      reward: number;
+      feedback: string | null;
+      details: Record<string, unknown> | null;
+      /** Why the service's own model call gave no answer; absent: it did. */
+      empty?: EmptyReason;
+    }
   /** The reward comes later, by a POST to the service. */
   | { kind: 'pending' }
   /**

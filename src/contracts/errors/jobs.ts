@@ -9,6 +9,13 @@ export const jobCodes = {
     meaning: 'All rollouts of the baseline failed, so that the search cannot begin',
     remedy: 'Fix the cause that the message quotes',
   },
+  answers_empty: {
+    status: [],
+    at: ['error_details'],
+    retry: false,
+    meaning: 'Most answers to the baseline are empty, so that a search would learn nothing',
+    remedy: 'Do what the message says for each reason: raise `max_tokens`, or take another model',
+  },
   judgement_unusable: {
     status: [],
     at: ['error_details', 'error_code'],

@@ -1,6 +1,8 @@
 /** Why a model's answer ended, in the names of all providers, and why there may be no answer. */
 
-export type EmptyReason = 'length' | 'content_filter' | 'refusal' | 'thoughts';
+/** In the order of reports. `nothing`: the model gave no reason. */
+export const emptyReasons = ['length', 'content_filter', 'refusal', 'thoughts', 'nothing'] as const;
+export type EmptyReason = (typeof emptyReasons)[number];
 
 export interface EndedAnswer {
   text: string;
@@ -27,19 +29,20 @@ export function isFiltered(finishReason: string | null): boolean {
   return finishReason !== null && filterNames.has(finishReason.toLowerCase());
 }
 
-/** Null: there is an answer, or no reason is known. */
+/** Null: there is an answer. */
 export function emptyReason({ text, thoughts, finishReason, refusal }: EndedAnswer): EmptyReason | null {
   if (text.trim() !== '') return null;
   if (refusal !== null || finishReason?.toLowerCase() === 'refusal') return 'refusal';
   if (isFiltered(finishReason)) return 'content_filter';
   if (isCut(finishReason)) return 'length';
-  return thoughts !== null && thoughts.trim() !== '' ? 'thoughts' : null;
+  return thoughts !== null && thoughts.trim() !== '' ? 'thoughts' : 'nothing';
 }
 
 const maxShown = 500;
 
 /** What ended the answer, as a predicate of the model; `limit`: tokens, if known. */
-export function describeEmpty(reason: EmptyReason, { thoughts, refusal }: EndedAnswer, limit: number | null): string {
+export function describeEmpty(reason: EmptyReason, answer: EndedAnswer, limit: number | null): string {
+  const { thoughts, refusal, finishReason } = answer;
   switch (reason) {
     case 'length': {
       const spent = thoughts !== null ? ' among its thoughts' : '';
@@ -51,6 +54,8 @@ export function describeEmpty(reason: EmptyReason, { thoughts, refusal }: EndedA
       return refusal === null ? 'refused' : `refused: ${refusal.slice(0, maxShown).toWellFormed()}`;
     case 'thoughts':
       return 'gave its thoughts only, and no answer behind them';
+    case 'nothing':
+      return `gave an empty answer (finish_reason ${finishReason === null ? 'is missing' : show(finishReason)})`;
   }
 }
 
@@ -58,4 +63,8 @@ export function describeEmpty(reason: EmptyReason, { thoughts, refusal }: EndedA
 export function tokenLimit(params: Readonly<Record<string, unknown>>): number | null {
   const limit = params['max_completion_tokens'] ?? params['max_tokens'];
   return typeof limit === 'number' ? limit : null;
+}
+
+function show(finishReason: string): string {
+  return JSON.stringify(finishReason.slice(0, 50).toWellFormed());
 }

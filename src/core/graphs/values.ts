@@ -24,6 +24,13 @@ export function displayText(value: Json): string {
   return typeof only === 'string' && others.length === 0 ? only : toText(value);
 }
 
+/** Whether a value holds nothing but white space. */
+export function isBlank(value: Json): boolean {
+  if (typeof value === 'string') return value.trim() === '';
+  if (isList(value)) return value.every(isBlank);
+  return value === null || (isObject(value) && Object.values(value).every(isBlank));
+}
+
 /** Normal form for equivalence: trimmed, white space (as in ECMAScript) collapsed, lower case. */
 export function normalizeText(text: string): string {
   return text.trim().replace(/\s+/g, ' ').toLowerCase();

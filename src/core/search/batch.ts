@@ -6,6 +6,8 @@
  * twice, within the budget that is not reserved; a pair whose output stays unverified leaves the
  * batch without a reward.
  */
+import { addEmpty, type EmptyCounts } from '../answers/empty-answers.js';
+import type { EmptyReason } from '../answers/ending.js';
 import type { RolloutAnswer, RolloutRequest, Stage } from './protocol.js';
 import { normalizeReward } from '../math/rewards.js';
 
@@ -21,6 +23,8 @@ export interface Batch {
   repeats: number;
   /** The candidates with a successful rollout. */
   measured: number[];
+  /** Answers without a text, by reason. Absent: none. */
+  empty?: EmptyCounts;
   /** Pairs that left the batch: no try was verified. Absent: none. */
   unverified?: Pair[];
 }
@@ -75,6 +79,7 @@ export function foldAnswers(
   let next = nextOrdinal;
   const unverified = new Set<number>();
   const measured = new Set(batch.measured);
+  const empty: (EmptyReason | undefined)[] = [];
   for (const index of indexes) {
     const answer = byOrdinal.get(ordinals[index]!)!;
     if (answer.reward === null && answer.infrastructure && free > 0) {
@@ -85,9 +90,11 @@ export function foldAnswers(
     } else {
       rewards[index] = normalizeReward(answer.reward ?? 0);
       if (answer.reward !== null) measured.add(batch.pairs[index]![0]);
+      empty.push(answer.empty);
     }
   }
   const folded: Batch = { ...batch, ordinals, rewards, repeats: batch.repeats + 1, measured: [...measured] };
+  if (empty.some((reason) => reason !== undefined)) folded.empty = addEmpty(batch.empty ?? {}, empty);
   return { batch: unverified.size === 0 ? folded : withoutPairs(folded, unverified), nextOrdinal: next };
 }
 

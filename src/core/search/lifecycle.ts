@@ -4,6 +4,7 @@
  * Invariants: the path follows from config and responses alone; `next` only reads; `apply` leaves
  * its argument unchanged and refuses responses that do not fit the request.
  */
+import { areInVain, emptySentences, totalEmpty } from '../answers/empty-answers.js';
 import { foldAnswers, hasAllFailed, openBatch, requestsOf, rewardsOf, type Batch, type Pair } from './batch.js';
 import { isBudgetLow, repeatableRollouts } from './budget.js';
 import { addCosts } from './costs.js';
@@ -55,6 +56,9 @@ export function defineSearch<State extends SearchState>(steps: SearchSteps<State
       const rewards = rewardsOf(waiting.batch);
       if (rewards === null) return after;
       if (phase.name === 'baseline' && hasAllFailed(waiting.batch, 0)) return failWithFailedBaseline(after, rewards);
+      if (phase.name === 'baseline' && areInVain(waiting.batch.empty ?? {}, rewards.length)) {
+        return failWithEmptyBaseline(after, waiting.batch);
+      }
       const advanced = steps.advance(after, waiting, rewards, decisions);
       const goesOn = phase.name === 'heldout' && 'isExtended' in phase && isDone(advanced);
       return (goesOn && steps.resume(advanced, decisions)) || advanced;
@@ -198,6 +202,14 @@ export function failWithoutBaseline<State extends SearchState>(state: State): St
 function failWithFailedBaseline<State extends SearchState>(state: State, { length }: readonly number[]): State {
   const message = `All ${length} rollouts of the baseline failed, so the search cannot begin; fix the cause.`;
   const phase: EndPhase = { name: 'failed', code: 'baseline_failed', message };
+  return { ...state, phase };
+}
+
+/** Ends a search whose baseline has hardly any answer: nothing can be learnt from silence. */
+function failWithEmptyBaseline<State extends SearchState>(state: State, { empty = {}, rewards }: Batch): State {
+  const count = `${totalEmpty(empty)} of ${rewards.length} answers of the baseline are empty`;
+  const message = `${count}, so no other prompt was written. ${emptySentences(empty)}`;
+  const phase: EndPhase = { name: 'failed', code: 'answers_empty', message };
   return { ...state, phase };
 }
 

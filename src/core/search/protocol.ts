@@ -3,6 +3,8 @@
  * request, `apply(state, response)` folds the response in, and the state is plain JSON.
  */
 
+import type { EmptyReason } from '../answers/ending.js';
+
 /** The purpose of a rollout. */
 export type Stage = 'baseline' | 'minibatch' | 'gate' | 'evaluation' | 'heldout';
 
@@ -17,14 +19,15 @@ export interface RolloutRequest {
 
 /**
  * `reward` null: it failed; `infrastructure`: not by the candidate; `unverified`: the judge failed,
- * which says nothing about the output. `cost`, in one unit for the search: only if candidates
- * differ in cost and it is known.
+ * which says nothing about the output. `empty`: why the model gave no answer. `cost`, in one unit
+ * for the search: only if candidates differ in cost and it is known.
  */
 export interface RolloutAnswer {
   ordinal: number;
   reward: number | null;
   infrastructure: boolean;
   unverified?: true;
+  empty?: EmptyReason;
   cost?: number;
 }
 

@@ -1,5 +1,6 @@
 /** Warnings about probable mistakes in a valid create request, or in the answers to rollouts. */
 import { isDeepStrictEqual } from 'node:util';
+import { emptySentences, totalEmpty } from '../../core/answers/empty-answers.js';
 import { closestName } from '../../contracts/close-names.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { judgesOf } from '../../contracts/scoring/scorer.js';
@@ -28,9 +29,11 @@ export function createWarnings(spec: JobSpec | DeploymentSpec, publicUrl: string
 
 /** The warnings about the rollouts of a job so far. */
 export function rolloutWarnings({ kind, scored }: Pick<JobRow, 'kind' | 'scored'>): string[] {
-  const { rollouts, withFeedback, low, high } = scored;
+  const { rollouts, withFeedback, low, high, empty } = scored;
   if (low === null || high === null) return [];
   const warnings: string[] = [];
+  const count = totalEmpty(empty);
+  if (count > 0) warnings.push(`${count} of ${rollouts} answers are empty. ${emptySentences(empty)}`);
   if (kind === 'session' && withFeedback === 0 && low < 1) {
     warnings.push(
       `None of the ${rollouts} scored rollouts has feedback, so new prompts are written without knowing what was wrong. Return reward_info.details.feedback from the container, or feedback from the scorer.`,

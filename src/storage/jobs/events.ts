@@ -1,3 +1,4 @@
+import type { EmptyCounts } from '../../core/answers/empty-answers.js';
 import type { NewEvent } from '../../core/events/event.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
@@ -59,7 +60,7 @@ export async function lockControls(
 ): Promise<Map<string, LockedControl>> {
   const rows = await tx.query<LockedControl & Record<string, unknown>>(
     `select c.job_id, c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures,
-            c.quota_refused, j.kind, ${total}::int as total, w.awaiting, w.overdue
+            c.empty_answers, c.quota_refused, j.kind, ${total}::int as total, w.awaiting, w.overdue
        from job_controls c join jobs j on j.id = c.job_id cross join lateral (
          select count(*) as awaiting, count(*) filter (where deadline_at < clock_timestamp()) as overdue
            from rollouts
@@ -87,6 +88,7 @@ export interface LockedControl extends CountedControl {
   control: 'run' | 'pause' | 'stop';
   lease_token: number;
   connect_failures: number;
+  empty_answers: EmptyCounts;
   quota_refused: boolean;
   /** The rollouts that await a reward, and those of them whose deadline has passed. */
   awaiting: number;

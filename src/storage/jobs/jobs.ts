@@ -1,4 +1,5 @@
 import type { GepaSearch, MiproSearch, SeedFields } from '../../core/algorithms/index.js';
+import type { EmptyCounts } from '../../core/answers/empty-answers.js';
 import type { SearchVerdict } from '../../core/search/protocol.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -153,8 +154,8 @@ export interface JobRow<Head = JobHead> extends Marks {
   projection: SessionProjection;
   /** Rollouts with an outcome, as the events count them. */
   rolloutsCompleted: number;
-  /** The succeeded ones: range of the rewards (null: none), and how many have feedback. */
-  scored: { rollouts: number; withFeedback: number; low: number | null; high: number | null };
+  /** The succeeded ones: range of the rewards (null: none), with feedback, without an answer. */
+  scored: { rollouts: number; withFeedback: number; low: number | null; high: number | null; empty: EmptyCounts };
   errorDetails: ErrorDetails | null;
   stoppedBy: string | null;
   warnings: string[];
@@ -194,7 +195,7 @@ const columns = `id as "jobId", org_id as "orgId", kind, key_id as "keyId", stat
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,
   (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted",
   (select json_build_object('rollouts', rollouts_succeeded, 'withFeedback', rollouts_with_feedback,
-            'low', reward_low, 'high', reward_high)
+            'low', reward_low, 'high', reward_high, 'empty', empty_answers)
      from job_controls where job_id = jobs.id) as scored,
   error_details as "errorDetails",
   stopped_by as "stoppedBy", warnings, ${webhookOf('jobs.id')} as webhook,

@@ -1,3 +1,4 @@
+import type { EmptyCounts } from '../../core/answers/empty-answers.js';
 import type { OutcomeCounts } from '../../core/jobs/failures.js';
 import type { Tx } from '../db/db.js';
 
@@ -21,6 +22,8 @@ export interface Renewal {
   high: number | null;
   rewardSum: number;
   withFeedback: number;
+  /** Of all the job's rollouts. */
+  emptyAnswers: EmptyCounts;
   /** Prefetched rollouts that have started, and those that are returned. */
   started: string[];
   returned: string[];
@@ -47,13 +50,14 @@ export async function renewAndClaim(tx: Tx, renewals: readonly Renewal[]): Promi
     `with given as materialized (
        select * from jsonb_to_recordset($1::jsonb) as g(job_id text, token bigint, seconds float8, succeeded int,
          failed int, connect int, low float8, high float8, reward_sum float8,
-         with_feedback int, now int, ahead int)
+         with_feedback int, empty_answers jsonb, now int, ahead int)
      ), renewed as (
        update job_controls c
           set rollouts_succeeded = g.succeeded, rollouts_failed = g.failed, connect_failures = g.connect,
               reward_low = least(c.reward_low, g.low), reward_high = greatest(c.reward_high, g.high),
               reward_sum = c.reward_sum + g.reward_sum,
               rollouts_with_feedback = c.rollouts_with_feedback + g.with_feedback,
+              empty_answers = g.empty_answers,
               lease_expires_at = clock_timestamp() + make_interval(secs => g.seconds)
          from given g where c.job_id = g.job_id and c.lease_token = g.token
      ), started as (
@@ -92,10 +96,22 @@ export async function renewAndClaim(tx: Tx, renewals: readonly Renewal[]): Promi
   return claims;
 }
 
-function row({ jobId, token, leaseSeconds, counts, low, high, rewardSum, withFeedback, now, ahead }: Renewal) {
+function row({
+  jobId,
+  token,
+  leaseSeconds,
+  counts,
+  low,
+  high,
+  rewardSum,
+  withFeedback,
+  emptyAnswers,
+  now,
+  ahead,
+}: Renewal) {
   const { succeeded, failed, connectFailuresInARow: connect } = counts;
   return {
     ...{ job_id: jobId, token, seconds: leaseSeconds, succeeded, failed, connect },
-    ...{ low, high, reward_sum: rewardSum, with_feedback: withFeedback, now, ahead },
+    ...{ low, high, reward_sum: rewardSum, with_feedback: withFeedback, empty_answers: emptyAnswers, now, ahead },
   };
 }

@@ -1,3 +1,4 @@
+import { addEmpty } from '../../core/answers/empty-answers.js';
 import { normalizeReward, sum } from '../../core/math/rewards.js';
 import {
   costExhausted,
@@ -124,6 +125,10 @@ export class JobInExchange {
       high: rewards.length > 0 ? Math.max(...rewards) : null,
       rewardSum: sum(rewards.map(normalizeReward)),
       withFeedback: succeeded.filter(({ hasFeedback }) => hasFeedback).length,
+      emptyAnswers: addEmpty(
+        this.row.empty_answers,
+        succeeded.map(({ empty }) => empty),
+      ),
       now: mayClaim ? Math.max(0, wanted.slots - awaiting) : 0,
       ahead: mayClaim ? wanted.ahead : 0,
     };

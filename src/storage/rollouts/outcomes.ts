@@ -1,4 +1,5 @@
 import { taskIdOf } from './task-id.js';
+import type { EmptyReason } from '../../core/answers/ending.js';
 import type { NewEvent } from '../../core/events/event.js';
 import { rolloutEvent, type FinishedRollout } from '../../core/events/rollouts.js';
 import { normalizeReward } from '../../core/math/rewards.js';
@@ -15,6 +16,8 @@ export interface Outcome {
   reward: number | null;
   feedback: string | null;
   details: unknown;
+  /** Why the model gave no answer; null: it did, or a container asked it. */
+  empty: EmptyReason | null;
   error: { code: string; message: string; infrastructure: boolean; connect: boolean } | null;
   latencyMs: number;
 }
@@ -26,6 +29,7 @@ export interface WrittenRollout extends FinishedRollout, Record<string, unknown>
 
 export interface WrittenOutcome extends WrittenRollout {
   hasFeedback: boolean;
+  empty: EmptyReason | null;
 }
 
 /** An outcome with its job, and the seconds that its rollout may take. */
@@ -36,7 +40,7 @@ export type WrittenRow = WrittenOutcome | (Omit<WrittenOutcome, 'status'> & { st
 export const isFinished = (row: WrittenRow): row is WrittenOutcome => row.status !== 'awaiting_reward';
 
 const reportedColumns = `r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error,
-  r.feedback is not null as "hasFeedback", ${taskIdOf} as task_id`;
+  r.feedback is not null as "hasFeedback", r.empty, ${taskIdOf} as task_id`;
 
 /** Tokens and cost of the calls of a rollout. */
 const callTotals = (rolloutId: string, jobId = '$1') =>
@@ -54,7 +58,7 @@ export async function writeOutcomes(tx: Tx, outcomes: readonly JobOutcome[]): Pr
   const rows = await tx.query<WrittenRow & { job_id: string }>(
     `update rollouts r
         set status = case when w.id is null then o.status else 'succeeded' end, reward = coalesce(w.reward, o.reward),
-            feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details),
+            feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details), empty = o.empty,
             error = case when w.id is null then o.error end, latency_ms = o.latency_ms,
             started_at = coalesce(r.started_at, clock_timestamp() - make_interval(secs => o.latency_ms / 1000)),
             deadline_at = case when o.status = 'awaiting_reward' and w.id is null
@@ -62,7 +66,7 @@ export async function writeOutcomes(tx: Tx, outcomes: readonly JobOutcome[]): Pr
             completed_at = case when o.status = 'awaiting_reward' and w.id is null then null else clock_timestamp() end,
             prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens, cost_usd = u.cost_usd
        from jsonb_to_recordset($1::jsonb) as o(job_id text, id text, attempt int, status text, reward float8,
-              feedback text, details jsonb, error jsonb, latency_ms float8, seconds float8)
+              feedback text, details jsonb, empty text, error jsonb, latency_ms float8, seconds float8)
        left join lateral (${callTotals('o.id', 'o.job_id')}) u on true
        -- The first reported reward stays; a later one from the container changes nothing.
        left join lateral (
@@ -82,6 +86,7 @@ export async function writeOutcomes(tx: Tx, outcomes: readonly JobOutcome[]): Pr
           reward: o.reward,
           feedback: o.feedback,
           details: o.details,
+          empty: o.empty,
           error: o.error,
           latency_ms: o.latencyMs,
           seconds: o.rolloutSeconds,

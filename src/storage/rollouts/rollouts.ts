@@ -1,3 +1,4 @@
+import type { EmptyReason } from '../../core/answers/ending.js';
 import { candidateId, rolloutId } from '../../core/jobs/ids.js';
 import type { RolloutAnswer, RolloutRequest } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
@@ -82,10 +83,11 @@ export async function readAnswers(
     reward: number | null;
     infrastructure: boolean | null;
     unverified: boolean | null;
+    empty: EmptyReason | null;
     cost: number | null;
   }>(
     `select ordinal, status, reward, (error->>'infrastructure')::boolean as infrastructure,
-            error->>'code' ~ '^(judge|scorer)' as unverified, ${cost} as cost
+            error->>'code' ~ '^(judge|scorer)' as unverified, empty, ${cost} as cost
        from rollouts r where job_id = $1 and ordinal >= $2 and ordinal < $3 order by ordinal`,
     [jobId, from, to],
     `read_answers_${costUnit ?? 'free'}`,
@@ -96,6 +98,7 @@ export async function readAnswers(
     reward: r.status === 'succeeded' ? r.reward : null,
     infrastructure: r.infrastructure ?? false,
     ...(r.unverified && { unverified: true as const }),
+    ...(r.empty && r.status === 'succeeded' && { empty: r.empty }),
     ...(r.cost !== null && { cost: r.cost }),
   }));
 }

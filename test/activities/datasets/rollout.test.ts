@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { runRow, type RowsJob } from '../../../activities/datasets/rollout.js';
 import { createScorerClient } from '../../../src/clients/scorers/client.js';
@@ -15,9 +15,9 @@ let server: Listening | undefined;
 afterEach(() => server?.close());
 afterAll(() => scorers.close());
 
-/** Runs a row whose model has answered "Paris", within a second. */
-function run(row: Record<string, unknown>, scorer: unknown) {
-  const response = { choices: [{ message: { content: 'Paris' }, finish_reason: 'stop' }] };
+/** Runs a row whose model has answered, within a second. */
+function run(row: Record<string, unknown>, scorer: unknown, message: object = { content: 'Paris' }, finish = 'stop') {
+  const response = { choices: [{ message, finish_reason: finish }] };
   const answered = [{ id: answerId({ rolloutId, key: '@answer', tries: 0 }), response }];
   const query = async (_sql: string, _values: unknown, name: string) =>
     name === 'read_dataset_row' ? [{ data: row }] : answered;
@@ -33,7 +33,7 @@ function run(row: Record<string, unknown>, scorer: unknown) {
       },
       scorer: scorerSpec(scorerSchema.parse(scorer), 'openai'),
     },
-    policy: { provider: 'openai', model: 'gpt-4o', params: {} },
+    policy: { provider: 'openai', model: 'gpt-4o', params: { max_tokens: 9 } },
     ...{ budget: null, rolloutTimeoutS: 1, answerCache: null },
   };
   const prompt = { messages: [{ role: 'user', content: '{{input}}' }], demos: [], graph: null };
@@ -81,4 +81,36 @@ test('the time of a scorer is not that of the model', async () => {
   );
   const scorer = { type: 'http', url: server.url, timeout: 5 };
   expect(await run({}, scorer)).toMatchObject({ kind: 'reward', reward: 0.5 });
+});
+
+describe('an answer without a text', () => {
+  const empty = (reward: number) => ({ type: 'javascript', code: `() => ({ reward: ${reward}, feedback: 'Wrong.' })` });
+
+  test.each<[string, object, string, string, RegExp]>([
+    ['cut', { content: '' }, 'length', 'length', /limit of 9 tokens/],
+    ['cut, in another name', { content: null }, 'MAX_TOKENS', 'length', /limit of 9 tokens/],
+    ['cut while it reasons', { content: '', reasoning_content: 'Hm' }, 'length', 'length', /thoughts.*9 tokens/],
+    ['thoughts of its own', { content: '<think>Hm' }, 'length', 'length', /thoughts.*9 tokens/],
+    ['filtered', { content: '' }, 'content_filter', 'content_filter', /content filter/],
+    ['refused', { content: null, refusal: 'I cannot.' }, 'stop', 'refusal', /refused: I cannot\./],
+    ['thoughts only', { content: '<think>Hm</think>' }, 'stop', 'thoughts', /thoughts only/],
+    ['nothing', { content: ' \n' }, 'stop', 'nothing', /empty answer.*"stop"/],
+    ['a call of a tool', { content: null, tool_calls: [{}] }, 'tool_calls', 'nothing', /"tool_calls"/],
+  ])('%s: has its reason in front of the feedback', async (_, message, finish, reason, words) => {
+    const outcome = await run({}, empty(0), message, finish);
+    expect(outcome).toMatchObject({ kind: 'reward', reward: 0, empty: reason });
+    const [first, second] = (outcome as { feedback: string }).feedback.split('\n');
+    expect(first).toMatch(words);
+    expect(second).toBe('Wrong.');
+  });
+
+  test('that is right is not counted', async () => {
+    expect(await run({}, empty(1), { content: '' }, 'stop')).not.toHaveProperty('empty');
+  });
+
+  test('is told from a text that was cut', async () => {
+    const outcome = await run({}, empty(0), { content: 'Par' }, 'length');
+    expect(outcome).not.toHaveProperty('empty');
+    expect(outcome).toMatchObject({ feedback: expect.stringMatching(/cut off at the limit of 9 tokens.*\nWrong\./) });
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { EmptyReason } from '../../../src/core/answers/ending.js';
 import { gepa } from '../../../src/core/algorithms/gepa/step.js';
 import { mipro } from '../../../src/core/algorithms/mipro/step.js';
 import type { RolloutRequest } from '../../../src/core/search/protocol.js';
@@ -7,12 +8,13 @@ import * as miproDriver from './mipro/driver.js';
 
 type Rollout = World['rollout'];
 const searches = {
-  gepa: (rollout: Rollout, more: object = {}) => {
-    const run = drive(config(more), scoring(rollout));
+  gepa: (rollout: Rollout, more: object = {}, empty?: World['empty']) => {
+    const run = drive(config(more), { ...scoring(rollout), ...(empty && { empty }) });
     return { ...run, view: gepa.view(run.state) };
   },
-  mipro: (rollout: Rollout, more: object = {}) => {
-    const run = miproDriver.drive(miproDriver.config(more), miproDriver.scoring(rollout));
+  mipro: (rollout: Rollout, more: object = {}, empty?: World['empty']) => {
+    const world = { ...miproDriver.scoring(rollout), ...(empty && { empty }) };
+    const run = miproDriver.drive(miproDriver.config(more), world);
     return { ...run, view: mipro.view(run.state) };
   },
 };
@@ -29,6 +31,27 @@ describe.each(['gepa', 'mipro'] as const)('%s', (name) => {
     expect(decisions.filter(({ type }) => type !== 'rollouts_repeated')).toEqual([]);
     expect(view).toMatchObject({ bestReward: null, bestCandidate: null, history: [] });
     expect(view.candidates.map(({ reward }) => reward)).toEqual([null]);
+  });
+
+  test.each<[EmptyReason, number, boolean]>([
+    ['length', 4, true],
+    ['content_filter', 6, true],
+    ['refusal', 4, true],
+    ['thoughts', 4, true],
+    ['length', 3, false],
+    ['nothing', 5, false],
+    ['nothing', 6, true],
+  ])('%s in %d of 6 answers of the baseline: ends the search: %s', (reason, count, ends) => {
+    const empty: World['empty'] = ({ candidate, seed }) => (candidate === 0 && seed % 10 < count ? reason : undefined);
+    const { end, proposals, requests } = search(() => 0, {}, empty);
+    if (!ends) return expect(end.kind).toBe('done');
+    expect(end).toMatchObject({
+      kind: 'failed',
+      code: 'answers_empty',
+      message: expect.stringContaining(`${count} of 6`),
+    });
+    expect(proposals).toEqual([]);
+    expect(requests).toHaveLength(6);
   });
 
   test('goes on with one successful rollout of the baseline', () => {

@@ -269,7 +269,8 @@ test('a hostile text takes time in proportion to its length', () => {
 
 test('emptyReason names why there is no answer', () => {
   const ended = { text: ' ', thoughts: null, finishReason: 'stop', refusal: null };
-  expect(emptyReason(ended)).toBeNull();
+  expect(emptyReason(ended)).toBe('nothing');
+  expect(emptyReason({ ...ended, finishReason: null })).toBe('nothing');
   expect(emptyReason({ ...ended, text: 'x', finishReason: 'length' })).toBeNull();
   expect(emptyReason({ ...ended, finishReason: 'MAX_TOKENS' })).toBe('length');
   expect(emptyReason({ ...ended, finishReason: 'SAFETY' })).toBe('content_filter');

@@ -55,6 +55,7 @@ const outcome = (claim: Claim, more: Partial<Outcome> = {}): Outcome => ({
   reward: 0.5,
   feedback: 'fine',
   details: { feedback: 'fine' },
+  empty: null,
   error: null,
   latencyMs: 3,
   ...more,

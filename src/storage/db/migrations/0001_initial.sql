@@ -261,6 +261,8 @@ create table job_controls (
   reward_high float8,
   reward_sum float8 not null default 0,
   rollouts_with_feedback int not null default 0,
+  -- of the succeeded ones: how many answers were empty, by reason
+  empty_answers jsonb not null default '{}',
   -- consecutive rollouts that could not reach the container
   connect_failures int not null default 0,
   -- the rows of sensor_frames
@@ -481,6 +483,8 @@ create table rollouts (
   reward double precision,
   feedback text,
   details jsonb,
+  -- why the model gave no answer; null: it did, or a container asked it
+  empty text,
   -- {code, message, infrastructure, connect}
   error jsonb,
   latency_ms double precision,

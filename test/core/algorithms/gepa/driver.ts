@@ -1,6 +1,7 @@
 import { gepaDefaults, type GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
 import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import type { EmptyReason } from '../../../../src/core/answers/ending.js';
 import { proposalsIn, responseTo, rolloutsIn } from '../../../../src/core/search/parts.js';
 import type {
   SearchResponse,
@@ -18,6 +19,8 @@ import type {
 /** Answers a search: rewards (null: failed), proposals, demonstrations. */
 export interface World {
   rollout(request: RolloutRequest): number | null | 'infrastructure' | 'unverified';
+  /** Why the model gave no answer; absent: it did. */
+  empty?(request: RolloutRequest): EmptyReason | undefined;
   propose(request: ProposalRequest): Omit<ProposalAnswer, 'candidate'>;
   findDemos?(request: DemoRequest): DemoAnswer;
   /** Cost of a rollout; absent: unknown. */
@@ -65,9 +68,16 @@ export function answer(work: SearchRequest, world: World): SearchResponse {
     const reward = world.rollout(request);
     const failed = { ordinal: request.ordinal, reward: null, infrastructure: true };
     if (reward === 'unverified') return { ...failed, unverified: true };
-    return reward === 'infrastructure'
-      ? failed
-      : { ordinal: request.ordinal, reward, infrastructure: false, ...(world.cost && { cost: world.cost(request) }) };
+    if (reward === 'infrastructure') return failed;
+    const empty = world.empty?.(request);
+    const { ordinal } = request;
+    return {
+      ordinal,
+      reward,
+      infrastructure: false,
+      ...(empty && { empty }),
+      ...(world.cost && { cost: world.cost(request) }),
+    };
   });
   const proposals = proposalsIn(work).map((request) => ({ candidate: request.candidate, ...world.propose(request) }));
   return responseTo(work, rollouts, proposals);
