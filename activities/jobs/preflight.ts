@@ -74,7 +74,7 @@ async function callModel(
   if (known.size > 0) return null;
   const { provider, model: name } = model;
   // Only what every model takes: a field of the policy must not decide whether its key is accepted.
-  const policy = { provider, model: name, params: { [limitName(provider, name)]: answerTokens } };
+  const policy = { provider, model: name, params: { [limitName]: answerTokens } };
   const budget: BudgetSpec = spec.kind === 'evaluation' ? { maxMinutes: null, maxCostUsd: null } : spec.budget;
   const meter = costReservation(deps, job, { budget, policy, rolloutId: null }, signal);
   const deadline = performance.now() + windowMs;

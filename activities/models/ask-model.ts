@@ -16,6 +16,7 @@ import {
 import type { Tx } from '../../src/storage/db/db.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
+import { warnOfLeft } from './left-out.js';
 import { requireAccount } from './refused-account.js';
 
 /** A rollout whose models the service calls; `recorded`: answers of its earlier attempts. */
@@ -91,9 +92,17 @@ export async function askModel(
   const answer = await completeChat(deps.providers.forPayer(job, rollout.trace), call);
   requireAccount(answer, policy);
   if (!answer.ok) return answer;
+  await warnOfLeft(deps, job, policy, answer.left);
+  const sent = { ...asked, request: withoutFields(asked.request, answer.left) };
   // The call is paid for, so wait for the database.
-  const recorded = await store((tx) => recordAnswer(tx, asked, answer), 'answer not recorded; retrying');
+  const recorded = await store((tx) => recordAnswer(tx, sent, answer), 'answer not recorded; retrying');
   return { ok: true, ...recorded };
+}
+
+/** What the model did not get did not shape its answer: no cache may give it for such a request. */
+function withoutFields(request: AskedModel['request'], left: readonly string[]): AskedModel['request'] {
+  if (left.length === 0) return request;
+  return Object.fromEntries(Object.entries(request).filter(([name]) => !left.includes(name)));
 }
 
 /** The request as it is sent: a cost budget limits the answer. */

@@ -11,6 +11,7 @@ import { retryTransient } from '../../src/storage/db/patience.js';
 import { recordProposerCall, type RecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import type { ActivityDeps } from '../deps.js';
 import { costReservation } from '../call-meter.js';
+import { warnOfLeft } from '../models/left-out.js';
 import { requireAccount } from '../models/refused-account.js';
 
 const recordPatienceMs = 15_000;
@@ -77,6 +78,7 @@ export async function askProposer(
       : await (isVaried ? completeVaried : completeChat)(deps.providers.forPayer(job, trace), request);
     if (call) requireAccount(call, proposer);
     if (call?.ok === false) return { ok: false, reason: call.message };
+    if (call) await warnOfLeft(deps, job, proposer, call.left);
     const answer = recorded ?? call!;
     const parsed = read(answer);
     if (call) {
@@ -97,12 +99,10 @@ export async function askProposer(
   return { ok: false, reason: `the proposer gave ${proposalTries} unusable answers; the last: ${reason}` };
 }
 
-/** Asks at `variedTemperature` unless the policy sets one or the provider refuses it. */
-async function completeVaried(providers: ModelClient, request: ChatRequest): Promise<ChatResult> {
+/** Asks at `variedTemperature` unless the policy sets one or the model refuses it. */
+function completeVaried(providers: ModelClient, request: ChatRequest): Promise<ChatResult> {
   const { policy } = request;
   if ('temperature' in policy.params) return completeChat(providers, request);
   const varied: PolicySpec = { ...policy, params: { ...policy.params, temperature: variedTemperature } };
-  const result = await completeChat(providers, { ...request, policy: varied });
-  const isRefused = !result.ok && result.refused !== undefined && !result.infrastructure;
-  return isRefused ? completeChat(providers, request) : result;
+  return completeChat(providers, { ...request, policy: varied, added: ['temperature'] });
 }

@@ -23,7 +23,7 @@ export function parametersOf(
   inFile: Parameters,
   model: string,
 ): Parameters {
-  const { provider, model: name } = modelOf(model);
+  const { provider } = modelOf(model);
   for (const field of Object.keys(inFile)) refuseReserved(field, `policy.${field} in ratchet.json`, provider);
   const given = Object.fromEntries(param.map((text) => parameterOf(text, provider)));
   if (maxTokens === undefined) return { ...inFile, ...(temperature !== undefined && { temperature }), ...given };
@@ -31,7 +31,7 @@ export function parametersOf(
   return {
     ...others,
     ...(temperature !== undefined && { temperature }),
-    [limitName(provider, name)]: maxTokens,
+    [limitName]: maxTokens,
     ...given,
   };
 }

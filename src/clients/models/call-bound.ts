@@ -26,7 +26,9 @@ const maxAnswerTokens = 16_384;
 const hiddenPromptTokens = 1_000;
 const maxChoices = 128;
 
-const limitNames = ['max_tokens', 'max_completion_tokens'];
+/** The limit of answer tokens that most providers know; `quirks` renames it for the others. */
+export const limitName = 'max_tokens';
+const limitNames = [limitName, 'max_completion_tokens'];
 /** Fields that cost more than tokens at the table's price. */
 const unpriced = [
   'audio',
@@ -72,7 +74,7 @@ export function boundCall(provider: string, request: Json, unlimited: number): B
   }
   const allowed = named.map((name) => request[name] as number);
   const tokens = Math.min(maxAnswerTokens, ...(allowed.length > 0 ? allowed : [unlimited]));
-  const names = named.length > 0 ? named : [limitName(provider, String(request['model']))];
+  const names = named.length > 0 ? named : [limitName];
   const body = { ...request, ...Object.fromEntries(names.map((name) => [name, tokens])) };
   const hidden = ['tools', 'functions', 'response_format'].some((name) => request[name] != null);
   const json = JSON.stringify(body);
@@ -100,12 +102,4 @@ function notText(messages: unknown): string | null {
     }
   }
   return null;
-}
-
-/**
- * The field that limits answer tokens: OpenAI's reasoning models refuse `max_tokens`; other models
- * know only that.
- */
-export function limitName(provider: string, model: string): string {
-  return provider === 'openai' && /^(o\d|gpt-([5-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens';
 }

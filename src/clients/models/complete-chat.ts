@@ -1,10 +1,12 @@
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
-import { providerError, ProviderError, wasNotSent, type ModelAnswer } from './provider-answer.js';
+import { providerError, ProviderError, wasNotSent } from './provider-answer.js';
 import { judgeRefusal, providerRefusedAccount, providerRefusedKey, refusedCall, type Refusal } from './refusals.js';
 import { keySetting, type ModelClient } from './providers.js';
-import { openAnswer, StreamedError } from './read-answer.js';
+import { askProvider, type ProviderReply } from './ask-provider.js';
+import type { Lesson } from './quirks/lessons.js';
+import { StreamedError } from './read-answer.js';
 import { readStream } from './streamed-text.js';
 import { isPushback } from '../net/retry-advice.js';
 import { boundDepth, cutErrorText, field } from '../net/untrusted.js';
@@ -28,6 +30,8 @@ export interface ChatRequest {
   /** `proposer` if absent. */
   asker?: Asker;
   messages: Message[];
+  /** Parameters that the service adds to those of the policy. */
+  added?: readonly Lesson[];
   signal: AbortSignal;
   meter?: CostReservation | null;
   /** Time of `performance.now()` after which no try and no wait begins. */
@@ -58,6 +62,8 @@ export type ChatResult =
       finishReason: string | null;
       responseModel: string | null;
       latencyMs: number;
+      /** Parameters of the policy that the model refuses and did not get. */
+      left: string[];
     } & CallCost)
   | {
       ok: false;
@@ -121,7 +127,7 @@ async function tryOnce(
   request: ChatRequest,
   tryTimeoutMs: number,
 ): Promise<ChatResult | Retryable> {
-  const { policy, messages, signal, meter, asker = 'proposer', onPushback, onText } = request;
+  const { policy, messages, added = [], signal, meter, asker = 'proposer', onPushback, onText } = request;
   const body = { ...policy.params, model: policy.model, messages, stream: onText !== undefined };
   const allowed = meter ? await waiting(request, () => meter.open(body)) : { body };
   if ('message' in allowed) {
@@ -136,7 +142,7 @@ async function tryOnce(
   let sent: ChatReply;
   try {
     sent = await withTimeout(tryTimeoutMs, signal, async (bounded) =>
-      readSent(await providers.send(policy.provider, allowed.body, bounded), onText),
+      readSent(await askProvider(providers, { provider: policy.provider, body: allowed.body, added }, bounded), onText),
     );
   } catch (error) {
     if (error instanceof StreamedError && !signal.aborted) {
@@ -191,13 +197,13 @@ interface ChatReply {
   shouldRetry: boolean | null;
   text: string;
   completion: Record<string, unknown> | null;
+  left: string[];
 }
 
-async function readSent(answer: ModelAnswer, onText: ChatRequest['onText']): Promise<ChatReply> {
-  const { status, retryAfter, shouldRetry = null } = answer;
-  const opened = await openAnswer(answer, onText !== undefined);
-  if (opened.kind === 'refused') return { ...opened, completion: opened.billed };
-  const head = { status, retryAfter, shouldRetry };
+async function readSent(reply: ProviderReply, onText: ChatRequest['onText']): Promise<ChatReply> {
+  const { status, retryAfter, shouldRetry = null, opened, left } = reply;
+  if (opened.kind === 'refused') return { ...opened, completion: opened.billed, left };
+  const head = { status, retryAfter, shouldRetry, left };
   if (opened.kind === 'whole') return { ...head, text: opened.text, completion: bounded(opened.completion) };
   const completion = await readStream(opened.bytes, onText ?? (() => undefined));
   return { ...head, text: JSON.stringify(completion), completion };
@@ -210,7 +216,7 @@ function bounded(completion: Record<string, unknown> | null): Record<string, unk
 function read(
   { provider, model }: PolicySpec,
   asker: Asker,
-  { text, completion }: ChatReply,
+  { text, completion, left }: ChatReply,
   latencyMs: number,
 ): ChatResult {
   const choices = field(completion, 'choices');
@@ -231,6 +237,7 @@ function read(
     finishReason,
     responseModel: typeof answered === 'string' ? answered : null,
     latencyMs,
+    left,
     ...costOf(provider, model, completion),
   };
 }

@@ -11,7 +11,7 @@ import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
 import { keyHeaderOf, presets } from './presets.js';
-import { createUsageOptions } from './usage-options.js';
+import { createLessons, type Lessons } from './quirks/lessons.js';
 import { requireQuota } from './spend.js';
 import type { TraceCall } from './traced-call.js';
 
@@ -45,10 +45,11 @@ export interface ModelClient {
   readonly observer: ModelObserver;
   /** Null: calls are not traced. */
   readonly trace: TraceCall | null;
+  /** What is known of a model of the provider; see `askProvider`. */
+  lessonsOf(name: string, model: string): Lessons;
   /**
-   * Sends a chat completion request, with usage asked of a stream; `signal` bounds the body too.
-   * `written`: the body's JSON, if there is one already. Rejects with a ProviderError or the
-   * signal's reason.
+   * Sends a chat completion request as it is; `signal` bounds the body too. `written`: the body's
+   * JSON, if there is one already. Rejects with a ProviderError or the signal's reason.
    */
   send(
     name: string,
@@ -138,8 +139,9 @@ export function createProviders(
   const agentsFor = (maxBytes: number) => ({ kept: agentFor(maxBytes), fresh: agentFor(maxBytes, { pipelining: 0 }) });
   const agents = { whole: agentsFor(maxAnswerBytes), streamed: agentsFor(maxStreamBytes) };
   const threads = createLocalThreads();
-  const usageOptions = createUsageOptions();
+  const lessons = createLessons();
   const endpoints = new Map(providerNames(env).map((name) => [name, configure(name, env)]));
+  const lessonsOf = (name: string, model: string) => lessons(endpoints.get(name)?.endpoint?.url ?? name, model);
   const check = (name: string, own?: ReadonlySet<string>): string | null => {
     if (name === 'local')
       return allowLocal ? null : `The provider "local" is switched off by ${localSetting}=0; use another one.`;
@@ -157,13 +159,11 @@ export function createProviders(
     const stream = body['stream'] === true;
     const { kept, fresh } = stream ? agents.streamed : agents.whole;
     const maxBytes = stream ? maxStreamBytes : maxAnswerBytes;
-    const ask = (sent: string) =>
-      askEndpoint(kept, used, sent, stream, maxBytes, signal).catch((error: unknown) => {
-        if (!(error instanceof ProviderError) || !metDeadConnection(error.cause)) throw error;
-        observer.retry(name);
-        return askEndpoint(fresh, used, sent, stream, maxBytes, signal);
-      });
-    return usageOptions.ask(endpoint.url, name, body, json, ask);
+    return askEndpoint(kept, used, json, stream, maxBytes, signal).catch((error: unknown) => {
+      if (!(error instanceof ProviderError) || !metDeadConnection(error.cause)) throw error;
+      observer.retry(name);
+      return askEndpoint(fresh, used, json, stream, maxBytes, signal);
+    });
   };
   const ownKeyOf = async (orgId: string, name: string): Promise<string | null> => {
     if (!endpoints.get(name)?.endpoint) return null;
@@ -183,10 +183,12 @@ export function createProviders(
         reason: check(name, own),
       })),
     check,
+    lessonsOf,
     send: (...call) => sendWith(null, ...call),
     forPayer: (payer, trace = null) => ({
       observer,
       trace,
+      lessonsOf,
       send: async (name, ...call) => {
         // A call of `local` costs nothing.
         if (name !== 'local')

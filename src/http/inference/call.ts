@@ -36,6 +36,8 @@ export interface ForwardedCall {
   upstream: UpstreamRequest;
   bytes: HeldBytes;
   permit: Permit;
+  /** Gets the parameters of the policy that the model refuses and did not get. */
+  onLeft?: (left: string[]) => void;
   /** Answers instead of the provider. */
   answeredBy?: (signal: AbortSignal) => Promise<ModelAnswer>;
   /** Fields for log lines. */

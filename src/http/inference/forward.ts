@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, wasNotSent, type ModelAnswer } from '../../clients/models/provider-answer.js';
+import { askProvider, type ProviderReply } from '../../clients/models/ask-provider.js';
 import { isMediaType, openAnswer, type OpenedAnswer } from '../../clients/models/read-answer.js';
 import { boundDepth, parseObject } from '../../clients/net/untrusted.js';
 import { tracedAnswer } from '../../clients/models/traced-call.js';
@@ -52,10 +53,15 @@ export function createForward<Call extends ForwardedCall>(
         call.permit.pause();
         const answer = await upstream(
           call,
-          answeredBy ? answeredBy(signal) : client.send(provider, call.upstream.body, signal, call.upstream),
+          answeredBy
+            ? answered(await answeredBy(signal), call)
+            : askProvider(client, { provider, ...sentBy(call) }, signal, call.bytes.add),
         );
-        const { status } = answer;
-        const opened = await upstream(call, openAnswer(answer, call.upstream.stream, call.bytes.add));
+        const { status, opened, left } = answer;
+        if (left.length > 0) {
+          void reply.header('x-ratchet-left-out', left.join(', '));
+          call.onLeft?.(left);
+        }
         if (opened.kind === 'refused') await refused(call, opened, reply, elapsed);
         else if (opened.kind === 'stream')
           await pumpStream({ call, answer: { ...opened, status }, reply, recorder, log, elapsed });
@@ -143,6 +149,16 @@ export function createForward<Call extends ForwardedCall>(
       await Promise.all(inFlight);
     },
   });
+}
+
+/** The answer of a graph, which is asked in one form. */
+async function answered(answer: ModelAnswer, { upstream, bytes }: ForwardedCall): Promise<ProviderReply> {
+  const { status, contentType, retryAfter } = answer;
+  return { status, contentType, retryAfter, opened: await openAnswer(answer, upstream.stream, bytes.add), left: [] };
+}
+
+function sentBy({ upstream: { body, json, callers } }: ForwardedCall) {
+  return { body, json, callers };
 }
 
 type Refused = Extract<OpenedAnswer, { kind: 'refused' }>;

@@ -26,6 +26,7 @@ export function graphCall(
     provider: graphProvider,
     upstream: new UpstreamRequest({
       ...{ provider: graphProvider, body: asked, model: id, stream, hideUsageChunk, spans: [], components: [] },
+      callers: new Set(),
       hashed: { ...asked, model: id },
     }),
     async answeredBy(signal) {

@@ -4,6 +4,7 @@ import { v7 as uuid } from 'uuid';
 import type { z } from 'zod';
 import { cacheScope } from '../../core/jobs/answer-cache.js';
 import { spendQuotaExceeded } from '../../core/jobs/failures.js';
+import { leftOutWarning } from '../../core/jobs/left-out.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import { takeRecorded, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
@@ -12,6 +13,7 @@ import { createCallParts } from '../../storage/rollouts/call-parts.js';
 import type { Tx } from '../../storage/db/db.js';
 import { refuseByQuota } from '../../storage/jobs/cost-budget.js';
 import type { JobRef } from '../../storage/jobs/events.js';
+import { warnJob } from '../../storage/jobs/warnings.js';
 import { assignRollout, type LiveRollout } from '../../storage/rollouts/slots.js';
 import { rolloutSpan } from '../../tracing/spans.js';
 import type { App } from '../deps.js';
@@ -130,6 +132,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
           levers,
           logged,
         },
+        onLeft: (left) => warnOfLeft(job, { provider, model: upstream.model }, left),
         bytes: deps.bytes.of(request),
         permit: request.permit,
         // A graph makes several calls, and the caller's own traffic is not the job's.
@@ -143,6 +146,14 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
       const wanted = { rolloutId, requestHash: call.upstream.hash, attempt, presence, isRetry };
       return { call, recorded: hasRecorded || isRetry ? await takeRecorded(tx, wanted) : null };
     });
+  }
+
+  function warnOfLeft(job: JobRef, model: { provider: string; model: string }, left: string[]): void {
+    const warning = leftOutWarning(model, left);
+    if (warning === null) return;
+    warnJob(deps.db, job, warning).catch((err: unknown) =>
+      deps.log.warn({ err, job_id: job.jobId }, 'warning not kept'),
+    );
   }
 
   const base = '/api/gepa/v1/:session_id';

@@ -70,7 +70,8 @@ export function substitute(body: ChatBody, policy: PolicySpec, served: Candidate
   const hideUsageChunk = stream && options?.['include_usage'] !== true;
   const components = componentNames(served.messages ?? []).filter((name) => found.has(name));
   const { provider } = policy;
-  return new UpstreamRequest({ provider, body: upstream, model, stream, hideUsageChunk, spans, components });
+  const callers = new Set(Object.keys(body));
+  return new UpstreamRequest({ provider, body: upstream, model, stream, callers, hideUsageChunk, spans, components });
 }
 
 /** The text that replaces the system message; null with several components or marked spans. */

@@ -9,6 +9,8 @@ interface Parts {
   hashed?: Record<string, unknown>;
   model: string;
   stream: boolean;
+  /** The fields of the body that are the caller's. */
+  callers: ReadonlySet<string>;
   /** Removes the usage chunk from a stream whose caller did not ask for it. */
   hideUsageChunk: boolean;
   /** The spans that the caller marked as levers, unchanged. */
@@ -36,6 +38,9 @@ export class UpstreamRequest {
   }
   get stream(): boolean {
     return this.parts.stream;
+  }
+  get callers(): ReadonlySet<string> {
+    return this.parts.callers;
   }
   get hideUsageChunk(): boolean {
     return this.parts.hideUsageChunk;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { scoreOutput, type ScoredRow } from '../../../activities/datasets/score.js';
 import type { ModelRollout } from '../../../activities/models/ask-model.js';
+import { createLessons } from '../../../src/clients/models/quirks/lessons.js';
 import { createScorerClient, type ScorerClient } from '../../../src/clients/scorers/client.js';
 import { scorerSchema, scorerSpec } from '../../../src/contracts/scoring/scorer.js';
 import { answerId, type ModelText } from '../../../src/storage/rollouts/answers.js';
@@ -53,7 +54,7 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
   return {
     deps: {
       scorers,
-      providers: { forPayer: () => ({ send, observer }) },
+      providers: { forPayer: () => ({ send, observer, lessonsOf: createLessons() }) },
       notifications: { presence: 1 },
     } as unknown as ActivityDeps,
     job: { orgId: 'default', jobId: 'ses_1' } as ModelRollout['job'],

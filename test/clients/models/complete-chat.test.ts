@@ -45,6 +45,7 @@ describe('a proposer call', () => {
       costSource: 'table',
       responseModel: 'gpt-4o-mini',
       latencyMs: expect.any(Number) as unknown,
+      left: [],
     });
     expect(model.requests[0]!.body).toEqual({ temperature: 1, model: 'gpt-4o-mini', messages, stream: false });
   });

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { completeChat } from '../../../src/clients/models/complete-chat.js';
 import { errorInside } from '../../../src/clients/models/answer-error.js';
+import { askProvider } from '../../../src/clients/models/ask-provider.js';
 import { openAnswer } from '../../../src/clients/models/read-answer.js';
 import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
 import { listen } from '../../support/loopback.js';
@@ -211,6 +212,13 @@ describe('a provider of bytes', () => {
   });
 
   test('that refuses stream_options is asked once without, and remembered by its address', async () => {
+    const open = (body: Record<string, unknown>, provider = 'odd') =>
+      askProvider(providers, { provider, body: { messages: [], ...body } }, new AbortController().signal);
+    const drained = async (body: Record<string, unknown>, provider?: string) => {
+      const { opened } = await open(body, provider);
+      if (opened.kind === 'stream') for await (const _ of opened.bytes);
+      return opened.kind;
+    };
     asked = [];
     answer = (response, { stream_options: options }) =>
       options
@@ -218,7 +226,7 @@ describe('a provider of bytes', () => {
             .writeHead(400, jsonType)
             .end('{"error":{"message":"Unrecognized request argument supplied: stream_options"}}')
         : response.writeHead(200, streamType).end(stream);
-    for (let call = 0; call < 3; call += 1) expect((await send({ stream: true })).status).toBe(200);
+    for (let call = 0; call < 3; call += 1) expect(await drained({ stream: true })).toBe('stream');
     expect(asked.map((sent) => sent.stream_options)).toEqual([
       { include_usage: true },
       undefined,
@@ -226,15 +234,15 @@ describe('a provider of bytes', () => {
       undefined,
     ]);
     // What the caller asks for goes on as it is, and so does the refusal.
-    expect((await send({ stream: true, stream_options: { include_usage: true } })).status).toBe(400);
+    expect((await open({ stream: true, stream_options: { include_usage: true } })).status).toBe(400);
     asked = [];
     answer = (response) => response.writeHead(200, streamType).end(stream);
-    await (await send({ stream: true, stream_options: { include_usage: false } }, 'openai')).read();
-    await (await send({ stream: true }, 'openai')).read();
+    await drained({ stream: true, stream_options: { include_usage: false } }, 'openai');
+    await drained({ stream: true }, 'openai');
     expect(asked.map((sent) => sent.stream_options)).toEqual([{ include_usage: false }, { include_usage: true }]);
     asked = [];
     answer = (response) => response.writeHead(400, jsonType).end('{"error":{"message":"no such role"}}');
-    expect((await send({ stream: true }, 'openai')).status).toBe(400);
+    expect((await open({ stream: true }, 'openai')).status).toBe(400);
     expect(asked).toHaveLength(1);
   });
 });

@@ -58,11 +58,16 @@ describe('a streamed answer', () => {
     }
   });
 
-  test('requests no usage from Mistral, which refuses the option and sends it anyway', async () => {
-    const job = await proxy.newSession({
-      spec: { policy: { ...policy, provider: 'mistral', model: 'mistral-small-latest' } },
-    });
-    await (await proxy.post(job, '/a', streamed)).text();
+  test('requests no usage of a model that has refused the option', async () => {
+    const job = await proxy.newSession({ spec: { policy: { ...policy, model: 'small' } } });
+    const raw =
+      '{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}';
+    proxy.model.reply(({ body }) => ('stream_options' in body ? { status: 422, raw } : {}));
+    for (const path of ['/a', '/b']) {
+      const before = proxy.model.requests.length;
+      expect(await (await proxy.post(job, path, { ...streamed, model: 'small' })).text()).toContain('[DONE]');
+      expect(proxy.model.requests.length - before).toBe(path === '/a' ? 2 : 1);
+    }
     expect(last().body).not.toHaveProperty('stream_options');
   });
 

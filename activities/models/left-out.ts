@@ -1,0 +1,21 @@
+import { leftOutWarning } from '../../src/core/jobs/left-out.js';
+import type { PolicySpec } from '../../src/core/jobs/spec.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
+import { warnJob } from '../../src/storage/jobs/warnings.js';
+import type { ActivityDeps } from '../deps.js';
+
+/** Tells in the job's warnings what a model refuses and so did not get. */
+export async function warnOfLeft(
+  { db, log }: ActivityDeps,
+  job: JobRef,
+  policy: PolicySpec,
+  left: readonly string[],
+): Promise<void> {
+  const warning = leftOutWarning(policy, left);
+  if (warning === null) return;
+  await retryTransient(() => warnJob(db, job, warning), {
+    patienceMs: databasePatienceMs,
+    onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'warning not kept; retrying'),
+  });
+}
