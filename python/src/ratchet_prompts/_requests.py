@@ -27,6 +27,7 @@ _TYPES = {
     ".jsonl": "application/jsonl",
     ".ndjson": "application/jsonl",
     ".csv": "text/csv",
+    ".tsv": "text/csv",
 }
 
 

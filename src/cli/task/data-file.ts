@@ -9,6 +9,7 @@ const formats = {
   '.jsonl': { format: 'jsonl', type: 'application/jsonl' },
   '.ndjson': { format: 'jsonl', type: 'application/jsonl' },
   '.csv': { format: 'csv', type: 'text/csv' },
+  '.tsv': { format: 'csv', type: 'text/csv' },
 } as const;
 
 /** Form and media type, by the end of the name. */

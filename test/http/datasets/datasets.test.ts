@@ -152,7 +152,7 @@ describe('a faulty file', () => {
       ['a list that is cut', 'json', '[{"a":1},{"a"', [['', /middle/]]],
       ['text after the list', 'json', '[{"a":1}] x', [['', /after/]]],
       ['a row without columns', 'jsonl', '{}', [['/line 1', /column/]]],
-      ['a blank name', 'csv', 'a, \n1,2\n', [['/line 1', /place 2/]]],
+      ['a value without a name', 'csv', 'a, \n1,2\n', [['/line 2', /place 2/]]],
       ['a name twice', 'csv', 'a,b,a\n1,2,3\n', [['/line 1', /"a"/]]],
       ['a value too many', 'csv', 'a,b\n1,2\n1,2,3\n', [['/line 3', /3 values/]]],
       ['an open quote', 'csv', 'a,b\n1,"2\n', [['/line 2', /CSV/]]],
@@ -191,22 +191,26 @@ describe('a faulty file', () => {
 });
 
 test.each([
-  ['a file above the limit', 413, 'body_too_large', '{"a":1}\n'.repeat(200)],
-  ['a file with faults', 422, 'invalid_rows', 'x\n'.repeat(20)],
-])('%s, in chunks without a length, is refused, and the rest of it is read', async (_name, status, code, start) => {
-  const limit = jest.replaceProperty(uploadLimits as { bytes: number }, 'bytes', 1_000);
-  const sent = request(`${url}${base}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${http.key}`, 'content-type': 'application/jsonl' },
-  });
-  sent.write(start);
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  expect([answer.statusCode, JSON.parse(await text(answer)).code]).toEqual([status, code]);
-  limit.restore();
-  // More than what buffers hold.
-  sent.end('{"a":1}\n'.repeat(4_000_000));
-  await once(sent, 'finish');
-});
+  ['a file above the limit', 'application/jsonl', 413, 'body_too_large', '{"a":1}\n'.repeat(200)],
+  ['a file with faults', 'application/jsonl', 422, 'invalid_rows', 'x\n'.repeat(20)],
+  ['a list with faults', 'application/json', 422, 'invalid_rows', `[${'1,'.repeat(30)}`],
+])(
+  '%s, in chunks without a length, is refused, and the rest of it is read',
+  async (_name, type, status, code, start) => {
+    const limit = jest.replaceProperty(uploadLimits as { bytes: number }, 'bytes', status === 413 ? 1_000 : 100_000);
+    const sent = request(`${url}${base}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${http.key}`, 'content-type': type },
+    });
+    sent.write(start);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, JSON.parse(await text(answer)).code]).toEqual([status, code]);
+    limit.restore();
+    // More than what buffers hold.
+    sent.end('{"a":1}\n'.repeat(4_000_000));
+    await once(sent, 'finish');
+  },
+);
 
 test.each([
   [undefined, undefined, 415, 'unsupported_media_type'],

@@ -88,7 +88,7 @@ function FileField({ onUpload }: { onUpload: (dataset: Dataset) => void }) {
       <Field label="Upload a file" hint="JSONL, JSON or CSV, up to 100 MiB.">
         <input
           type="file"
-          accept=".jsonl,.ndjson,.json,.csv"
+          accept=".jsonl,.ndjson,.json,.csv,.tsv"
           onChange={(event) => upload(event.currentTarget.files?.[0])}
         />
       </Field>
