@@ -1,6 +1,5 @@
 import type { ModelAnswer } from './provider-answer.js';
-import { errorIn } from './provider-answer.js';
-import { errorInside, type AnswerError } from './answer-error.js';
+import { errorAdvice, errorInside, errorJson, type AnswerError } from './answer-error.js';
 import { doneData, StreamFold, streamOf } from './chat-stream.js';
 import { steadyStream } from './steady-stream.js';
 import { usageIn } from './usage.js';
@@ -46,7 +45,7 @@ export async function openAnswer(
 ): Promise<OpenedAnswer> {
   if (answer.status >= 300) {
     const text = (await answer.read(onBytes)).toString();
-    return { kind: 'refused', status: answer.status, text, billed: null, ...adviceOf(answer) };
+    return { kind: 'refused', status: answer.status, text, billed: null, ...adviceOf(answer, text) };
   }
   if (!isMediaType(answer.contentType, 'text/event-stream')) {
     const bytes = await answer.read(onBytes);
@@ -64,8 +63,8 @@ export function isMediaType(contentType: string | null, type: string): boolean {
 
 function ofBody(answer: ModelAnswer, bytes: Buffer, text: string, stream: boolean): OpenedAnswer {
   const completion = parseObject(text);
-  const inList = completion ? null : errorIn(text);
-  const fault = completion ? errorInside(completion) : inList && errorInside({ error: inList });
+  const told = completion ?? errorJson(text);
+  const fault = told && errorInside(told);
   if (fault) return refusal(fault, answer, completion);
   const choices = completion?.['choices'];
   const isAnswer = completion !== null && Array.isArray(choices) && choices.length > 0;
@@ -112,11 +111,12 @@ function refusal({ status, error }: AnswerError, answer: ModelAnswer, body: Json
   const choices = body?.['choices'];
   const isBilled = usageIn(body) !== null || (Array.isArray(choices) && choices.length > 0) || isEmpty(body);
   const text = JSON.stringify({ error });
-  return { kind: 'refused', status, text, billed: isBilled ? body : null, ...adviceOf(answer) };
+  return { kind: 'refused', status, text, billed: isBilled ? body : null, ...adviceOf(answer, text) };
 }
 
-function adviceOf({ retryAfter, shouldRetry = null }: ModelAnswer) {
-  return { retryAfter, shouldRetry };
+/** The advice in the headers, and where they have none in the body. */
+function adviceOf({ retryAfter, shouldRetry = null }: ModelAnswer, text: string) {
+  return { retryAfter: retryAfter ?? errorAdvice(text, Date.now()), shouldRetry };
 }
 
 /** Whether the body is `{}`, as of a stream that ended with an error: its cost is unknown. */

@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { completeChat } from '../../../src/clients/models/complete-chat.js';
-import { errorInside } from '../../../src/clients/models/answer-error.js';
+import { errorAdvice, errorInside } from '../../../src/clients/models/answer-error.js';
 import { openAnswer } from '../../../src/clients/models/read-answer.js';
 import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
 import { listen } from '../../support/loopback.js';
@@ -29,7 +29,7 @@ const streamType = { 'content-type': 'text/event-stream' };
 const errors: [string, unknown, number][] = [
   ['a code', { error: { message: 'no', code: 503 } }, 503],
   ['a code as text', { error: { message: 'no', code: '429' } }, 429],
-  ['a code that is no status', { error: { message: 'no', code: 'overloaded' } }, 502],
+  ['a code that is no status', { error: { message: 'no', code: 'strange' } }, 502],
   ['a success as code', { error: { message: 'no', code: 200 } }, 502],
   ['a text', { error: 'no' }, 502],
   ['a detail', { detail: 'no' }, 502],
@@ -40,6 +40,21 @@ const errors: [string, unknown, number][] = [
   ['finish_reason error', { choices: [{ index: 0, message, finish_reason: 'error' }] }, 502],
   ['a message beside a code', { message: 'no', code: 500 }, 500],
   ["Google's list", [{ error: { message: 'no', code: 503 } }], 503],
+  ['a code with a fraction', { error: { message: 'no', code: '429.0' } }, 429],
+  ['a list of errors', { error: [{ message: 'no', code: 503 }] }, 503],
+  ['a list in errors', { errors: [{ code: 7009, message: 'no' }], success: false, result: null }, 502],
+  ['statusCode', { statusCode: 429, message: 'no' }, 429],
+  ['statusCode beside a text', { statusCode: 503, message: 'no', error: 'Service Unavailable' }, 503],
+  ['a failure without code', { success: false, message: 'no' }, 502],
+  ['a rate limit by type', { type: 'error', error: { type: 'rate_limit_error', message: 'no' } }, 429],
+  ['overload by type', { type: 'error', error: { type: 'overloaded_error', message: 'no' } }, 529],
+  ['a rate limit by code', { error: { message: 'no', type: 'requests', code: 'rate_limit_exceeded' } }, 429],
+  ['a long prompt by code', { error: { message: 'no', code: 'context_length_exceeded' } }, 400],
+  ['want of credit by code', { error: { message: 'no', code: 'insufficient_quota' } }, 429],
+  ["Google's status", { error: { message: 'no', status: 'UNAVAILABLE' } }, 503],
+  ["TGI's type", { error: 'no', error_type: 'overloaded' }, 429],
+  ["MiniMax's answer", { choices: null, base_resp: { status_code: 1002, status_msg: 'no' } }, 429],
+  ["Baidu's answer", { error_code: 336100, error_msg: 'no' }, 502],
 ];
 
 describe('an error in a 200', () => {
@@ -69,7 +84,24 @@ describe('an error in a 200', () => {
     ['empty', { error: {} }],
     ['false', { error: false }],
     ['a detail of an answer', { detail: 'fine' }],
+    ['an empty list', { error: [], errors: [] }],
+    ['a 0', { error: { code: 0, message: '' } }],
+    ['a success of MiniMax', { base_resp: { status_code: 0, status_msg: '' } }],
   ])('an error that is %s is none', (_name, more) => expect(errorInside({ ...whole, ...more })).toBeNull());
+
+  test.each<[string, unknown, string | null]>([
+    ["Google's retryDelay", [{ error: { message: 'no', code: 429, details: [{ retryDelay: '34s' }] } }], '34'],
+    [
+      "the vendor's headers at OpenRouter",
+      { error: { message: 'no', metadata: { headers: { 'X-RateLimit-Reset-Tokens': '6m0s' } } } },
+      '360',
+    ],
+    ['a field', { detail: 'no', retry_after: 2.5 }, '2.5'],
+    ['the words of Groq', { error: { message: 'Please try again in 14m24s. Need more?' } }, '864'],
+    ['the words of Azure', { error: { message: 'Please retry after 26 seconds.' } }, '26'],
+    ['minutes in words', { error: { message: 'Please retry after 2 minutes.' } }, null],
+    ['nothing', { error: { message: 'no' } }, null],
+  ])('a wait is heard in %s', (_name, body, seconds) => expect(errorAdvice(JSON.stringify(body), 0)).toBe(seconds));
 
   test('is tried again by the service where its status would be', async () => {
     const model = { provider: 'openai', model: 'gpt-4o-mini', params: {} };
