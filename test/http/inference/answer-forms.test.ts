@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { completeChat } from '../../../src/clients/models/complete-chat.js';
@@ -168,12 +168,73 @@ describe('a stream or none', () => {
 
   test('what is neither is an invalid answer', async () => {
     const job = await proxy.newSession();
-    for (const raw of ['{"choices":[]}', '<html>', '']) {
+    for (const raw of ['{"choices":[]}', '{"choices":null}', '{}', '<html>', '']) {
       proxy.model.reply(() => ({ raw }));
-      expect(await (await proxy.post(job, '/a', streamed)).json()).toMatchObject({
-        error: { code: 'upstream_answer_invalid' },
-      });
+      for (const asked of [streamed, question]) {
+        const answer = await proxy.post(job, '/a', asked);
+        expect([answer.status, await answer.json()]).toMatchObject([
+          502,
+          { error: { code: 'upstream_answer_invalid' } },
+        ]);
+      }
     }
+    for (const call of await proxy.calls(job)) expect(call.http_status).toBe(502);
+  });
+
+  test('a stream of [DONE] alone ends with an error, and is recorded as one', async () => {
+    const job = await proxy.newSession();
+    for (const raw of ['data: [DONE]\n\n', 'data: Error: upstream timed out\n\ndata: [DONE]\n\n']) {
+      proxy.model.reply(() => ({ raw, headers: streamType }));
+      const text = await (await proxy.post(job, '/a', streamed)).text();
+      expect(text).toContain('"code":"upstream_answer_invalid"');
+      expect(text).not.toContain('[DONE]');
+    }
+    for (const call of await proxy.calls(job)) expect(call.http_status).toBe(502);
+  });
+
+  const arguing = (args: unknown, id: unknown) => ({ id, type: 'function', function: { name: 'f', arguments: args } });
+  const chunks = events.map((item) => JSON.stringify(item));
+  test.each<[string, string | Buffer, string]>([
+    ['a byte order mark', `\uFEFF${JSON.stringify(whole)}`, 'application/json'],
+    ['UTF-16', Buffer.from(`\uFEFF${JSON.stringify(whole)}`, 'utf16le'), 'application/json; charset=utf-16'],
+    ['Latin-1', Buffer.from(JSON.stringify({ ...whole, id: 'ü' }), 'latin1'), 'application/json; charset=ISO-8859-1'],
+    ['a list of one answer', JSON.stringify([whole]), 'application/json'],
+    ['a list of chunks', `[${chunks.join(',')}]`, 'application/json'],
+    ['a line for each chunk', `${chunks.join('\n')}\n`, 'application/x-ndjson'],
+    [
+      'a delta in place of the message',
+      JSON.stringify({ ...whole, choices: [{ delta: message }] }),
+      'application/json',
+    ],
+    ['a text in place of the message', JSON.stringify({ ...whole, choices: [{ text: 'hello' }] }), 'application/json'],
+  ])('%s is read: whole, as a stream, in the record', async (_name, raw, type) => {
+    const job = await proxy.newSession();
+    proxy.model.reply(() => ({ raw, headers: { 'content-type': type } }));
+    const text = await (await proxy.post(job, '/a', streamed)).text();
+    expect(text).toMatch(/"content":"hello"[^]*data: \[DONE\]\n\n$/);
+    const given = await proxy.post(job, '/b', question);
+    expect([given.headers.get('content-type'), await given.json()]).toMatchObject([
+      'application/json; charset=utf-8',
+      { choices: [{ index: 0, message: { content: 'hello' } }], usage },
+    ]);
+    expect(await proxy.calls(job)).toMatchObject([{ prompt_tokens: 1000 }, { prompt_tokens: 1000 }]);
+  });
+
+  test('tool calls of a whole answer have ids and arguments as text', async () => {
+    const job = await proxy.newSession();
+    const calls = [arguing({ a: 1 }, 7), arguing('{}', ''), arguing('{}', undefined)];
+    const raw = JSON.stringify({ ...whole, choices: [{ index: 0, message: { content: null, tool_calls: calls } }] });
+    proxy.model.reply(() => ({ raw }));
+    const { choices } = (await (await proxy.post(job, '/a', question)).json()) as typeof whole;
+    const fn = (args: string) => ({ function: { arguments: args } });
+    const made = expect.stringMatching(/^call_/) as unknown;
+    expect(choices[0]!.message).toMatchObject({
+      tool_calls: [
+        { ...fn('{"a":1}'), id: '7' },
+        { ...fn('{}'), id: made },
+        { ...fn('{}'), id: made },
+      ],
+    });
   });
 });
 
@@ -215,6 +276,12 @@ describe('a provider of bytes', () => {
     ['br', brotliCompressSync],
     ['deflate, gzip', (bytes) => gzipSync(deflateSync(bytes))],
     ['identity', (bytes) => bytes],
+    ['none', (bytes) => bytes],
+    ['utf-8', (bytes) => bytes],
+    // Some send deflate without its header, or name an encoding and send none.
+    ['deflate', deflateRawSync],
+    ['gzip', (bytes) => bytes],
+    ['deflate', (bytes) => bytes],
   ])('%s is undone, in answers, streams and refusals', async (encoding, encode) => {
     const headers = { 'content-encoding': encoding };
     answer = (response) => response.writeHead(200, { ...jsonType, ...headers }).end(encode(body));
