@@ -44,7 +44,11 @@ const isBegun = (bytes: Buffer) => bytes.length < longest && 'HTTP/1.1 1'.starts
 
 /** Connects as undici does; the sockets tolerate an unasked `100 Continue`. */
 export function tolerantConnector(options: buildConnector.BuildOptions = {}): buildConnector.connector {
-  const connect = buildConnector(options);
+  return tolerant(buildConnector(options));
+}
+
+/** The same over another connector, such as that of a proxy. */
+export function tolerant(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) =>
     connect(target, (...result) => {
       const [error, socket] = result;
