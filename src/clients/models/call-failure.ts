@@ -35,7 +35,7 @@ export interface CallFailure {
 const noAnswer = new Set(['upstream_unreachable', 'upstream_connection_lost', 'upstream_timeout']);
 
 /** A message that says what to do about a certificate, a handshake or a proxy. */
-const ownRemedy = /certificate|NODE_EXTRA_CA_CERTS|TLS versions|no_proxy/;
+const ownRemedy = /certificate|NODE_EXTRA_CA_CERTS|TLS versions|no_proxy|Use https/;
 
 /** What a failed model call means for its rollout or job, and what to do. */
 export function callFailure({

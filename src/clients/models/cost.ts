@@ -60,13 +60,18 @@ export function costOf(provider: string, requestedModel: string, completion: unk
   return { ...tokens, costUsd: listed, costSource: listed === null ? 'unknown' : 'table' };
 }
 
+/** The unit of xAI. */
+const ticksInDollar = 1e10;
+
 /**
  * The cost that the provider reports: on OpenRouter with an own key of the vendor its fee and the
  * vendor's price together; null: none, or one that is not to be believed.
  */
 function reportedCost(usage: unknown, listed: number | null, isFree: boolean): number | null {
   const given = field(usage, 'cost');
-  const fee = amount(given) ?? amount(field(given, 'total_cost'));
+  const ticks = amount(field(usage, 'cost_in_usd_ticks'));
+  const others = amount(field(usage, 'estimated_cost')) ?? (ticks === null ? null : ticks / ticksInDollar);
+  const fee = amount(given) ?? amount(field(given, 'total_cost')) ?? others;
   if (fee === null) return null;
   const upstream = amount(field(field(usage, 'cost_details'), 'upstream_inference_cost'));
   const own = field(usage, 'is_byok');
@@ -137,6 +142,9 @@ function tablePrice(
   }
 }
 
-function amount(value: unknown): number | null {
+/** Dollars; gateways write them as text, too. */
+function amount(given: unknown): number | null {
+  const isText = typeof given === 'string' && /^\d{1,15}(\.\d{1,20})?$/.test(given);
+  const value = isText ? Number(given) : given;
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
 }

@@ -1,8 +1,7 @@
 import { TimeoutError } from '../net/bounded.js';
 import { SseBlockTooLargeError } from '../net/sse.js';
 import { unsentFault } from '../net/unsent.js';
-import { boundDepth, errorCode, TooManyValuesError } from '../net/untrusted.js';
-import { asObject, exceedsJsonLimits } from '../../util/json.js';
+import { errorCode, TooManyValuesError } from '../net/untrusted.js';
 
 /** A provider's answer, unchanged, except that `***` replaces our key. */
 export interface ModelAnswer {
@@ -98,18 +97,4 @@ export function providerError(name: string, error: unknown): Error {
     `The connection to the provider "${name}" broke (${code || message}).`,
     error,
   );
-}
-
-/** A body's `error` with a message; Google wraps it in a list. */
-export function errorIn(text: string): Record<string, unknown> | null {
-  if (exceedsJsonLimits(text)) return null;
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return null;
-    throw cause;
-  }
-  const error = asObject(boundDepth(asObject(Array.isArray(body) ? body[0] : body)?.['error']));
-  return typeof error?.['message'] === 'string' ? error : null;
 }

@@ -1,11 +1,11 @@
 import type { ModelAnswer } from './provider-answer.js';
-import { errorIn } from './provider-answer.js';
-import { errorInside, type AnswerError } from './answer-error.js';
+import { errorAdvice, errorInside, errorJson, type AnswerError } from './answer-error.js';
 import { doneData, StreamFold, streamOf } from './chat-stream.js';
-import { steadyStream } from './steady-stream.js';
+import { steadyCompletion, steadyStream } from './steady-stream.js';
 import { usageIn } from './usage.js';
 import { sseBlocks, SseSplitter } from '../net/sse.js';
 import { parseBounded, parseObject } from '../net/untrusted.js';
+import { exceedsJsonLimits } from '../../util/json.js';
 
 type Json = Record<string, unknown>;
 
@@ -20,8 +20,8 @@ export type OpenedAnswer =
       retryAfter: string | null;
       shouldRetry: boolean | null;
     }
-  /** `completion` null: the body is not a JSON object. */
-  | { kind: 'whole'; bytes: Buffer; text: string; completion: Json | null }
+  /** `completion` null: the body is not a JSON object. `isOurs`: written anew, in UTF-8. */
+  | { kind: 'whole'; bytes: Buffer; text: string; completion: Json | null; isOurs: boolean }
   | { kind: 'stream'; bytes: AsyncIterable<Uint8Array> };
 
 /** The provider ended the stream with an error event. */
@@ -46,13 +46,17 @@ export async function openAnswer(
 ): Promise<OpenedAnswer> {
   if (answer.status >= 300) {
     const text = (await answer.read(onBytes)).toString();
-    return { kind: 'refused', status: answer.status, text, billed: null, ...adviceOf(answer) };
+    return { kind: 'refused', status: answer.status, text, billed: null, ...adviceOf(answer, text) };
   }
   if (!isMediaType(answer.contentType, 'text/event-stream')) {
-    const bytes = await answer.read(onBytes);
-    const text = bytes.toString();
-    const isEvents = /^\uFEFF?\s*(?:data|event|id|retry)?:/.test(text);
-    return isEvents ? ofEvents(answer, steadyStream(once(bytes)), stream) : ofBody(answer, bytes, text, stream);
+    const given = await answer.read(onBytes);
+    const text = decoded(given, answer.contentType);
+    const bytes = text === null ? given : Buffer.from(text);
+    const said = text ?? given.toString();
+    const isEvents = /^\s*(?:data|event|id|retry)?:/.test(said);
+    const events = isEvents ? bytes : eventsOfList(said);
+    if (events) return ofEvents(answer, steadyStream(once(events)), stream);
+    return ofBody(answer, { bytes, text: said, isOurs: text !== null }, stream);
   }
   return ofEvents(answer, answer.stream(onBytes), stream);
 }
@@ -62,15 +66,55 @@ export function isMediaType(contentType: string | null, type: string): boolean {
   return contentType?.split(';')[0]!.trim().toLowerCase() === type;
 }
 
-function ofBody(answer: ModelAnswer, bytes: Buffer, text: string, stream: boolean): OpenedAnswer {
-  const completion = parseObject(text);
-  const inList = completion ? null : errorIn(text);
-  const fault = completion ? errorInside(completion) : inList && errorInside({ error: inList });
+/** A body in another encoding than UTF-8, or with a mark, as text; null: its bytes are the text. */
+function decoded(bytes: Buffer, contentType: string | null): string | null {
+  const label = /;\s*charset="?([^\s;"]+)/i.exec(contentType ?? '')?.[1] ?? 'utf-8';
+  if (/^utf-?8$/i.test(label)) return bytes[0] === 0xef && bytes[1] === 0xbb ? bytes.toString().slice(1) : null;
+  try {
+    return new TextDecoder(label).decode(bytes);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/** The events of a list of chunks, in brackets or one a line; null: the body is no such list. */
+function eventsOfList(text: string): Buffer | null {
+  if (exceedsJsonLimits(text)) return null;
+  const isLines = /^\s*\{[^\n]*\}\s*\n\s*\{/.test(text);
+  if (!isLines && !/^\s*\[\s*\{/.test(text)) return null;
+  const list = isLines ? text.split('\n').filter((line) => line.trim() !== '') : jsonList(text);
+  const events = list.map((item) => `data: ${item}\n\n`).join('');
+  return /"choices"/.test(list[0] ?? '') ? Buffer.from(events) : null;
+}
+
+function jsonList(text: string): string[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value.map((item) => JSON.stringify(item)) : [];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+interface Body {
+  bytes: Buffer;
+  text: string;
+  isOurs: boolean;
+}
+
+function ofBody(answer: ModelAnswer, body: Body, stream: boolean): OpenedAnswer {
+  const completion = parseObject(body.text);
+  const told = completion ?? errorJson(body.text);
+  const fault = told && errorInside(told);
   if (fault) return refusal(fault, answer, completion);
   const choices = completion?.['choices'];
   const isAnswer = completion !== null && Array.isArray(choices) && choices.length > 0;
+  const isSteady = !isAnswer || steadyCompletion(completion);
   if (stream && isAnswer) return { kind: 'stream', bytes: streamOf(completion, true) };
-  return { kind: 'whole', bytes, text, completion: stream && !isAnswer ? null : completion };
+  if (isSteady) return { kind: 'whole', ...body, completion };
+  return ours(completion);
 }
 
 async function ofEvents(answer: ModelAnswer, bytes: AsyncIterable<Uint8Array>, stream: boolean): Promise<OpenedAnswer> {
@@ -84,19 +128,22 @@ async function ofEvents(answer: ModelAnswer, bytes: AsyncIterable<Uint8Array>, s
   }
   // A JSON body under the type of a stream has no event.
   if (begun && opening === null && parseObject(begun.toString())) {
-    return ofBody(answer, begun, begun.toString(), stream);
+    return ofBody(answer, { bytes: begun, text: begun.toString(), isOurs: false }, stream);
   }
   const all = resumed(begun, iterator);
   if (stream) return { kind: 'stream', bytes: all };
   try {
-    const completion = await foldStream(all);
-    const text = JSON.stringify(completion);
-    return { kind: 'whole', bytes: Buffer.from(text), text, completion };
+    return ours(await foldStream(all));
   } catch (error) {
     if (!(error instanceof StreamedError)) throw error;
     const { status, message } = error;
     return refusal({ status, error: { message } }, answer, {});
   }
+}
+
+function ours(completion: Json | null): OpenedAnswer {
+  const text = JSON.stringify(completion);
+  return { kind: 'whole', bytes: Buffer.from(text), text, completion, isOurs: true };
 }
 
 /** The first event with data; null: none yet. */
@@ -112,11 +159,12 @@ function refusal({ status, error }: AnswerError, answer: ModelAnswer, body: Json
   const choices = body?.['choices'];
   const isBilled = usageIn(body) !== null || (Array.isArray(choices) && choices.length > 0) || isEmpty(body);
   const text = JSON.stringify({ error });
-  return { kind: 'refused', status, text, billed: isBilled ? body : null, ...adviceOf(answer) };
+  return { kind: 'refused', status, text, billed: isBilled ? body : null, ...adviceOf(answer, text) };
 }
 
-function adviceOf({ retryAfter, shouldRetry = null }: ModelAnswer) {
-  return { retryAfter, shouldRetry };
+/** The advice in the headers, and where they have none in the body. */
+function adviceOf({ retryAfter, shouldRetry = null }: ModelAnswer, text: string) {
+  return { retryAfter: retryAfter ?? errorAdvice(text, Date.now()), shouldRetry };
 }
 
 /** Whether the body is `{}`, as of a stream that ended with an error: its cost is unknown. */

@@ -3,8 +3,9 @@
  * only where a provider has no code.
  */
 import { mayPass, type RetryAdvice } from '../net/retry-advice.js';
-import { asObject, exceedsJsonLimits } from '../../util/json.js';
-import { errorIn } from './provider-answer.js';
+import { asObject } from '../../util/json.js';
+import { errorJson, errorOfBody } from './answer-error.js';
+import { badKey, closedAccount, codesOf, noCredit, noModel } from './error-codes.js';
 
 /** Error code: the provider refuses the service's key, so every call would fail. */
 export const providerRefusedKey = 'provider_refused_key';
@@ -35,82 +36,19 @@ export interface RefusedCall {
   message: string;
 }
 
-/** OpenAI, Anthropic, OpenRouter, DeepSeek, Together, Moonshot, Z.ai, Qwen, xAI, Hugging Face. */
-const noCredit = new Set([
-  'insufficient_quota',
-  'insufficient_balance',
-  'insufficient_credits',
-  'insufficient_credit',
-  'insufficient_funds',
-  'insufficient_user_quota',
-  'credit_balance_too_low',
-  'credit_limit',
-  'credits_exhausted',
-  'out_of_credits',
-  'payment_required',
-  'billing_error',
-  'billing_not_active',
-  'billing_hard_limit_reached',
-  'billing_disabled',
-  'budget_exceeded',
-  'exceeded_current_quota_error',
-  'arrearage',
-  'allocationquota.freetieronly',
-  '1113',
-]);
-
-const closedAccount = new Set([
-  'account_deactivated',
-  'account_disabled',
-  'account_suspended',
-  'account_locked',
-  'organization_deactivated',
-  'organization_restricted',
-  'organization_disabled',
-  'user_suspended',
-  'access_terminated',
-  'accessdenied.unpurchased',
-  'deactivated_workspace',
-  '1112',
-  '1121',
-]);
-
-const badKey = new Set([
-  'invalid_api_key',
-  'invalid_key',
-  'api_key_invalid',
-  'api_key_expired',
-  'invalid_authentication',
-  'invalid_authentication_error',
-  'authentication_error',
-  'unauthenticated',
-  'invalidapikey',
-  'token_expired',
-  '1000',
-  '1002',
-]);
-
-const noModel = new Set([
-  'model_not_found',
-  'model_not_available',
-  'model_not_supported',
-  'model_decommissioned',
-  'model_deprecated',
-  'invalid_model',
-  'unknown_model',
-  'deploymentnotfound',
-  '1211',
-]);
-
 /** Words of providers that have no code for it. Google says "quota" of every 429. */
 const words: readonly [scope: RefusalScope, pattern: RegExp][] = [
   [
     'credit',
-    /credit balance is too low|insufficient (account )?(balance|credits?|funds)|(used|run out of|out of) (all )?(available |your )?credits/i,
+    /credit balance is too low|insufficient (account )?(balance|credits?|funds)|balance is insufficient|(used|run out of|out of) (all )?(available |your )?credits|credits? limit/i,
+  ],
+  [
+    'credit',
+    /billing hard limit|specified api usage limit|free-models-per-day|api calls \/ month|quota exceeded for metric: [^\n]{0,200}, limit: 0\b/i,
   ],
   [
     'account',
-    /\b(account|organization|workspace) (is|has been|was) (deactivated|suspended|disabled|closed|restricted|locked)/i,
+    /\b(account|organization|workspace)( \S{1,64})? (is|has been|was) (deactivated|suspended|disabled|closed|restricted|locked)/i,
   ],
   ['key', /api[ _-]?key (is )?(not valid|invalid|expired)|(invalid|incorrect) api[ _-]?key/i],
   [
@@ -147,26 +85,14 @@ const isWordy = (status: number) => status === 400 || status === 403 || status =
 
 /** The codes and words of an error body, in the places where providers put them. */
 export function refusedCall(status: number, text: string): RefusedCall {
-  const error = errorIn(text) ?? flatError(text);
-  const details = Array.isArray(error?.['details']) ? (error['details'] as unknown[]) : [];
-  const reasons = details.map((detail) => asObject(detail)?.['reason']);
-  const codes = [error?.['code'], error?.['type'], error?.['status'], ...reasons].flatMap((code) =>
-    typeof code === 'string' ? [code] : typeof code === 'number' ? [String(code)] : [],
-  );
-  const message = error?.['message'];
-  return { status, codes, message: typeof message === 'string' ? message : text.slice(0, 2_048) };
+  const error = errorOfBody(text);
+  const message = error?.message ?? text.slice(0, 2_048);
+  const codes = error ? codesOf(errorJson(text) ?? {}, error) : [];
+  return { status, codes, message: [message, ...wordsOfVendor(error)].join(': ') };
 }
 
-/** An error whose fields stand at the top: `{"error": "…", "code": "…"}`, `{"message": "…"}`. */
-function flatError(text: string): Record<string, unknown> | null {
-  if (text === '' || exceedsJsonLimits(text)) return null;
-  try {
-    const body = asObject(JSON.parse(text));
-    if (!body) return null;
-    const said = [body['error'], body['message'], body['detail']].find((words) => typeof words === 'string');
-    return said === undefined ? null : { ...body, message: said };
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+/** What the vendor said to OpenRouter, whose own words are the same for every error. */
+function wordsOfVendor(error: Record<string, unknown> | null): string[] {
+  const raw = asObject(error?.['metadata'])?.['raw'];
+  return typeof raw === 'string' && raw.trim() !== '' ? [raw.trim().slice(0, 1_024)] : [];
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { asObject } from '../../util/json.js';
 
 type Json = Record<string, unknown>;
@@ -7,6 +8,8 @@ interface ToolCall {
   id: string | null;
   name: string | null;
   text: string;
+  /** The id that we gave it. */
+  made?: string;
 }
 
 /** Longer arguments are not looked at again: each look costs their length. */
@@ -18,6 +21,8 @@ export class SteadyChoice {
   private readonly texts = new Map<string, string>();
   private readonly calls: ToolCall[] = [];
   private readonly byId = new Map<string, number>();
+  /** Whether a text has come in a delta: then a message repeats it. */
+  private hasDelta = false;
   /** The call that the provider means by an index: the last one under it. */
   private readonly places = new Map<unknown, number>();
 
@@ -25,29 +30,40 @@ export class SteadyChoice {
   correct(choice: Json): boolean {
     let same = true;
     const given = asObject(choice['delta']);
-    const message = asObject(choice['message']);
+    const message = asObject(choice['message']) ?? textMessage(choice['text']);
+    const isDelta = !message || !isEmpty(given);
     if (!given || message || 'message' in choice) {
-      choice['delta'] = message && isEmpty(given) ? this.rest(message) : (given ?? {});
+      choice['delta'] = isDelta ? (given ?? {}) : this.rest(message);
       delete choice['message'];
+      delete choice['text'];
       same = false;
     }
     const delta = choice['delta'] as Json;
     for (const [name, value] of Object.entries(delta)) {
-      if (typeof value === 'string') this.texts.set(name, (this.texts.get(name) ?? '') + value);
+      if (typeof value !== 'string' || name === 'role') continue;
+      this.texts.set(name, (this.texts.get(name) ?? '') + value);
+      this.hasDelta ||= isDelta && value !== '';
     }
+    const one = asObject(delta['tool_calls']);
+    if (one) [delta['tool_calls'], same] = [[one], false];
     if (Array.isArray(delta['tool_calls'])) {
       if (!this.correctCalls(delta)) same = false;
     }
     return same;
   }
 
-  /** What a whole message adds to the deltas before it. */
+  /**
+   * What a message adds to what came before it: the rest, if it holds that; else, without deltas,
+   * itself, as it is a piece.
+   */
   private rest(message: Json): Json {
     const delta: Json = {};
     for (const [name, value] of Object.entries(message)) {
       const before = this.texts.get(name);
       if (typeof value === 'string' && before !== undefined) {
-        if (value.length > before.length && value.startsWith(before)) delta[name] = value.slice(before.length);
+        const isSoFar = value.startsWith(before) || value.trim() === before.trim();
+        if (isSoFar && value.length > before.length) delta[name] = value.slice(before.length);
+        else if (!isSoFar && !this.hasDelta) delta[name] = value;
       } else if (name !== 'tool_calls' || this.calls.length === 0) delta[name] = value;
     }
     return delta;
@@ -67,9 +83,8 @@ export class SteadyChoice {
   private corrected(given: Json, at: number, first: number): Json {
     const fn = asObject(given['function']);
     const args = fn?.['arguments'];
-    // Ollama's own form has an object here.
-    const text = typeof args === 'string' ? args : asObject(args) ? JSON.stringify(args) : '';
-    const id = wordOf(given['id']);
+    const text = argumentsOf(args);
+    const id = idOf(given['id']);
     const name = wordOf(fn?.['name']);
     const known = this.slotOf(given['index'] ?? null, { id, name, text }, at, first);
     const slot = known ?? this.calls.length;
@@ -83,7 +98,11 @@ export class SteadyChoice {
     const corrected: Json = { ...given, index: slot };
     if (call.id !== null && id !== null && id !== call.id) delete corrected['id'];
     call.id ??= id;
-    if (call.id !== null) this.byId.set(call.id, slot);
+    if (call.id !== null && !this.byId.has(call.id)) this.byId.set(call.id, slot);
+    const isTaken = id !== null && this.byId.get(id) !== slot;
+    if (known === null && (id === null || isTaken)) corrected['id'] = call.made = newId();
+    else if (call.made !== undefined || isTaken) delete corrected['id'];
+    else if (id !== null && corrected['id'] !== undefined) corrected['id'] = id;
     if (fn && args !== undefined && args !== null && added !== args)
       corrected['function'] = { ...fn, arguments: added };
     if (known === null && fn && !wordOf(given['type'])) corrected['type'] = 'function';
@@ -96,7 +115,13 @@ export class SteadyChoice {
    */
   private slotOf(index: unknown, { id, name, text }: ToolCall, at: number, first: number): number | null {
     const byId = id === null ? undefined : this.byId.get(id);
-    if (byId !== undefined) return byId;
+    const ofId = byId === undefined ? undefined : this.calls[byId];
+    const place = this.places.get(index);
+    // Some give every call one id: whole arguments under a new index are another call.
+    const isCopy =
+      ofId && index !== null && place !== byId && name !== null && isWhole(ofId.text) && text !== ofId.text;
+    if (byId !== undefined && !isCopy) return byId;
+    if (isCopy) return place ?? null;
     const slot = index === null ? this.calls.length - 1 : (this.places.get(index) ?? -1);
     const call = this.calls[slot];
     if (!call) return null;
@@ -111,6 +136,38 @@ export class SteadyChoice {
 function isEmpty(delta: Json | null): boolean {
   const { role: _role, ...rest } = delta ?? {};
   return Object.values(rest).every((value) => value === null || value === '' || value === undefined);
+}
+
+/** A choice of the older form for prompts. */
+function textMessage(text: unknown): Json | null {
+  return typeof text === 'string' ? { role: 'assistant', content: text } : null;
+}
+
+/** Ollama's own form has an object in place of the text. */
+function argumentsOf(value: unknown): string {
+  return typeof value === 'string' ? value : asObject(value) ? JSON.stringify(value) : '';
+}
+
+function idOf(value: unknown): string | null {
+  return wordOf(typeof value === 'number' ? String(value) : value);
+}
+
+const newId = () => `call_${randomUUID().replaceAll('-', '')}`;
+
+/** Gives the tool calls of a whole message ids and arguments as text; whether they had them. */
+export function steadyCalls(message: Json | null): boolean {
+  const given = message?.['tool_calls'];
+  if (!message || !given) return true;
+  const before = JSON.stringify(given);
+  const list = (Array.isArray(given) ? given : [given]).map(asObject).filter((call) => call !== null);
+  const calls = list.map((call) => {
+    const fn = asObject(call['function']);
+    const isText = typeof fn?.['arguments'] === 'string' || fn?.['arguments'] == null;
+    const args = isText ? {} : { function: { ...fn, arguments: argumentsOf(fn['arguments']) } };
+    return { ...call, id: idOf(call['id']) ?? newId(), ...args };
+  });
+  message['tool_calls'] = calls;
+  return JSON.stringify(calls) === before;
 }
 
 function wordOf(value: unknown): string | null {

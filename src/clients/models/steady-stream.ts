@@ -1,6 +1,6 @@
 import { errorInside, errorOfEvent } from './answer-error.js';
 import { doneData, sseData } from './chat-stream.js';
-import { SteadyChoice } from './steady-choice.js';
+import { steadyCalls, SteadyChoice } from './steady-choice.js';
 import { SseSplitter, type SseBlock } from '../net/sse.js';
 import { parseBounded } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
@@ -34,20 +34,30 @@ class SteadyStream {
     const { raw, data, event, complete } = block;
     if (data === null) return raw;
     if (data.trim() === doneData) return complete && data === doneData ? raw : sseData(doneData);
-    // The reader sees a cut event as such.
-    if (!complete) return raw;
     const chunk = parseBounded(data);
-    const fault = event === 'error' ? errorOfEvent(data, chunk) : chunk && errorInside(chunk);
-    if (fault && isPlain(chunk?.['error'])) return raw;
+    const fault = /error|exception/i.test(event ?? '') ? errorOfEvent(data, chunk) : chunk && errorInside(chunk);
+    if (!chunk && data.includes('\n') && parseBounded(data.slice(0, data.indexOf('\n')))) return this.ofLines(block);
+    // The reader sees a cut event as such.
+    if (!chunk && !complete) return raw;
+    if (fault && complete && isPlain(chunk?.['error'])) return raw;
     if (fault) return sseData({ ...chunk, error: { ...fault.error, status: fault.status } });
     if (!chunk) return '';
-    return this.steady(chunk) ? raw : sseData(chunk);
+    return this.steady(chunk) && complete ? raw : sseData(chunk);
+  }
+
+  /** Events without a blank line between them. */
+  private ofLines({ data, event, complete }: SseBlock): string {
+    const lines = data!.split('\n');
+    return lines
+      .map((line, at) => ({ raw: sseData(line), data: line, event, complete: complete || at < lines.length - 1 }))
+      .map((block) => this.textOf(block))
+      .join('');
   }
 
   /** Corrects a chunk in place; whether it was in OpenAI's form already. */
   private steady(chunk: Json): boolean {
     const given: unknown = chunk['choices'];
-    const items = (Array.isArray(given) ? given : []).map(asObject);
+    const items = (Array.isArray(given) ? given : [given]).map(asObject);
     const list = items.filter((choice) => choice !== null);
     let same = Array.isArray(given) && list.length === items.length;
     if (!same) chunk['choices'] = list;
@@ -62,6 +72,28 @@ class SteadyStream {
     }
     return same;
   }
+}
+
+/**
+ * Gives a whole answer OpenAI's form in place: each choice a message, each tool call an id and
+ * arguments as text. Whether it had that form.
+ */
+export function steadyCompletion(completion: Json): boolean {
+  const choices = (completion['choices'] as unknown[]).map(asObject);
+  const fixes = choices.map((choice, at) => {
+    if (!choice) return true;
+    const hasIndex = Number.isSafeInteger(choice['index']);
+    if (!hasIndex) choice['index'] = at;
+    const isWhole = asObject(choice['message']) !== null;
+    if (!isWhole) {
+      const { delta, text, message: _none, ...rest } = choice;
+      const message = asObject(delta) ?? (typeof text === 'string' ? { role: 'assistant', content: text } : null);
+      if (message) completion['choices'] = choices;
+      if (message) choices[at] = { ...rest, message };
+    }
+    return steadyCalls(asObject(choices[at]?.['message'])) && hasIndex && isWhole;
+  });
+  return fixes.every(Boolean);
 }
 
 /** Whether an error has OpenAI's form, by which clients show it. */

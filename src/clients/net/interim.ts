@@ -1,11 +1,15 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 
-const start = Buffer.from('HTTP/1.1 100');
+/** Interim answers but 101, which changes the protocol. */
+const interim = /^HTTP\/1\.1 1(?!01)\d\d/;
+/** Bytes of an interim answer that are waited for. */
+const maxHeld = 65_536;
+const longest = 'HTTP/1.1 100'.length;
 const end = '\r\n\r\n';
 
 /**
- * Removes `100 Continue` answers from what a socket reads. A client must accept them unasked (RFC
+ * Removes interim answers from what a socket reads. A client must accept them unasked (RFC
  * 9110 15.2), but undici breaks the connection.
  */
 function withoutContinue<S extends Socket>(socket: S): S {
@@ -22,11 +26,8 @@ function withoutContinue<S extends Socket>(socket: S): S {
       const part = read(size) as Buffer | null;
       if (part === null || !isAwaited) return part;
       held = Buffer.concat([held, part]);
-      while (held.subarray(0, start.length).equals(start) && held.includes(end)) {
-        held = held.subarray(held.indexOf(end) + end.length);
-      }
-      const isUndecided = start.subarray(0, held.length).equals(held.subarray(0, start.length));
-      if (isUndecided) continue;
+      while (isInterim(held) && held.includes(end)) held = held.subarray(held.indexOf(end) + end.length);
+      if ((isInterim(held) && held.length < maxHeld) || isBegun(held)) continue;
       const rest = held;
       held = Buffer.alloc(0);
       isAwaited = false;
@@ -36,9 +37,18 @@ function withoutContinue<S extends Socket>(socket: S): S {
   return socket;
 }
 
+const startOf = (bytes: Buffer) => bytes.toString('latin1', 0, longest);
+const isInterim = (bytes: Buffer) => interim.test(startOf(bytes));
+/** Whether the bytes are too few to tell. */
+const isBegun = (bytes: Buffer) => bytes.length < longest && 'HTTP/1.1 1'.startsWith(startOf(bytes).slice(0, 10));
+
 /** Connects as undici does; the sockets tolerate an unasked `100 Continue`. */
 export function tolerantConnector(options: buildConnector.BuildOptions = {}): buildConnector.connector {
-  const connect = buildConnector(options);
+  return tolerant(buildConnector(options));
+}
+
+/** The same over another connector, such as that of a proxy. */
+export function tolerant(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) =>
     connect(target, (...result) => {
       const [error, socket] = result;

@@ -1,4 +1,5 @@
-import { Dispatcher, Pool, ProxyAgent, type Agent } from 'undici';
+import { Dispatcher, Pool, ProxyAgent, type Agent, type buildConnector } from 'undici';
+import { tolerant } from './interim.js';
 import { proxyFor, type ProxySettings } from '../../util/proxy.js';
 
 interface Proxying {
@@ -43,7 +44,10 @@ class Proxied extends Dispatcher {
       uri: proxy,
       // Proxies of companies allow CONNECT for https only.
       proxyTunnel: false,
-      factory: (origin, options) => new Pool(origin, { ...(options as Pool.Options), ...limits }),
+      factory: (origin, options) => {
+        const { connect } = options as { connect: buildConnector.connector };
+        return new Pool(origin, { ...(options as Pool.Options), ...limits, connect: tolerant(connect) });
+      },
     });
     this.agents.set(proxy, agent);
     return agent;

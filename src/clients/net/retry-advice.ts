@@ -38,8 +38,10 @@ export function retryAdvice(header: ReadHeader, now: number): RetryAdvice {
 function retryAfterOf(header: ReadHeader, now: number): string | null {
   const ms = header('retry-after-ms')?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(ms)) return seconds(Number(ms));
-  const after = header('retry-after');
+  const after = header('retry-after')?.trim() ?? '';
   if (retryAfterMs(after, now) !== null) return after;
+  const spelled = untilReset(after, now);
+  if (spelled !== null) return seconds(spelled);
   const reset = resetMs(header, now);
   return reset === null ? null : seconds(reset);
 }
@@ -48,7 +50,9 @@ const seconds = (ms: number) => String(Math.round(ms) / 1_000);
 
 /** Prefixes of the headers `…-remaining-<what>` and `…-reset-<what>`. */
 const prefixes = ['x-ratelimit', 'anthropic-ratelimit', 'ratelimit'];
-const limited = ['', 'requests', 'tokens', 'input-tokens', 'output-tokens'];
+const counted = ['requests', 'tokens'];
+const spans = counted.flatMap((what) => ['minute', 'hour', 'day'].map((span) => `${what}-${span}`));
+const limited = ['', 'after', ...counted, 'input-tokens', 'output-tokens', ...spans];
 
 /** When the last used-up limit resets; a limit without a rest counts as used up. */
 function resetMs(header: ReadHeader, now: number): number | null {

@@ -8,8 +8,8 @@ export interface SseBlock {
   complete: boolean;
 }
 
-/** Characters of the longest event that is read. */
-export const maxBlockLength = 1024 * 1024;
+/** Characters of the longest event that is read: an image can come in one. */
+export const maxBlockLength = 8 * 1024 * 1024;
 
 /** An event of a stream is longer than `maxBlockLength`. */
 export class SseBlockTooLargeError extends Error {

@@ -61,7 +61,7 @@ const otherCertificate =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(CA|PURPOSE)|CRL_|PATH_LENGTH|ERROR_IN_C)/;
 /** A record that cannot be read comes on an open connection. */
 const handshake = /^(EPROTO|ERR_TLS_|ERR_SSL_(?!DECRYPTION|BAD_RECORD)|UND_ERR_PRX_TLS)/;
-const tunnel = /^Proxy response \((\d+)\)/;
+const tunnel = /^Proxy (?:response|Authentication Required) \((\d+)\)/;
 /** Node's words for a connection that ended in the handshake, with the code of a reset. */
 const beforeTls = /before secure TLS connection was established/;
 
@@ -90,6 +90,9 @@ function faultOf(error: Error): UnsentFault | null {
     remedy,
     isLasting,
   });
+  if ('data' in error && /^\x15\x03/.test(String(error.data))) {
+    return { reason: 'its port speaks TLS', remedy: 'Use https in the URL.', isLasting: true };
+  }
   const refusal = tunnel.exec(error.message)?.[1];
   if (refusal !== undefined) return refusedByProxy(Number(refusal));
   const known = dns[code] ?? connection[code];
@@ -109,7 +112,7 @@ function refusedByProxy(status: number): UnsentFault {
   const isLasting = status < 500;
   const remedy =
     status === 407
-      ? 'Give the user and the password of the proxy in https_proxy, or add the host to no_proxy.'
+      ? 'Give the user and the password of the proxy in its URL (http_proxy, https_proxy), or add the host to no_proxy.'
       : 'Ask the operator of the proxy to allow the host, or add it to no_proxy.';
-  return { reason: `the proxy of https_proxy refused the connection with ${status}`, remedy, isLasting };
+  return { reason: `the proxy refused the connection with ${status}`, remedy, isLasting };
 }

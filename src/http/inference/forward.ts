@@ -5,7 +5,7 @@ import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models
 import { ProviderError, providerError, wasNotSent, type ModelAnswer } from '../../clients/models/provider-answer.js';
 import { askProvider, type ProviderReply } from '../../clients/models/ask-provider.js';
 import { isMediaType, openAnswer, type OpenedAnswer } from '../../clients/models/read-answer.js';
-import { boundDepth, parseObject } from '../../clients/net/untrusted.js';
+import { boundDepth, cutErrorText, parseObject } from '../../clients/net/untrusted.js';
 import { tracedAnswer } from '../../clients/models/traced-call.js';
 import { JsonText, mayEscapeUnstorable } from '../../storage/db/json.js';
 import { ApiError, openAiError } from '../server/errors.js';
@@ -97,14 +97,16 @@ export function createForward<Call extends ForwardedCall>(
 
   /** Forwards a whole answer unchanged, after recording it. */
   async function whole(call: Call, answer: Whole, reply: FastifyReply, elapsed: () => number): Promise<void> {
-    const { bytes, text, completion } = answer;
-    if (!completion) {
-      const message = `The provider "${call.provider}" answered ${answer.status} with a body that is not a chat completion in JSON.`;
+    const { bytes, text, completion, isOurs } = answer;
+    const cost: CallCost = costOf(call.provider, call.upstream.model, completion);
+    const choices = completion?.['choices'];
+    if (!Array.isArray(choices) || choices.length === 0) {
+      const said = text.trim() === '' ? '' : `: ${cutErrorText(text.trim(), 512)}`;
+      const message = `The provider "${call.provider}" answered ${answer.status} with a body that is not a chat completion in JSON${said}`;
       const fault = new ApiError(502, 'upstream_answer_invalid', message);
-      await note(call, { httpStatus: 502, response: openAiError(fault), latencyMs: elapsed(), ...unknownCost });
+      await note(call, { httpStatus: 502, response: openAiError(fault), latencyMs: elapsed(), ...cost });
       throw fault;
     }
-    const cost: CallCost = costOf(call.provider, call.upstream.model, completion);
     // Postgres refuses deep nesting.
     const bounded = boundDepth(completion);
     const isStorable = bounded === completion && !mayEscapeUnstorable(text);
@@ -116,7 +118,9 @@ export function createForward<Call extends ForwardedCall>(
     return reply
       .code(answer.status)
       .type(
-        isMediaType(answer.contentType, 'application/json') ? answer.contentType! : 'application/json; charset=utf-8',
+        !isOurs && isMediaType(answer.contentType, 'application/json')
+          ? answer.contentType!
+          : 'application/json; charset=utf-8',
       )
       .send(bytes);
   }

@@ -49,6 +49,11 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
   let ended = false;
   const end = async (last: string): Promise<void> => {
     ended = true;
+    if (failure === null && last !== '' && fold.completion() === null) {
+      const message = `The provider "${call.provider}" ended its stream without an answer.`;
+      failure = { status: 502, code: 'upstream_answer_invalid', message };
+      last = sseData(streamError(failure.code, failure.message));
+    }
     if (failure === null && last === '' && !fold.isWhole()) {
       failure = {
         status: 502,

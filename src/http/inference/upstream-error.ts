@@ -5,7 +5,8 @@ import {
   refusedCall,
 } from '../../clients/models/refusals.js';
 import { isPushback, type RetryAdvice } from '../../clients/net/retry-advice.js';
-import { errorIn, type ProviderError } from '../../clients/models/provider-answer.js';
+import { errorOfBody } from '../../clients/models/answer-error.js';
+import type { ProviderError } from '../../clients/models/provider-answer.js';
 import { ApiError, openAiError, type OpenAiError } from '../server/errors.js';
 import { cutErrorText } from '../../clients/net/untrusted.js';
 
@@ -28,6 +29,7 @@ export const inVain = { 'x-should-retry': 'false' };
 
 /** Statuses that would say something of our own, with the code that says whose it is. */
 const ours: Record<number, { status: number; code: string }> = {
+  401: { status: 502, code: providerRefused },
   402: { status: 502, code: providerRefusedAccount },
   403: { status: 502, code: providerRefused },
   404: { status: 502, code: modelNotFound },
@@ -50,11 +52,10 @@ export function passError(provider: string, status: number, text: string, advice
     const body = { error: { ...openAiError(refusedKey(provider)).error, provider_status: status } };
     return { status: 502, recorded: status, body, headers: inVain };
   }
-  const error = errorIn(text);
   const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutErrorText(text.trim())}`;
-  const passed = {
-    ...{ message: `The provider "${provider}" answered ${status} ${detail}`, type: 'upstream_error' },
-    ...(error ? { code: null, param: null, ...(error as { message: string }) } : { code: String(status), param: null }),
+  const passed = errorOfBody(text) ?? {
+    message: `The provider "${provider}" answered ${status} ${detail}`,
+    ...{ type: 'upstream_error', code: String(status), param: null },
   };
   const headers = repetition(status, mayPass, advice);
   const own = ours[status];
@@ -63,8 +64,11 @@ export function passError(provider: string, status: number, text: string, advice
     return { status: shown, recorded: shown, body: { error: passed }, headers };
   }
   const said = cutErrorText(passed.message);
-  const message = status === 403 ? `Provider "${provider}" refused this request for the service's key: ${said}` : said;
-  const body = { error: { ...passed, message, code: own.code, provider_status: status } };
+  const isOfAccount = scope === 'credit' || scope === 'account';
+  const code = isOfAccount ? providerRefusedAccount : own.code;
+  const message =
+    code === providerRefused ? `Provider "${provider}" refused this request for the service's key: ${said}` : said;
+  const body = { error: { ...passed, message, code, provider_status: status } };
   return { status: own.status, recorded: status, body, headers };
 }
 
@@ -76,7 +80,8 @@ function repetition(
 ): Record<string, string> {
   if (!mayPass) return shouldRetry === false || status < 400 || clientsRepeat(status) ? inVain : {};
   const after = retryAfter ?? (isPushback(status) ? '1' : null);
-  return { ...(shouldRetry && { 'x-should-retry': 'true' }), ...(after !== null && { 'retry-after': after }) };
+  const isTold = shouldRetry === true || !clientsRepeat(status);
+  return { ...(isTold && { 'x-should-retry': 'true' }), ...(after !== null && { 'retry-after': after }) };
 }
 
 /** Statuses that OpenAI's clients repeat, also as what they become here. */

@@ -73,7 +73,7 @@ describe('a proposer call', () => {
 
   test.each<[string, ModelReply, Record<string, unknown>]>([
     ['a whole answer over 8 MiB', { text: 'x'.repeat(8 * 1024 * 1024) }, {}],
-    ['an event over 1 MiB', { text: 'x'.repeat(1024 * 1024) }, { onText: () => undefined }],
+    ['an event over 8 MiB', { text: 'x'.repeat(8 * 1024 * 1024) }, { onText: () => undefined }],
   ])('pays once for %s', async (_name, reply, more) => {
     expect(await ask(() => reply, more)).toMatchObject({ ok: false, code: 'upstream_answer_too_large' });
     expect(model.requests).toHaveLength(1);

@@ -31,6 +31,18 @@ describe('tokens and cost of an answer', () => {
     expect(nonsense.costUsd).toBeCloseTo(0.135);
   });
 
+  test('reads costs as text and under other names', () => {
+    for (const cost of [{ cost: '0.5' }, { estimated_cost: 0.5 }, { cost_in_usd_ticks: 5_000_000_000 }]) {
+      expect(costOf('odd', 'no-such-model', usage(cost))).toMatchObject({ costUsd: 0.5, costSource: 'reported' });
+    }
+    for (const odd of ['', 'x', '-1', '1e3', '1_000', '0x10', ' ']) {
+      expect(costOf('odd', 'm', { usage: { prompt_tokens: odd, completion_tokens: 1, cost: odd } })).toMatchObject({
+        ...unknown,
+        promptTokens: null,
+      });
+    }
+  });
+
   test('prefers the provider’s reported cost', () => {
     const answer = costOf('openrouter', 'openai/gpt-4o-mini', usage({ cost: 0.125 }));
     expect(answer).toMatchObject({ costUsd: 0.125, costSource: 'reported' });

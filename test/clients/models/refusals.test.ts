@@ -5,6 +5,16 @@ import { judgeRefusal, refusedCall, type RefusalScope } from '../../../src/clien
 const judged = (status: number, body: unknown, shouldRetry: boolean | null = null) =>
   judgeRefusal(refusedCall(status, typeof body === 'string' ? body : JSON.stringify(body)), { shouldRetry });
 
+/** A refusal of Gemini, whose words are the same for a minute and for a day. */
+const google = (quotaId: string, limit: number) => ({
+  error: {
+    code: 429,
+    message: `You exceeded your current quota. Quota exceeded for metric: a/free_requests, limit: ${limit}, model: m`,
+    status: 'RESOURCE_EXHAUSTED',
+    details: [{ violations: [{ quotaId, quotaValue: String(limit) }] }, { retryDelay: '34s' }],
+  },
+});
+
 describe('a refusal', () => {
   test.each([408, 409, 425, 429, 498, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 529])(
     'with %i may pass',
@@ -57,6 +67,28 @@ describe('a refusal', () => {
     ['moment', 429, { error: { message: 'You exceeded your current quota', status: 'RESOURCE_EXHAUSTED', code: 429 } }],
     ['moment', 429, { error: { message: 'Rate limit reached', type: 'tokens', code: 'rate_limit_exceeded' } }],
     ['request', 400, { error: { message: 'Insufficient context', code: 'context_length_exceeded' } }],
+    ['credit', 429, [google('GenerateRequestsPerDayPerProjectPerModel-FreeTier', 50)]],
+    ['credit', 429, [google('GenerateRequestsPerMinutePerProjectPerModel-FreeTier', 0)]],
+    ['moment', 429, [google('GenerateRequestsPerMinutePerProjectPerModel-FreeTier', 15)]],
+    ['credit', 429, { error: { message: 'Rate limit exceeded: free-models-per-day. Add 10 credits', code: 429 } }],
+    ['moment', 429, { error: { message: 'Rate limit exceeded: free-models-per-min.', code: 429 } }],
+    ['moment', 429, { error: { message: 'Limit 9 tokens per day. Please try again in 14m24s.', type: 'tokens' } }],
+    ['credit', 429, { message: 'You are using a Trial key, which is limited to 1000 API calls / month.' }],
+    ['credit', 403, { error: 'You have reached your pre-paid credits limit' }],
+    ['credit', 403, { code: 30001, message: 'Sorry, your account balance is insufficient', data: null }],
+    ['credit', 429, { error: { message: 'Billing hard limit has been reached', type: 'x', code: null } }],
+    ['credit', 400, { error: { message: 'You have reached your specified API usage limits.', type: 'x' } }],
+    [
+      'credit',
+      403,
+      [{ error: { message: 'x', status: 'PERMISSION_DENIED', details: [{ reason: 'BILLING_DISABLED' }] } }],
+    ],
+    ['credit', 429, { base_resp: { status_code: 1008, status_msg: 'no' } }],
+    ['moment', 429, { base_resp: { status_code: 1002, status_msg: 'no' } }],
+    ['account', 412, { error: { code: 'PRECONDITION_FAILED', message: 'Account x is suspended, possibly' } }],
+    ['account', 400, { type: 'error', error: { message: 'This organization has been disabled.' } }],
+    ['model', 400, { detail: 'The model `x` does not exist.' }],
+    ['key', 400, { errors: [{ message: 'Invalid API key', code: 10000 }] }],
   ])('of kind %s is told from status and code: %i %j', (scope, status, body) => {
     expect(judged(status, body).scope).toBe(scope);
   });

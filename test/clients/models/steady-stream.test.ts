@@ -94,7 +94,7 @@ describe('a stream of a provider with ways of its own', () => {
   const end = chunk({}, { finish_reason: 'tool_calls' });
   const piece = (index: number | undefined, text: string) => ({ index, function: { arguments: text } });
 
-  test.each<[string, unknown[]]>([
+  test.each<[string, unknown[], unknown[]?]>([
     ['index 0 for both', [calls({ index: 0, ...a }), calls({ index: 0, ...b })]],
     ['index 0 for both in one chunk', [calls({ index: 0, ...a }, { index: 0, ...b })]],
     ['no index', [calls(a), calls(b)]],
@@ -138,6 +138,18 @@ describe('a stream of a provider with ways of its own', () => {
       'arguments as an object',
       [calls({ index: 0, ...a, function: { name: 'look', arguments: { city: 'Bonn' } } }, { index: 1, ...b })],
     ],
+    ['numbers as ids', [calls({ index: 0, ...a, id: 1 }), calls({ index: 1, ...b, id: 2 })], ['1', '2']],
+    [
+      'no ids',
+      [calls({ index: 0, ...a, id: undefined }), calls({ index: 1, ...b, id: '' })],
+      [expect.stringMatching(/^call_\w{10}/), expect.stringMatching(/^call_\w{10}/)],
+    ],
+    [
+      'one id for both',
+      [calls({ index: 0, ...a }), calls({ index: 1, ...b, id: 'a' })],
+      ['a', expect.stringMatching(/^call_\w{10}/)],
+    ],
+    ['an object in place of the list', [chunk({ ...role, tool_calls: a }), chunk({ tool_calls: b })]],
     [
       'a whole message without delta',
       [
@@ -147,8 +159,10 @@ describe('a stream of a provider with ways of its own', () => {
         },
       ],
     ],
-  ])('two tool calls with %s stay two', async (_name, chunks) => {
-    expect(callsOf(await agreed(stream(...chunks, end)))).toEqual(two);
+  ])('two tool calls with %s stay two', async (_name, chunks, ids = ['a', 'b']) => {
+    const given = callsOf(await agreed(stream(...chunks, end)));
+    expect(given).toEqual(two.map(([, ...rest], at) => [ids[at], ...rest]));
+    expect(new Set(given.map(([id]) => id)).size).toBe(2);
   });
 
   const hel = chunk({ ...role, content: 'hel' });
@@ -208,6 +222,27 @@ describe('a stream of a provider with ways of its own', () => {
       'choices without index',
       stream({ ...head, choices: [{ delta: { ...role, content: 'hello' }, finish_reason: 'stop' }] }),
     ],
+    [
+      'pieces in message in place of deltas',
+      stream(
+        ...['hel', 'lo'].map((content) => ({ ...head, choices: [{ index: 0, message: { ...role, content } }] })),
+        stop,
+      ),
+    ],
+    ['pieces in text', stream(...['hel', 'lo'].map((text) => ({ ...head, choices: [{ index: 0, text }] })), stop)],
+    [
+      'a choice in place of the list',
+      stream(...[hel, chunk({ content: 'lo' }), stop].map((item) => ({ ...item, choices: item.choices[0] }))),
+    ],
+    ['no blank line between events', stream(hel, chunk({ content: 'lo' }), stop).replaceAll('\n\n', '\n')],
+    [
+      'no blank line at the end',
+      [hel, chunk({ content: 'lo' }), stop]
+        .map((item) => event(item))
+        .join('')
+        .trimEnd(),
+    ],
+    ['[DONE] without a line end', stream(hel, chunk({ content: 'lo' }), stop).trimEnd()],
     ['events that are no JSON', `${event(hel)}data: ping\n\n${stream(chunk({ content: 'lo' }), stop)}`],
   ])('%s: the text is what the provider said', async (_name, text) => {
     for (const size of [1_000_000, 7]) expect(messageOf(await agreed(text, size))['content']).toBe('hello');

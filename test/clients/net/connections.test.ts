@@ -49,6 +49,11 @@ describe('an unasked 100 Continue', () => {
       'with headers, twice, in pieces',
       ['HTTP/1.1 1', '00 Continue\r\nx: y\r', '\n\r\nHTTP/1.1 100 Continue\r\n\r\n', answer],
     ],
+    ['after a 103', [`HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${answer}`]],
+    [
+      'between others',
+      ['HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 C', `ontinue\r\n\r\nHTTP/1.1 199 X\r\n\r\n${answer}`],
+    ],
     ['and a 103', [`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${answer}`]],
   ])('is tolerated %s', async (_name, parts) => {
     const { ask, close } = await provider((socket) => {

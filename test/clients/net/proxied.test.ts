@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { request } from 'undici';
 import { createEgressAgent } from '../../../src/clients/net/egress.js';
@@ -64,6 +64,30 @@ describe('calls of models', () => {
   test('ask for a tunnel to https', async () => {
     await expect(call('https://model.example/v1')).rejects.toThrow();
     expect(asked).toEqual(['CONNECT model.example:443']);
+  });
+
+  test.each<[string, string, number]>([
+    ['an unasked 100 Continue', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}', 200],
+    ['a 502 of the proxy', 'HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n', 502],
+  ])('hear %s in plain HTTP', async (_name, said, status) => {
+    const raw = createTcpServer((socket) => socket.on('data', () => socket.write(said)));
+    raw.listen(0, '127.0.0.1');
+    await once(raw, 'listening');
+    const http_proxy = `http://127.0.0.1:${(raw.address() as AddressInfo).port}`;
+    expect(await call('http://model.example/v1', { http_proxy })).toBe(status);
+    raw.close();
+  });
+
+  test('are refused by a proxy that wants a password: nothing was sent to the model', async () => {
+    const raw = createServer((_incoming, outgoing) => outgoing.writeHead(407).end());
+    raw.listen(0, '127.0.0.1');
+    await once(raw, 'listening');
+    const http_proxy = `http://127.0.0.1:${(raw.address() as AddressInfo).port}`;
+    await expect(call('http://model.example/v1', { http_proxy })).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+      isLasting: true,
+    });
+    raw.close();
   });
 
   test('to this machine and to hosts of no_proxy are direct', async () => {

@@ -21,6 +21,13 @@ test.each<[Record<string, string>, string | null]>([
     { 'anthropic-ratelimit-requests-reset': '2026-01-01T00:00:05Z', 'anthropic-ratelimit-requests-remaining': '0' },
     '5',
   ],
+  [{ 'retry-after': ' 3 ' }, '3'],
+  [{ 'retry-after': '20s' }, '20'],
+  [{ 'retry-after': '-5' }, null],
+  [{ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 'Wed, 21 Oct 2015 07:28:00 GMT'],
+  [{ 'x-ratelimit-reset-after': '12' }, '12'],
+  [{ 'x-ratelimit-reset-requests-day': '33011.38', 'x-ratelimit-remaining-requests-day': '0' }, '33011.38'],
+  [{ 'x-ratelimit-reset-tokens-minute': '9', 'x-ratelimit-remaining-tokens-minute': '0' }, '9'],
 ])('%j says: %s', (headers, expected) => {
   expect(advice(headers).retryAfter).toBe(expected);
 });

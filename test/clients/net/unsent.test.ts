@@ -87,6 +87,20 @@ describe('a fault before the first byte costs nothing and names its cause', () =
       /UNABLE_TO_VERIFY_LEAF_SIGNATURE.*NODE_EXTRA_CA_CERTS/,
       () => tls(certificate('leaf', 'IP:127.0.0.1', { ca: 'authority' })),
     ],
+    [
+      'an expired certificate',
+      /CERT_HAS_EXPIRED|certificate/,
+      () => tls(certificate('old', 'IP:127.0.0.1', { ca: 'authority', expired: true })),
+    ],
+    [
+      'an alert of TLS where none was asked',
+      /speaks TLS.*https/,
+      async () => {
+        const alert = Buffer.from([0x15, 3, 1, 0, 2, 2, 0x46]);
+        const server = createTcpServer((socket) => socket.once('data', () => socket.end(alert)));
+        return `http://127.0.0.1:${await listening(server)}/v1`;
+      },
+    ],
     ['no TLS at all', /TLS handshake/, async () => `https://127.0.0.1:${await listening(createHttpServer())}/v1`],
   ])('%s', async (_name, expected, address) => {
     const { fault, answer, tries } = await faultOf(await address());

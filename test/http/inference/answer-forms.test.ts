@@ -1,8 +1,8 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { completeChat } from '../../../src/clients/models/complete-chat.js';
-import { errorInside } from '../../../src/clients/models/answer-error.js';
+import { errorAdvice, errorInside } from '../../../src/clients/models/answer-error.js';
 import { askProvider } from '../../../src/clients/models/ask-provider.js';
 import { openAnswer } from '../../../src/clients/models/read-answer.js';
 import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
@@ -30,7 +30,7 @@ const streamType = { 'content-type': 'text/event-stream' };
 const errors: [string, unknown, number][] = [
   ['a code', { error: { message: 'no', code: 503 } }, 503],
   ['a code as text', { error: { message: 'no', code: '429' } }, 429],
-  ['a code that is no status', { error: { message: 'no', code: 'overloaded' } }, 502],
+  ['a code that is no status', { error: { message: 'no', code: 'strange' } }, 502],
   ['a success as code', { error: { message: 'no', code: 200 } }, 502],
   ['a text', { error: 'no' }, 502],
   ['a detail', { detail: 'no' }, 502],
@@ -41,6 +41,21 @@ const errors: [string, unknown, number][] = [
   ['finish_reason error', { choices: [{ index: 0, message, finish_reason: 'error' }] }, 502],
   ['a message beside a code', { message: 'no', code: 500 }, 500],
   ["Google's list", [{ error: { message: 'no', code: 503 } }], 503],
+  ['a code with a fraction', { error: { message: 'no', code: '429.0' } }, 429],
+  ['a list of errors', { error: [{ message: 'no', code: 503 }] }, 503],
+  ['a list in errors', { errors: [{ code: 7009, message: 'no' }], success: false, result: null }, 502],
+  ['statusCode', { statusCode: 429, message: 'no' }, 429],
+  ['statusCode beside a text', { statusCode: 503, message: 'no', error: 'Service Unavailable' }, 503],
+  ['a failure without code', { success: false, message: 'no' }, 502],
+  ['a rate limit by type', { type: 'error', error: { type: 'rate_limit_error', message: 'no' } }, 429],
+  ['overload by type', { type: 'error', error: { type: 'overloaded_error', message: 'no' } }, 529],
+  ['a rate limit by code', { error: { message: 'no', type: 'requests', code: 'rate_limit_exceeded' } }, 429],
+  ['a long prompt by code', { error: { message: 'no', code: 'context_length_exceeded' } }, 400],
+  ['want of credit by code', { error: { message: 'no', code: 'insufficient_quota' } }, 429],
+  ["Google's status", { error: { message: 'no', status: 'UNAVAILABLE' } }, 503],
+  ["TGI's type", { error: 'no', error_type: 'overloaded' }, 429],
+  ["MiniMax's answer", { choices: null, base_resp: { status_code: 1002, status_msg: 'no' } }, 429],
+  ["Baidu's answer", { error_code: 336100, error_msg: 'no' }, 502],
 ];
 
 describe('an error in a 200', () => {
@@ -70,7 +85,24 @@ describe('an error in a 200', () => {
     ['empty', { error: {} }],
     ['false', { error: false }],
     ['a detail of an answer', { detail: 'fine' }],
+    ['an empty list', { error: [], errors: [] }],
+    ['a 0', { error: { code: 0, message: '' } }],
+    ['a success of MiniMax', { base_resp: { status_code: 0, status_msg: '' } }],
   ])('an error that is %s is none', (_name, more) => expect(errorInside({ ...whole, ...more })).toBeNull());
+
+  test.each<[string, unknown, string | null]>([
+    ["Google's retryDelay", [{ error: { message: 'no', code: 429, details: [{ retryDelay: '34s' }] } }], '34'],
+    [
+      "the vendor's headers at OpenRouter",
+      { error: { message: 'no', metadata: { headers: { 'X-RateLimit-Reset-Tokens': '6m0s' } } } },
+      '360',
+    ],
+    ['a field', { detail: 'no', retry_after: 2.5 }, '2.5'],
+    ['the words of Groq', { error: { message: 'Please try again in 14m24s. Need more?' } }, '864'],
+    ['the words of Azure', { error: { message: 'Please retry after 26 seconds.' } }, '26'],
+    ['minutes in words', { error: { message: 'Please retry after 2 minutes.' } }, null],
+    ['nothing', { error: { message: 'no' } }, null],
+  ])('a wait is heard in %s', (_name, body, seconds) => expect(errorAdvice(JSON.stringify(body), 0)).toBe(seconds));
 
   test('is tried again by the service where its status would be', async () => {
     const model = { provider: 'openai', model: 'gpt-4o-mini', params: {} };
@@ -137,12 +169,73 @@ describe('a stream or none', () => {
 
   test('what is neither is an invalid answer', async () => {
     const job = await proxy.newSession();
-    for (const raw of ['{"choices":[]}', '<html>', '']) {
+    for (const raw of ['{"choices":[]}', '{"choices":null}', '{}', '<html>', '']) {
       proxy.model.reply(() => ({ raw }));
-      expect(await (await proxy.post(job, '/a', streamed)).json()).toMatchObject({
-        error: { code: 'upstream_answer_invalid' },
-      });
+      for (const asked of [streamed, question]) {
+        const answer = await proxy.post(job, '/a', asked);
+        expect([answer.status, await answer.json()]).toMatchObject([
+          502,
+          { error: { code: 'upstream_answer_invalid' } },
+        ]);
+      }
     }
+    for (const call of await proxy.calls(job)) expect(call.http_status).toBe(502);
+  });
+
+  test('a stream of [DONE] alone ends with an error, and is recorded as one', async () => {
+    const job = await proxy.newSession();
+    for (const raw of ['data: [DONE]\n\n', 'data: Error: upstream timed out\n\ndata: [DONE]\n\n']) {
+      proxy.model.reply(() => ({ raw, headers: streamType }));
+      const text = await (await proxy.post(job, '/a', streamed)).text();
+      expect(text).toContain('"code":"upstream_answer_invalid"');
+      expect(text).not.toContain('[DONE]');
+    }
+    for (const call of await proxy.calls(job)) expect(call.http_status).toBe(502);
+  });
+
+  const arguing = (args: unknown, id: unknown) => ({ id, type: 'function', function: { name: 'f', arguments: args } });
+  const chunks = events.map((item) => JSON.stringify(item));
+  test.each<[string, string | Buffer, string]>([
+    ['a byte order mark', `\uFEFF${JSON.stringify(whole)}`, 'application/json'],
+    ['UTF-16', Buffer.from(`\uFEFF${JSON.stringify(whole)}`, 'utf16le'), 'application/json; charset=utf-16'],
+    ['Latin-1', Buffer.from(JSON.stringify({ ...whole, id: 'ü' }), 'latin1'), 'application/json; charset=ISO-8859-1'],
+    ['a list of one answer', JSON.stringify([whole]), 'application/json'],
+    ['a list of chunks', `[${chunks.join(',')}]`, 'application/json'],
+    ['a line for each chunk', `${chunks.join('\n')}\n`, 'application/x-ndjson'],
+    [
+      'a delta in place of the message',
+      JSON.stringify({ ...whole, choices: [{ delta: message }] }),
+      'application/json',
+    ],
+    ['a text in place of the message', JSON.stringify({ ...whole, choices: [{ text: 'hello' }] }), 'application/json'],
+  ])('%s is read: whole, as a stream, in the record', async (_name, raw, type) => {
+    const job = await proxy.newSession();
+    proxy.model.reply(() => ({ raw, headers: { 'content-type': type } }));
+    const text = await (await proxy.post(job, '/a', streamed)).text();
+    expect(text).toMatch(/"content":"hello"[^]*data: \[DONE\]\n\n$/);
+    const given = await proxy.post(job, '/b', question);
+    expect([given.headers.get('content-type'), await given.json()]).toMatchObject([
+      'application/json; charset=utf-8',
+      { choices: [{ index: 0, message: { content: 'hello' } }], usage },
+    ]);
+    expect(await proxy.calls(job)).toMatchObject([{ prompt_tokens: 1000 }, { prompt_tokens: 1000 }]);
+  });
+
+  test('tool calls of a whole answer have ids and arguments as text', async () => {
+    const job = await proxy.newSession();
+    const calls = [arguing({ a: 1 }, 7), arguing('{}', ''), arguing('{}', undefined)];
+    const raw = JSON.stringify({ ...whole, choices: [{ index: 0, message: { content: null, tool_calls: calls } }] });
+    proxy.model.reply(() => ({ raw }));
+    const { choices } = (await (await proxy.post(job, '/a', question)).json()) as typeof whole;
+    const fn = (args: string) => ({ function: { arguments: args } });
+    const made = expect.stringMatching(/^call_/) as unknown;
+    expect(choices[0]!.message).toMatchObject({
+      tool_calls: [
+        { ...fn('{"a":1}'), id: '7' },
+        { ...fn('{}'), id: made },
+        { ...fn('{}'), id: made },
+      ],
+    });
   });
 });
 
@@ -184,6 +277,12 @@ describe('a provider of bytes', () => {
     ['br', brotliCompressSync],
     ['deflate, gzip', (bytes) => gzipSync(deflateSync(bytes))],
     ['identity', (bytes) => bytes],
+    ['none', (bytes) => bytes],
+    ['utf-8', (bytes) => bytes],
+    // Some send deflate without its header, or name an encoding and send none.
+    ['deflate', deflateRawSync],
+    ['gzip', (bytes) => bytes],
+    ['deflate', (bytes) => bytes],
   ])('%s is undone, in answers, streams and refusals', async (encoding, encode) => {
     const headers = { 'content-encoding': encoding };
     answer = (response) => response.writeHead(200, { ...jsonType, ...headers }).end(encode(body));

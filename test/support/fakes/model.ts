@@ -21,7 +21,7 @@ export interface ModelReply {
   /** Default: `stop`. */
   finish?: string;
   /** Sent instead of a completion, with `status`. */
-  raw?: string;
+  raw?: string | Buffer;
   status?: number;
   headers?: Record<string, string>;
   /** Breaks the connection after this many chunks of a stream, or before any answer for 0. */
