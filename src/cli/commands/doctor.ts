@@ -71,9 +71,17 @@ async function modelCheck(api: Api, model: string): Promise<Check> {
     ...{ dataset: { rows: [{ input: 'Answer with the word ok.', expected: 'ok' }] }, scorer: 'exact' },
   });
   const { status, error } = await api.ended<z.output<typeof evaluationSchema>>(`${path}/${id}`);
-  if (status !== 'completed') return { name, ok: false, detail: error ?? `evaluation ${id} ${status}` };
-  const { results } = await api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results`);
-  return { name, ok: true, detail: `in ${((results[0]?.latency_ms ?? 0) / 1_000).toFixed(1)} s` };
+  const { results } = await api.call<z.output<typeof evaluationResultsSchema>>(
+    'GET',
+    `${path}/${id}/results?include=outputs`,
+  );
+  const [row] = results;
+  // The error of the job counts rollouts, of which nobody knows here.
+  if (status !== 'completed') {
+    return { name, ok: false, detail: row?.error ?? error ?? `evaluation ${id} ${status}` };
+  }
+  if (!row?.output?.trim()) return { name, ok: false, detail: row?.feedback?.split('\n', 1)[0] ?? 'no output' };
+  return { name, ok: true, detail: `in ${((row.latency_ms ?? 0) / 1_000).toFixed(1)} s` };
 }
 
 /** Runs a small evaluation, whose rollouts show the container's contract. */

@@ -25,12 +25,21 @@ export interface GraphSearchRequest {
   rolloutBudget: number;
   effort: keyof typeof efforts;
   rngSeed: number;
+  /** A policy samples its answers. */
+  isSampled?: boolean;
   /** The used tasks by group (`prompts/row-groups.ts`); by default each is a group of its own. */
   groups?: readonly (readonly number[])[];
 }
 
 /** The search for a data set; a seed is a task's index. `configProblems` checks the budget. */
-export function graphSearch({ tasks, rolloutBudget, effort, rngSeed, groups }: GraphSearchRequest): GepaSearch {
+export function graphSearch({
+  tasks,
+  rolloutBudget,
+  effort,
+  rngSeed,
+  isSampled,
+  groups,
+}: GraphSearchRequest): GepaSearch {
   const { generations, traceDetail } = efforts[effort];
   const share = (share: number) =>
     Math.min(gepaLimits.evaluationSeeds, Math.max(shares.minTasks, Math.floor(share * rolloutBudget)));
@@ -42,6 +51,7 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed, groups }: G
   const split = splitSeeds(tasks, rngSeed, bounds, null, groups);
   return {
     ...gepaDefaults,
+    ...(isSampled && { isSampled }),
     algorithm: 'gepa',
     populationSize: proposals.atOnce,
     // A tested proposal costs two rollouts, so this ends only a search whose proposals repeat.

@@ -16,6 +16,13 @@ export interface SearchConfig {
   patience: number | null;
   /** The search ends when a candidate's mean on the evaluation seeds reaches this; null: never. */
   targetReward: number | null;
+  /** The policy samples its answers, so that equal rollouts may differ. */
+  isSampled?: true;
+}
+
+/** Whether equal calls may get different answers: without a temperature, providers sample. */
+export function samples({ provider, temperature }: { provider: string; temperature?: unknown }): boolean {
+  return provider !== 'local' && temperature !== 0;
 }
 
 /** Limits that keep the state far below Temporal's payload limit; HTTP refuses more. */

@@ -1,5 +1,9 @@
-/** Failures to learn from: known results of a lineage, and the train seeds without any. */
+/**
+ * Failures to learn from: known results of a lineage, and the train seeds without any. Where equal
+ * rollouts differ, or may, one success can be luck: a seed counts as solved after two in a row.
+ */
 import { isSolved } from '../math/rewards.js';
+import { measuredOn, type Results } from './results.js';
 import { mutationOf, type MutationConfig } from '../proposals/mutation.js';
 import type { SearchConfig } from './config.js';
 import type { ProposalRequest } from './protocol.js';
@@ -23,6 +27,7 @@ interface FailurePool extends TrainSeeds {
   /** How often proposals were shown a rollout, by `shownKey`. */
   timesShown: Readonly<Record<string, number>>;
   nextCandidate: number;
+  results: Results;
   config: SearchConfig & MutationConfig;
 }
 
@@ -47,10 +52,15 @@ export function unevaluatedSeeds(state: TrainSeeds, model: RewardModel, candidat
   return state.order.filter((seed) => model.posterior(candidate, seed) === null);
 }
 
-/** Train seeds that a candidate can learn from: those without results, else those it inherits. */
-export function seedsToRun(state: TrainSeeds, model: RewardModel, candidate: number): number[] {
+/**
+ * Train seeds that a candidate can learn from: those without results, else those it inherits, else,
+ * without any known failure, those that one success may have solved by luck.
+ */
+export function seedsToRun(state: FailurePool, model: RewardModel, candidate: number): number[] {
   const unseen = unevaluatedSeeds(state, model, candidate);
-  return unseen.length > 0 ? unseen : inheritedSeeds(state, model, candidate);
+  if (unseen.length > 0) return unseen;
+  const inherited = inheritedSeeds(state, model, candidate);
+  return inherited.length > 0 ? inherited : unconfirmedSeeds(state, model, candidate);
 }
 
 /** Train seeds whose results the candidate inherits, the oldest first. */
@@ -62,12 +72,32 @@ function inheritedSeeds(state: TrainSeeds, model: RewardModel, candidate: number
   return inherited.sort((left, right) => right.age - left.age).map(({ seed }) => seed);
 }
 
-/** Whether a candidate has own results on every train seed. */
-export function hasRunAll({ order }: TrainSeeds, model: RewardModel, candidate: number): boolean {
-  return order.every((seed) => model.posterior(candidate, seed)?.age === 0);
+/** Repeated rollouts without a difference that settle the suspicion of noise. */
+const enoughComparisons = 12;
+
+/** Train seeds that were solved once, where rewards are noisy or may be. */
+function unconfirmedSeeds(state: FailurePool, model: RewardModel, candidate: number): number[] {
+  const { variance, comparisons } = model.noise;
+  const unsettled = state.config.isSampled === true ? Math.max(0, enoughComparisons - comparisons) : 0;
+  const most = variance > 0 ? Infinity : unsettled;
+  if (most === 0 || knownFailures(state, model, candidate).length > 0) return [];
+  return state.order.filter((seed) => !isConfirmed(state.results, candidate, seed)).slice(0, most);
 }
 
-/** Whether a candidate has known failures, or train seeds without own results. */
+function isConfirmed(results: Results, candidate: number, seed: number): boolean {
+  const latest = measuredOn(results, candidate, seed).slice(-2);
+  return latest.length === 2 && latest.every(([, reward]) => isSolved(reward));
+}
+
+/** Whether no train seed is left that a candidate can learn from by running it. */
+export function hasRunAll(state: FailurePool, model: RewardModel, candidate: number): boolean {
+  return (
+    state.order.every((seed) => model.posterior(candidate, seed)?.age === 0) &&
+    unconfirmedSeeds(state, model, candidate).length === 0
+  );
+}
+
+/** Whether a candidate has known failures, or train seeds to run. */
 export function canImprove(state: FailurePool, model: RewardModel, candidate: number): boolean {
   return !hasRunAll(state, model, candidate) || knownFailures(state, model, candidate).length > 0;
 }

@@ -1,6 +1,6 @@
 /** The fields of a session's request that every search takes. */
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
-import type { SearchConfig } from './config.js';
+import { samples, type SearchConfig } from './config.js';
 import type { SeedSplit } from './split.js';
 
 /** The fields that each algorithm has in its own section of the request. */
@@ -18,7 +18,10 @@ export function commonConfig(
   split: SeedSplit | null,
 ): CommonConfig {
   const evaluationSeeds = split?.evaluation ?? evaluation?.seeds ?? [];
+  // Whoever runs the rollouts of live traffic repeats none.
+  const isSampled = request.rollouts !== 'caller' && samples(request.policy);
   return {
+    ...(isSampled && { isSampled }),
     trainSeeds: split?.train ?? trainSeeds ?? evaluationSeeds,
     evaluationSeeds,
     heldoutSeeds: split?.heldout ?? evaluation?.heldout_seeds ?? [],
@@ -45,5 +48,6 @@ export function commonPaths(algorithm: string): RequestPaths<SearchConfig> {
     repeats: [algorithm, 'evaluation', 'repeats'],
     patience: ['patience'],
     targetReward: ['target_reward'],
+    isSampled: ['policy', 'temperature'],
   };
 }

@@ -12,6 +12,7 @@ import type { Path } from '../../contracts/graphs/dataset-problems.js';
 import type { GraphSpec, PolicySpec } from '../../core/jobs/spec.js';
 import { verifierSpec, type VerifierSpec } from '../../contracts/scoring/verifier.js';
 import { configProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
+import { samples } from '../../core/search/config.js';
 import { graphSearch } from '../../core/graphs/search-config.js';
 import { graphToJson } from '../../core/graphs/json.js';
 import { groupRows, groupWarnings, type RowContent } from '../../core/prompts/row-groups.js';
@@ -49,6 +50,7 @@ export function graphSpec(
     rolloutBudget: request.rollout_budget,
     effort: request.proposer_effort,
     rngSeed: request.rng_seed,
+    isSampled: policies.some(({ provider }) => samples({ provider })),
   });
   const description = taskDescription(dataset.metadata);
   const { graph, faults } = firstGraph(request, policies, description);

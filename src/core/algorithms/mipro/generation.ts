@@ -12,7 +12,7 @@
 import { isSolved } from '../../math/rewards.js';
 import { remainingRollouts } from '../../search/budget.js';
 import { heldoutRollouts } from '../../search/config.js';
-import { canImprove } from '../../search/failure-pool.js';
+import { canImprove, knownFailures } from '../../search/failure-pool.js';
 import { heldoutPairs } from '../../search/evaluation.js';
 import { ask, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
 import { addProposals } from '../../search/proposing.js';
@@ -215,10 +215,20 @@ function whyStop(state: MiproState): StoppedBy | null {
   const isOver = config.numTrials !== null && state.generation >= generationsOf(config);
   if (state.trials >= trialLimit(config) || isOver || isFull) return 'generations';
   if (affordableTrials(state) === 0) return 'max_rollouts';
-  if (state.traffic === 'paired' && evaluationOf(state, best!.candidate).every(isSolved)) return 'solved';
+  if (state.traffic === 'paired' && isSolvedBy(state, best!.candidate)) return 'solved';
   if (config.numTrials === null && !canLearn(state)) return 'train_solved';
   if (idleGenerations(state) >= maxIdle) return 'generations';
   return isExhausted(state) ? 'generations' : null;
+}
+
+/**
+ * Whether a candidate solves every evaluation seed. With noise that can be luck, so its latest
+ * rollouts on train seeds must not fail.
+ */
+function isSolvedBy(state: MiproState, candidate: number): boolean {
+  if (!evaluationOf(state, candidate).every(isSolved)) return false;
+  const model = rewardModelOf(state);
+  return model.noise.variance === 0 || knownFailures(state, model, candidate).every(({ age }) => age > 0);
 }
 
 /** Generations in a row without a new candidate, the current one included. */

@@ -55,6 +55,7 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
     repeats: fc.constantFrom(1, 1, 2, 3),
     patience: fc.constantFrom(null, null, 1, 2, 3),
     targetReward: fc.constantFrom(null, null, 0.4, 0.7, 1),
+    isSampled: steady ? fc.constant(undefined) : fc.constantFrom(undefined, true as const),
     heldoutSeeds: fc.oneof(fc.constant<number[]>([]), seeds(100, 109)),
     train: seeds(-3, 9),
     evaluation: seeds(-3, 9),
