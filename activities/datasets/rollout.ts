@@ -11,7 +11,7 @@ import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
 import { renderPrompt } from '../../src/core/prompts/demos.js';
 import { expectedOf, fillMessages, rowValues, type RowColumns } from '../../src/core/prompts/row-template.js';
 import { labelledScore } from '../../src/core/verify/agreement.js';
-import { asText } from '../../src/core/verify/text.js';
+import { shownText } from '../../src/core/verify/text.js';
 import type { Verification } from '../../src/core/verify/verification.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import { readDatasetRow } from '../../src/storage/datasets/datasets.js';
@@ -85,7 +85,7 @@ export async function runRow(
     const agreement = rows.labels ? labelledScore(rows.scorer, expected, answer.text, scored.verification) : null;
     const details = {
       output: cutToBytes(answer.text, maxStored.output),
-      ...(expected != null && { expected: cutToBytes(asText(expected), maxStored.expected) }),
+      ...(expected != null && { expected: cutToBytes(shownText(expected), maxStored.expected) }),
       ...(criteria && { criteria }),
       ...(own && { scorer: own }),
       ...(agreement && { agreement }),

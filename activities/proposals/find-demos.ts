@@ -1,5 +1,6 @@
 import { componentTexts } from '../../src/core/prompts/components.js';
 import { rewritableNames } from '../../src/core/prompts/row-template.js';
+import { placeholderProblem } from '../../src/core/proposals/placeholders.js';
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
 import type { DemoAnswer, DemoRequest } from '../../src/core/search/protocol.js';
 import { readPool, readMarked } from '../../src/storage/candidates/candidates.js';
@@ -18,13 +19,16 @@ export async function findDemos(
   request: DemoRequest,
   { trace, signal }: Pick<ProposerContext, 'trace' | 'signal'>,
 ): Promise<DemoAnswer> {
+  // The winner is filled again: braces of a row would become placeholders.
+  const { rows } = spec;
+  const accepts = (text: string) => !rows || placeholderProblem(text, '', rows) === null;
   const { prompt, slots } = await deps.db.org(job.orgId, async (tx) => {
     const baseline = (await readPool(tx, job.jobId)).get(0);
     if (!baseline?.messages) throw recordLost(job);
     const prompt = componentTexts(baseline.messages);
     const marked = await readMarked(tx, job.jobId);
     const query = { components: Object.keys(prompt), marked, ordinals: request.ordinals, open: request.open };
-    return { prompt, slots: await usableDemos(tx, job.jobId, query) };
+    return { prompt, slots: await usableDemos(tx, job.jobId, query, accepts) };
   });
   if (request.describe.length > 0) {
     await describeTask(deps, job, spec, { prompt, ordinals: request.describe }, { trace, signal });

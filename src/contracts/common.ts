@@ -1,51 +1,20 @@
 import { z } from 'zod';
 import { closestName, unknownField } from './close-names.js';
 import { archivedQuery, envelopeLabelFields, labelViewFields, metadataQuery, nameQuery, tagQuery } from './labels.js';
+import { nameMeaning, role } from './prompt.js';
 import { urlForm } from './rules.js';
 import { runAlways, wholeNumber, wholeParameter } from './validation.js';
 import { webhookField, webhookViewSchema } from './webhook.js';
-import { componentName, componentNames, maxComponents } from '../core/prompts/components.js';
 
 export const statusSchema = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']).meta({
   id: 'Status',
   description: 'pending, running and paused are active; completed, failed, cancelled are final.',
 });
 
-const maxMessage = 100_000;
-const role = z.enum(['system', 'user', 'assistant']);
-const nameMeaning = 'Name of the component. Default: the role, numbered from the second of that role (system_2).';
-
 /** A message in responses; a container may return an empty or a longer one than requests allow. */
 export const messageSchema = z
   .object({ role, content: z.string(), name: z.string().exactOptional().describe(nameMeaning) })
   .meta({ id: 'Message' });
-
-const promptMessageSchema = z
-  .strictObject({
-    role,
-    content: z.string().min(1, 'must not be empty').max(maxMessage),
-    name: z
-      .string()
-      .regex(componentName, 'must be 1 to 64 letters, digits, _ or -, and begin with a letter')
-      .exactOptional()
-      .describe(nameMeaning),
-  })
-  .meta({ id: 'PromptMessage' });
-
-/** A prompt; each message is a component with a unique name. */
-export const promptMessagesSchema = z
-  .array(promptMessageSchema)
-  .min(1, 'must hold at least one message')
-  .max(maxComponents, `must hold at most ${maxComponents} messages`)
-  .superRefine((messages, ctx) => {
-    const names = componentNames(messages);
-    for (const [index, name] of names.entries()) {
-      if (names.indexOf(name) === index) continue;
-      const message = `repeats the name "${name}" of messages.${names.indexOf(name)}; give each message its own name`;
-      ctx.addIssue({ code: 'custom', path: [index, 'name'], message });
-    }
-  });
-export const promptSchema = z.strictObject({ messages: promptMessagesSchema });
 
 // The service configures the target and key of model calls.
 const connectionFields = new Set([

@@ -52,12 +52,14 @@ interface CanonicalOptions {
   text?: (text: string) => string;
   /** Levels of nesting; deeper values become `…`, which is not JSON. */
   depth?: number;
+  /** Fields in their own order: for people and models, not for comparisons. */
+  inOrder?: boolean;
 }
 
 /** JSON by RFC 8785: equal values give equal texts, whatever the order of their fields. */
 export function canonicalJson(
   value: unknown,
-  { text = (same) => same, depth = Infinity }: CanonicalOptions = {},
+  { text = (same) => same, depth = Infinity, inOrder = false }: CanonicalOptions = {},
 ): string {
   const write = (inner: unknown, left: number): string => {
     if (typeof inner === 'string') return JSON.stringify(text(inner));
@@ -67,7 +69,7 @@ export function canonicalJson(
     if (Array.isArray(inner)) return `[${inner.map((item) => write(item, left - 1)).join()}]`;
     const fields = Object.entries(inner).filter(([, field]) => field !== undefined);
     // By UTF-16 code units, as `<` compares.
-    fields.sort(([left], [right]) => (left < right ? -1 : 1));
+    if (!inOrder) fields.sort(([left], [right]) => (left < right ? -1 : 1));
     return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${write(field, left - 1)}`).join()}}`;
   };
   return write(value, depth);

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import secrets
 import threading
+from dataclasses import replace
 from typing import Any, Callable, Dict, Hashable, Mapping, Optional
 
 from ._container.answer import Answer, json_answer, problem
@@ -11,8 +13,24 @@ from ._container.request import BadRequest, check_access, read_json
 from ._container.runner import call
 from ._container.score import Score, ScoreLike, score_of
 from ._container.server import LocalServer
+from .errors import ConfigurationError
 
 Metric = Callable[..., ScoreLike]
+ROUNDING = 1e-9
+"""What sums of weights may miss 0 or 1 by."""
+
+
+def check_metric(function: Metric) -> None:
+    """Refuses a function that cannot be called with a row and an answer, before anything is spent."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        # Some builtins tell nothing.
+        return
+    try:
+        signature.bind({}, "")
+    except TypeError as error:
+        raise ConfigurationError(f"metric: is called with a row and an answer, but {error}") from None
 
 
 class ServedMetric:
@@ -27,9 +45,9 @@ class ServedMetric:
     async def score(self, row: Any, output: str) -> Score:
         returned = await call(self.function, row, output)
         score = score_of(returned, getattr(self.function, "__name__", "the metric"))
-        if not 0 <= score.reward <= 1:
-            raise ValueError(f"the metric returned {score.reward:g}; it must return a number from 0 to 1")
-        return score
+        if not -ROUNDING <= score.reward <= 1 + ROUNDING:
+            raise ValueError(f"the metric returned {score.reward!r}; it must return a number from 0 to 1")
+        return replace(score, reward=min(1.0, max(0.0, score.reward)))
 
     def failed(self, error: BaseException) -> None:
         self.errors += 1

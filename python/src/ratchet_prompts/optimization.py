@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 from . import types as t
-from ._metric import Metric, ServedMetric, metric_server
+from ._metric import Metric, ServedMetric, check_metric, metric_server
 from ._progress import Progress
 from ._prompts import PromptLike, messages_of, model_of
 from ._service import connect
@@ -144,6 +144,7 @@ def _scorer(metric: ScorerLike, client: Client) -> tuple[Any, Optional[ServedMet
         return metric, None
     if not callable(metric):
         raise ConfigurationError("metric: must be a function of row and answer, or a scorer by name or as a dict")
+    check_metric(metric)
     if not is_loopback(client.url):
         raise ConfigurationError(
             f"metric: the service at {client.url} cannot call a function of this machine; "

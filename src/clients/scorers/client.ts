@@ -106,14 +106,27 @@ function readAnswer(answer: Answer): ScorerAnswer | Fault {
   return isFault(body) ? body : readScore(body.json);
 }
 
+/** What sums of weights may miss 0 or 1 by. */
+const rounding = 1e-9;
+
+/** A reward from 0 to 1; true is 1, as a comparison returns it. Null: none. */
+function rewardOf(given: unknown): number | null {
+  const reward = typeof given === 'boolean' ? Number(given) : given;
+  if (typeof reward !== 'number' || !(reward >= -rounding && reward <= 1 + rounding)) return null;
+  return Math.min(1, Math.max(0, reward));
+}
+
 /** Reads a reward from 0 to 1, or an object that holds it. */
 function readScore(value: unknown): ScorerAnswer | Fault {
-  const { reward, feedback, details } = (
-    typeof value === 'object' && value !== null ? value : { reward: value }
-  ) as Record<string, unknown>;
-  if (typeof reward !== 'number' || !(reward >= 0 && reward <= 1)) {
-    const given = reward === undefined ? 'nothing' : cutToBytes(JSON.stringify(boundDepth(reward)) ?? 'nothing', 512);
-    return fault('scorer_reward_invalid', `The scorer gave ${given} as reward; it must be a number from 0 to 1.`);
+  const {
+    reward: given,
+    feedback,
+    details,
+  } = (typeof value === 'object' && value !== null ? value : { reward: value }) as Record<string, unknown>;
+  const reward = rewardOf(given);
+  if (reward === null) {
+    const shown = given === undefined ? 'nothing' : cutToBytes(JSON.stringify(boundDepth(given)) ?? 'nothing', 512);
+    return fault('scorer_reward_invalid', `The scorer gave ${shown} as reward; it must be a number from 0 to 1.`);
   }
   const isAbsent = feedback === undefined || feedback === null;
   const text = isAbsent ? null : typeof feedback === 'string' ? feedback : JSON.stringify(boundDepth(feedback));

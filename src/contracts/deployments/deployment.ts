@@ -6,10 +6,10 @@ import {
   containerUrlSchema,
   envNameSchema,
   errorDetailsSchema,
-  promptMessagesSchema,
   timestamp,
   warningsSchema,
 } from '../common.js';
+import { fixedMessagesSchema } from '../prompt.js';
 import { checkSource, rowsSchema, rowsViewSchema, sourceRule } from '../datasets/rows.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { isObject } from '../../util/json.js';
@@ -40,7 +40,7 @@ const sourceSchema = z
       session_id: id.optional(),
       graph_job_id: id.optional(),
       candidate_id: id.optional().describe("Default: the job's best candidate."),
-      messages: promptMessagesSchema.optional(),
+      messages: fixedMessagesSchema.optional(),
       policy: servedPolicySchema.optional().describe('Required with messages; sessions and graph jobs have their own.'),
     },
     unlessMissing('must be an object with session_id, graph_job_id, or messages and policy'),

@@ -10,12 +10,12 @@ import {
   jobFields,
   listFields,
   policySchema,
-  promptMessagesSchema,
   statusSchema,
   timestamp,
   usageSchema,
   warningsSchema,
 } from '../common.js';
+import { fixedMessagesSchema } from '../prompt.js';
 import { checkSource, rowsSchema, rowsViewSchema, sourceRule } from '../datasets/rows.js';
 import { agreementSchema } from '../scoring/agreement.js';
 import { scorerSchema } from '../scoring/scorer.js';
@@ -31,7 +31,7 @@ const candidateSchema = z
   .strictObject({
     session_id: z.string().min(1).max(100).optional(),
     candidate_id: z.string().min(1).max(100).optional().describe("Default: the session's best candidate."),
-    messages: promptMessagesSchema.optional(),
+    messages: fixedMessagesSchema.optional(),
   })
   .superRefine((candidate, ctx) => {
     const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });

@@ -1,6 +1,6 @@
 /** The data set of a graph job: tasks, gold outputs and scoring. */
 import { z } from 'zod';
-import { promptSchema } from '../common.js';
+import { promptSchema } from '../prompt.js';
 import { unlessMissing } from '../validation.js';
 import type { Message } from '../../core/jobs/spec.js';
 import {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { seedsSchema } from '../seeds.js';
 import { wholeNumber } from '../validation.js';
+import { maxDemos } from '../../core/prompts/demos.js';
 
 const count = (max: number) => wholeNumber(1, max);
 
@@ -36,7 +37,7 @@ const gepaSchema = z.strictObject({
     ),
 });
 
-const demosSchema = wholeNumber(0, 32);
+const demosSchema = wholeNumber(0, maxDemos);
 
 const miproSchema = z.strictObject({
   num_candidates: count(50).describe(

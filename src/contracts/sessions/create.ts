@@ -6,8 +6,8 @@ import {
   envelope,
   envNameSchema,
   policySchema,
-  promptSchema,
 } from '../common.js';
+import { promptSchema } from '../prompt.js';
 import { containerOnly, rowsSchema } from '../datasets/rows.js';
 import { scorerSchema } from '../scoring/scorer.js';
 import { asObject, isObject } from '../../util/json.js';

@@ -1,6 +1,6 @@
 /** What people suggest to a running session: a prompt of their own, a hint for the proposer. */
 import { z } from 'zod';
-import { promptMessagesSchema } from '../common.js';
+import { promptMessagesSchema } from '../prompt.js';
 
 export const suggestedCandidateSchema = z.strictObject(
   {

@@ -6,6 +6,7 @@
  * A remark behind the value does not replace it: an empty value, a list of plain values (`[1]`) or
  * one in inline code counts only where nothing else does.
  */
+import { isObject } from '../../util/json.js';
 import { blocksOf } from './blocks.js';
 import { splitThoughts } from './thoughts.js';
 
@@ -34,11 +35,12 @@ export function wholeJson(text: string): ReadJson | null {
 function read(text: string, accepts: (value: unknown) => boolean, repaired: boolean): ReadJson | null {
   const { answer } = splitThoughts(text);
   const whole = parse(answer, repaired);
-  if (whole) return accepts(whole.value) ? whole : null;
+  if (whole) return acceptable(whole, accepts, repaired);
   const blocks = blocksOf(answer);
   if (blocks.at(-1)?.isClosed === false) return null;
   const fenced = blocks.flatMap(({ start, end, text: inside }) => {
-    const found = parse(inside, repaired);
+    const parsed = parse(inside, repaired);
+    const found = parsed && (acceptable(parsed, accepts, repaired) ?? parsed);
     return found ? [{ ...found, start, end, isRemark: false }] : [];
   });
   // A block with several values, or with words around one, is read as prose.
@@ -49,6 +51,13 @@ function read(text: string, accepts: (value: unknown) => boolean, repaired: bool
   found.sort((left, right) => left.start - right.start);
   const last = found.findLast(({ isRemark }) => !isRemark) ?? found.at(-1);
   return last ? { value: last.value } : null;
+}
+
+/** The value, or the object of which it is the text: JSON within a string of JSON. */
+function acceptable(read: ReadJson, accepts: (value: unknown) => boolean, repaired: boolean): ReadJson | null {
+  if (accepts(read.value)) return read;
+  const inner = typeof read.value === 'string' ? parse(read.value, repaired) : null;
+  return inner && isObject(inner.value) && accepts(inner.value) ? inner : null;
 }
 
 interface FoundValue extends ReadJson {

@@ -8,6 +8,7 @@ import { isObject } from '../../util/json.js';
 import { blocksOf } from './blocks.js';
 import { wholeJson } from './json.js';
 import { splitThoughts } from './thoughts.js';
+import { withoutTitle } from './titles.js';
 
 export type ReadText = { ok: true; text: string } | { ok: false; reason: string };
 
@@ -15,8 +16,42 @@ export function readPromptText(answer: string, parent: string): ReadText {
   const split = splitThoughts(answer);
   if (split.thoughts !== null && split.answer.trim() === '')
     return refuse('the answer has thoughts only, and no new instruction behind them');
-  const found = lastBlock(split.answer);
-  return found.ok ? unwrap(found.text.trim(), parent.trim()) : found;
+  const found = lastBlock(unquoted(fieldOfSignature(split.answer)));
+  const read = found.ok ? unwrap(found.text.trim(), parent.trim()) : found;
+  const problem = read.ok ? noText(read.text) : null;
+  return problem === null ? read : refuse(problem);
+}
+
+/** Why words that stand where the text belongs are no text; null: they are one. */
+function noText(text: string): string | null {
+  if (text !== '' && !/[\p{L}\p{N}]/u.test(text)) return 'the new instruction has no words';
+  if (/^[<[{(]{1,2}[^\n<>]{0,100}\b(?:instruction|prompt|text|here)\b[^\n<>]{0,100}[>\])}]{1,2}$/i.test(text))
+    return 'the new instruction only names the place of its text: write the text itself';
+  if (
+    /^(?:i['’]m sorry|i am sorry|sorry\b|i (?:can(?:not|['’]t)|won['’]t|am unable to) (?:help|assist|comply|do|provide|fulfill))/i.test(
+      text,
+    )
+  )
+    return 'the new instruction is a refusal';
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const isDiff =
+    lines.every((line) => /^[-+@]/.test(line)) &&
+    ['-', '+'].every((mark) => lines.some((line) => line.startsWith(mark)));
+  return isDiff ? 'the new instruction is a list of changes: write the whole text' : null;
+}
+
+/** The last field of an answer in DSPy's form; other texts unchanged. */
+function fieldOfSignature(answer: string): string {
+  const fields = answer.split(/^\[\[ ## \w+ ## \]\][ \t]*$/m).slice(1);
+  return fields.findLast((field) => field.trim() !== '') ?? answer;
+}
+
+/** A text without the marks of a quotation before all of its lines. */
+function unquoted(text: string): string {
+  const lines = text.trim().split('\n');
+  const isQuoted =
+    /^>\s*(?:`{3,}|~~~)/.test(lines[0]!) && lines.every((line) => line.startsWith('>') || line.trim() === '');
+  return isQuoted ? lines.map((line) => line.replace(/^>\s?/, '')).join('\n') : text;
 }
 
 /** Blocks of these languages show how a text is used. */
@@ -46,6 +81,8 @@ const talk =
 const minPlainWords = 3;
 
 function plainText(answer: string): ReadText {
+  const section = lastSection(answer);
+  if (section !== null) return { ok: true, text: section };
   const { title, rest } = withoutTitle(answer.trim());
   const wrapped = wholeJson(rest) !== null || quoted(rest) !== null || tagged(rest) !== null;
   const words = rest.match(/\S+/g)?.length ?? 0;
@@ -73,7 +110,7 @@ function unwrapOnce(text: string, parent: string): ReadText | null {
   const isJson = wholeJson(text);
   if (isJson) return wholeJson(parent) ? null : fromJson(isJson.value, text);
   if (/^\{\s*(["'])[\w -]+\1\s*:[\s\S]*\}$/.test(text) && !parent.startsWith('{')) return refuse(jsonGiven);
-  const found = quoted(text) ?? tagged(text) ?? fenced(text);
+  const found = quoted(text) ?? tagged(text) ?? fenced(text) ?? assigned(text);
   if (found !== null && !isWrapped(parent)) return { ok: true, text: found };
   const { title, rest } = withoutTitle(text);
   return title && rest !== '' && !withoutTitle(parent).title ? { ok: true, text: rest } : null;
@@ -118,8 +155,11 @@ const quotes: readonly (readonly [string, string])[] = [
   ["'''", "'''"],
   ['"', '"'],
   ['“', '”'],
+  ['‘', '’'],
   ['«', '»'],
   ['„', '“'],
+  ['„', '”'],
+  ['「', '」'],
   ["'", "'"],
   ['`', '`'],
 ];
@@ -134,49 +174,42 @@ function quoted(text: string): string | null {
   return null;
 }
 
-const tagNames =
-  '(?:(?:new|improved|revised|updated|final|system)[_-]?)?(?:prompt|instructions?)|answer|output|response|result';
+const textTags = String.raw`(?:(?:new|improved|revised|updated|final|optimized|better|rewritten|proposed|system)[_-]?)*(?:prompt|instructions?)`;
+const tagNames = `${textTags}|answer|output|response|result|text`;
+const wholeTag = new RegExp(String.raw`^<(${tagNames})(?:\s[^<>]*)?>([\s\S]*)<\/\1>$`, 'i');
 
 function tagged(text: string): string | null {
-  const match = new RegExp(String.raw`^<(${tagNames})>([\s\S]*)<\/\1>$`, 'i').exec(text);
+  const match = wholeTag.exec(text);
   return match && !match[2]!.includes(`</${match[1]!}>`) ? match[2]! : null;
+}
+
+const maxSections = 20;
+
+/** The last section of an answer: one named as a text, or the last of nothing but sections. */
+function lastSection(answer: string): string | null {
+  const named = [...answer.matchAll(new RegExp(String.raw`^<(${textTags})(?:\s[^<>]*)?>$([\s\S]*?)^<\/\1>`, 'gim'))];
+  if (named.length > 0) return named.at(-1)![2]!;
+  let rest = answer.trim();
+  let last: string | null = null;
+  for (let count = 0; rest !== ''; count += 1) {
+    const name = /^<(\w[\w-]*)(?:\s[^<>]*)?>/.exec(rest)?.[1];
+    const end = name === undefined ? -1 : rest.indexOf(`</${name}>`);
+    if (end < 0 || count === maxSections) return null;
+    last = rest.slice(0, end + name!.length + 3);
+    rest = rest.slice(last.length).trim();
+  }
+  return last === null ? null : tagged(last);
+}
+
+/** The text of an assignment, as in Python. */
+function assigned(text: string): string | null {
+  return /^\w+\s*=\s*[fr]?("{3}|'{3}|["'])([\s\S]+)\1$/.exec(text)?.[2] ?? null;
 }
 
 function fenced(text: string): string | null {
   const [only] = blocksOf(text);
   const isWhole = only?.isClosed && only.start === 0 && only.end === text.length;
   return isWhole && ['', 'markdown', 'md', 'text', 'txt', 'prompt', 'plaintext'].includes(only.tag) ? only.text : null;
-}
-
-const kinds = String.raw`(?:new|improved|revised|updated|final|optimized|better|rewritten|refined|enhanced|shorter|proposed|suggested)`;
-const nouns = String.raw`(?:system |user )?(?:prompts?|instructions?|versions?|text)`;
-const titleForms = [
-  // "Here's the new instruction for the assistant:", "Below is my improved prompt:"
-  String.raw`(?:sure[,!.]?\s+|okay[,!.]?\s+|certainly[,!.]?\s+|of course[,!.]?\s+)?(?:here(?:'s|’s| is| are)|below is|this is)\b[^\n]{0,160}:`,
-  // "New prompt:", "# Improved Prompt", "**The revised instruction:**"
-  String.raw`(?:(?:the|my|your)\s+)?(?:${kinds}[ -]+)+(?:(?:assistant|task)\s+)?${nouns}(?:\s+(?:for|to)\s[^\n:]{1,80})?\s*:?`,
-  String.raw`(?:system prompt|prompt|instructions?)\s*:`,
-];
-const wholeTitle = new RegExp(
-  String.raw`^(?:#{1,6}\s+|[*_]{1,3})?(?:${titleForms.join('|')})\s*[*_]{0,3}:?\s*(?:\n|$)`,
-  'i',
-);
-const inlineTitle = new RegExp(
-  String.raw`^[*_]{0,3}(?:the\s+)?(?:${kinds}\s+)+${nouns}\s*(?::\s*[*_]{0,3}|[*_]{1,3}\s*:)\s*(?=\S)`,
-  'i',
-);
-
-/** A text without the title above it, and the rule below that. */
-function withoutTitle(text: string): { title: boolean; rest: string } {
-  const match = wholeTitle.exec(text) ?? inlineTitle.exec(text);
-  if (!match) return { title: false, rest: text };
-  return {
-    title: true,
-    rest: text
-      .slice(match[0].length)
-      .replace(/^\s*(?:-{3,}|\*{3,})\s*\n/, '')
-      .trim(),
-  };
 }
 
 function refuse(reason: string): { ok: false; reason: string } {

@@ -30,8 +30,13 @@ const answerMarks = /^\s*<\|(?:begin_of_solution|START_RESPONSE)\|>|<\|(?:end_of
 const maxThoughts = 1_000;
 const maxTags = 1_000;
 
+/** Marks of the end of a turn, which servers with another template leave in the text. */
+const endMarks =
+  /(?:\s*(?:<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end|return)\|>|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>))+\s*$/;
+
 /** Empty thoughts: the text has marks of channels, but no thought. */
-export function splitThoughts(text: string): SplitText {
+export function splitThoughts(given: string): SplitText {
+  const text = given.includes('>') ? given.slice(0, endOfTurn(given)) : given;
   const channels = splitChannels(text);
   const parts: string[] = channels?.thoughts == null ? [] : [channels.thoughts];
   let answer = channels?.answer ?? text;
@@ -44,6 +49,13 @@ export function splitThoughts(text: string): SplitText {
   if (parts.length === 0) return { thoughts: channels ? '' : null, answer };
   const marked = parts.join('').includes('<|') ? answer.replaceAll(answerMarks, '') : answer;
   return { thoughts: parts.join('\n').trim(), answer: marked.trim() };
+}
+
+function endOfTurn(text: string): number {
+  // Only the end is looked at: time stays linear.
+  const from = Math.max(0, text.length - 200);
+  const found = text.slice(from).search(endMarks);
+  return found < 0 ? text.length : from + found;
 }
 
 /** The end of the text's leading thought, whose opening tag may be missing; null: none leads. */

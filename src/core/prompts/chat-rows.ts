@@ -23,7 +23,8 @@ export function chatOf(value: unknown): Message[] | null {
 function messageOf(value: unknown): Message | null {
   if (!isObject(value) || typeof value['role'] !== 'string' || value['tool_calls'] || value['function_call'])
     return null;
-  const role = Object.hasOwn(roles, value['role']) ? roles[value['role']]! : null;
+  const name = value['role'].toLowerCase();
+  const role = Object.hasOwn(roles, name) ? roles[name]! : null;
   const content = textOf(value['content']);
   return role === null || content === null ? null : { role, content };
 }
@@ -43,4 +44,19 @@ export function splitAnswer(messages: readonly Message[]): { input: Message[]; a
   const last = messages.at(-1);
   if (last?.role !== 'assistant') return { input: [...messages], answer: undefined };
   return { input: messages.slice(0, -1), answer: last.content };
+}
+
+/** What keeps a list that looks like a chat from being one, such as `tools`; null: nothing. */
+export function chatDoubt(value: unknown): string | null {
+  if (!Array.isArray(value) || value.length === 0 || chatOf(value) !== null || !value.every(isObject)) return null;
+  const messages = value as Record<string, unknown>[];
+  if (messages.every((message) => 'from' in message && 'value' in message)) return 'the fields "from" and "value"';
+  if (!messages.every((message) => typeof message['role'] === 'string')) return null;
+  const isTool = ({ role, tool_calls: calls, function_call: call }: Record<string, unknown>) =>
+    Boolean(calls) || Boolean(call) || role === 'tool' || role === 'function';
+  if (messages.some(isTool)) return 'tools';
+  const other = messages.find(({ role }) => !Object.hasOwn(roles, (role as string).toLowerCase()));
+  if (other) return `the role "${String(other['role']).slice(0, 50)}"`;
+  const parts = messages.find(({ content }) => Array.isArray(content));
+  return parts ? 'parts that are no text' : 'messages without a text';
 }

@@ -16,6 +16,9 @@ export interface Demo {
   output: string;
 }
 
+/** Demonstrations of a prompt. */
+export const maxDemos = 32;
+
 export function demoMessages({ input, output }: Demo): [Message, Message] {
   return [
     { role: 'user', content: input },

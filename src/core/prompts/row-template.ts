@@ -1,6 +1,6 @@
 /** Prompts of jobs on a data set: `{{column}}` stands for a value of the row. */
 import type { Message, RowsSpec } from '../jobs/spec.js';
-import { chatOf, splitAnswer } from './chat-rows.js';
+import { chatDoubt, chatOf, splitAnswer } from './chat-rows.js';
 import { isPlainName, parseTemplate, placeholderNames, renderTemplate, type IsInput } from './template.js';
 
 /** The name of the column that a request names as its input. */
@@ -95,7 +95,9 @@ export function expectedOf(value: unknown, { placeholders, expected }: RowColumn
   if (value === '') return undefined;
   const isInput = expected !== null && Object.values(placeholders).includes(expected);
   const chat = isInput ? chatOf(value) : null;
-  return chat ? splitAnswer(chat).answer : value;
+  if (chat) return splitAnswer(chat).answer;
+  // A chat that cannot be read holds its answer somewhere.
+  return isInput && chatDoubt(value) !== null ? undefined : value;
 }
 
 /**

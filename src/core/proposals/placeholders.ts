@@ -47,7 +47,7 @@ export function lengthProblem(text: string, parent: string): string | null {
 
 /** Placeholders, and in a new text what only reads as one. */
 function guarded(text: string, parent: string, rows: TextRows): Set<string> {
-  if (!rows) return containerPlaceholders(text, /(?<!\{)\{[A-Za-z_][\w.]*\}(?!\})/.test(parent));
+  if (!rows) return containerPlaceholders(text, (parent.match(/(?<!\{)\{[^{}\n]*\}(?!\})/g) ?? []).some(isField));
   const isInput = inputsOf(rows.placeholders);
   if (text === parent) return new Set(placeholderNames(text, isInput).map(written));
   const columnOf = columnFinder(rows.columns, '');
@@ -57,14 +57,24 @@ function guarded(text: string, parent: string, rows: TextRows): Set<string> {
 
 /** `{{name}}`, and `{name}` where the parent has any, as written. */
 function containerPlaceholders(text: string, hasSingle: boolean): Set<string> {
-  const found = text.match(/\{\{[^{}]*\}\}|\{[A-Za-z_][\w.]*\}/g) ?? [];
-  const isDouble = (one: string) => one.startsWith('{{');
-  const reads = (one: string) => (isDouble(one) ? isContainerName(one.slice(2, -2).trim()) : hasSingle);
+  const found = text.match(/\{\{[^{}]*\}\}|\{[^{}\n]*\}/g) ?? [];
+  const reads = (one: string) =>
+    one.startsWith('{{') ? isContainerName(one.slice(2, -2).trim()) : hasSingle && isField(one);
   return new Set(found.filter(reads));
 }
 
+/** A path of names or indexes, also with the filters of Jinja: `x.y[0] | trim`. */
 function isContainerName(name: string): boolean {
-  return name.split('.').every(isPlainName);
+  const [path, ...filters] = name.split('|').map((part) => part.trim());
+  const names = path!.replaceAll(/\[(?:\d+|'[^']*'|"[^"]*")\]/g, '').split('.');
+  return names.every(isPlainName) && filters.every((filter) => /^\p{L}[\p{L}\p{N}_]*(?:\(.*\))?$/u.test(filter));
+}
+
+/** A field of Python's `format`: a name, then attributes, an index, a conversion and a form. */
+const field = /^\{[\p{L}_][\p{L}\p{M}\p{N}_.]*(?:\[[^[\]]*\])?(?:![rsa])?(?::[<>=^+#\d.,_%-]*[A-Za-z%]?)?\}$/u;
+
+function isField(text: string): boolean {
+  return field.test(text);
 }
 
 function written(name: string): string {

@@ -68,5 +68,5 @@ export function recordProposals(
 }
 
 function describe(failures: number, reason = 'none was given'): string {
-  return `The proposer gave no usable text ${failures} times in a row. The last reason: ${reason}. Check the proposer's model and key; evaluated candidates are kept.`;
+  return `The proposer gave no usable text ${failures} times in a row. The last reason: ${reason}. If the proposer cannot be reached, check its model and key; if its texts break a rule, name another model or give a hint. Evaluated candidates are kept.`;
 }

@@ -46,8 +46,20 @@ export function partsFor(scorer: ScorerSpec, expected: unknown): AppliedPart[] {
   });
 }
 
-function partProblem(scorer: ComparingScorer, expected: unknown): string | null {
+/**
+ * The list of right answers in the forms of SQuAD (`{"text": […], "answer_start": […]}`) and of
+ * TriviaQA (`{"value": "…", "aliases": […]}`); other values, and all for `json`, unchanged.
+ */
+function listOfAnswers({ mode }: ComparingScorer, expected: unknown): unknown {
+  if (mode === 'json' || !isObject(expected)) return expected;
+  const { text, value, aliases } = expected;
+  if (Array.isArray(text) && Object.hasOwn(expected, 'answer_start')) return text;
+  return typeof value === 'string' && Array.isArray(aliases) ? [...new Set<unknown>([value, ...aliases])] : expected;
+}
+
+function partProblem(scorer: ComparingScorer, given: unknown): string | null {
   if (scorer.mode === 'regex' && scorer.pattern !== null) return null;
+  const expected = listOfAnswers(scorer, given);
   if (expected === undefined) return scorer.mode === 'json' && scorer.schema !== null ? null : 'is missing';
   if (!Array.isArray(expected)) return answerProblem(scorer, expected);
   if (scorer.mode === 'exact') return null;
@@ -70,7 +82,8 @@ function answerProblem(scorer: ComparingScorer, expected: unknown): string | nul
 }
 
 /** Throws a RangeError if `expectedProblem` reports a problem; job creation rejects these. */
-export function compare(scorer: ComparingScorer, expected: unknown, output: string): Verification {
+export function compare(scorer: ComparingScorer, given: unknown, output: string): Verification {
+  const expected = listOfAnswers(scorer, given);
   const problem = expectedProblem(scorer, expected);
   if (problem !== null) throw new RangeError(`The expected value for the scorer ${scorer.mode} ${problem}.`);
   const isPattern = scorer.mode === 'regex' && scorer.pattern !== null;

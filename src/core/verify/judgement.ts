@@ -27,9 +27,9 @@ export function parseJudgement(answer: string, { criteria, finishReason }: Judge
   if (isCut(finishReason)) {
     return refuse('the answer was cut off (finish_reason "length"): allow the judge more tokens');
   }
-  const read = readTolerantJson(answer, isObject);
+  const read = readTolerantJson(answer, (value) => isObject(value) || isList(value));
   if (!read) return refuse(`the answer has no JSON object: ${show(answer, 200)}`);
-  const given = isObject(read.value) && Object.hasOwn(read.value, 'criteria') ? read.value['criteria'] : undefined;
+  const given = isList(read.value) ? read.value : criteriaOf(read.value);
   if (!Array.isArray(given)) return refuse('the answer has no list "criteria"');
 
   const known = new Map(criteria.map((criterion) => [criterionKey(criterion.name), criterion]));
@@ -62,6 +62,18 @@ export function parseJudgement(answer: string, { criteria, finishReason }: Judge
   }
   const inOrder = criteria.map((criterion) => scores.get(criterion)!);
   return { ok: true, verification: { reward: weightedMean(inOrder), feedback: describe(inOrder), criteria: inOrder } };
+}
+
+function isList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isObject);
+}
+
+/** The list of an object, or of the only object in it. */
+function criteriaOf(value: unknown): unknown {
+  if (!isObject(value)) return undefined;
+  if (Object.hasOwn(value, 'criteria')) return value['criteria'];
+  const [only, ...others] = Object.values(value);
+  return isObject(only) && others.length === 0 && Object.hasOwn(only, 'criteria') ? only['criteria'] : undefined;
 }
 
 /** The reasons, lowest score first, each cut to an equal share of the feedback. */

@@ -34,13 +34,18 @@ export function canonical(value: unknown, text?: (text: string) => string): stri
   return canonicalJson(value, { depth: maxDepth, ...(text && { text }) });
 }
 
-/** A text unchanged, other values as canonical JSON. */
+/** A text unchanged, other values as JSON in the order of their fields. */
+export function shownText(value: unknown): string {
+  return typeof value === 'string' ? value : canonicalJson(value, { depth: maxDepth, inOrder: true });
+}
+
+/** A text unchanged, other values as canonical JSON, to compare. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : canonical(value);
 }
 
 export function show(value: unknown, limit: number): string {
   if (value === undefined) return '(nothing)';
-  const text = asText(value);
+  const text = shownText(value);
   return text.trim() === '' ? '(an empty text)' : storableText(cutWithin(text, limit));
 }

@@ -4,6 +4,7 @@ import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { EvaluationSpec, Message, RowsSpec } from '../../core/jobs/spec.js';
 import { checkExpected, jobRows, type JobRows } from '../datasets/job-rows.js';
+import { formWarnings } from '../datasets/row-warnings.js';
 import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';
 import { scorerChecks, type ScorerChecks } from '../datasets/scorer-errors.js';
 import { seedErrors } from '../jobs/specs.js';
@@ -37,7 +38,7 @@ export async function withRows(
   return {
     candidate: { ...candidate, messages: rows.messages },
     rows: rows.spec,
-    warnings: rows.warnings,
+    warnings: [...rows.warnings, ...(await formWarnings(rows))],
     keep: source.keep,
   };
 }

@@ -60,12 +60,12 @@ async function createSession(
   const checks = await checkedForCaller(deps, request);
   const rows = await sessionRows(checks, request, wanted, path);
   const spec = sessionSpec(wanted, path, checks, rows?.of);
-  await rows?.check(spec);
+  const ofSeeds = (await rows?.check(spec)) ?? [];
   const correlationId = body.correlation_id ?? null;
   const { labels, warnings: ofLabels } = labelsOf(body);
   return create(deps, request, reply, {
     labels,
-    warnings: [...ofLabels, ...(rows?.of.warnings ?? [])],
+    warnings: [...ofLabels, ...(rows?.of.warnings ?? []), ...ofSeeds],
     webhookUrl: body.webhook_url,
     kind: 'session',
     spec,

@@ -7,6 +7,7 @@ import { searchLimits } from '../../core/search/config.js';
 import { groupRows, groupWarnings } from '../../core/prompts/row-groups.js';
 import { splitSeeds, type SeedSplit } from '../../core/search/split.js';
 import { categoriesOf, checkExpected, jobRows, rowContents, type JobRows } from '../datasets/job-rows.js';
+import { formWarnings, sharedInputWarnings } from '../datasets/row-warnings.js';
 import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';
 import { scorerChecks, type ScorerChecks } from '../datasets/scorer-errors.js';
 import type { HttpDeps } from '../deps.js';
@@ -17,7 +18,8 @@ const shareOfBudget = 1 / 10;
 const smallestPart = 3;
 
 /**
- * The rows of a session on a data set. `check`: once the seeds are known; `keep`: in its job's
+ * The rows of a session on a data set. `check`: once the seeds are known, gives
+ * warnings; `keep`: in its job's
  * transaction. Null: the session has none.
  */
 export async function sessionRows(
@@ -25,7 +27,7 @@ export async function sessionRows(
   request: FastifyRequest,
   wanted: PolicyOptimization,
   path: readonly string[],
-): Promise<{ of: SessionRows; check(spec: SessionSpec): Promise<void>; keep: RowSource['keep'] } | null> {
+): Promise<{ of: SessionRows; check(spec: SessionSpec): Promise<string[]>; keep: RowSource['keep'] } | null> {
   const { dataset } = wanted;
   if (!dataset) return null;
   const source = await rowSource(deps, request.caller.orgId, dataset, [...path, 'dataset']);
@@ -37,8 +39,18 @@ export async function sessionRows(
   );
   return {
     of,
-    check: ({ search: { trainSeeds, evaluationSeeds, heldoutSeeds } }) =>
-      checkExpected(rows, [...trainSeeds, ...evaluationSeeds, ...heldoutSeeds], path),
+    async check({ search: { trainSeeds, evaluationSeeds, heldoutSeeds } }) {
+      const judging = [...evaluationSeeds, ...heldoutSeeds];
+      await checkExpected(rows, [...trainSeeds, ...judging], path);
+      // A split keeps equal rows together.
+      if (of.split !== null) return [];
+      const contents = await rowContents(rows);
+      return sharedInputWarnings(
+        contents.map(({ input }) => input),
+        trainSeeds,
+        judging,
+      );
+    },
     keep: source.keep,
   };
 }
@@ -57,8 +69,10 @@ export async function searchedRows(
   const rows = jobRows(source, checks, fields, path);
   const section = wanted[wanted.algorithm]!;
   const { spec, messages } = rows;
-  if (section.evaluation?.seeds) return { of: { spec, messages, split: null, warnings: rows.warnings }, rows };
-  return { of: { spec, messages, ...(await splitFor(wanted, rows)) }, rows };
+  const known = [...rows.warnings, ...(await formWarnings(rows))];
+  if (section.evaluation?.seeds) return { of: { spec, messages, split: null, warnings: known }, rows };
+  const { split, warnings } = await splitFor(wanted, rows);
+  return { of: { spec, messages, split, warnings: [...known, ...warnings] }, rows };
 }
 
 async function splitFor(
@@ -70,5 +84,5 @@ async function splitFor(
   const bounds = { train: searchLimits.trainSeeds, evaluation: most, heldout: most };
   const grouped = groupRows(await rowContents(rows));
   const split = splitSeeds(rows.spec.numRows, rngSeed, bounds, await categoriesOf(rows), grouped.groups);
-  return { split, warnings: [...rows.warnings, ...groupWarnings(grouped, 'row')] };
+  return { split, warnings: groupWarnings(grouped, 'row') };
 }

@@ -80,12 +80,13 @@ const examples = `with asked as (
 /**
  * Usable rollouts among `ordinals`, one slot per marked component, else one for the prompt; those
  * first that cover most of the questions of the rollouts `open`. Expected answers need a single
- * slot: with several calls their target is ambiguous.
+ * slot: with several calls their target is ambiguous. `accepts`: questions and answers.
  */
 export async function usableDemos(
   tx: Tx,
   jobId: string,
   prompt: { components: readonly string[]; marked: boolean; ordinals: readonly number[]; open: readonly number[] },
+  accepts: (text: string) => boolean = () => true,
 ): Promise<UsableSlot[]> {
   const { components, marked, ordinals, open } = prompt;
   type Row = {
@@ -108,7 +109,9 @@ export async function usableDemos(
         its.flatMap((row) => {
           const output = answerOf(row);
           const isUsable = wanted.has(row.ordinal) && row.question !== null && output !== null;
-          return isUsable ? [{ ordinal: row.ordinal, input: row.question!, output }] : [];
+          return isUsable && accepts(row.question!) && accepts(output)
+            ? [{ ordinal: row.ordinal, input: row.question!, output }]
+            : [];
         });
       const ordered = (usable: ReturnType<typeof answered>) =>
         orderByCoverage(usable, questions).map((index) => usable[index]!.ordinal);

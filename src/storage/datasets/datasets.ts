@@ -155,9 +155,13 @@ export async function groupRows(
 
 /** For each row a hash of its data, or of its value of a column (empty: none), in their order. */
 export async function digestRows(tx: Tx, id: string, column: string | null): Promise<string[]> {
-  const part = column === null ? 'data' : 'data->$2';
+  const white = String.raw`(\\[nrt]|\s)+`;
+  const part =
+    column === null
+      ? 'data::text'
+      : `regexp_replace(regexp_replace((data->$2)::text, '${white}', ' ', 'g'), ' ?" ?', '"', 'g')`;
   const rows = await tx.query<{ digest: string }>(
-    `select coalesce(encode(sha256(convert_to((${part})::text, 'UTF8')), 'base64'), '') as digest
+    `select coalesce(encode(sha256(convert_to(${part}, 'UTF8')), 'base64'), '') as digest
        from dataset_rows where dataset_id = $1 order by row_index`,
     column === null ? [id] : [id, column],
     column === null ? 'digest_dataset_rows' : 'digest_dataset_column',

@@ -51,10 +51,20 @@ test('feedback and details may be absent', async () => {
   expect(await ask([json({ reward: 1 })])).toEqual({ ok: true, reward: 1, feedback: null, details: null });
 });
 
+test.each([
+  [true, 1],
+  [false, 0],
+  [1 + Number.EPSILON, 1],
+  [-1e-17, 0],
+])('the reward %p is %d', async (given, reward) => {
+  expect(await ask([json({ reward: given })])).toMatchObject({ ok: true, reward });
+});
+
 describe('an answer without a valid reward', () => {
   test.each<[unknown, string]>([
     [{}, 'scorer_reward_invalid'],
     [{ reward: 1.5 }, 'scorer_reward_invalid'],
+    [{ reward: 1.000_001 }, 'scorer_reward_invalid'],
     [{ reward: '1' }, 'scorer_reward_invalid'],
     [{ reward: null }, 'scorer_reward_invalid'],
     [[1], 'scorer_answer_invalid'],

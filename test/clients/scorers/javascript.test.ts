@@ -20,6 +20,7 @@ afterAll(() => Promise.all([client.close(), hasty.close()]));
 
 test.each<[string, number, string | null]>([
   ['() => 1', 1, null],
+  ['(output, row, expected) => output.toLowerCase() === expected', 1, null],
   ['(output, row, expected) => output.toLowerCase() === expected ? 0.5 : 0;', 0.5, null],
   ['function score(output, row) { return { reward: row.n / row.list.length / 4, feedback: "half" }; }', 0.25, 'half'],
   ['// A file.\nconst half = 0.5;\nexport default (output) => ({ reward: half, feedback: output });\n', 0.5, 'Paris'],

@@ -126,6 +126,11 @@ describe('readJson', () => {
     expect(readJson(text)).toBeNull();
   });
 
+  test.each([JSON.stringify('{"a": 1}'), `${f}json\n${JSON.stringify('{"a": 1}')}\n${f}`, '{"a": 1}<|im_end|>'])(
+    'reads the object in %j',
+    (text) => expect(readJson(text, isObject)).toEqual({ value: { a: 1 } }),
+  );
+
   test('forgives for the service itself what JSON does not', () => {
     expect(readTolerantJson('{"a": {"b": 1,},}')).toEqual({ value: { a: { b: 1 } } });
     expect(readTolerantJson('Here: {"t": "one\ntwo, }"}')).toEqual({ value: { t: 'one\ntwo, }' } });
@@ -170,6 +175,23 @@ describe('readPromptText', () => {
     `${f}\nHere's the new instruction:\n"${text}"\n${f}`,
     `${f}\`markdown\n${f}\n${text}\n${f}\n${f}\``,
     `${f}\n${text}\n${f}\nUse it so:\n${f}python\nask(prompt)\n${f}`,
+    ...['Prompt: ', 'System: ', 'Instruction: ', '**Prompt:** ', '**System prompt**: ', 'Revised prompt — '].map(
+      (title) => `${title}${text}`,
+    ),
+    ...['# Prompt', '**Instruction**', '[SYSTEM]', 'Final answer:', 'Revised Prompt\n=====', 'prompt: |'].map(
+      (title) => `${title}\n${title.endsWith('|') ? '  ' : ''}${text}`,
+    ),
+    `${f}\nPrompt: ${text}\n${f}`,
+    `${f}yaml\nprompt: ${text}\n${f}`,
+    `> ${f}\n> ${text}\n> ${f}`,
+    `<reflection>It lacked a rule.</reflection>\n<output>\n${text}\n</output>`,
+    `Here it is:\n<improved_prompt>\n${text}\n</improved_prompt>\nI added a rule.`,
+    `<prompt version="2">${text}</prompt>`,
+    `<optimized_prompt>${text}</optimized_prompt>`,
+    `[[ ## reasoning ## ]]\nIt lacked a rule.\n\n[[ ## instruction ## ]]\n${text}\n\n[[ ## completed ## ]]\n`,
+    `‘${text}’`,
+    `「${text}」`,
+    ...['<|im_end|>', '<|eot_id|>\n', '<end_of_turn>'].map((mark) => `${f}\n${text}\n${f}${mark}`),
   ];
   const drafts = ['', `First attempt:\n${f}\nDRAFT one.\n${f}\nFinal version:\n`, `${f}\nDRAFT.\n${f}\nNo, shorter.\n`];
 
@@ -197,11 +219,19 @@ describe('readPromptText', () => {
     'Say "yes" or "no" to {question}.',
     'Think inside <think> and </think>, then answer {question}.',
     '# Task\nAnswer {question}.\n\n## Rules\n- be brief',
+    '# Instructions\nAnswer {question}.\n\n# Format\nA letter.',
+    'Answer {question}.\nWrite <prompt> before it.\n- one\n- two',
+    'System: answer {question}.\nUser: ask.',
+    'I will ask {question}. Put the answer in <answer>x</answer> tags.',
     'Answer {question} as {"answer": "…"}',
   ])('keeps %j whole inside a block', (whole) => {
     expect(textOf(`${f}\n${whole}\n${f}`)).toBe(whole);
     expect(textOf(`<think>\n${f}\nDRAFT\n${f}\n</think>\n${f}\n${whole}\n${f}`)).toBe(whole);
     expect(textOf(`${f}\`\`\n${whole}\n${f}\`\``)).toBe(whole);
+  });
+
+  test('reads the text of an assignment', () => {
+    expect(textOf(`${f}python\nprompt = """${text}"""\n${f}`)).toBe(text);
   });
 
   test('keeps what the parent has', () => {
@@ -225,6 +255,10 @@ describe('readPromptText', () => {
     ])}\n${f}`,
     `${f}json\n{"rule_1": "a", "rule_2": "b"}\n${f}`,
     `${f}\n{'prompt': 'a'}\n${f}`,
+    `${f}\n...\n${f}`,
+    `${f}\n<new instruction here>\n${f}`,
+    `${f}\nI'm sorry, I can't help with that.\n${f}`,
+    `${f}diff\n-Answer {question}.\n+Answer {question} with a letter.\n${f}`,
     'The new instruction should be shorter and name the letters.',
   ])('refuses %j', (answer) => {
     expect(textOf(answer)).toBeNull();

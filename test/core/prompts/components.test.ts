@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { componentNames, componentTexts, withTexts } from '../../../src/core/prompts/components.js';
-import { promptMessagesSchema } from '../../../src/contracts/common.js';
+import { promptMessagesSchema } from '../../../src/contracts/prompt.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 
 const messages: Message[] = [

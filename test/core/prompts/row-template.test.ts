@@ -1,3 +1,4 @@
+import { chatDoubt } from '../../../src/core/prompts/chat-rows.js';
 import { describe, expect, test } from '@jest/globals';
 import { expectedOf, fillMessages, rowValues } from '../../../src/core/prompts/row-template.js';
 
@@ -40,6 +41,26 @@ describe('chats', () => {
     expect(expectedOf(answered, columns)).toBe('4');
     expect(expectedOf(chat, columns)).toBeUndefined();
     expect(expectedOf(answered, { placeholders: { input: 'other' }, expected: 'messages' })).toBe(answered);
+  });
+
+  const call = { role: 'assistant', content: null, tool_calls: [{ id: '1' }] };
+  test.each<[unknown, string | null]>([
+    [[...chat, call], 'tools'],
+    [[...chat, { role: 'tool', content: 'x' }], 'tools'],
+    [[{ role: 'user', content: [{ type: 'image_url' }] }], 'parts that are no text'],
+    [[{ role: 'model', content: 'x' }], 'the role "model"'],
+    [[{ role: 'user', content: null }], 'messages without a text'],
+    [[{ from: 'human', value: 'x' }], 'the fields "from" and "value"'],
+    [chat, null],
+    [[{ role: 'User', content: 'x' }], null],
+    [[{ role: 'user' }, 1], null],
+    [[{ x: 1 }], null],
+    [[], null],
+    ['a text', null],
+  ])('%j: what keeps it from being one is %j', (value, doubt) => {
+    expect(chatDoubt(value)).toBe(doubt);
+    // Where it also holds the right answer, there is none to read.
+    if (doubt !== null) expect(expectedOf(value, columns)).toBeUndefined();
   });
 
   test.each([[[]], [[{ role: 'tool', content: 'x' }]], [[{ role: 'user' }]], [{ role: 'user', content: 'x' }]])(

@@ -53,6 +53,20 @@ test('a text of a container keeps its placeholders as written, and adds none', (
   expect(placeholderProblem('Answer {"a": 1} or {label}', 'Answer.', null)).toBeNull();
 });
 
+test.each([
+  ...['{x}', '{naïve}', '{x.y}', '{x[0]}', '{x!r}', '{price:>10.2f}', '{ratio:%}'],
+  ...['{{ x | trim }}', "{{ x['y'] }}", '{{x[0].y}}', '{{ x | join(", ") }}', '{{x.y}}', '{{Question Text}}'],
+])('a text of a container keeps %s', (placeholder) => {
+  const parent = `Use ${placeholder}.`;
+  expect(placeholderProblem('Use it.', parent, null)).toBe(`lacks the placeholder ${placeholder} of its parent`);
+  expect(placeholderProblem(`Now use ${placeholder}.`, parent, null)).toBeNull();
+});
+
+test.each(['{answer: string}', '{"a": 1}', '\\d{3}', '{a, b}', '{{#if x}}', '{% if x %}', '{}', '{ x }'])(
+  'a text of a container may lose %s',
+  (literal) => expect(placeholderProblem('Use it.', `Use ${literal}.`, null)).toBeNull(),
+);
+
 test('every text has the rules, and room to grow', () => {
   const [short, long] = ['x'.repeat(100), 'x'.repeat(33_600)];
   expect(maxProposalChars(short)).toBe(32_000);

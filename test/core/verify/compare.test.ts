@@ -54,6 +54,10 @@ describe('a list of right answers', () => {
     ],
     ['json', [{ a: 1 }, { a: 2 }], '{"a": 2}', 1],
     ['similarity', ['a b', 'c d'], 'c d', 1],
+    ['exact', { text: ['Denver', 'the Broncos'], answer_start: [1, 2] }, 'the broncos', 1],
+    ['contains', { text: ['Denver'], answer_start: [1] }, 'Oslo', 0],
+    ['exact', { value: 'Denver', aliases: ['Denver', 'Mile High City'], type: 'x' }, 'Mile High City', 1],
+    ['exact', { text: ['a'] }, 'a', 0],
   ])('%j: expected %j, given %j: %d', (request, expected, output, reward) => {
     expect(rewardOf(request, expected, output)).toBe(reward);
   });

@@ -124,6 +124,9 @@ describe('parseJudgement', () => {
     expect(reasonOf(answer(['  ACCURACY ', 1], ['Tone', 1]))).toBe('accepted: 1');
     expect(reasonOf(`So:\n\`\`\`json\n${good}\n\`\`\`\nThat is all.`)).toBe('accepted: 0.625');
     expect(reasonOf(` \n${good}\n`)).toBe('accepted: 0.625');
+    const { criteria: list } = JSON.parse(good) as { criteria: unknown };
+    for (const form of [list, { judgement: { criteria: list } }, good])
+      expect(reasonOf(JSON.stringify(form))).toBe('accepted: 0.625');
     expect(parse(good, null).ok).toBe(true);
     expect(reasonOf(JSON.stringify({ ...(JSON.parse(good) as object), overall: 7 }))).toBe('accepted: 0.625');
   });

@@ -8,6 +8,13 @@ describe('parseNumbers', () => {
   test.each<[string, number[]]>([
     ['no number', []],
     ['42', [42]],
+    ['1_234 and 12_345_678.5', [1_234, 12_345_678.5]],
+    ['–5 and ‑1,5 and 3–4', [-5, -1.5, 3, 4]],
+    ['½ and 1½ and 2 ¾ and -¼', [0.5, 1.5, 2.75, -0.25]],
+    ['１２．５％', [12.5]],
+    [',5', [0.5]],
+    ['-,25 %', [-0.25]],
+    ['Yes,5', [5]],
     ['The answer is 42.', [42]],
     ['first 1, then 2', [1, 2]],
     ['.5 and 0.25 and 7.', [0.5, 0.25, 7]],
@@ -212,4 +219,20 @@ describe('isClose', () => {
       }),
     );
   });
+});
+
+test.each(['5k', '1.5M', '5 Tsd', '0x10', '0b11', '(5)', '($1,234.50)', '- 5', '− $5', '±5', '1½ or 2'])(
+  'the expected value %j is refused: the number alone is not surely what is meant',
+  (text) => expect(soleNumber(text)).toEqual({ problem: expect.any(String) }),
+);
+
+test.each([
+  ['5 m', 5],
+  ['five (5)', 5],
+  ['1_000', 1_000],
+  ['½', 0.5],
+  ['–5', -5],
+  [',5', 0.5],
+])('the expected value %j is %d', (text, value) => {
+  expect(soleNumber(text)).toEqual({ number: { value, percent: false } });
 });

@@ -219,7 +219,7 @@ describe('show, cut and quoteText', () => {
       '(nothing)',
       '(an empty text)',
       'null',
-      '{"a":"x","b":1}',
+      '{"b":1,"a":"x"}',
     ]);
     expect(show('a\0b\ud800', 50)).toBe('a\uFFFDb\uFFFD');
     expect(show(deep, 50)).toHaveLength(50);

@@ -64,6 +64,48 @@ describe('a session on a data set', () => {
     expect(state.body.warnings).toHaveLength(2);
   });
 
+  test.each(['uploaded', 'inline'])('keeps inputs that differ by white space in one part (%s)', async (form) => {
+    const copies = rows.slice(0, 20).map((row) => ({ ...row, text: ` ${row.text}\n ` }));
+    const all = [...rows.slice(0, 20), ...copies];
+    const given = form === 'inline' ? { rows: all } : { dataset_id: await upload(all) };
+    const { body } = await createSession({ dataset: { input: 'text', expected: 'label', ...given } });
+    const parts = Object.values(body.split as Record<string, number[]>);
+    for (const part of parts) for (const row of part) expect(part).toContain((row + 20) % 40);
+    expect(parts.flat()).toHaveLength(40);
+  });
+
+  test('warns of named seeds that share inputs across parts', async () => {
+    const named = { train_seeds: '0-9', evaluation: { seeds: [10, 11, 12] } };
+    const shared = rows.map((row, at) => ([11, 12].includes(at) ? { ...rows[at - 10]!, size: at } : row));
+    const warningsOf = async (all: object[]) =>
+      ((await createSession({ dataset: { ...dataset, rows: all }, gepa: { ...gepa, ...named } })).body.warnings ??
+        []) as string[];
+    const others = await warningsOf(rows);
+    expect((await warningsOf(shared)).filter((warning) => !others.includes(warning))).toEqual([
+      expect.stringMatching(/^2 evaluation .*rows 11 and 1\b/),
+    ]);
+  });
+
+  const chat = (...last: object[]) => [{ role: 'user', content: 'Weather?' }, ...last];
+  const call = { role: 'assistant', content: null, tool_calls: [{ id: '1' }] };
+  test('warns of chats that are no texts, and of lists that are texts', async () => {
+    const odd = [
+      { input: chat(call), expected: '["a", "b"]' },
+      { input: chat(), expected: 'a' },
+    ];
+    const { status, body } = await createEvaluation({ dataset: { rows: odd }, candidate: prompt('{{input}}') });
+    expect([status, body.warnings]).toEqual([201, [expect.stringMatching(/tools/), expect.stringMatching(/list/)]]);
+    const session = await createSession({ dataset: { rows: [...odd, ...odd] } });
+    expect(session.body.warnings).toEqual(expect.arrayContaining([expect.stringMatching(/tools/)]));
+  });
+
+  test('refuses chats that end with a call where the last turn is the right answer', async () => {
+    const { status, body } = await createEvaluation({
+      ...{ dataset: { rows: [{ messages: chat(call) }] }, candidate: prompt('Answer.') },
+    });
+    expect([status, body.errors[0].pointer]).toEqual([422, '/dataset/expected']);
+  });
+
   test.each<[string, (n: number) => object]>([
     ['openai/evals', (n: number) => ({ input: [{ role: 'user', content: `${n}` }], ideal: ['4', 'four'] })],
     [

@@ -23,20 +23,26 @@ class Score:
 
 
 def score_of(value: Any, what: str) -> Score:
-    """Reads a number, a pair with feedback, a mapping, or a Score; raises TypeError or ValueError."""
+    """Reads a number, a pair with feedback, or an object with `reward` or `score`; raises TypeError or ValueError."""
     if isinstance(value, Score):
         reward, feedback, details = value.reward, value.feedback, value.details
     elif isinstance(value, tuple) and len(value) == 2:
         (reward, feedback), details = value, {}
-    elif isinstance(value, Mapping) and "reward" in value:
-        reward, feedback = value["reward"], value.get("feedback")
+    elif isinstance(value, Mapping) and ("reward" in value or "score" in value):
+        reward, feedback = value["reward" if "reward" in value else "score"], value.get("feedback")
         details = dict(value.get("details") or {})
+    elif hasattr(value, "score") and not callable(value.score):
+        # As metrics of DSPy and gepa return it.
+        reward, feedback, details = value.score, getattr(value, "feedback", None), {}
     else:
         reward, feedback, details = value, None, {}
     try:
         number = float(reward)
     except (TypeError, ValueError):
-        raise TypeError(f"{what} returned {value!r:.200}; it must return a number, or (number, feedback)") from None
+        raise TypeError(
+            f"{what} returned {value!r:.200}; it must return a number, (number, feedback), "
+            "or a dict with reward and feedback"
+        ) from None
     if not math.isfinite(number):
         raise ValueError(f"{what} returned the reward {number}, which is not a finite number")
     try:
