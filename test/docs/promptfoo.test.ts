@@ -9,11 +9,12 @@ const page = read('docs/reference/promptfoo.md');
 test('the table of assertions has those that the reader knows, each with its scorer', () => {
   const rows = tableRows(section(page, '## Assertions'));
   const scorers = new Map(rows.flatMap(([types, scorer]) => codeNames(types!).map((type) => [type, scorer!])));
-  expect([...scorers.keys()].sort()).toEqual([forms, splitForms, unscored].flatMap((one) => Object.keys(one)).sort());
+  const known = new Set([forms, splitForms, unscored].flatMap((one) => Object.keys(one)));
+  expect([...scorers.keys()].sort()).toEqual([...known].sort());
   for (const [type, scorer] of scorers) {
     expect(assertionTypes).toContain(type);
     const form = forms[splitForms[type] ?? type];
-    const assertion = { type, not: false, value: 'x', weight: 1, judge: { provider: 'openai', model: 'm' } };
+    const assertion = { type, not: false, value: 'x', weight: 1, judge: { provider: 'openai', model: 'm' }, code: 'x' };
     const used = form && (form.perRow(assertion) ?? form.perRow({ ...assertion, value: {} }));
     expect(scorer).toContain(used ? String(used.scorer['type']) : 'not scored');
   }

@@ -87,7 +87,7 @@ export function filesBeside(path: string, files: Files): Files {
       const home = homes[at]!.find((one) => isInside(one, found));
       if (home === undefined)
         throw new ConfigError(
-          `${field} names ${named}, which is outside of its folder and of the working folder; copy it there`,
+          `${field} names ${named}, which is outside of its folder and of the working folder; copy it there, or run the command in a folder that holds both`,
         );
       if (
         relative(home, found)

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { ConfigError } from '../../config.js';
 import { unknownField } from '../../contracts/close-names.js';
+import { asObject } from '../../util/json.js';
 import type { Api } from '../service/api.js';
 import { formatOf, openData } from './data-file.js';
 import { anyFiles, type Files } from './files.js';
@@ -78,18 +79,31 @@ export async function readTask(
 }
 
 const promptfooFile = /\.ya?ml$/;
+const promptfooProgram = /promptfoo[^/]*\.[cm]?[jt]s$/;
+
+/** Whether a file of data is one of promptfoo, which can be JSON, too. */
+async function isPromptfoo(data: string, files: Files): Promise<boolean> {
+  if (promptfooProgram.test(data))
+    throw new ConfigError(
+      `--data ${data}: is a program of promptfoo, which is not run; write what it exports as YAML or JSON`,
+    );
+  if (promptfooFile.test(data)) return true;
+  if (!/promptfoo[^/]*\.json$/.test(data)) return false;
+  const { prompts, providers, targets, tests } = asObject(parseJson(await files.text(data, '--data'), data)) ?? {};
+  return [prompts, providers ?? targets, tests].filter((one) => one !== undefined).length > 1;
+}
 
 /** The project's file; a file of promptfoo that an option names takes its place. */
 async function projectFor(data: string | undefined, files: Files): Promise<Project> {
   const project = await readProject(files);
-  if (data === undefined || !promptfooFile.test(data) || Object.keys(project).length === 0) return project;
+  if (data === undefined || Object.keys(project).length === 0 || !(await isPromptfoo(data, files))) return project;
   note(`Note: ${projectFile} is not used: --data names a file of promptfoo`);
   return {};
 }
 
 async function withPromptfoo(task: Project, hasProject: boolean, files: Files): Promise<ReadTask> {
   const { data = hasProject ? undefined : await foundPromptfoo() } = task;
-  if (data === undefined || !promptfooFile.test(data)) return { ...task, files, messages: null, rows: null };
+  if (data === undefined || !(await isPromptfoo(data, files))) return { ...task, files, messages: null, rows: null };
   const read = await readPromptfoo(data, task, files);
   for (const line of read.notes) note(`Note: ${data}: ${line}`);
   const { prompt: messages, rows, model, policy, scorer: mapped, expected } = read;
@@ -107,7 +121,9 @@ async function withPromptfoo(task: Project, hasProject: boolean, files: Files): 
 /** promptfoo's file in the current folder. */
 async function foundPromptfoo(): Promise<string | undefined> {
   const files = await readdir('.');
-  return ['promptfooconfig.yaml', 'promptfooconfig.yml'].find((name) => files.includes(name));
+  return ['yaml', 'yml', 'json', 'js', 'cjs', 'mjs', 'ts', 'cts', 'mts']
+    .map((end) => `promptfooconfig.${end}`)
+    .find((name) => files.includes(name));
 }
 
 /** The task's prompt. */

@@ -1,6 +1,8 @@
 /** Maps promptfoo's assertions to a scorer, and their values to a column of expected values. */
-import { canonicalJson, isObject } from '../../../util/json.js';
-import { dispatchOf, functionOf } from './code.js';
+import { asObject, canonicalJson, isObject } from '../../../util/json.js';
+import { compilePattern } from '../../../util/linear-regex.js';
+import { dispatchOf } from './code.js';
+import { anyOf, escape, patternOfAll, textOf, wordsPattern } from './patterns.js';
 
 export interface Assertion {
   /** Without `not-`. */
@@ -10,7 +12,7 @@ export interface Assertion {
   weight: number;
   /** The model of a judge. */
   judge: { provider: string; model: string };
-  /** The function of a file of code, which `value` names. */
+  /** The function of a scorer, of a javascript assertion. */
   code?: string;
 }
 
@@ -37,17 +39,11 @@ interface Form {
   note?: string;
 }
 
-const escape = (value: unknown) => textOf(value).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-const textOf = (value: unknown) => (typeof value === 'object' && value !== null ? canonicalJson(value) : String(value));
-/** A text is a list with commas; quotes keep one together. */
-export function listOf(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value as unknown[];
-  const parts = textOf(value).match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
-  return parts.map((one) => one.trim().replace(/^"([^]*)"$/, '$1')).filter((one) => one !== '');
-}
-const anyOf = (value: unknown) => listOf(value).map(escape).join('|');
-const regex = (sourceOf: (value: unknown) => string, flags = ''): Form => ({
-  perRow: ({ value }) => ({ scorer: { type: 'regex', ...(flags && { flags }) }, expected: sourceOf(value) }),
+const regex = (sourceOf: (value: unknown) => string | null, flags = ''): Form => ({
+  perRow: ({ value }) => {
+    const expected = sourceOf(value);
+    return expected === null ? null : { scorer: { type: 'regex', ...(flags && { flags }) }, expected };
+  },
   fixed: ({ value }) => ({ type: 'regex', pattern: sourceOf(value), ...(flags && { flags }) }),
 });
 const compared = (scorer: Scorer, note?: string): Form => ({
@@ -56,8 +52,20 @@ const compared = (scorer: Scorer, note?: string): Form => ({
   ...(note !== undefined && { note }),
 });
 const whole = (scorer: Scorer | null): Scored | null => scorer && { scorer, expected: null };
-const schemaOf = ({ value }: Assertion): Scorer | null =>
-  value == null || value === '' || isObject(value) ? { type: 'json', schema: isObject(value) ? value : {} } : null;
+/** Whole or not at all, as in promptfoo: no field of the schema counts by itself. */
+function schemaOf({ value }: Assertion): Scorer | null {
+  if (value == null || value === '' || value === false) return { type: 'json', schema: {} };
+  const whole = asObject(value);
+  if (!whole) return null;
+  const { $defs, definitions, $schema: _, ...rest } = whole;
+  const refs = JSON.stringify(value).match(/"\$ref":"[^"]*"/g) ?? [];
+  // Other references count from the root.
+  if (refs.some((one) => !/"#\/(?:\$defs|definitions)\//.test(one))) return { type: 'json', schema: whole };
+  return {
+    type: 'json',
+    schema: { ...($defs != null && { $defs }), ...(definitions != null && { definitions }), allOf: [rest] },
+  };
+}
 const json: Form = { perRow: (assertion) => whole(schemaOf(assertion)), fixed: schemaOf };
 const criteriaOf = (value: unknown) =>
   Array.isArray(value) ? value.map((one) => `- ${textOf(one)}`).join('\n') : textOf(value);
@@ -87,9 +95,13 @@ export const forms: Readonly<Record<string, Form>> = {
   icontains: regex(escape, 'i'),
   'contains-any': regex(anyOf),
   'icontains-any': regex(anyOf, 'i'),
+  'contains-all': regex((value) => patternOfAll(value)),
+  'icontains-all': regex((value) => patternOfAll(value, 'i'), 'i'),
   'starts-with': regex((value) => `^${escape(value)}`),
-  regex: regex(textOf),
-  'is-json': json,
+  // Without look-around and back-references, which need a time without bound.
+  regex: regex((value) => ('problem' in compilePattern(textOf(value), '') ? null : textOf(value))),
+  'is-json': { ...json, note: 'takes JSON in a fenced block, too' },
+  'word-count': regex(wordsPattern),
   'contains-json': { ...json, note: 'needs JSON as the whole output, or in its fenced block' },
   'rouge-n': compared({ type: 'similarity', metric: 'rouge_l' }, 'is ROUGE-L'),
   bleu: compared({ type: 'similarity', metric: 'bleu' }),
@@ -108,11 +120,31 @@ export const forms: Readonly<Record<string, Form>> = {
   },
 };
 
-function codeOf({ value, code }: Assertion): string | null {
-  return code ?? (typeof value === 'string' && value.trim() !== '' ? functionOf(value) : null);
+const codeOf = ({ code }: Assertion) => code ?? null;
+
+/** Whether an assertion whose type has a form has a value that it can take. */
+export function canMap(assertion: Assertion): boolean {
+  const { type, value } = assertion;
+  if (needsText.includes(type) && (value == null || textOf(value).trim() === '')) return false;
+  return Object.hasOwn(splitForms, type) || forms[type]!.perRow(assertion) !== null;
 }
 
-/** An assertion of all values, in parts that count together as it does. */
+/** What promptfoo refuses without a value. */
+const needsText = [
+  ...[
+    'contains',
+    'icontains',
+    'contains-any',
+    'icontains-any',
+    'contains-all',
+    'icontains-all',
+    'starts-with',
+    'regex',
+  ],
+  ...['llm-rubric', 'model-graded-closedqa', 'g-eval', 'factuality', 'model-graded-factuality', 'rouge-n', 'bleu'],
+];
+
+/** An assertion of all values that no pattern takes, in parts that are a share of it. */
 export const splitForms: Readonly<Record<string, string>> = {
   'contains-all': 'contains',
   'icontains-all': 'icontains',
@@ -124,6 +156,9 @@ export const unscored: Readonly<Record<string, string>> = {
   cost: 'is not scored: the cost of calls is in the results',
   perplexity: 'is not scored',
   'perplexity-score': 'is not scored',
+  'select-best': 'is not scored: one answer is not compared with others',
+  'max-score': 'is not scored: one answer is not compared with others',
+  human: 'is not scored',
 };
 
 /** One assertion of a test; `scorer` is that of rows. */
@@ -135,15 +170,10 @@ interface Atom extends Scored {
   same: string;
 }
 
-/** The scorer of all tests' assertions, or the sentence that says which do not map. */
-export function mapAssertions(tests: readonly (readonly Assertion[])[]): MappedAssertions | { problem: string } {
+/** The scorer of all tests' assertions, which map. */
+export function mapAssertions(tests: readonly (readonly Assertion[])[]): MappedAssertions {
   const all = tests.flat();
-  const unknown = new Set(all.filter(({ type }) => !Object.hasOwn(forms, type)).map(nameOf));
-  if (unknown.size > 0) return { problem: `has no scorer for the assertions ${[...unknown].join(', ')}` };
-  const atoms = tests.map((test) => test.map(atomOf));
-  const odd = all.find((assertion) => atomOf(assertion) === null);
-  if (odd) return { problem: `has an assertion ${nameOf(odd)} whose value does not map: ${JSON.stringify(odd.value)}` };
-  const read = atoms as Atom[][];
+  const read = tests.map((test) => test.map(atomOf));
   const notes = [
     ...new Set(all.flatMap(({ type }) => (forms[type]!.note === undefined ? [] : [`${type} ${forms[type]!.note}`]))),
   ];
@@ -152,9 +182,8 @@ export function mapAssertions(tests: readonly (readonly Assertion[])[]): MappedA
 
 const nameOf = ({ type, not }: Assertion) => `${not ? 'not-' : ''}${type}`;
 
-function atomOf(assertion: Assertion): Atom | null {
-  const scored = forms[assertion.type]!.perRow(assertion);
-  if (!scored) return null;
+function atomOf(assertion: Assertion): Atom {
+  const scored = forms[assertion.type]!.perRow(assertion)!;
   const kind = canonicalJson([scored.scorer, assertion.weight, assertion.not]);
   return { ...scored, assertion, kind, same: canonicalJson([kind, scored.expected ?? null]) };
 }

@@ -1,16 +1,36 @@
 /** Code of promptfoo's javascript assertions as functions of a scorer. */
 import { Script } from 'node:vm';
 
-/** A function of a scorer with promptfoo's expression, or its body of several lines. */
-export function functionOf(code: string): string {
+/** What promptfoo's code sees beside the output. */
+export interface CodeContext {
+  /** Of the assertion. */
+  config?: unknown;
+  /** Whether the provider gives promptfoo the value of an answer that is JSON. */
+  readsJson?: boolean;
+}
+
+/**
+ * A function of a scorer with promptfoo's expression, or its body of several lines. Code that
+ * throws, or returns no boolean, number or object, scores 0, as in promptfoo.
+ */
+export function functionOf(code: string, { config, readsJson = false }: CodeContext = {}): string {
   const body = code.trimEnd().includes('\n') ? code : bodyOf(code.trim().replace(/;+\s*$/, ''));
-  return `(output, row) => {
-  const context = { vars: row };
-  const given = ((output, context) => {
+  const more = config === undefined ? '' : `, config: ${JSON.stringify(config)}`;
+  const value = readsJson ? '(() => { try { return JSON.parse(text); } catch { return text; } })()' : 'text';
+  return `(text, row) => {
+  const value = ${value};
+  const context = { vars: row, test: { vars: row }, providerResponse: { output: value }${more} };
+  try {
+    const given = ((output, context, process) => {
 ${body}
-  })(output, context);
-  if (typeof given !== 'object' || given === null) return Number(given);
-  return { reward: given.score ?? Number(given.pass), feedback: given.reason ?? '' };
+    })(value, context, { env: {} });
+    if (typeof given === 'boolean' || typeof given === 'number') return Number(given);
+    if (given && typeof given.then === 'function') return given;
+    if (typeof given !== 'object' || given === null) throw new TypeError('it returned no boolean, number or object');
+    return { reward: given.score ?? Number(given.pass), feedback: given.reason ?? '' };
+  } catch (error) {
+    return { reward: 0, feedback: 'The code of the assertion failed: ' + (error && error.message) };
+  }
 }`;
 }
 
@@ -32,7 +52,7 @@ function compiles(body: string): boolean {
 }
 
 /** A function of a scorer with an export of a file of promptfoo; null: it cannot run alone. */
-export function functionOfFile(code: string, name: string | null): string | null {
+export function functionOfFile(code: string, name: string | null, context: CodeContext = {}): string | null {
   if (/\brequire\s*\(|^\s*import\b|\bimport\s*\(|\basync\b|\bawait\b/m.test(code)) return null;
   const plain = code
     .replaceAll(/^export\s+default\s+/gm, 'module.exports = ')
@@ -43,7 +63,7 @@ export function functionOfFile(code: string, name: string | null): string | null
     );
   const picked = name === null ? 'module.exports' : `module.exports[${JSON.stringify(name)}]`;
   const body = `const module = { exports: {} };\nconst exports = module.exports;\n${plain}\nreturn ${picked}(output, context);`;
-  return compiles(body) ? functionOf(`${body}\n`) : null;
+  return compiles(body) ? functionOf(`${body}\n`, context) : null;
 }
 
 /** A function that takes the one of `codes` that the expected value counts. */

@@ -1,5 +1,6 @@
 /** The fields of a promptfoo file: those that are read, and those that are not, each by name. */
 import { closestName } from '../../../contracts/close-names.js';
+import type { Remedy } from './faults.js';
 import type { PromptfooFile } from './file.js';
 
 interface Fields {
@@ -10,9 +11,12 @@ interface Fields {
   noted: Readonly<Record<string, string>>;
   /** Refused, with the remedy. */
   refused: Readonly<Record<string, string>>;
+  /** The option that resolves a refusal. */
+  options?: Readonly<Record<string, Remedy>>;
 }
 
 const noRemedy = 'remove it';
+const noField = 'is no field of promptfoo and is not read';
 
 export const topFields: Fields = {
   read: ['prompts', 'providers', 'targets', 'tests', 'defaultTest', 'scenarios'],
@@ -33,25 +37,23 @@ export const topFields: Fields = {
 };
 
 export const testFields: Fields = {
-  read: ['vars', 'assert', 'threshold', 'options'],
+  read: ['vars', 'assert', 'threshold', 'options', 'prompts', 'providers'],
   harmless: ['description', 'metadata', 'metric'],
-  noted: {},
+  // Close to a field, but often written in the sense of the note.
+  noted: { prompt: noField, name: noField, id: noField, label: noField, tags: noField, expected: noField },
   refused: {
-    provider: 'name the model with --model and remove it',
-    providers: 'name the model with --model and remove it',
-    prompts: 'choose the prompt with --prompt and remove it',
+    provider: 'name one model for all tests with --model',
     providerOutput: noRemedy,
-    assertScoringFunction: 'remove it, or give --scorer',
+    assertScoringFunction: 'remove it, or give a scorer of your own with --scorer',
   },
+  options: { provider: 'model' },
 };
 
 export const optionFields: Fields = {
-  read: ['provider', 'disableVarExpansion'],
-  harmless: ['runSerially', 'disableConversationVar', 'disableDefaultAsserts', 'timeout', 'repeat'],
+  read: ['provider', 'disableVarExpansion', 'disableDefaultAsserts'],
+  harmless: ['runSerially', 'disableConversationVar', 'timeout', 'repeat'],
   noted: { rubricPrompt: 'is not used: a judge has the rubric prompt of the service' },
   refused: {
-    transform: 'give --scorer in its place, or remove it',
-    postprocess: 'give --scorer in its place, or remove it',
     transformVars: 'write the vars as they become',
     prefix: 'write it into the prompt',
     suffix: 'write it into the prompt',
@@ -64,9 +66,10 @@ export const assertionFields: Fields = {
   harmless: ['metric', 'description', 'name'],
   noted: { rubricPrompt: 'is not used: a judge has the rubric prompt of the service' },
   refused: {
-    transform: 'give --scorer in its place, or remove it',
-    contextTransform: noRemedy,
+    transform: 'leave the assertion out with --scorer mapped, or give a scorer of your own',
+    contextTransform: 'leave the assertion out with --scorer mapped',
   },
+  options: { transform: 'scorer', contextTransform: 'scorer' },
 };
 
 /**
@@ -76,20 +79,19 @@ export const assertionFields: Fields = {
 export function checkFields(
   file: PromptfooFile,
   given: Readonly<Record<string, unknown>>,
-  { read, harmless, noted, refused }: Fields,
-  { where, isStrict, note }: { where: string; isStrict: boolean; note: (text: string) => void },
+  { read, harmless, noted, refused, options = {} }: Fields,
+  { where, note }: { where: string; note: (text: string) => void },
 ): void {
   const known = [...read, ...harmless, ...Object.keys(noted), ...Object.keys(refused)];
   for (const name of Object.keys(given)) {
     if (read.includes(name) || harmless.includes(name) || given[name] == null) continue;
     if (Object.hasOwn(noted, name)) note(`${name} ${noted[name]}`);
     else if (Object.hasOwn(refused, name))
-      throw file.fault(`has ${name}${where}, which does not map: ${refused[name]}`);
+      throw file.fault(`has ${name}${where}, which does not map: ${refused[name]}`, options[name]);
     else {
       const meant = closestName(name, known);
       if (meant !== null) throw file.fault(`has an unknown field ${name}${where}; did you mean ${meant}?`);
-      if (isStrict) throw file.fault(`has an unknown field ${name}${where}; ${noRemedy}`);
-      note(`${name} is no field of promptfoo and is not read`);
+      note(`${name} ${noField}`);
     }
   }
 }

@@ -5,6 +5,7 @@ import { glob } from 'tinyglobby';
 import { ConfigError } from '../../../config.js';
 import { isObject } from '../../../util/json.js';
 import type { Files } from '../files.js';
+import { FileFault, type Remedy } from './faults.js';
 
 /** Dates stay texts; `<<` merges, as promptfoo's reader does. */
 const merge = new Type('tag:yaml.org,2002:merge', {
@@ -31,8 +32,9 @@ export class PromptfooFile {
     this.#files = files;
   }
 
-  fault(message: string): ConfigError {
-    return new ConfigError(`${this.#path} ${message}`);
+  /** `remedy`: the option that resolves it; null: a change of the file. */
+  fault(message: string, remedy: Remedy | null = null): FileFault {
+    return new FileFault(`${this.#path} ${message}`, remedy);
   }
 
   get folder(): string {

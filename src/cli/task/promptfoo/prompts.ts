@@ -2,7 +2,9 @@
 import { extname } from 'node:path';
 import { parse as parseCsv } from 'csv-parse/sync';
 import type { Message } from '../../../core/jobs/spec.js';
+import { ConfigError } from '../../../config.js';
 import { asObject, isObject } from '../../../util/json.js';
+import { FileFault } from './faults.js';
 import { parseYaml, type PromptfooFile } from './file.js';
 
 export interface NamedText {
@@ -10,6 +12,8 @@ export interface NamedText {
   /** The file and its text, or the text alone. */
   source: string;
   text: string;
+  /** Why it cannot be read. */
+  fault?: FileFault;
 }
 
 const textTypes = ['.txt', '.md', '.markdown', '.json', '.jsonl', '.yaml', '.yml', '.csv', '.j2', '.njk', ''];
@@ -22,31 +26,40 @@ const fileName = new RegExp(
 );
 const remedy = 'name a prompt with --prompt FILE';
 
-/** All prompts, in their order; throws for one that is a program. */
+/** All prompts, in their order; those that are programs have a fault. */
 export async function promptsOf(file: PromptfooFile, given: unknown): Promise<NamedText[]> {
   if (given === undefined || given === null) return [];
-  if (isObject(given) && !['raw', 'id', 'label', 'content'].some((key) => Object.hasOwn(given, key)))
-    // The older form: labels by file or text.
-    return (await Promise.all(Object.entries(given).map(([text, label]) => oneOf(file, text, String(label))))).flat();
+  const isLabels = isObject(given) && !['raw', 'id', 'label', 'content'].some((key) => Object.hasOwn(given, key));
+  const entries: (readonly [source: unknown, label: string | null])[] = isLabels
+    ? // The older form: labels by file or text.
+      Object.entries(given).map(([text, label]) => [text, String(label)])
+    : (Array.isArray(given) ? (given as unknown[]) : [given]).map((one) => {
+        if (!isObject(one)) return [one, null];
+        const label = one['label'] ?? one['id'];
+        return [one['raw'] ?? one['content'] ?? one['id'], typeof label === 'string' ? label : null];
+      });
   const all = await Promise.all(
-    (Array.isArray(given) ? (given as unknown[]) : [given]).map((one) => {
-      if (!isObject(one)) return oneOf(file, one, null);
-      const label = one['label'] ?? one['id'];
-      return oneOf(file, one['raw'] ?? one['content'] ?? one['id'], typeof label === 'string' ? label : null);
-    }),
+    entries.map(([source, label]) =>
+      oneOf(file, source, label).catch((error: unknown) => {
+        if (!(error instanceof ConfigError)) throw error;
+        const fault = error instanceof FileFault ? error : new FileFault(error.message, 'prompt');
+        return [{ label, source: typeof source === 'string' ? shortOf(source) : 'a prompt', text: '', fault }];
+      }),
+    ),
   );
   return all.flat();
 }
 
 async function oneOf(file: PromptfooFile, source: unknown, label: string | null): Promise<NamedText[]> {
   if (Array.isArray(source)) return [{ label, source: 'a chat', text: JSON.stringify(source) }];
-  if (typeof source !== 'string') throw file.fault(`has a prompt that is no text and no file; ${remedy}`);
+  if (typeof source !== 'string') throw file.fault(`has a prompt that is no text and no file; ${remedy}`, 'prompt');
   if (/^(?:exec|langfuse|portkey|helicone|https?):/.test(source) && !source.includes('\n'))
-    throw file.fault(`has the prompt ${source}, which is not in a file; ${remedy}`);
+    throw file.fault(`has the prompt ${source}, which is not in a file; ${remedy}`, 'prompt');
   const path = pathIn(file, source);
   if (path === null) return [{ label, source: shortOf(source), text: source.trim() }];
   const name = source.replace(/^file:\/\//, '');
-  if (isProgram(name)) throw file.fault(`has the prompt ${source}, which is a program and not run; ${remedy}`);
+  if (isProgram(name))
+    throw file.fault(`has the prompt ${source}, which is a program and not run; ${remedy}`, 'prompt');
   const isNamed = source.startsWith('file://') || fileName.test(source);
   const paths = isNamed ? await file.matches(path) : [path];
   const texts = await Promise.all(
@@ -74,7 +87,7 @@ function isProgram(name: string): boolean {
 function textsOf(file: PromptfooFile, path: string, text: string, label: string | null): NamedText[] {
   const one = (part: string, own = label) => ({ label: own, source: path, text: part.trim() });
   const type = extname(path).toLowerCase();
-  if (!textTypes.includes(type)) throw file.fault(`has the prompt ${path}, which is no text; ${remedy}`);
+  if (!textTypes.includes(type)) throw file.fault(`has the prompt ${path}, which is no text; ${remedy}`, 'prompt');
   switch (type) {
     case '.txt':
       return text
@@ -110,7 +123,7 @@ const shortOf = (text: string) => {
 
 /** A chat as JSON or YAML; any other text is the user's message, as in promptfoo. */
 export function messagesOf(file: PromptfooFile, text: string): Message[] {
-  if (text === '') throw file.fault(`has an empty prompt; ${remedy}`);
+  if (text === '') throw file.fault(`has an empty prompt; ${remedy}`, 'prompt');
   if (!/^(?:\[\s*\{|-\s+["']?(?:role|content)["']?:|\{\s*"messages")/.test(text))
     return [{ role: 'user', content: text }];
   const parsed = parseYaml(text, 'The prompt');
@@ -123,26 +136,24 @@ export function messagesOf(file: PromptfooFile, text: string): Message[] {
     if (known !== 'system' && known !== 'user' && known !== 'assistant')
       throw file.fault(
         `has a prompt with the role ${JSON.stringify(role)}; only system, user and assistant map; ${remedy}`,
+        'prompt',
       );
     const parts = Array.isArray(content) ? (content as unknown[]).map((part) => asObject(part)?.['text']) : [content];
     if (parts.length === 0 || parts.some((part) => typeof part !== 'string'))
-      throw file.fault(`has a prompt with a message that is no text; ${remedy}`);
+      throw file.fault(`has a prompt with a message that is no text; ${remedy}`, 'prompt');
     return { role: known, content: parts.join('\n') };
   });
 }
 
-/** The prompt that is named by its label, its file or its number; the only one if none is named. */
-export function chosenPrompt(
-  file: PromptfooFile,
-  prompts: readonly NamedText[],
-  name: string | undefined,
-): NamedText | null {
-  if (name !== undefined)
-    return prompts.find(({ label, source }, at) => [label, source, String(at + 1)].includes(name)) ?? null;
-  if (prompts.length === 1) return prompts[0]!;
-  if (prompts.length === 0) throw file.fault(`has 0 prompts; ${remedy}`);
-  const listed = prompts.slice(0, 10).map(({ label, source }, at) => `${at + 1} (${label ?? source})`);
-  throw file.fault(
-    `has ${prompts.length} prompts; choose one with --prompt and its number or label: ${listed.join(', ')}`,
-  );
+/** The prompt that is named by its label, its file or its number; null: another one is meant. */
+export function namedPrompt(prompts: readonly NamedText[], name: string): NamedText | null {
+  return prompts.find(({ label, source }, at) => [label, source, String(at + 1)].includes(name)) ?? null;
+}
+
+/** The prompts by number and name, for a choice. */
+export function listOfPrompts(prompts: readonly NamedText[]): string {
+  return prompts
+    .slice(0, 10)
+    .map(({ label, source }, at) => `${at + 1} (${label ?? source})`)
+    .join(', ');
 }

@@ -16,11 +16,15 @@ export interface NamedModel {
 }
 
 /** Providers whose name is another here. */
-const renamed: Readonly<Record<string, string>> = { azureopenai: 'azure', palm: 'google', togetherai: 'together' };
+const renamed: Readonly<Record<string, string>> = {
+  ...{ azureopenai: 'azure', palm: 'google', togetherai: 'together', hf: 'huggingface' },
+};
 /** What is no model of a provider. */
 const programs = [
   ...['http', 'https', 'ws', 'wss', 'exec', 'python', 'ruby', 'golang', 'file', 'webhook', 'browser', 'mcp'],
   ...['package', 'promptfoo', 'echo', 'sequence', 'manual-input', 'langfuse', 'portkey', 'openclaw', 'f5'],
+  ...['opencode', 'openinterpreter', 'a2a', 'n8n', 'slack', 'bedrock-agent', 'transformers', 'embedding', 'voyage'],
+  ...['fal', 'elevenlabs', 'modelslab', 'quiverai'],
 ];
 /** Kinds of calls before a model's name: those of chats, and others. */
 const chatKinds = ['chat', 'messages', 'responses', 'converse'];
@@ -47,7 +51,7 @@ export function modelsOf(file: PromptfooFile, given: unknown): NamedModel[] {
   return entries.map((entry): NamedModel => {
     const keys = isObject(entry) ? Object.keys(entry) : [];
     // Also `openai:chat:gpt-6-luna: {config: …}`.
-    const isMap = isObject(entry) && keys.length === 1 && isObject(entry[keys[0]!]);
+    const isMap = isObject(entry) && keys.length === 1 && keys[0] !== 'config' && isObject(entry[keys[0]!]);
     const fields = isMap ? { id: keys[0], ...asObject(entry[keys[0]!]) } : isObject(entry) ? entry : { id: entry };
     const { id, label, config } = fields as Record<string, unknown>;
     const text = typeof id === 'string' ? id : JSON.stringify(id ?? entry);
@@ -64,22 +68,23 @@ export function modelsOf(file: PromptfooFile, given: unknown): NamedModel[] {
   });
 }
 
-/** The entry that `name` means: by id, label or name; the only one if none is named. */
-export function chosenModel(
-  file: PromptfooFile,
-  models: readonly NamedModel[],
-  name: string | undefined,
-): NamedModel | null {
-  if (name !== undefined) {
-    const found =
-      models.find(({ id, label }) => id === name || label === name) ?? models.find((one) => one.name === name);
-    return found ?? null;
-  }
-  if (models.length === 0) throw file.fault('has 0 providers; name a model with --model provider/model');
-  if (models.length === 1) return models[0]!;
-  const listed = models.slice(0, 10).map(({ label, id, name: mapped }) => label ?? mapped ?? id);
-  throw file.fault(`has ${models.length} providers; choose one with --model: ${listed.join(', ')}`);
+/** The entry that `name` means: by id, label or name; null: another model is meant. */
+export function namedModel(models: readonly NamedModel[], name: string): NamedModel | null {
+  return (
+    models.find(({ id, label }) => id === name || label === name) ?? models.find((one) => one.name === name) ?? null
+  );
 }
+
+/** The models by the names that choose them. */
+export function listOfModels(models: readonly NamedModel[]): string {
+  return models
+    .filter((one) => one.name !== null)
+    .slice(0, 10)
+    .map(nameOf)
+    .join(', ');
+}
+
+export const nameOf = ({ label, id, name }: NamedModel) => label ?? name ?? id;
 
 /** Parameters by promptfoo's names of them. */
 export const parameters: Readonly<Record<string, string>> = {
@@ -151,9 +156,9 @@ export async function settingsOf(file: PromptfooFile, config: NamedModel['config
 }
 
 /** The refusal of settings that may change answers. */
-export function unknownSettings(id: string, unknown: readonly string[]): string {
+export function unknownSettings({ id, name }: NamedModel, unknown: readonly string[]): string {
   const [first = ''] = unknown;
   const meant = closestName(first, Object.keys(parameters));
   const hint = meant === null ? '' : ` (did you mean ${meant}?)`;
-  return `has the settings ${unknown.join(', ')}${hint} of ${id}, which do not map; remove them, or name a model with --model provider/model`;
+  return `has the settings ${unknown.join(', ')}${hint} of ${id}, which do not map; remove them, or leave them out with --model ${name ?? 'provider/model'}`;
 }

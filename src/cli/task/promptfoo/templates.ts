@@ -1,55 +1,88 @@
-/** Templates of a promptfoo file: `{{name}}` and `{{name.path}}`; other Nunjucks is refused. */
-import { canonicalJson, isObject } from '../../../util/json.js';
-import { parseTemplate, placeholderNames, type IsInput } from '../../../core/prompts/template.js';
+/**
+ * Templates of a promptfoo file. Literals, vars, paths and filters without code are read, and
+ * `{% raw %}`; other Nunjucks is refused, as nothing of it is taken literally.
+ */
+import { isObject } from '../../../util/json.js';
+import { parseTemplate } from '../../../core/prompts/template.js';
+import { evaluate, parseExpression, textOf, type Expression, type Vars } from './expressions.js';
+import type { Remedy } from './faults.js';
 import type { PromptfooFile } from './file.js';
 
-type Vars = Readonly<Record<string, unknown>>;
+/** A text, or an expression with its source. */
+type Part = string | { source: string; expression: Expression };
 
-/** Nunjucks reads all double braces. */
-const anyName: IsInput = () => true;
+const tag =
+  /\{%-?\s*raw\s*-?%\}([^]*?)\{%-?\s*endraw\s*-?%\}|\{#[^]*?#\}|\{%[^]*?%\}|\{\{(?!-)((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?!\}\})[^])*?)\}\}|\{\{[^]{0,60}/g;
 
-const plainName = /^[\p{L}_$][\p{L}\p{N}_$-]*(?:\.[\p{L}\p{N}_$-]+)*$/u;
-/** What Nunjucks would read beside the placeholders. */
-const open = /\{\{[^]{0,60}/;
-const block = /\{%[^]*?%\}|\{#[^]*?#\}/;
-
-/** The names in a text's placeholders; throws for what only Nunjucks renders. */
-export function namesIn(file: PromptfooFile, text: string, where: string): string[] {
-  const names = placeholderNames(text, anyName);
-  const odd = names.find((name) => !plainName.test(name));
-  const rest = parseTemplate(text, anyName)
-    .filter((part) => typeof part === 'string')
-    .join('');
-  const found = odd === undefined ? (block.exec(text) ?? open.exec(rest))?.[0] : `{{${odd}}}`;
-  const remedy = where === 'its prompt' ? ', or name another prompt with --prompt FILE' : '';
-  if (found !== undefined)
-    throw file.fault(
-      `has ${found} in ${where}, which only promptfoo renders; write {{name}} or {{name.path}}${remedy}`,
-    );
-  const env = names.find((name) => name.startsWith('env.'));
-  if (env !== undefined) throw file.fault(`has {{${env}}} in ${where}; the environment is not read: write its value`);
-  return names;
+/** The parts of a text; throws for what only Nunjucks renders. */
+function partsOf(file: PromptfooFile, text: string, where: string, option: Remedy | null): Part[] {
+  const parts: Part[] = [];
+  let end = 0;
+  for (const found of text.matchAll(tag)) {
+    const [whole, raw, source] = found;
+    parts.push(text.slice(end, found.index));
+    end = found.index + whole.length;
+    if (raw !== undefined) parts.push(raw);
+    else if (!whole.startsWith('{#')) {
+      const expression = source === undefined ? null : parseExpression(source);
+      const remedy = where === 'its prompt' ? ', or name another prompt with --prompt FILE' : '';
+      if (!expression)
+        throw file.fault(
+          `has ${whole} in ${where}, which only promptfoo renders; write {{name}} or {{name.path}}${remedy}`,
+          option,
+        );
+      if (expression.keys?.[0] === 'env')
+        throw file.fault(`has ${whole} in ${where}; the environment is not read: write its value`, option);
+      parts.push(expression.keys === null ? textOf(evaluate(expression, {})) : { source: source!.trim(), expression });
+    }
+  }
+  return [...parts, text.slice(end)];
 }
 
-/** The value of a var, or of a path in it; undefined: there is none. */
-export function valueOf(vars: Vars, name: string): unknown {
-  if (Object.hasOwn(vars, name)) return vars[name];
-  return name.split('.').reduce<unknown>((at, key) => {
-    if (Array.isArray(at)) return at[Number(key)] as unknown;
-    return isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
-  }, vars);
+export interface MessageText {
+  /** With its literals; each of `names` in double braces is a column. */
+  content: string;
+  names: string[];
+  /** What stands in double braces as a text. */
+  literals: string[];
+}
+
+/** The text of a prompt's message; throws for what only Nunjucks renders. */
+export function messageText(file: PromptfooFile, text: string): MessageText {
+  const parts = partsOf(file, text, 'its prompt', 'prompt');
+  const names = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.source]));
+  const odd = names.find((name) => /[{}]/.test(name));
+  if (odd !== undefined)
+    throw file.fault(
+      `has {{${odd}}} in its prompt, whose braces do not map; name a prompt with --prompt FILE`,
+      'prompt',
+    );
+  const content = parts.map((part) => (typeof part === 'string' ? part : `{{${part.source}}}`)).join('');
+  const left = [...names];
+  const literals = parseTemplate(content, () => true).flatMap((part) => {
+    const at = typeof part === 'string' ? 0 : left.indexOf(part.name);
+    if (typeof part === 'string' || at < 0) return typeof part === 'string' ? [] : [part.name];
+    left.splice(at, 1);
+    return [];
+  });
+  return { content, names, literals };
+}
+
+/** The value of an expression for the vars; undefined: there is none. */
+export function valueOf(vars: Vars, source: string): unknown {
+  const expression = parseExpression(source);
+  return expression ? evaluate(expression, vars) : undefined;
 }
 
 /** A text with the values of the vars; throws for a var that the test lacks. */
 function rendered(file: PromptfooFile, text: string, vars: Vars, where: string): string {
-  namesIn(file, text, where);
-  const textOf = (name: string) => {
-    const value = valueOf(vars, name);
-    if (value === undefined) throw file.fault(`has {{${name}}} in ${where}, which is no var of it`);
-    return typeof value === 'string' ? value : value === null ? '' : canonicalJson(value);
-  };
-  return parseTemplate(text, anyName)
-    .map((part) => (typeof part === 'string' ? part : textOf(part.name)))
+  return partsOf(file, text, where, 'scorer')
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      const value = evaluate(part.expression, vars);
+      if (value === undefined) throw file.fault(`has {{${part.source}}} in ${where}, which is no var of it`, 'scorer');
+      return textOf(value);
+    })
     .join('');
 }
 
@@ -61,9 +94,11 @@ export function renderedValue(file: PromptfooFile, value: unknown, vars: Vars, w
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, renderedValue(file, one, vars, where)]));
 }
 
+const named = /\{\{\s*([\p{L}_$][\p{L}\p{N}_$]*)/gu;
+
 /** Vars whose texts may name other vars, as in promptfoo: once, in any order. */
 export function renderedVars(file: PromptfooFile, vars: Vars, where: string): Record<string, unknown> {
-  const known = (text: string) => placeholderNames(text, anyName).some((name) => valueOf(vars, name) !== undefined);
+  const known = (text: string) => [...text.matchAll(named)].some(([, name]) => Object.hasOwn(vars, name!));
   return Object.fromEntries(
     Object.entries(vars).map(([name, value]) =>
       // A text that names no var is data, such as code with braces.

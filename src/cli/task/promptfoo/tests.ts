@@ -19,7 +19,7 @@ export const assertionTypes = [
   ...['rouge-n', 'ruby', 'search-rubric', 'similar', 'similar:cosine', 'similar:dot', 'similar:euclidean'],
   ...['skill-used', 'starts-with', 'tool-call-f1', 'trace-error-spans', 'trace-span-count', 'trace-span-duration'],
   ...['trajectory:goal-success', 'trajectory:step-count', 'trajectory:tool-args-match'],
-  ...['trajectory:tool-sequence', 'trajectory:tool-used', 'webhook', 'word-count'],
+  ...['trajectory:tool-sequence', 'trajectory:tool-used', 'webhook', 'word-count', 'select-best', 'max-score', 'human'],
 ];
 const typed = new RegExp(`^((?:not-)?(?:${assertionTypes.join('|')}))(?:\\((\\d+(?:\\.\\d+)?)\\))?(?::([^]*))?$`);
 
