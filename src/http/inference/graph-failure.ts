@@ -4,7 +4,7 @@ import { providerRefusedAccount, providerRefusedKey } from '../../clients/models
 import { isSpendRefusal, ProviderError } from '../../clients/models/provider-answer.js';
 import { isPushback } from '../../clients/net/retry-advice.js';
 import { answerCode } from '../../contracts/errors/index.js';
-import { unusableAnswer, type RunFault } from '../../core/graphs/run/drive.js';
+import type { RunFault } from '../../core/graphs/run/drive.js';
 import { ApiError } from '../server/errors.js';
 import { inVain, modelNotFound, noAnswer, refusedAccount, refusedKey } from './upstream-error.js';
 
@@ -46,7 +46,7 @@ export function stepNotAnswered(
 
 /** The error for a graph that gives no output. */
 export function runFailed(step: string | null, reason: string, fault: RunFault | null): ApiError {
-  const code = fault?.code === unusableAnswer ? unusableAnswer : 'graph_failed';
+  const code = fault === null ? 'graph_failed' : answerCode(fault.code);
   const message = step === null ? `The graph gave no output: ${reason}` : `Step ${step}: ${reason}`;
   // OpenAI's clients retry a 502 and would pay for all steps again.
   return new ApiError(502, code, message, { headers: inVain });

@@ -1,4 +1,5 @@
 import { read } from '../pages.js';
+import { callerTable } from './callers.js';
 import { errorTables } from './errors.js';
 import { eventTables } from './events.js';
 import { figuresOfOperations, figuresOfReadme } from './figures.js';
@@ -11,6 +12,7 @@ const parts: { page: string; name: string; render: () => string }[] = [
   { page: 'docs/reference/errors-and-limits.md', name: 'codes', render: errorTables },
   { page: 'docs/reference/README.md', name: 'routes', render: routeTables },
   { page: 'docs/reference/events.md', name: 'events', render: eventTables },
+  { page: 'docs/reference/clients.md', name: 'callers', render: callerTable },
   { page: 'docs/reference/providers.md', name: 'presets', render: presetTable },
   { page: 'docs/settings.md', name: 'variables', render: settingTables },
   { page: 'README.md', name: 'figures', render: figuresOfReadme },

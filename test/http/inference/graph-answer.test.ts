@@ -427,7 +427,7 @@ describe('a stream', () => {
     say({ plan: { status: 400, raw: 'too long' } });
     expect(await failureOf(two, { messages: [user('Q')], stream: true })).toMatchObject({
       status: 502,
-      code: 'graph_failed',
+      code: 'step_refused',
     });
     say({ write: { status: 404, raw: 'no such model' } });
     expect(await failureOf(two, { messages: [user('Q')], stream: true })).toMatchObject({
@@ -460,7 +460,7 @@ describe('a failed step', () => {
     ['500', { status: 500, raw: 'oh', headers: { 'retry-after': '99' } }, [502, 'step_refused', passing]],
     ['401', { status: 401, raw: 'sk' }, [502, 'provider_refused_key', inVain]],
     ['404', { status: 404, raw: 'no such model' }, [502, 'model_not_found', inVain]],
-    ['400', { status: 400, raw: 'too long' }, [502, 'graph_failed', inVain]],
+    ['400', { status: 400, raw: 'too long' }, [502, 'step_refused', inVain]],
     ['no choices', { raw: '{"choices":[]}' }, [502, 'step_answer_invalid', passing]],
     ['nothing', null, [502, 'upstream_unreachable', passing], { provider: 'dead' }],
     ['nothing, without a key', null, [502, 'provider_not_usable', inVain], { provider: 'groq' }],
