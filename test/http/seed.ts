@@ -15,7 +15,8 @@ export interface SeededRollout {
   status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
   reward?: number;
   /** [prompt, completion] of its one model call; absent: no call. */
-  tokens?: [number, number];
+  /** null: the call did not tell them; absent: no call. */
+  tokens?: [number | null, number | null];
   /** null: unknown price. */
   cost?: number | null;
   resent?: number;

@@ -115,7 +115,7 @@ export const evaluationCreatedSchema = z.object({
 
 const totals = {
   mean_reward: z.number().nullable().describe('Mean over succeeded rollouts; null if there are none.'),
-  total_tokens: z.int(),
+  total_tokens: z.int().nullable().describe('null if a call did not tell its tokens.'),
   total_cost_usd: z.number().nullable().describe('null if a price is unknown.'),
 };
 
@@ -180,7 +180,7 @@ const seedResultSchema = z.object({
   status: z.enum(['succeeded', 'failed']),
   reward: z.number().nullable(),
   latency_ms: z.number().nullable(),
-  tokens: z.int(),
+  tokens: z.int().nullable().describe('null if a call did not tell its tokens.'),
   cost_usd: z.number().nullable(),
   trace_id: z.string(),
   error: z.string().nullable(),

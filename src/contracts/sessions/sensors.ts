@@ -25,7 +25,7 @@ const sensorsSchema = z.object({
     .describe('null if no rollout succeeded.'),
   resource: z
     .object({
-      prompt_tokens: z.int().nullable().describe('null if no call reported it.'),
+      prompt_tokens: z.int().nullable().describe('null if a call did not report it, or there were no calls.'),
       completion_tokens: z.int().nullable(),
       cost_usd: z.number().nullable().describe('null if the cost of a call is unknown, or there were no calls.'),
       latency_ms_p50: z

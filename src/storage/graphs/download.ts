@@ -29,19 +29,20 @@ export async function readTaskIds(tx: Tx, jobId: string, indexes: readonly numbe
   return new Map(rows.map(({ index, id }) => [index, id]));
 }
 
-/** Totals of model calls; `usd` null: a call of unknown cost. */
+/** Totals of model calls; null: unknown for a call. */
 export interface Spending extends Record<string, unknown> {
   calls: number;
-  promptTokens: number;
-  completionTokens: number;
+  promptTokens: number | null;
+  completionTokens: number | null;
   usd: number | null;
 }
 
 /** Totals of a job's model calls by purpose. */
 export async function readSpending(tx: Tx, jobId: string): Promise<(Spending & { purpose: string })[]> {
   return tx.query<Spending & { purpose: string }>(
-    `select purpose, count(*) as calls, coalesce(sum(prompt_tokens), 0)::float8 as "promptTokens",
-            coalesce(sum(completion_tokens), 0)::float8 as "completionTokens",
+    `select purpose, count(*) as calls,
+            case when count(prompt_tokens) = count(*) then sum(prompt_tokens)::float8 end as "promptTokens",
+            case when count(completion_tokens) = count(*) then sum(completion_tokens)::float8 end as "completionTokens",
             case when count(cost_usd) = count(*) then sum(cost_usd::numeric)::float8 end as usd
        from model_calls where job_id = $1 group by purpose order by purpose`,
     [jobId],
@@ -60,11 +61,14 @@ export async function readRunMeans(tx: Tx, jobId: string, candidateIds: readonly
     `select r.candidate_id as id,
             sum(${countedReward} order by r.ordinal) filter (where r.status = 'succeeded')
               / nullif(count(*) filter (where r.status = 'succeeded'), 0) as "avgReward",
-            avg(c.calls)::float8 as calls, avg(c.prompt)::float8 as "promptTokens", avg(c.completion)::float8 as "completionTokens",
+            avg(c.calls)::float8 as calls,
+            case when sum(c.prompts) = sum(c.calls) then avg(c.prompt)::float8 end as "promptTokens",
+            case when sum(c.answers) = sum(c.calls) then avg(c.completion)::float8 end as "completionTokens",
             case when sum(c.calls) > 0 and sum(c.unpriced) = 0 then avg(c.usd)::float8 end as usd
        from rollouts r
        cross join lateral (
-         select count(*) as calls, coalesce(sum(prompt_tokens), 0) as prompt, coalesce(sum(completion_tokens), 0) as completion,
+         select count(*) as calls, count(prompt_tokens) as prompts, count(completion_tokens) as answers,
+                coalesce(sum(prompt_tokens), 0) as prompt, coalesce(sum(completion_tokens), 0) as completion,
                 coalesce(sum((${cost})::numeric), 0) as usd, count(*) - count(${cost}) as unpriced
            from model_calls m where job_id = $1 and rollout_id = r.id and purpose = 'rollout'
        ) c

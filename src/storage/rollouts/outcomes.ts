@@ -42,9 +42,10 @@ export const isFinished = (row: WrittenRow): row is WrittenOutcome => row.status
 const reportedColumns = `r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error,
   r.feedback is not null as "hasFeedback", r.empty, ${taskIdOf} as task_id`;
 
-/** Tokens and cost of the calls of a rollout. */
+/** Tokens and cost of the calls of a rollout; null: none, or one of them is unknown. */
 const callTotals = (rolloutId: string, jobId = '$1') =>
-  `select sum(c.prompt_tokens) as prompt_tokens, sum(c.completion_tokens) as completion_tokens,
+  `select case when bool_and(c.prompt_tokens is not null) then sum(c.prompt_tokens) end as prompt_tokens,
+          case when bool_and(c.completion_tokens is not null) then sum(c.completion_tokens) end as completion_tokens,
           case when bool_and(c.cost_usd is not null) then sum(c.cost_usd) end as cost_usd
      from model_calls c where c.job_id = ${jobId} and c.rollout_id = ${rolloutId}`;
 

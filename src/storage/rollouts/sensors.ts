@@ -31,13 +31,15 @@ export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }:
                                  -- numeric: squares of large rewards overflow a float8
                                  'sd', stddev_samp(counted::numeric)::float8, 'min', min(counted), 'max', max(counted)) end,
             case when count(prompt_tokens) + count(completion_tokens) + count(cost_usd) + count(latency_ms) > 0 then
-              jsonb_build_object('prompt_tokens', sum(prompt_tokens), 'completion_tokens', sum(completion_tokens),
-                                 'cost_usd', case when not bool_or(unpriced) then sum(cost_usd) end,
+              jsonb_build_object('prompt_tokens', case when not bool_or(called and prompt_tokens is null) then sum(prompt_tokens) end,
+                                 'completion_tokens', case when not bool_or(called and completion_tokens is null) then sum(completion_tokens) end,
+                                 'cost_usd', case when not bool_or(called and cost_usd is null) then sum(cost_usd) end,
                                  'latency_ms_p50', percentile_disc(0.5) within group (order by latency_ms),
                                  'latency_ms_p95', percentile_disc(0.95) within group (order by latency_ms),
                                  'latency_ms_max', max(latency_ms), 'concurrency', (${concurrency})) end
        from (select *, case when status = 'succeeded' then ${countedReward} end as counted,
-                    cost_usd is null and exists (select from model_calls c where c.job_id = $1 and c.rollout_id = r.id) as unpriced
+                    prompt_tokens + completion_tokens + cost_usd is null
+                      and exists (select from model_calls c where c.job_id = $1 and c.rollout_id = r.id) as called
                from rollouts r
               where job_id = $1 and ordinal >= $3 and ($5 or ordinal < $4) and status in ('succeeded', 'failed')) r
       group by candidate_id, stage, generation, ordinal >= $4

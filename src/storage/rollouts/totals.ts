@@ -25,20 +25,27 @@ export interface RolloutTotals extends Record<string, unknown> {
   failed: number;
   resent: number;
   meanReward: number | null;
-  tokens: number;
+  tokens: number | null;
   costUsd: number | null;
 }
+
+/** Whether a rollout made calls: without them its null tokens and cost are 0, else unknown. */
+const hasCalls = `exists (select from model_calls c where c.job_id = rollouts.job_id and c.rollout_id = rollouts.id)`;
 
 /** SQL of the sums over the rollouts that job $1 requested. */
 const totals = `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed,
     coalesce(sum(resent), 0) as resent, -- Ordered sum: the mean is reproducible to the last bit.
             sum(${countedReward} order by ordinal) filter (where status = 'succeeded')
               / nullif(count(*) filter (where status = 'succeeded'), 0) as "meanReward",
-            coalesce(sum(prompt_tokens + completion_tokens), 0)::float8 as tokens,
-            case when not bool_or(prompt_tokens is not null and cost_usd is null) then sum(cost_usd) end as "costUsd"
+            case when not coalesce(bool_or(prompt_tokens + completion_tokens is null and ${hasCalls}), false)
+                 then coalesce(sum(prompt_tokens + completion_tokens), 0)::float8 end as tokens,
+            case when not bool_or(cost_usd is null and ${hasCalls}) then sum(cost_usd) end as "costUsd"
        from rollouts where job_id = $1 and source = 'service'`;
 
-/** A job's sums: kept at its end, else of its rollouts. Cost null: no calls, or an unknown cost. */
+/**
+ * A job's sums: kept at its end, else of its rollouts. Cost null: no calls, or an unknown cost; tokens
+ * null: those of a call are unknown.
+ */
 export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> {
   const [kept] = await tx.query<{ totals: RolloutTotals | null }>('select totals from jobs where id = $1', [jobId]);
   if (kept?.totals) return kept.totals;
@@ -67,7 +74,8 @@ export interface SeedResult extends Record<string, unknown> {
   status: 'succeeded' | 'failed';
   reward: number | null;
   latencyMs: number | null;
-  tokens: number;
+  /** 0: no calls; null: those of a call are unknown. */
+  tokens: number | null;
   costUsd: number | null;
   error: string | null;
   completedAt: Date | null;
@@ -75,7 +83,8 @@ export interface SeedResult extends Record<string, unknown> {
 
 /** Columns of a `SeedResult`. */
 export const seedResultColumns = `id as "rolloutId", seed, status, case when status = 'succeeded' then reward end as reward,
-            latency_ms as "latencyMs", (coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0))::float8 as tokens,
+            latency_ms as "latencyMs",
+            coalesce(prompt_tokens + completion_tokens, case when not ${hasCalls} then 0 end)::float8 as tokens,
             cost_usd as "costUsd", error->>'message' as error, completed_at as "completedAt"`;
 
 /** Every finished rollout of the job, by ordinal. */

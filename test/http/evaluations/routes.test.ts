@@ -119,6 +119,18 @@ test('an unknown price is null for the row and for the total', async () => {
   expect(body.results.map((row: { cost_usd: number | null }) => row.cost_usd)).toEqual([1, null]);
 });
 
+test('unknown tokens are null for the row and for the total, as is the price; no call has 0', async () => {
+  const other = await createEvaluation(http);
+  await seedRollouts(http, other, [
+    { candidate: 0, seed: 0, status: 'succeeded', reward: 1, tokens: [1, 1], cost: 1 },
+    { candidate: 0, seed: 1, status: 'succeeded', reward: 1, tokens: [null, null], cost: null },
+    { candidate: 0, seed: 2, status: 'succeeded', reward: 1 },
+  ]);
+  const { body } = await http.call('GET', `${base}/${other}/results`);
+  expect(body.summary).toMatchObject({ total_tokens: null, total_cost_usd: null });
+  expect(body.results.map((row: { tokens: number | null }) => row.tokens)).toEqual([2, null, 0]);
+});
+
 test('returns ten thousand seeds in one answer', async () => {
   const seeds = Array.from({ length: 10_000 }, (_, i) => i % 777);
   const big = await createEvaluation(http, { seeds });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import type { Stage } from '../../../src/core/search/protocol.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
+import { readRunMeans, readSpending } from '../../../src/storage/graphs/download.js';
 import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
 import { expireAwaiting, settleAwaited } from '../../../src/storage/rollouts/outcomes.js';
 import { finishJob, recordDecision } from '../../../src/storage/decisions/record.js';
@@ -64,8 +65,8 @@ async function add(from: number, rollouts: readonly Seeded[]): Promise<void> {
     await Promise.all(
       rollouts.map(async ({ status, reward, resent, latencyMs, calls }, index) => {
         const id = rolloutId(job.jobId, from + index);
-        const known = calls.filter(({ tokens }) => tokens !== null);
-        const tokens = known.length > 0 ? known.reduce((sum, call) => sum + call.tokens!, 0) : null;
+        const isTold = calls.length > 0 && calls.every(({ tokens }) => tokens !== null);
+        const tokens = isTold ? calls.reduce((sum, call) => sum + call.tokens!, 0) : null;
         const isPriced = calls.length > 0 && calls.every(({ cost }) => cost !== null);
         const isFinished = status === 'succeeded' || status === 'failed';
         await tx.query(
@@ -166,13 +167,21 @@ describe('frames', () => {
   });
 
   test.each([
-    ['one call has no price', [{ tokens: 3, cost: null }], null],
-    ['one call reports nothing', [{ tokens: null, cost: null }], null],
-    ['a rollout makes no call', [], 0.5],
-  ])('where %s the cost is %3$p', async (_, calls, cost) => {
+    ['one call has no price', [{ tokens: 3, cost: null }], null, 6],
+    ['one call reports nothing', [{ tokens: null, cost: null }], null, null],
+    ['a rollout makes no call', [], 0.5, 3],
+  ])('where %s the cost is %3$p and the tokens are %4$p', async (_, calls, cost, tokens) => {
     await add(0, [one, { ...one, calls }]);
     await decide(1, 2);
-    expect((await only()).resource).toMatchObject({ cost_usd: cost });
+    expect((await only()).resource).toMatchObject({ cost_usd: cost, prompt_tokens: tokens, completion_tokens: tokens });
+    // So do the sums of a graph's download, over the job and for a candidate.
+    const { spending, means } = await db.org('default', async (tx) => ({
+      spending: await readSpending(tx, job.jobId),
+      means: await readRunMeans(tx, job.jobId, [candidateId(job.jobId, one.candidate)]),
+    }));
+    expect(spending).toMatchObject([{ promptTokens: tokens, completionTokens: tokens, usd: cost }]);
+    const mean = tokens === null ? null : tokens / 2;
+    expect(means).toMatchObject([{ promptTokens: mean, completionTokens: mean }]);
   });
 
   test('have no deviation for a single reward, 0 for equal rewards, and a finite one for the largest', async () => {

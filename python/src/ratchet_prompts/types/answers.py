@@ -123,7 +123,7 @@ class SessionPrompt(TypedDict):
 
 class EvaluationSummary(TypedDict):
     mean_reward: Optional[float]
-    total_tokens: int
+    total_tokens: Optional[int]
     total_cost_usd: Optional[float]
     num_seeds: int
     num_successful: int

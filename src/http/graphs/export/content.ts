@@ -18,6 +18,7 @@ import { readCandidates } from '../../../storage/candidates/reads.js';
 import { decisionView } from '../../candidates/decision-view.js';
 import { candidateView } from '../../candidates/view.js';
 import { historyView, outcomeView } from '../../jobs/search-view.js';
+import { sumOf } from '../../../util/sums.js';
 import { withModels, type GraphExport, type JsonObject } from './archive.js';
 
 type GraphJob = JobRow<GraphHead>;
@@ -127,10 +128,9 @@ async function taskScores(tx: Tx, { jobId, projection }: GraphJob, winner: strin
 }
 
 function costView(spending: readonly (Spending & { purpose: string })[]): JsonObject {
-  const total = (value: (item: Spending) => number) => spending.reduce((sum, item) => sum + value(item), 0);
-  const known = spending.length > 0 && spending.every(({ usd }) => usd !== null);
+  const total = (value: (item: Spending) => number | null) => sumOf(spending, value);
   return {
-    total_usd: known ? total(({ usd }) => usd!) : null,
+    total_usd: spending.length > 0 ? total(({ usd }) => usd) : null,
     calls: total(({ calls }) => calls),
     prompt_tokens: total(({ promptTokens }) => promptTokens),
     completion_tokens: total(({ completionTokens }) => completionTokens),

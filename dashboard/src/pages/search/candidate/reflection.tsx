@@ -58,7 +58,8 @@ function Examples({ examples }: { examples: Reflection['examples'] }) {
 }
 
 function AttemptView({ attempt }: { attempt: Attempt }) {
-  const tokens = (attempt.prompt_tokens ?? 0) + (attempt.completion_tokens ?? 0);
+  const { prompt_tokens: asked, completion_tokens: answered } = attempt;
+  const tokens = asked === null || answered === null ? null : asked + answered;
   return (
     <Fold
       class="attempt"
