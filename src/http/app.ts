@@ -84,8 +84,9 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   app.setValidatorCompiler(validate);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((thrown, request, reply) => {
-    // The caller went before its body was whole: no fault of the service, and nobody reads this.
-    const isCut = request.raw.destroyed && !request.raw.complete;
+    // The caller went before its body was read: no fault of the service, and nobody reads this.
+    const { raw } = request;
+    const isCut = raw.destroyed && (!raw.complete || thrown === raw.errored);
     const error = isCut ? new ApiError(400, 'bad_request', 'The body was cut off.') : toApiError(thrown);
     // A line for each call beyond capacity would add to the load; the metrics count them.
     if (error.status >= 500 && error.code !== overCapacity)

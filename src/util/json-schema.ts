@@ -8,7 +8,14 @@ import { compilePattern, maxSteps } from './linear-regex.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const maxSize = 1_000;
+/** Maximum values of a schema with all references followed, and of all schemas of one scorer. */
+export const maxSchemaSize = 1_000;
+
+/** Maximum schemas in one another: Ajv writes the code of each into that of the one around it. */
+const maxNesting = 32;
+
+/** Alternatives of `oneOf` that nest one level deeper in Ajv's code. */
+const alternatives = 8;
 
 /** What the value of a keyword is: a schema, several, those of names, or no schema. */
 const keywords: Readonly<Record<string, 'schema' | 'list' | 'named' | 'value'>> = {
@@ -39,7 +46,10 @@ export interface CompiledSchema {
   rest(value: unknown): string | null;
 }
 
-class SchemaError extends Error {}
+class SchemaError extends Error {
+  /** What was read of the schema before. */
+  size = 0;
+}
 
 // Compiling takes milliseconds, and a job checks thousands of outputs.
 const compiledSchemas = new WeakMap<Schema, CompiledSchema>();
@@ -64,12 +74,18 @@ export function compileSchema(schema: Schema): CompiledSchema {
   return compiled;
 }
 
-function compile(schema: Schema): CompiledSchema {
-  const { root, size } = withoutReferences(schema);
-  const { properties, required, ...others } = root;
-  const described = isObject(properties) ? properties : {};
-  const names = Object.keys(described);
-  const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+/** The size of a schema; of one that cannot be used, as far as it was read. */
+export function schemaSize(schema: Schema): number {
+  try {
+    return withoutReferences(schema).size;
+  } catch (error) {
+    if (error instanceof SchemaError) return error.size;
+    throw error;
+  }
+}
+
+/** One for all schemas: making one takes longer than compiling most of them. */
+function createCompiler(): (schema: unknown) => ValidateFunction {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, code: { regExp } });
   // Ajv compares each item with each other.
   ajv.removeKeyword('uniqueItems');
@@ -78,16 +94,31 @@ function compile(schema: Schema): CompiledSchema {
     validate: (wanted: boolean, items: unknown[]) =>
       !wanted || new Set(items.map((item) => canonicalJson(item, { depth: 1_000 }))).size === items.length,
   });
-  const compileWith = (inner: unknown): ValidateFunction => {
+  return (schema) => {
     try {
-      return ajv.compile(inner as Schema);
+      return ajv.compile(schema as Schema);
     } catch (error) {
       throw new SchemaError(`is not a JSON schema: ${(error as Error).message}`, { cause: error });
+    } finally {
+      // Ajv keeps what it compiles.
+      if (isObject(schema)) ajv.removeSchema(schema);
     }
   };
+}
+
+let compileWith: ReturnType<typeof createCompiler> | null = null;
+
+function compile(schema: Schema): CompiledSchema {
+  compileWith ??= createCompiler();
+  const { root, size } = withoutReferences(schema);
+  const { properties, required, ...others } = root;
+  const described = isObject(properties) ? properties : {};
+  const names = Object.keys(described);
+  const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
   // The parts leave out what is wrong in the lists of properties and required fields.
   compileWith(root);
-  const validators = new Map(names.map((name) => [name, compileWith(described[name])]));
+  const validators = new Map<string, ValidateFunction>();
+  for (const name of names) validators.set(name, compileWith(described[name]));
   const rest = compileWith({ ...others, properties: Object.fromEntries(names.map((name) => [name, true])) });
   return {
     fields: [...new Set([...names, ...needed])],
@@ -125,11 +156,20 @@ const regExp = Object.assign(
 
 /** A schema with its references replaced by their targets; its size counts values and patterns. */
 function withoutReferences(schema: Schema): { root: Schema; size: number } {
-  let size = 0;
+  const read = { size: 0 };
+  try {
+    return { root: expandRoot(schema, read), size: read.size };
+  } catch (error) {
+    if (error instanceof SchemaError) error.size = read.size;
+    throw error;
+  }
+}
+
+function expandRoot(schema: Schema, read: { size: number }): Schema {
   const grow = (by: number) => {
-    size += by;
-    if (size <= maxSize) return;
-    throw new SchemaError(`refers to itself, or has more than ${maxSize} values with its references followed`);
+    read.size += by;
+    if (read.size <= maxSchemaSize) return;
+    throw new SchemaError(`refers to itself, or has more than ${maxSchemaSize} values with its references followed`);
   };
   const expandValue = (value: unknown): unknown => {
     grow(1);
@@ -137,21 +177,22 @@ function withoutReferences(schema: Schema): { root: Schema; size: number } {
     if (Array.isArray(value)) return value.map(expandValue);
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, expandValue(inner)]));
   };
-  const expand = (value: unknown): unknown => {
+  const expand = (value: unknown, depth: number): unknown => {
     if (!isObject(value)) return expandValue(value);
     grow(1);
+    if (depth > maxNesting) throw new SchemaError(`refers to itself, or nests more than ${maxNesting} schemas`);
     const { $ref: reference, ...others } = value;
-    if (typeof reference !== 'string') return expandFields(value);
-    const target = expand(resolve(schema, reference));
+    if (typeof reference !== 'string') return expandFields(value, depth);
+    const target = expand(resolve(schema, reference), depth + 1);
     if (Object.keys(others).length === 0) return target;
-    const siblings = expandFields(others);
+    const siblings = expandFields(others, depth);
     return { ...siblings, allOf: [target, ...(Array.isArray(siblings['allOf']) ? siblings['allOf'] : [])] };
   };
-  const expandNamed = (schemas: Schema): Schema => {
+  const expandNamed = (schemas: Schema, depth: number): Schema => {
     grow(1);
-    return Object.fromEntries(Object.entries(schemas).map(([name, inner]) => [name, expand(inner)]));
+    return Object.fromEntries(Object.entries(schemas).map(([name, inner]) => [name, expand(inner, depth)]));
   };
-  const expandFields = (value: Schema): Schema =>
+  const expandFields = (value: Schema, depth: number): Schema =>
     Object.fromEntries(
       Object.entries(value).map(([name, inner]) => {
         const kind = Object.hasOwn(keywords, name) ? keywords[name]! : null;
@@ -160,11 +201,15 @@ function withoutReferences(schema: Schema): { root: Schema; size: number } {
         // One at a time: the limit is reached before the others are compiled.
         if (name === 'patternProperties' && isObject(inner))
           for (const pattern of Object.keys(inner)) grow(patternSize(pattern));
-        if (kind === 'schema') return [name, expand(inner)];
-        if (kind === 'named' && isObject(inner)) return [name, expandNamed(inner)];
+        if (kind === 'schema') return [name, expand(inner, depth + 1)];
+        if (kind === 'named' && isObject(inner)) return [name, expandNamed(inner, depth + 1)];
         if (kind === 'list' && Array.isArray(inner)) {
           grow(1);
-          return [name, inner.map(expand)];
+          const expandItem = (item: unknown, at: number) => {
+            if (name === 'oneOf') grow(Math.floor(at / alternatives));
+            return expand(item, depth + 1);
+          };
+          return [name, inner.map(expandItem)];
         }
         return [name, expandValue(inner)];
       }),
@@ -177,7 +222,7 @@ function withoutReferences(schema: Schema): { root: Schema; size: number } {
     const target = resolve(schema, reference as string);
     whole = { ...(isObject(target) && target), ...others };
   }
-  return { root: expandFields(whole), size };
+  return expandFields(whole, 0);
 }
 
 function unsupported(name: string): string {

@@ -173,6 +173,62 @@ test('nor do ratchet.json and a promptfoo file name one, or are one', async () =
   ).toContain('is outside');
 });
 
+const url = 'http://127.0.0.1:9/collect';
+const targets: [what: string, tool: string, args: Record<string, unknown>][] = [
+  ['a scorer with a URL', 'evaluate', { scorer: JSON.stringify({ type: 'http', url }) }],
+  ['a search with one', 'optimize', { scorer: JSON.stringify({ type: 'http', url }) }],
+  ['a part of a scorer with a URL', 'evaluate', { scorer: weighted({ type: 'http', url }) }],
+  ['a scorer with code', 'evaluate', { scorer: JSON.stringify({ type: 'javascript', code: '() => 1' }) }],
+  ['a part of a scorer with code', 'optimize', { scorer: weighted({ type: 'javascript', code: '() => 1' }) }],
+  ['a file with a URL', 'evaluate', { scorer: 'scorer.json' }],
+  ['a gate with a container', 'deploy', { gate: { container_url: url, seeds: [1], min_reward: 0 } }],
+  ['a gate with a scorer with a URL', 'deploy', { gate: gateOf({ type: 'http', url }) }],
+  ['a gate with a part with code', 'deploy', { gate: gateOf(JSON.parse(weighted({ type: 'javascript', code: '' }))) }],
+  ['a gate with a webhook', 'deploy', { gate: { ...gateOf('exact'), webhook_url: url } }],
+];
+
+function weighted(scorer: object): string {
+  return JSON.stringify({ type: 'weighted', parts: [{ scorer: 'exact' }, { scorer }] });
+}
+
+function gateOf(scorer: unknown) {
+  return { dataset: { rows: [{ input: 'a', expected: 'a' }] }, scorer, min_reward: 0 };
+}
+
+test.each(targets)('%s is refused: a steered call says no target', async (_, tool, args) => {
+  writeFileSync(join(folder, 'scorer.json'), JSON.stringify({ type: 'http', url }));
+  const before = [await jobsOf(), on.world.model.requests.length];
+  const given = tool === 'deploy' ? { source: 'prompt.txt', name: 'stolen' } : { prompt: 'prompt.txt' };
+  expect((await call(tool, { ...given, ...args })).error).toMatch(
+    /^(?:--scorer|gate) has .* names no address and no code/,
+  );
+  expect([await jobsOf(), on.world.model.requests.length]).toEqual(before);
+});
+
+test.each(
+  [
+    'evl_../../admin/keys',
+    'ses_/../../../api/v1/admin/keys',
+    'evl_%2e%2e%2f',
+    'evl_x?a=',
+    'evl_x#',
+    'grf_\\..',
+    '',
+  ].flatMap(
+    (id) =>
+      [
+        ['watch', { id }],
+        ['results', { id }],
+        ['control', { id, action: 'cancel' }],
+        ['list_candidates', { id }],
+        ['candidate', { id, candidate_id: '../../x' }],
+        ['trace', { id, trace_id: '../../../../admin/keys' }],
+      ] as [string, Record<string, unknown>][],
+  ),
+)('%s %j reaches no other path of the service', async (tool, args) => {
+  expect((await call(tool, args)).error).toMatch(/is no id of a job|404/);
+});
+
 describe('with 10,000 rows of long texts', () => {
   const most = 8_000;
   const long = 'x "y"\n'.repeat(60);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -212,4 +213,72 @@ describe('--dry-run', () => {
     const { first_request: first } = await dryRun(['eval', '--data', 'foo/promptfooconfig.yaml'], own);
     expect(first.body).toEqual({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Say a' }] });
   });
+});
+
+describe("files of a change that is not the user's", () => {
+  let work: string;
+  const outside = () => join(folder, 'rows.jsonl');
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), 'ratchet-change-'));
+    await mkdir(join(work, 'inner'));
+    await writeFile(join(work, 'inner', 'rows.jsonl'), linesOf(40).join('\n'));
+    await writeFile(join(work, 'prompt.txt'), 'Name the team.\n');
+    await writeFile(join(work, '.hidden.jsonl'), linesOf(40).join('\n'));
+    await symlink(outside(), join(work, 'link.jsonl'));
+    await symlink(folder, join(work, 'linked'));
+    await symlink(join(folder, 'prompt.txt'), join(work, 'link.txt'));
+    const git = (...args: string[]) => promisify(execFile)('git', args, { cwd: work });
+    await git('init', '-q');
+    await git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'a');
+  });
+  afterAll(() => rm(work, { recursive: true }));
+  const columns = ['--input', 'text', '--expected', 'label', '--dry-run'];
+
+  test.each<[string, object]>([
+    ['an absolute path', { data: '/etc/passwd.jsonl' }],
+    ['a path above', { data: '../rows.jsonl' }],
+    ['a link', { data: 'link.jsonl' }],
+    ['a link of a folder', { data: 'linked/rows.jsonl' }],
+    ['a hidden file', { data: '.hidden.jsonl' }],
+    ['a prompt outside', { data: 'inner/rows.jsonl', prompt: '/etc/hostname' }],
+    ['a linked prompt', { data: 'inner/rows.jsonl', prompt: 'link.txt' }],
+    ['a file of the process', { data: 'inner/rows.jsonl', prompt: '/proc/self/environ' }],
+  ])(
+    'ratchet.json names no file outside of its folder: %s',
+    async (_, project) => {
+      await writeFile(join(work, 'ratchet.json'), JSON.stringify({ prompt: 'prompt.txt', ...project }));
+      const results = await Promise.all([
+        ratchet(['eval', ...columns], work),
+        ratchet(['check', '--against', 'HEAD', ...columns], work),
+      ]);
+      for (const { code, err } of results)
+        expect([code, err]).toEqual([2, expect.stringMatching(/ratchet.json names| is a link to /)]);
+    },
+    60_000,
+  );
+
+  test('a file inside, and one that the user names outside, are read', async () => {
+    await writeFile(join(work, 'ratchet.json'), '{"prompt": "prompt.txt", "data": "inner/rows.jsonl"}');
+    const option = ['--data', outside()];
+    const results = await Promise.all(
+      [['eval'], ['eval', ...option], ['check', '--against', 'HEAD', ...option]].map((args) =>
+        ratchet([...args, ...columns], work),
+      ),
+    );
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
+  }, 60_000);
+
+  test('check follows no link of the change out of the folder, also by an option', async () => {
+    await rm(join(work, 'ratchet.json'), { force: true });
+    const check = (data: string, prompt: string) =>
+      ratchet(['check', '--against', 'HEAD', '--data', data, '--prompt', prompt, ...columns], work);
+    for (const [data, prompt] of [
+      ['link.jsonl', 'prompt.txt'],
+      ['linked/rows.jsonl', 'prompt.txt'],
+      ['inner/rows.jsonl', 'link.txt'],
+    ] as const) {
+      const { code, err } = await check(data, prompt);
+      expect([code, err]).toEqual([2, expect.stringMatching(/ is a link to a file outside /)]);
+    }
+  }, 60_000);
 });

@@ -23,6 +23,7 @@ const patterns: ((n: number) => string)[] = [
   (n) => `(?i)[${'\\PL'.repeat(300)}]${n}`,
   (n) => `(?i)${'[B-\\x{1E942}]'.repeat(70)}${n}`,
   (n) => `(?i)[B-\\x{1E942}][C-\\x{1E942}]${n}`,
+  (n) => `${'(?i)[\\x{0}-\\x{7cf}]'.repeat(45)}${n}`,
   (n) => `${'('.repeat(450)}${n}${')'.repeat(450)}`,
   (n) => `(${Array.from({ length: 180 }, (_, at) => `b${at}`).join('|')})${n}`,
 ];
@@ -38,6 +39,28 @@ const schemas = fc.constantFrom<(texts: string[]) => object>(
   (texts) => ({ $defs: { a: { anyOf: texts.map((text) => ({ pattern: text })) } }, items: { $ref: '#/$defs/a' } }),
   (texts) => texts.reduce<object>((inner, text) => ({ not: inner, pattern: text }), {}),
 );
+/** Schemas without patterns that are costly to compile, each text another one. */
+const deepSchemas = fc
+  .constantFrom('items', 'contains', 'propertyNames', 'not', 'additionalProperties', 'oneOf', 'allOf', 'if')
+  .map(
+    (keyword) => (n: number, size: number) =>
+      Array.from({ length: size }).reduce<object>(
+        (inner) => ({ [keyword]: keyword.endsWith('Of') ? [inner] : inner }),
+        { title: String(n) },
+      ),
+  );
+const wideSchemas = fc
+  .constantFrom<(items: object[]) => object>(
+    (items) => ({ oneOf: items }),
+    (items) => ({ anyOf: items }),
+    (items) => ({ allOf: items }),
+    (items) => ({ prefixItems: items }),
+    (items) => ({ properties: { ...items } }),
+    (items) => ({ $defs: { ...items }, items: { $ref: '#/$defs/1' }, contains: { $ref: '#/$defs/0' } }),
+  )
+  .map((schema) => (n: number, size: number) => {
+    return schema(Array.from({ length: size }, (_, at) => ({ type: 'object', required: [`${n}_${at}`] })));
+  });
 const partScorers: fc.Arbitrary<Scorer> = fc.oneof(
   fc.constant<Scorer>(() => ({ type: 'regex' })),
   fc.constantFrom('', 'i', 'ims').map((flags): Scorer => () => ({ type: 'regex', flags })),
@@ -46,16 +69,21 @@ const partScorers: fc.Arbitrary<Scorer> = fc.oneof(
     .tuple(schemas, pattern, fc.constantFrom(1, 20, 300))
     .map(([schema, make, count]): Scorer => (from) => ({ type: 'json', schema: schema(many(count, make, from)) })),
   fc
+    .tuple(fc.oneof(deepSchemas, wideSchemas), fc.constantFrom(10, 30, 60, 240, 400))
+    .map(([schema, size]): Scorer => (from) => ({ type: 'json', schema: schema(from, size) })),
+  fc
     .constantFrom(' ', ';', '\n', '; ')
     .map((text): Scorer => () => ({ type: 'javascript', code: `() => 1${text.repeat(49_900 / text.length)}//` })),
   fc.constantFrom('similarity', 'contains', 'numeric', 'exact', 'json').map((type): Scorer => () => ({ type })),
 );
 const scorers = fc.oneof(
   partScorers,
-  fc.array(partScorers, { minLength: 2, maxLength: 20 }).map((parts): Scorer => (from) => ({
-    type: 'weighted',
-    parts: parts.map((part, n) => ({ scorer: part(from * 20 + n) })),
-  })),
+  fc
+    .tuple(fc.array(partScorers, { minLength: 1, maxLength: 20 }), fc.constantFrom(1, 10, 1_000))
+    .map(([parts, times]): Scorer => (from) => {
+      const all = Array.from({ length: Math.min(1_000, parts.length * times) }, (_, n) => parts[n % parts.length]!);
+      return { type: 'weighted', parts: all.map((part, n) => ({ scorer: part(from * 1_000 + n) })) };
+    }),
 );
 
 /** Expected values of rows. */
@@ -134,11 +162,15 @@ const files: [format: Format, text: () => string][] = [
   ['csv', () => `a,b\n${lines(60_000, (n) => `${n},"x${n}"`)}`],
   ['csv', () => `a,b\n${lines(60_000, () => '1')}`],
   ['csv', () => `a\n"${'""'.repeat(400_000)}"`],
+  ['csv', () => `a\r${'b\r'.repeat(450_000)}`],
+  ['csv', () => `a,b\n${lines(10, () => '1,'.repeat(49_000))}`],
+  ['csv', () => `a\n${'\n'.repeat(900_000)}`],
   ['jsonl', () => `{"a":"${'x'.repeat(900_000)}"}`],
   ['jsonl', () => 'x'.repeat(900_000)],
   ['jsonl', () => lines(100_000, (n) => `{"a":${n}}`)],
   ['jsonl', () => lines(100_000, (n) => `{"a${n}":1}`)],
   ['jsonl', () => '\n'.repeat(900_000)],
+  ['jsonl', () => `{"a":${'['.repeat(400_000)}`],
   ['json', () => `[${lines(50_000, (n) => `{"a":${n}}`).replaceAll('\n', ',')}]`],
   ['json', () => `[${'['.repeat(400_000)}`],
   ['json', () => `[${','.repeat(400_000)}`],

@@ -77,3 +77,35 @@ test.each<[string, (n: number) => string]>([
   });
   expect(held).toBeLessThan(maxHeldMs);
 });
+
+const nested = (keyword: string, depth: number, innermost: Record<string, unknown> = { type: 'string' }) =>
+  Array.from({ length: depth }).reduce<Record<string, unknown>>(
+    (inner) => ({ [keyword]: keyword.endsWith('Of') || keyword === 'prefixItems' ? [inner] : inner }),
+    innermost,
+  );
+
+test.each(['items', 'contains', 'propertyNames', 'not', 'additionalProperties', 'if', 'oneOf', 'allOf', 'prefixItems'])(
+  '%s nests 32 schemas and no more, also through references',
+  (keyword) => {
+    expect(schemaProblem(nested(keyword, 32))).toBeNull();
+    expect(schemaProblem(nested(keyword, 33))).toContain('32 schemas');
+    const inner = { $ref: '#/$defs/a' };
+    const through = { $defs: { a: nested(keyword, 20) }, ...nested(keyword, 20, inner) };
+    expect(schemaProblem(through)).toContain('32 schemas');
+  },
+);
+
+test('a choice of 100 is compiled, of 150 refused: each nests in the one before', () => {
+  const choice = (count: number) => ({ oneOf: Array.from({ length: count }, (_, n) => ({ const: n })) });
+  expect(schemaProblem(choice(100))).toBeNull();
+  expect(schemaProblem(choice(150))).toContain('1000 values');
+});
+
+test('schemas share what compiles them, but not their results', () => {
+  const texts = Array.from({ length: 50 }, (_, n) =>
+    compileSchema({ type: 'object', properties: { a: { const: n } } }),
+  );
+  texts.forEach((schema, n) => {
+    expect([schema.field('a', n), schema.field('a', n + 1)]).toEqual([null, expect.any(String)]);
+  });
+});

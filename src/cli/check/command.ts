@@ -12,6 +12,7 @@ import { approve, requireWithin, sayPreview, sumOf } from '../commands/cost.js';
 import { coloured } from '../commands/diff.js';
 import type { EvaluateOptions } from '../commands/evaluate.js';
 import { decimal, intervalText, say, sayJson } from '../service/output.js';
+import { filesOfChange } from '../task/files.js';
 import { requireWritable, writeText } from '../task/output-file.js';
 import type { Preview } from '../task/preview.js';
 import { promptDiff } from '../task/prompt-file.js';
@@ -41,7 +42,7 @@ export async function check(given: CheckOptions): Promise<void> {
   const { against, report, json = false, name, tag, minReward, minImprovement, ...costed } = given;
   const { maxCost, dryRun = false, yes = false, ...options } = costed;
   if (report !== undefined) await requireWritable(report, '--report');
-  const task = await readTask(options);
+  const task = await readTask(options, filesOfChange);
   if (task.prompt === undefined) throw new ConfigError('--prompt FILE is needed: check compares two versions of it');
   const commit = await commitOf(against);
   const head = { prompt: await promptOf(task), model: task.model };

@@ -4,6 +4,7 @@ import { jobKinds } from '../../core/jobs/kinds.js';
 import { sourceOf } from '../commands/deploy.js';
 import type { Files } from '../task/files.js';
 import { answer } from './answer.js';
+import { refuseTargets } from './bounds.js';
 import type { Connection, ToolService } from './service.js';
 import { jobView } from './views.js';
 
@@ -27,6 +28,7 @@ export function registerDeploymentTools(server: McpServer, service: ToolService,
       }),
     },
     async ({ source, name, model, gate }) => {
+      refuseTargets(gate, 'gate');
       const body = { name, source: await sourceOf(source, model, files), ...(gate && { gate }) };
       return service.use(async (connection) => {
         const created = await connection.api.call<{ id: string }>('POST', jobKinds.deployment.path, body);

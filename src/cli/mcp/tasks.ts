@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { startEvaluation } from '../commands/evaluate.js';
 import { startSession } from '../commands/optimize.js';
 import type { Files } from '../task/files.js';
-import { promptOf, readTask, taskFields } from '../task/task.js';
+import { promptOf, readTask, taskFields, type ReadTask } from '../task/task.js';
 import { answer } from './answer.js';
+import { refuseTargets } from './bounds.js';
 import type { ToolService } from './service.js';
 import { splitCounts } from './views.js';
 
@@ -19,7 +20,9 @@ const taskSchema = z.strictObject({
   scorer: z
     .string()
     .optional()
-    .describe('Scorer by name (exact, contains, numeric, json, …), as JSON, or a .json file; default exact.'),
+    .describe(
+      'Scorer by name (exact, contains, numeric, json, …), as JSON, or a .json file; default exact. One with a URL or code is that of ratchet.json.',
+    ),
   model: z.string().optional().describe('provider/model that answers; default local, a stand-in without cost.'),
   name: z.string().optional().describe('Name of the job in lists.'),
 });
@@ -33,7 +36,7 @@ export function registerTaskTools(server: McpServer, service: ToolService, files
       inputSchema: taskSchema,
     },
     async ({ name, ...options }) => {
-      const task = await readTask(present(options), files);
+      const task = await taskOf(options, files);
       const prompt = await promptOf(task);
       return service.use(async ({ api }) =>
         answer({ id: await startEvaluation(api, await taskFields(api, task), prompt, { name }) }),
@@ -53,7 +56,7 @@ export function registerTaskTools(server: McpServer, service: ToolService, files
       }),
     },
     async ({ name, algorithm, ...options }) => {
-      const task = await readTask(present(options), files);
+      const task = await taskOf(options, files);
       const prompt = await promptOf(task);
       return service.use(async ({ api }) => {
         const created = await startSession(api, task, prompt, { algorithm, name });
@@ -62,6 +65,18 @@ export function registerTaskTools(server: McpServer, service: ToolService, files
       });
     },
   );
+}
+
+type Arguments = Omit<z.output<typeof taskSchema>, 'name'> & {
+  proposer?: string | undefined;
+  budget?: number | undefined;
+};
+
+/** The task of a call; its own scorer has neither URL nor code. */
+async function taskOf(given: Arguments, files: Files): Promise<ReadTask> {
+  const task = await readTask(present(given), files);
+  if (given.scorer !== undefined) refuseTargets(task.scorer, '--scorer');
+  return task;
 }
 
 type Present<T> = { [K in keyof T]: Exclude<T[K], undefined> };

@@ -48,6 +48,16 @@ function reading(check: Files['check']): Files {
 export const anyFiles = reading(() => Promise.resolve());
 
 /**
+ * Files of the working folder may be another's, as in the check of a pull request: no link of them
+ * leads out of it. A path outside is the user's own.
+ */
+export const filesOfChange: Files = reading(async (path, field) => {
+  const home = resolve('.');
+  if (!isInside(home, resolve(path)) || isInside(await realpath(home), await realPath(resolve(path)))) return;
+  throw new ConfigError(`${field} ${path}: is a link to a file outside of the working folder; copy it there`);
+});
+
+/**
  * The files of a folder without hidden ones, for paths that the user did not write. Links and `..`
  * lead to no other file; the `closed` folders inside are not read.
  */
@@ -74,8 +84,8 @@ export function filesIn(folder: string, closed: () => readonly string[]): Files 
 }
 
 /**
- * The files that a file may name: not hidden, in its folder or the working folder, also by links.
- * The file may be another's, as in the check of a pull request.
+ * The files that ratchet.json or a promptfoo file may name: not hidden, in its folder or the
+ * working folder, also by links. The file may be another's, as in the check of a pull request.
  */
 export function filesBeside(path: string, files: Files): Files {
   return reading(async (named, field) => {
@@ -102,7 +112,8 @@ export function filesBeside(path: string, files: Files): Files {
 /** Where a path leads, as far as it exists. */
 async function realPath(path: string): Promise<string> {
   return realpath(path).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return join(await realPath(dirname(path)), basename(path));
+    const isAbsent = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '');
+    if (isAbsent) return join(await realPath(dirname(path)), basename(path));
     throw error;
   });
 }

@@ -8,7 +8,7 @@ import { unknownField } from '../../contracts/close-names.js';
 import { asObject } from '../../util/json.js';
 import type { Api } from '../service/api.js';
 import { formatOf, openData } from './data-file.js';
-import { anyFiles, type Files } from './files.js';
+import { anyFiles, filesBeside, type Files } from './files.js';
 import { checkModelName } from './model-name.js';
 import { parametersOf, parametersSchema, type ParameterOptions } from './policy.js';
 import { note } from '../service/output.js';
@@ -65,8 +65,11 @@ export async function readTask(
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const chosen = scorer === undefined ? {} : { scorer: await readScorer(scorer, files) };
   const task: Project = { ...project, ...given, ...chosen };
-  for (const field of ['data', 'prompt'] as const)
-    if (task[field] !== undefined) await files.check(task[field], `--${field}`);
+  for (const field of ['data', 'prompt'] as const) {
+    if (task[field] === undefined) continue;
+    await files.check(task[field], `--${field}`);
+    if (given[field] === undefined) await filesBeside(projectFile, files).check(task[field], projectFile);
+  }
   const read = await withPromptfoo(task, Object.keys(project).length > 0, files);
   if (!read.rows) formatOf(dataOf(read));
   await checkModelName(read.model, '--model');

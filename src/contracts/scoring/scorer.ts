@@ -5,6 +5,7 @@ import { policySchema } from '../common.js';
 import { fieldWeights, rubricSchema, verifierSchema, type Rubric, type ScoredVerifier } from '../scoring/verifier.js';
 import { withoutNulls } from '../nulls.js';
 import { describedAs, missing, unlessMissing, wholeNumber } from '../validation.js';
+import { costProblem } from './scorer-cost.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { asObject } from '../../util/json.js';
 import { schemaProblem } from '../../util/json-schema.js';
@@ -149,6 +150,11 @@ function withShortForm<Form extends z.ZodDiscriminatedUnion>(schema: Form, names
   return z
     .unknown()
     .transform((given, ctx): z.output<Form> => {
+      const costly = costProblem(given);
+      if (costly !== null) {
+        ctx.addIssue({ code: 'custom', path: ['parts'], message: costly });
+        return z.NEVER;
+      }
       const full = typeof given === 'string' ? { type: given } : withoutNulls(schema, given);
       const read = schema.safeParse(full, { error: missing });
       if (read.success) return read.data;

@@ -6,7 +6,7 @@ import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse, type Options } from 'csv-parse';
 import { CsvError as SampleError, parse as parseNow } from 'csv-parse/sync';
 import { uploadLimits } from '../../contracts/datasets/dataset.js';
-import { continued } from './decode.js';
+import { continued, inTurns } from './decode.js';
 
 export interface CsvRow {
   line: number;
@@ -20,7 +20,7 @@ export async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<Cs
   const { head, isAll, text } = await headOf(chunks);
   const parser = parse({ ...optionsOf(head, isAll), info: true, max_record_size: uploadLimits.rowChars });
   // The iteration throws the errors.
-  pipeline(Readable.from(text), parser, () => {});
+  pipeline(Readable.from(inTurns(text)), parser, () => {});
   let header: string[] | null = null;
   let places = 0;
   try {

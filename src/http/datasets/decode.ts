@@ -34,10 +34,7 @@ export async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       throw new Unreadable(`is not valid ${encoding.toUpperCase()}${advice}`, faulty);
     }
   };
-  // A caller may send many small chunks at once.
-  const turns = createTurns();
   for await (const chunk of chunks) {
-    await turns();
     if (decoder === null && start.length + chunk.length < headBytes) {
       start = Buffer.concat([start, chunk]);
       continue;
@@ -84,6 +81,27 @@ function linesBeforeFault(chunk: Uint8Array): number {
     from = end + 1;
   }
   return line;
+}
+
+/** Characters that are read in one turn of the event loop: some 1,000 rows, or faults, of CSV. */
+const pieceChars = 2_048;
+
+/** A text in pieces, whatever its chunks: few large ones, or many small ones at once. */
+export async function* inTurns(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  const turns = createTurns();
+  for await (const chunk of chunks) {
+    for (let at = 0, end = 0; end < chunk.length || at === 0; at = end) {
+      end = at + pieceChars;
+      // Half of a pair is no character to a reader of bytes.
+      if (isLowSurrogate(chunk.charCodeAt(end))) end += 1;
+      await turns();
+      yield chunk.slice(at, end);
+    }
+  }
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
 }
 
 /** A text of which a part is read already. Its end, at whatever place, is the end of its source. */

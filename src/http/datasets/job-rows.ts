@@ -104,13 +104,18 @@ function withInput(messages: readonly Message[], isInput: IsInput): Message[] {
   return [...messages, { role: 'user', content: `{{${inputName}}}` }];
 }
 
+/** Maximum names of braces times columns that are compared. */
+const maxCompared = 50_000;
+
 /** Braces around a name that was probably meant to be a column: other braces are literal. */
 function mistakes(messages: readonly Message[], isInput: IsInput, columns: readonly string[]): string[] {
   const hasInput = rowPlaceholders(messages, isInput).length > 0;
   const others = [...new Set(messages.flatMap(({ content }) => bracedNames(content)))];
   return others
     .filter((name) => isPlainName(name) && !isInput(name))
+    .slice(0, maxCompared / columns.length)
     .filter((name) => !hasInput || closestName(name, columns) !== null)
+    .slice(0, listed)
     .map((name) => `has {{${name}}}, which is no column${hint(name, columns)}${hasInput ? '' : literally}`);
 }
 

@@ -4,7 +4,7 @@ import { inexactNumbers, inexactProblem, pathOfNumber } from '../../util/exact-j
 import { uploadLimits } from '../../contracts/datasets/dataset.js';
 import { createTurns } from '../../util/turns.js';
 import { readCsv, tooLong } from './csv.js';
-import { decoded, Unreadable } from './decode.js';
+import { decoded, inTurns, Unreadable } from './decode.js';
 import { piecesOf, type Piece } from './json-rows.js';
 
 export type Format = 'json' | 'jsonl' | 'csv';
@@ -13,7 +13,7 @@ export type Format = 'json' | 'jsonl' | 'csv';
 export type FileRow = { line: number; value: unknown } | { line: number; fault: string };
 
 export async function* readRows(format: Format, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<FileRow> {
-  const text = decoded(chunks);
+  const text = inTurns(decoded(chunks));
   try {
     if (format === 'csv') yield* readCsv(text);
     else yield* parsed(piecesOf(text, format === 'jsonl'));

@@ -7,9 +7,9 @@ import { graphFromJson } from '../../core/graphs/json.js';
 import { singleStepGraph } from '../../core/graphs/single-step.js';
 import { graphProblems, type Problem } from '../../core/graphs/validate.js';
 import { faultsIn } from '../server/faults.js';
+import { parseRequest } from '../server/schema.js';
 import type { Fault } from './specs.js';
 import { withoutNulls } from '../../contracts/nulls.js';
-import { missing } from '../../contracts/validation.js';
 
 /** Default without graph, prompt and description. */
 const plainPrompt = 'Answer the question that the input asks. Give the answer alone.';
@@ -98,7 +98,7 @@ function requestedGraph(
   policies: readonly PolicySpec[],
   fields: readonly string[],
 ): { graph: Graph | null; faults: Fault[] } {
-  const parsed = graphSchema.safeParse(withoutNulls(graphSchema, given), { error: missing });
+  const parsed = parseRequest(graphSchema, withoutNulls(graphSchema, given));
   if (!parsed.success) {
     const found = faultsIn(parsed.error.issues, graphSchema);
     return { graph: null, faults: found.map(({ path, message }) => ({ path: ['initial_graph', ...path], message })) };

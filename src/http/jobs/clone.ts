@@ -3,14 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { noQuerySchema } from '../../contracts/common.js';
 import type { RowsSpec } from '../../core/jobs/spec.js';
-import { missing, valueAt } from '../../contracts/validation.js';
+import { valueAt } from '../../contracts/validation.js';
 import { readRequest } from '../../storage/jobs/spec.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { mergePatch } from '../../util/merge-patch.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError, pointerOf, refuse } from '../server/errors.js';
 import { fromIssues } from '../server/faults.js';
-import { bodyProblems, idempotencyHeader } from '../server/schema.js';
+import { bodyProblems, idempotencyHeader, parseRequest } from '../server/schema.js';
 
 /** How jobs of a kind are created again. */
 export interface CloneRoute {
@@ -98,7 +98,7 @@ async function clonedBody(deps: HttpDeps, job: JobRow, patch: object, clone: Clo
   const labels = { ...(name !== null && { name }), tags, metadata, ...(notes !== null && { notes }) };
   const merged = mergePatch({ ...stored, ...labels }, patch);
   const schema = schemaFor(merged);
-  const parsed = schema.safeParse(merged, { error: missing });
+  const parsed = parseRequest(schema, merged);
   if (!parsed.success) throw fromIssues(parsed.error.issues, schema);
   return parsed.data;
 }

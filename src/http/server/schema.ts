@@ -2,17 +2,24 @@ import type { FastifySchemaCompiler } from 'fastify';
 import { z } from 'zod';
 import { problemSchema } from '../../contracts/common.js';
 import { withoutNulls } from '../../contracts/nulls.js';
+import { nameFewFaults } from '../../contracts/few-faults.js';
 import { missing } from '../../contracts/validation.js';
+import { listed } from './errors.js';
 import { fromIssues } from './faults.js';
 
 /** Validates with zod; errors per field. In a body, null for an optional field is no field. */
 export const validate: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart }) =>
   (data: unknown) => {
-    const given = httpPart === 'body' ? withoutNulls(schema, data) : data;
-    const result = schema.safeParse(given, { error: missing });
+    const result = parseRequest(schema, httpPart === 'body' ? withoutNulls(schema, data) : data);
     return result.success ? { value: result.data } : { error: fromIssues(result.error.issues, schema) };
   };
+
+/** Reads a part of a request, whatever its size: a list names its first faults. */
+export function parseRequest<Schema extends z.ZodType>(schema: Schema, given: unknown) {
+  nameFewFaults(schema, listed);
+  return schema.safeParse(given, { error: missing });
+}
 
 /** Validates a body with the schema that `choose` picks, for errors in terms of that form. */
 export function validateForm<Schema>(choose: (body: unknown) => z.ZodType): FastifySchemaCompiler<Schema> {

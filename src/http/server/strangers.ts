@@ -72,12 +72,16 @@ function needsLookUp(request: FastifyRequest): boolean {
   return isPublic(url) ? url === '/readyz' && key !== null : !key?.startsWith('rip_');
 }
 
-/** An IPv4 address, or the /64 of an IPv6 address, which one host can use as a whole. */
-function networkOf(ip: string): string {
+/**
+ * An IPv4 address, or the /64 of an IPv6 address, which one host can use as a whole. Callers that
+ * are gone before the request is handled have no address.
+ */
+function networkOf(ip: string | undefined): string {
+  if (ip === undefined) return 'gone';
   const address = ipaddr.process(ip);
   return address instanceof ipaddr.IPv6 && !isLoopback(ip) ? address.parts.slice(0, 4).join(':') : address.toString();
 }
 
-function isLoopback(ip: string): boolean {
-  return ipaddr.process(ip).range() === 'loopback';
+function isLoopback(ip: string | undefined): boolean {
+  return ip !== undefined && ipaddr.process(ip).range() === 'loopback';
 }

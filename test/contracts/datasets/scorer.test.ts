@@ -121,6 +121,24 @@ describe('schemas that are refused', () => {
     expect(fields({ type: 'json', schema: { items: { pattern: 'a{600}' } } })).toEqual([]);
   });
 
+  const parts = (count: number, scorer: (n: number) => object) => ({
+    type: 'weighted',
+    parts: Array.from({ length: count }, (_, n) => ({ scorer: scorer(n) })),
+  });
+  const schema = (n: number) => ({
+    type: 'json',
+    schema: { title: String(n), properties: Object.fromEntries(Array.from({ length: 180 }, (_, at) => [at, {}])) },
+  });
+  test.each<[string, (n: number) => object, number]>([
+    ['schemas', schema, 5],
+    ['patterns', (n) => ({ type: 'regex', pattern: `x{0,495}${n}` }), 10],
+    ['classes', (n) => ({ type: 'regex', pattern: `${'\\pL'.repeat(29)}${n}` }), 8],
+  ])('the parts of a scorer have %s of a size in all, whatever their number', (_name, scorer, most) => {
+    expect(faults(parts(most, scorer))).toEqual([]);
+    for (const count of [40, 10_000])
+      expect(faults(parts(count, scorer))).toEqual([['scorer.parts', expect.any(String)]]);
+  });
+
   test('draft 7 with definitions is accepted', () => {
     const schema = {
       $schema: 'http://json-schema.org/draft-07/schema#',

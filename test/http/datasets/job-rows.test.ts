@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { jobKinds } from '../../../src/core/jobs/kinds.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
+import { heldMs, maxHeldMs } from '../../support/held.js';
 import { until } from '../../support/until.js';
 import { seedCandidates } from '../seed.js';
 import { httpOfFile, type Answer } from '../support.js';
@@ -310,4 +311,22 @@ describe('an evaluation on a data set', () => {
     const { status, body } = await createEvaluation(more);
     expect([status, body.errors[0].pointer]).toEqual([422, pointer]);
   });
+});
+
+test('a prompt with many braces beside many columns names some of them', async () => {
+  const columns = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`column${n}`, n]));
+  const braces = (from: number) => Array.from({ length: 5_000 }, (_, n) => `{{colunm${from + n}}}`).join('');
+  const others = Array.from({ length: 9 }, (_, n) => ({ role: 'user', content: braces(n * 5_000) }));
+  const body = {
+    ...{ app_id: 'a', policy: { model: 'm', provider: 'openai' }, scorer: { type: 'regex', pattern: 'a' } },
+    dataset: { rows: [columns], input: 'column1' },
+    candidate: { messages: [{ role: 'user', content: '{{column1}}' }, ...others] },
+  };
+  let answer: Answer | undefined;
+  expect(
+    await heldMs(async () => {
+      answer = await http.call('POST', '/api/v1/offline/jobs?dry_run=true', body);
+    }),
+  ).toBeLessThan(maxHeldMs);
+  expect([answer!.status, answer!.body.errors.length]).toEqual([422, 20]);
 });
