@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { readPromptfoo } from '../../src/cli/task/promptfoo.js';
+import { readTask } from '../../src/cli/task/task.js';
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'ratchet-promptfoo-'))));
@@ -195,4 +196,24 @@ test('fields that promptfoo does not know are named in a note, once', async () =
     assert: [{ ...one.assert[0], label: 'l' }],
   }));
   expect((await read({ tests })).notes).toHaveLength(4);
+});
+
+describe('files of data', () => {
+  const task = async (name: string, value: unknown) => {
+    const data = join(folder, name);
+    await writeFile(data, typeof value === 'string' ? value : JSON.stringify(value));
+    return readTask({ data });
+  };
+
+  test('a configuration of JSON is read', async () => {
+    expect((await task('promptfooconfig.json', config)).rows).toHaveLength(2);
+  });
+
+  test('rows in a file of such a name are rows', async () => {
+    expect((await task('promptfoo-rows.json', [{ input: 'a' }])).rows).toBeNull();
+  });
+
+  test.each(['promptfooconfig.js', 'promptfooconfig.ts', 'my.promptfoo.mjs'])('%s is not run', async (name) => {
+    await expect(task(name, 'throw 1')).rejects.toThrow(`${name}: is a program`);
+  });
 });

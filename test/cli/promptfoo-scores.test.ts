@@ -176,6 +176,11 @@ describe('templates', () => {
     expect(rows).toEqual([{ ...tests[0]!.vars, "tags.all | join(', ')": 'a, b', expected: String.raw`a\+b` }]);
   });
 
+  test('a line break at the end of a var is left out, once', async () => {
+    const tests = [{ vars: { text: 'a\n\n' }, assert: [{ type: 'contains', value: '<{{text}}>' }] }];
+    expect((await read({ tests })).rows).toEqual([{ text: 'a\n', expected: '<a\n>' }]);
+  });
+
   test('literals and raw parts are texts, unless they name a var', async () => {
     const literal = "{{ '{' }}{{ '{' }}x}} {% raw %}{{y}}{% endraw %}{# note #} {{text}}";
     const { prompt } = await read({ prompts: [literal], ...withAssert({ type: 'contains', value: 'x' }) });

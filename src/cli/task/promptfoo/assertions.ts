@@ -116,7 +116,7 @@ export const forms: Readonly<Record<string, Form>> = {
       return code === null ? null : { scorer: { type: 'javascript' }, expected: code };
     },
     fixed: (assertion) => (codeOf(assertion) ? { type: 'javascript', code: codeOf(assertion) } : null),
-    note: 'runs only where the operator of the service allows JavaScript scorers',
+    note: 'runs only where the service allows it, by RATCHET_ALLOW_JAVASCRIPT_SCORERS=default',
   },
 };
 

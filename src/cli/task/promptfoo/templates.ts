@@ -96,15 +96,18 @@ export function renderedValue(file: PromptfooFile, value: unknown, vars: Vars, w
 
 const named = /\{\{\s*([\p{L}_$][\p{L}\p{N}_$]*)/gu;
 
-/** Vars whose texts may name other vars, as in promptfoo: once, in any order. */
+/**
+ * Vars whose texts may name other vars, as in promptfoo: once, in any order, and without the line
+ * break at their end.
+ */
 export function renderedVars(file: PromptfooFile, vars: Vars, where: string): Record<string, unknown> {
   const known = (text: string) => [...text.matchAll(named)].some(([, name]) => Object.hasOwn(vars, name!));
   return Object.fromEntries(
-    Object.entries(vars).map(([name, value]) =>
+    Object.entries(vars).map(([name, value]) => {
+      if (typeof value !== 'string') return [name, value];
       // A text that names no var is data, such as code with braces.
-      typeof value === 'string' && known(value)
-        ? [name, rendered(file, value, vars, `${name} in ${where}`)]
-        : [name, value],
-    ),
+      const text = known(value) ? rendered(file, value, vars, `${name} in ${where}`) : value;
+      return [name, text.replace(/\n$/, '')];
+    }),
   );
 }
