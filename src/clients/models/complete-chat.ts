@@ -7,6 +7,7 @@ import { keySetting, type ModelClient } from './providers.js';
 import { openAnswer, StreamedError } from './read-answer.js';
 import { readStream } from './streamed-text.js';
 import { isPushback } from '../net/retry-advice.js';
+import type { UnsentCause } from '../net/unsent.js';
 import { boundDepth, cutErrorText, field } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes, refusalOfMessage, textOfContent, thoughtsOfMessage } from '../../util/text.js';
@@ -68,6 +69,8 @@ export type ChatResult =
       retryAfterS?: number;
       /** No other try helps until somebody changes the set-up. */
       isLasting?: boolean;
+      /** What failed before the first byte. */
+      unsent?: UnsentCause;
       /** The provider's refusal. */
       refused?: Refusal & { status: number; retryAfter: string | null; text: string };
     };
@@ -149,7 +152,7 @@ async function tryOnce(
     await settle(null, unsent ? noCost : unknownCost);
     signal.throwIfAborted();
     if (!(fault instanceof ProviderError)) throw error;
-    const { code, message, retryAfterS, isLasting } = fault;
+    const { code, message, retryAfterS, isLasting, unsent: cause } = fault;
     const later = retryAfterS !== null && { retryAfterS };
     const failure: Failure = {
       ok: false,
@@ -157,6 +160,7 @@ async function tryOnce(
       message,
       infrastructure: true,
       ...(isLasting && { isLasting }),
+      ...(cause !== null && { unsent: cause }),
       ...later,
     };
     return isLasting ? failure : { failure, retryAfter: null };

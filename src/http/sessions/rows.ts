@@ -4,7 +4,7 @@ import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { searchLimits } from '../../core/search/config.js';
-import { groupRows, groupWarnings } from '../../core/prompts/row-groups.js';
+import { groupRows, groupWarnings, namedWarnings } from '../../core/prompts/row-groups.js';
 import { splitSeeds, type SeedSplit } from '../../core/search/split.js';
 import { categoriesOf, checkExpected, jobRows, rowContents, type JobRows } from '../datasets/job-rows.js';
 import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';
@@ -57,7 +57,13 @@ export async function searchedRows(
   const rows = jobRows(source, checks, fields, path);
   const section = wanted[wanted.algorithm]!;
   const { spec, messages } = rows;
-  if (section.evaluation?.seeds) return { of: { spec, messages, split: null, warnings: rows.warnings }, rows };
+  if (section.evaluation?.seeds) {
+    const { seeds, heldout_seeds: heldout = [] } = section.evaluation;
+    const named = { train: section.train_seeds ?? [], evaluation: seeds, 'held-out': heldout };
+    const parts = Object.entries(named).map(([name, seeds]) => ({ name, seeds }));
+    const warnings = [...rows.warnings, ...namedWarnings(await rowContents(rows), parts)];
+    return { of: { spec, messages, split: null, warnings }, rows };
+  }
   return { of: { spec, messages, ...(await splitFor(wanted, rows)) }, rows };
 }
 

@@ -64,6 +64,19 @@ describe('a session on a data set', () => {
     expect(state.body.warnings).toHaveLength(2);
   });
 
+  test('warns of named rows that stand on both sides', async () => {
+    const repeated = [...rows.slice(0, 20), ...rows.slice(0, 20)];
+    const warned = async (train: number[], evaluation: number[], heldout: number[]) => {
+      const named = { train_seeds: train, evaluation: { seeds: evaluation, heldout_seeds: heldout } };
+      const { body } = await createSession({ dataset: { ...dataset, rows: repeated }, gepa: { ...gepa, ...named } });
+      const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
+      return (state.body.warnings as string[]).length;
+    };
+    expect(await warned([0, 1, 2], [3, 4], [5, 6])).toBe(0);
+    expect(await warned([0, 1, 2], [20, 4], [5, 6])).toBe(1);
+    expect(await warned([0, 1, 2], [3, 4], [22, 6, 26])).toBe(2);
+  });
+
   test.each<[string, (n: number) => object]>([
     ['openai/evals', (n: number) => ({ input: [{ role: 'user', content: `${n}` }], ideal: ['4', 'four'] })],
     [
