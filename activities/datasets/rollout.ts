@@ -128,9 +128,9 @@ function scoredRow(row: Record<string, unknown>, columns: RowColumns): ScoredRow
 
 /** The cause of a model call without an answer, as the proxy would report it. */
 function failureOf({ provider, model }: PolicySpec, answer: Extract<ModelResult, { ok: false }>) {
-  const { code, message, infrastructure, refused } = answer;
+  const { code, message, infrastructure, refused, unsent = null } = answer;
   if (refused || isCallError(code)) {
-    const call = refused ? refusalOf(refused) : { status: 0, code, message };
+    const call = refused ? refusalOf(refused) : { status: 0, code, message, unsent };
     const { isOfAccount: _, ...failure } = callFailure({ provider, model, ...call });
     return failure;
   }

@@ -96,11 +96,11 @@ async function callModel(
 /** The failure that ends the job, or null. */
 function lastingFailure({ policy, field }: CheckedModel, result: ChatResult) {
   if (result.ok) return null;
-  const { code, message, refused } = result;
+  const { code, message, refused, unsent = null } = result;
   if (!lastingCodes.has(code) && !(refused && (refused.status === 403 || refused.scope === 'model'))) return null;
   const failure = callFailure({
     ...{ provider: policy.provider, model: policy.model, field },
-    ...(refused ? refusalOf(refused) : { status: 0, code, message }),
+    ...(refused ? refusalOf(refused) : { status: 0, code, message, unsent }),
   });
   return jobFailure(failure.code, failure.message, code === 'upstream_unreachable');
 }

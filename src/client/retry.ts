@@ -31,10 +31,15 @@ function mayRetry(error: RatchetError, isRepeatable: boolean): boolean {
   const advice = headers?.get('x-should-retry');
   if (advice === 'false' || (retryAfter ?? 0) > longestRetryAfter) return false;
   // Refused before any work.
-  if (advice === 'true' || status === 429 || code === 'draining') return true;
+  if (advice === 'true' || status === 429 || status === 498 || code === 'draining') return true;
   if (!isRepeatable) return false;
   if (status === null) return code !== 'invalid_answer';
-  return status === 408 || status >= 500 || code === 'request_in_flight';
+  return mayPass(status) || code === 'request_in_flight';
+}
+
+/** The service's table (`clients/net/retry-advice`), but for 409: a conflict of Ratchet stays. */
+function mayPass(status: number): boolean {
+  return [408, 425, 429, 498, 499].includes(status) || (status >= 500 && status !== 501 && status !== 505);
 }
 
 /** Exponential back-off with jitter, not before `retry-after`. */

@@ -55,10 +55,18 @@ export async function callModel(
   const { status } = response;
   if (!response.ok) {
     const message = `the model answered ${status}: ${text.slice(0, 500)}`;
-    if (status === 429 || status === 503) throw new ModelError(message, 503, response.headers.get('retry-after'));
-    throw new ModelError(message, status >= 500 ? 502 : null);
+    const retryStatus = retryStatusOf(status, response.headers.get('x-should-retry'));
+    throw new ModelError(message, retryStatus, retryStatus === 503 ? response.headers.get('retry-after') : null);
   }
   return answerText(text);
+}
+
+/** By the service's table (`clients/net/retry-advice`): fewer calls, another try, or none. */
+function retryStatusOf(status: number, advice: string | null): 502 | 503 | null {
+  const isPassing =
+    [408, 409, 425, 429, 498, 499].includes(status) || (status >= 500 && status !== 501 && status !== 505);
+  if (advice === 'false' || (advice !== 'true' && !isPassing)) return null;
+  return [429, 498, 503, 529].includes(status) ? 503 : 502;
 }
 
 /** The message or code in `cause`, where fetch hides it. */

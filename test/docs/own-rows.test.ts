@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { comparePaired } from '../../src/core/math/statistics.js';
+import { testPaired } from '../../src/core/math/statistics.js';
 import { verdictOf } from '../../src/core/search/view.js';
 import { splitSeeds } from '../../src/core/search/split.js';
 import { tableOf } from '../support/pages.js';
@@ -28,7 +28,7 @@ test('the interval of a gain of 0.2, by held-out rows', () => {
       Array.from({ length: seeds }, (_, at) => (at >= from && at < to ? 1 : 0));
     const winner = part(0, 0.3 * seeds);
     const baseline = part(0.3 * seeds, 0.4 * seeds);
-    const compared = comparePaired(winner, baseline);
+    const compared = testPaired(winner, baseline);
     const { verdict } = verdictOf(compared, { basis: 'heldout', seeds, baseline: 0.1, winner: 0.3 });
     return [rows, `${compared.low.toFixed(2)} to ${compared.high.toFixed(2)}`, `\`${verdict}\``];
   });

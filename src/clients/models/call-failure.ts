@@ -7,6 +7,7 @@ import {
 } from './refusals.js';
 import { keySetting, urlSetting } from './providers.js';
 import { isPushback } from '../net/retry-advice.js';
+import type { UnsentCause } from '../net/unsent.js';
 import { cutErrorText } from '../net/untrusted.js';
 
 /** A recorded model call without an answer; `code` and `message` are those of its error. */
@@ -18,6 +19,8 @@ export interface FailedCall {
   message: string | null;
   /** The error's further codes, such as its type. */
   codes?: readonly string[];
+  /** What failed before the first byte (`UnsentCause`); absent, null: another failure. */
+  unsent?: string | null;
   /** The request field that names the model. */
   field?: string;
 }
@@ -34,8 +37,8 @@ export interface CallFailure {
 /** Errors of the proxy for calls without an answer of the provider. */
 const noAnswer = new Set(['upstream_unreachable', 'upstream_connection_lost', 'upstream_timeout']);
 
-/** A message that says what to do about a certificate, a handshake or a proxy. */
-const ownRemedy = /certificate|NODE_EXTRA_CA_CERTS|TLS versions|no_proxy|Use https/;
+/** Causes whose message says what to do. */
+const ownRemedy: ReadonlySet<string | null> = new Set<UnsentCause>(['certificate', 'tls', 'proxy']);
 
 /** What a failed model call means for its rollout or job, and what to do. */
 export function callFailure({
@@ -45,6 +48,7 @@ export function callFailure({
   code,
   message,
   codes = [],
+  unsent = null,
   field = 'policy.model',
 }: FailedCall): CallFailure {
   const call = `The call to model "${model}" of provider "${provider}" failed`;
@@ -58,7 +62,7 @@ export function callFailure({
     return { code, message: `${call}${sentence(why)} ${remedy}`, infrastructure, systemic: true, ...isOfAccount };
   }
   if (code !== null && noAnswer.has(code)) {
-    const remedy = ownRemedy.test(message ?? '')
+    const remedy = ownRemedy.has(unsent)
       ? ''
       : ` Check that the provider runs and that ${urlSetting(provider)} reaches it.`;
     return { code, message: `${call}${sentence(detail)}${remedy}`, infrastructure, systemic: false };

@@ -9,6 +9,7 @@ import type { Lesson } from './quirks/lessons.js';
 import { StreamedError } from './read-answer.js';
 import { readStream } from './streamed-text.js';
 import { isPushback } from '../net/retry-advice.js';
+import type { UnsentCause } from '../net/unsent.js';
 import { boundDepth, cutErrorText, field } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes, refusalOfMessage, textOfContent, thoughtsOfMessage } from '../../util/text.js';
@@ -74,6 +75,8 @@ export type ChatResult =
       retryAfterS?: number;
       /** No other try helps until somebody changes the set-up. */
       isLasting?: boolean;
+      /** What failed before the first byte. */
+      unsent?: UnsentCause;
       /** The provider's refusal. */
       refused?: Refusal & { status: number; retryAfter: string | null; text: string };
     };
@@ -155,7 +158,7 @@ async function tryOnce(
     await settle(null, unsent ? noCost : unknownCost);
     signal.throwIfAborted();
     if (!(fault instanceof ProviderError)) throw error;
-    const { code, message, retryAfterS, isLasting } = fault;
+    const { code, message, retryAfterS, isLasting, unsent: cause } = fault;
     const later = retryAfterS !== null && { retryAfterS };
     const failure: Failure = {
       ok: false,
@@ -163,6 +166,7 @@ async function tryOnce(
       message,
       infrastructure: true,
       ...(isLasting && { isLasting }),
+      ...(cause !== null && { unsent: cause }),
       ...later,
     };
     return isLasting ? failure : { failure, retryAfter: null };

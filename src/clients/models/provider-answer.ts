@@ -1,6 +1,6 @@
 import { TimeoutError } from '../net/bounded.js';
 import { SseBlockTooLargeError } from '../net/sse.js';
-import { unsentFault } from '../net/unsent.js';
+import { unsentFault, type UnsentCause } from '../net/unsent.js';
 import { errorCode, TooManyValuesError } from '../net/untrusted.js';
 
 /** A provider's answer, unchanged, except that `***` replaces our key. */
@@ -52,17 +52,24 @@ export class ProviderError extends Error {
   readonly retryAfterS: number | null;
   /** Whether another try gives the same error until somebody changes the set-up. */
   readonly isLasting: boolean;
+  /** What failed before the first byte; null: another error. */
+  readonly unsent: UnsentCause | null;
   constructor(
     code: ProviderError['code'],
     message: string,
     cause?: unknown,
-    { retryAfterS = null, isLasting = lasting.has(code) }: { retryAfterS?: number | null; isLasting?: boolean } = {},
+    {
+      retryAfterS = null,
+      isLasting = lasting.has(code),
+      unsent = null,
+    }: { retryAfterS?: number | null; isLasting?: boolean; unsent?: ProviderError['unsent'] } = {},
   ) {
     super(message, { cause });
     this.code = code;
     this.isLasting = isLasting;
     this.status = statuses[code];
     this.retryAfterS = retryAfterS;
+    this.unsent = unsent;
   }
 }
 
@@ -90,7 +97,7 @@ export function providerError(name: string, error: unknown): Error {
   if (unsent) {
     const { reason, remedy, isLasting } = unsent;
     const said = `The provider "${name}" cannot be reached: ${reason}.${remedy === null ? '' : ` ${remedy}`}`;
-    return new ProviderError('upstream_unreachable', said, error, { isLasting });
+    return new ProviderError('upstream_unreachable', said, error, { isLasting, unsent: unsent.cause });
   }
   return new ProviderError(
     'upstream_connection_lost',

@@ -1,8 +1,12 @@
 /** Faults before the first byte of a request: by code, one rule for all peers. */
 import { errorCode } from './untrusted.js';
 
+/** What failed before the first byte; the last three have a remedy of their own. */
+export type UnsentCause = 'address' | 'connection' | 'certificate' | 'tls' | 'proxy';
+
 /** The reason why a request was not sent. `isLasting`: a retry fails until the set-up changes. */
 export interface UnsentFault {
+  cause: UnsentCause;
   /** A phrase such as `its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)`. */
   reason: string;
   /** A sentence with the remedy; null: none of its own. */
@@ -85,27 +89,28 @@ function* withCauses(error: unknown, depth = 0): Generator<Error> {
 
 function faultOf(error: Error): UnsentFault | null {
   const code = errorCode(error) ?? '';
-  const named = (reason: string, remedy: string | null, isLasting = remedy !== null): UnsentFault => ({
+  const named = (cause: UnsentCause, reason: string, remedy: string | null = null): UnsentFault => ({
+    cause,
     reason: `${reason} (${code})`,
     remedy,
-    isLasting,
+    isLasting: remedy !== null,
   });
   if ('data' in error && /^\x15\x03/.test(String(error.data))) {
-    return { reason: 'its port speaks TLS', remedy: 'Use https in the URL.', isLasting: true };
+    return { cause: 'tls', reason: 'its port speaks TLS', remedy: 'Use https in the URL.', isLasting: true };
   }
   const refusal = tunnel.exec(error.message)?.[1];
   if (refusal !== undefined) return refusedByProxy(Number(refusal));
-  const known = dns[code] ?? connection[code];
-  if (known !== undefined) return named(known, null);
+  if (dns[code] !== undefined) return named('address', dns[code]);
+  if (connection[code] !== undefined) return named('connection', connection[code]);
   const certificate = certificates[code];
-  if (certificate) return named(...certificate);
-  if (otherCertificate.test(code)) return named('its certificate is not accepted', ownAuthority);
+  if (certificate) return named('certificate', ...certificate);
+  if (otherCertificate.test(code)) return named('certificate', 'its certificate is not accepted', ownAuthority);
   const tls = 'Check the scheme, the port and the TLS versions of the URL.';
-  if (handshake.test(code)) return named('the TLS handshake failed', tls);
-  if (beforeTls.test(error.message)) return named('the connection ended in the TLS handshake', null);
+  if (handshake.test(code)) return named('tls', 'the TLS handshake failed', tls);
+  if (beforeTls.test(error.message)) return named('connection', 'the connection ended in the TLS handshake');
   const call = 'syscall' in error ? error.syscall : undefined;
-  if (whileConnecting.has(code) && call === 'connect') return named('the connection could not be made', null);
-  return call === 'getaddrinfo' ? named('its name cannot be resolved', null) : null;
+  if (whileConnecting.has(code) && call === 'connect') return named('connection', 'the connection could not be made');
+  return call === 'getaddrinfo' ? named('address', 'its name cannot be resolved') : null;
 }
 
 function refusedByProxy(status: number): UnsentFault {
@@ -114,5 +119,6 @@ function refusedByProxy(status: number): UnsentFault {
     status === 407
       ? 'Give the user and the password of the proxy in its URL (http_proxy, https_proxy), or add the host to no_proxy.'
       : 'Ask the operator of the proxy to allow the host, or add it to no_proxy.';
-  return { reason: `the proxy refused the connection with ${status}`, remedy, isLasting };
+  const reason = `the proxy refused the connection with ${status}`;
+  return { cause: 'proxy', reason, remedy, isLasting };
 }

@@ -100,14 +100,20 @@ const beginsValue = new RegExp(
   'y',
 );
 const bracket = new RegExp(String.raw`${string}|["{}[\]]`, 'g');
+const bracketOnly = /[{}[\]]/g;
 
 /** The end of the brackets that open at `start`; null: prose, no value. */
 function endOf(text: string, start: number): number | 'open' | null {
   const closers: string[] = [];
   bracket.lastIndex = start;
-  for (let match = bracket.exec(text); match; match = bracket.exec(text)) {
+  let next = bracket;
+  for (let match = next.exec(text); match; match = next.exec(text)) {
     const [part] = match;
-    if (part === '{' || part === '[') closers.push(part === '{' ? '}' : ']');
+    // A text that never ends is none: do not look for its end again.
+    if (part === '"') {
+      next = bracketOnly;
+      next.lastIndex = match.index;
+    } else if (part === '{' || part === '[') closers.push(part === '{' ? '}' : ']');
     else if (part === '}' || part === ']') {
       if (closers.pop() !== part) return null;
       if (closers.length === 0) return match.index + 1;
@@ -116,13 +122,14 @@ function endOf(text: string, start: number): number | 'open' | null {
   return text[start] === '{' || text.startsWith('[{', start) ? 'open' : null;
 }
 
-const commasAndTexts = new RegExp(String.raw`${string}|,(?=\s*[}\]])`, 'g');
+const commasAndTexts = new RegExp(String.raw`${string}|"[\s\S]*|,(?=\s*[}\]])`, 'g');
 const controls: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function parse(text: string, repaired: boolean): ReadJson | null {
   const source = repaired ? text.replaceAll(commasAndTexts, repair) : text;
   try {
-    return { value: JSON.parse(source) as unknown };
+    // `trim` takes a byte order mark and no-break spaces, too.
+    return { value: JSON.parse(source.trim()) as unknown };
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -11,7 +11,7 @@ export interface SplitText {
 }
 
 /** The tags of models and servers: opening, closing. */
-const pairs: readonly (readonly [string, string])[] = [
+const tagForms: readonly (readonly [string, string])[] = [
   [
     String.raw`<(?:antml:)?(?:think(?:ing)?|thoughts?|reasoning|seed:think|antthinking)(?:\s[^<>\n]{0,200})?>`,
     String.raw`<\/(?:antml:)?(?:think(?:ing)?|thoughts?|reasoning|seed:think|antthinking)\s*>`,
@@ -23,6 +23,25 @@ const pairs: readonly (readonly [string, string])[] = [
   [String.raw`<\|channel>thought\b`, String.raw`<channel\|>`],
 ];
 
+interface Pair {
+  opening: RegExp;
+  /** Opening behind white space, where it is looked at. */
+  leading: RegExp;
+  closing: RegExp;
+  /** Opening ones as group 1. */
+  both: RegExp;
+}
+
+const pairs = tagForms.map(([opening, closing]): Pair => {
+  return {
+    opening: new RegExp(opening, 'i'),
+    leading: new RegExp(String.raw`\s*${opening}`, 'iy'),
+    closing: new RegExp(closing, 'gi'),
+    both: new RegExp(`(${opening})|${closing}`, 'gi'),
+  };
+});
+const closingTag = new RegExp(tagForms.map(([, closing]) => closing).join('|'), 'i');
+
 /** Marks around the answers of the models that mark their thoughts so. */
 const answerMarks = /^\s*<\|(?:begin_of_solution|START_RESPONSE)\|>|<\|(?:end_of_solution|END_RESPONSE)\|>\s*$/g;
 
@@ -33,83 +52,205 @@ const maxTags = 1_000;
 /** Marks of the end of a turn, which servers with another template leave in the text. */
 const endMarks =
   /(?:\s*(?:<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end|return)\|>|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>))+\s*$/;
+/** Characters at the end that are looked at for marks at once: time stays linear in the text. */
+const markChars = 200;
+
+/** What stands behind tags may have channels, and the other way round. */
+const maxRounds = 20;
 
 /** Empty thoughts: the text has marks of channels, but no thought. */
-export function splitThoughts(given: string): SplitText {
-  const text = given.includes('>') ? given.slice(0, endOfTurn(given)) : given;
+export function splitThoughts(text: string): SplitText {
+  let split = splitOnce(text);
+  for (let round = 1; round < maxRounds && split.thoughts !== null; round += 1) {
+    const { thoughts, answer } = splitOnce(split.answer);
+    if (thoughts === null) return { thoughts: split.thoughts, answer };
+    split = { thoughts: `${split.thoughts}\n${thoughts}`.trim(), answer };
+  }
+  return split;
+}
+
+function splitOnce(given: string): SplitText {
+  const text = withoutEndMarks(given);
   const channels = splitChannels(text);
   const parts: string[] = channels?.thoughts == null ? [] : [channels.thoughts];
-  let answer = channels?.answer ?? text;
+  const answer = channels?.answer ?? text;
+  const reader = tagReader(answer);
+  let start = 0;
   for (let count = 0; count < maxThoughts; count += 1) {
-    const end = endOfThought(answer);
+    const end = endOfThought(reader, start);
     if (end === null) break;
-    parts.push(answer.slice(0, end));
-    answer = answer.slice(end);
+    parts.push(answer.slice(start, end));
+    start = end;
   }
   if (parts.length === 0) return { thoughts: channels ? '' : null, answer };
-  const marked = parts.join('').includes('<|') ? answer.replaceAll(answerMarks, '') : answer;
+  const rest = answer.slice(start);
+  const marked = parts.join('').includes('<|') ? rest.replaceAll(answerMarks, '') : rest;
   return { thoughts: parts.join('\n').trim(), answer: marked.trim() };
 }
 
-function endOfTurn(text: string): number {
-  // Only the end is looked at: time stays linear.
-  const from = Math.max(0, text.length - 200);
-  const found = text.slice(from).search(endMarks);
-  return found < 0 ? text.length : from + found;
+function withoutEndMarks(text: string): string {
+  let end = text.length;
+  while (end > 0) {
+    const from = Math.max(0, end - markChars);
+    const found = text.slice(from, end).search(endMarks);
+    if (found < 0) break;
+    end = from + found;
+  }
+  return text.slice(0, end);
 }
 
-/** The end of the text's leading thought, whose opening tag may be missing; null: none leads. */
-function endOfThought(text: string): number | null {
-  for (const [opening, closing] of pairs) {
-    const leading = new RegExp(String.raw`^\s*${opening}`, 'i').exec(text);
-    if (leading) return endOfOpened(text, leading[0].length, opening, closing);
+/** A text whose tags are looked at from a place on: what stands before is no part of it. */
+interface TagReader {
+  text: string;
+  /** Pairs without a closing tag behind a place that was looked at. */
+  unclosed: Set<Pair>;
+  isMention(from: number, at: number, end: number): boolean;
+}
+
+function tagReader(text: string): TagReader {
+  return { text, unclosed: new Set(), isMention: mentionsIn(text) };
+}
+
+function matchesFrom(pattern: RegExp, text: string, start: number) {
+  pattern.lastIndex = start;
+  return text.matchAll(pattern);
+}
+
+/** The pair whose opening tag leads, and the end of that; null: none. */
+function leadingTag(text: string, start: number): { pair: Pair; end: number } | null {
+  for (const pair of pairs) {
+    pair.leading.lastIndex = start;
+    if (pair.leading.test(text)) return { pair, end: pair.leading.lastIndex };
   }
-  for (const [opening, closing] of pairs) {
-    const end = endOfUnopened(text, opening, closing);
+  return null;
+}
+
+/** The end of the thought that leads, whose opening tag may be missing; null: none leads. */
+function endOfThought(reader: TagReader, start: number): number | null {
+  const led = leadingTag(reader.text, start);
+  if (led) return endOfOpened(reader, start, led).end;
+  for (const pair of pairs) {
+    const end = endOfUnopened(reader, start, pair);
     if (end !== null) return end;
   }
   return null;
 }
 
 /** Thoughts may quote their own tags; without a closing tag all of the text is thought. */
-function endOfOpened(text: string, start: number, opening: string, closing: string): number {
+function endOfOpened(
+  { text, isMention }: TagReader,
+  start: number,
+  led: { pair: Pair; end: number },
+): { end: number; isSure: boolean } {
   let depth = 1;
   let last: number | null = null;
   let seen = 0;
-  for (const match of text.slice(start).matchAll(new RegExp(`(${opening})|${closing}`, 'gi'))) {
+  for (const match of matchesFrom(led.pair.both, text, led.end)) {
     if ((seen += 1) > maxTags) break;
-    const at = start + match.index;
-    if (isMention(text, at, match[0].length)) continue;
+    const end = match.index + match[0].length;
+    if (isMention(start, match.index, end)) continue;
     depth += match[1] === undefined ? -1 : 1;
-    if (match[1] === undefined) last = at + match[0].length;
-    if (depth === 0) return last!;
+    if (match[1] === undefined) last = end;
+    if (depth === 0) return { end, isSure: true };
   }
-  return last ?? text.length;
+  return { end: last ?? text.length, isSure: false };
 }
 
-function endOfUnopened(text: string, opening: string, closing: string): number | null {
+function endOfUnopened({ text, unclosed, isMention }: TagReader, start: number, pair: Pair): number | null {
+  if (unclosed.has(pair)) return null;
   let seen = 0;
-  for (const { 0: tag, index } of text.matchAll(new RegExp(closing, 'gi'))) {
+  for (const { 0: tag, index } of matchesFrom(pair.closing, text, start)) {
     if ((seen += 1) > maxTags) return null;
     // A pair on one line is spoken of.
-    const line = text.slice(text.lastIndexOf('\n', index) + 1, index);
-    if (new RegExp(opening, 'i').test(line)) continue;
-    if (!isMention(text, index, tag.length)) return index + tag.length;
+    const line = text.slice(Math.max(start, text.lastIndexOf('\n', index) + 1), index);
+    if (pair.opening.test(line)) continue;
+    if (!isMention(start, index, index + tag.length)) return index + tag.length;
+  }
+  if (seen === 0) unclosed.add(pair);
+  return null;
+}
+
+/** A text that may become an opening tag. */
+const begunTag =
+  /^\s*(?:$|<[a-z:]{0,20}(?:\s[^<>\n]{0,200})?$|\[[a-z]{0,5}$|◁[a-z]{0,5}$|a(?:n(?:a(?:l(?:y(?:s(?:is?)?)?)?)?)?)?$)/i;
+/** Characters behind a tag that tell whether it is a mention. */
+const lookahead = 4;
+
+/**
+ * Where the answer begins, whatever follows the text; null: unknown so far. `lacksOpening`: a
+ * thought leads without its tag. A tag behind the begin of the answer belongs to the answer.
+ */
+export function answerStart(text: string, lacksOpening: boolean): number | null {
+  if (text.includes('<|') || /^\s*analysis\S/.test(text)) return null;
+  const reader = tagReader(text);
+  let start = 0;
+  for (let count = 0; count < maxThoughts; count += 1) {
+    if (begunTag.test(text.slice(start))) return null;
+    const thought = sureEnd(reader, start, lacksOpening && start === 0);
+    if (thought === 'open') return null;
+    if (thought === null) return start === 0 ? 0 : start + text.slice(start).search(/\S/);
+    const inside = fencesIn(text.slice(start, thought)).length;
+    start = thought;
+    if (text.length - start < lookahead || inside % 2 === 1) return null;
   }
   return null;
 }
 
-/** Whether a tag stands in quotation marks, in inline code, or in a fence that is closed behind. */
-function isMention(text: string, at: number, length: number): boolean {
-  const [before, after] = [text.slice(Math.max(0, at - 4), at), text.slice(at + length, at + length + 4)];
-  if (/["'“‘]$/.test(before) && /^["'”’.,]/.test(after)) return true;
-  // Three backticks are a fence.
-  if (/(?:^|[^`])`{1,2}$/.test(before) && /^`{1,2}(?:[^`]|$)/.test(after)) return true;
-  return isInFence(text.slice(0, at)) && isInFence(text.slice(at + length));
+/** The end of the thought that leads; `open`: it may end later; null: none leads. */
+function sureEnd(reader: TagReader, start: number, lacksOpening: boolean): number | 'open' | null {
+  const led = leadingTag(reader.text, start);
+  if (!led) return lacksOpening ? (endOfThought(reader, start) ?? 'open') : null;
+  const { end, isSure } = endOfOpened(reader, start, led);
+  return isSure ? end : 'open';
 }
 
-function isInFence(text: string): boolean {
-  return (text.match(/^[ \t]*(?:`{3,}|~{3,})/gm) ?? []).length % 2 === 1;
+/** Whether a text has a thought without its opening tag; null: an empty text shows nothing. */
+export function lacksOpeningTag(text: string): boolean | null {
+  if (text.trim() === '') return null;
+  return splitChannels(text) === null && !leadingTag(text, 0) && endOfThought(tagReader(text), 0) !== null;
+}
+
+/** Whether a text's end has a closing tag. */
+export function endsThought(text: string): boolean {
+  return closingTag.test(text);
+}
+
+/** Whether a tag stands in quotation marks, in inline code, or in a fence that is closed behind. */
+function mentionsIn(text: string): TagReader['isMention'] {
+  let fences: number[] | null = null;
+  const isFence = (at: number) => {
+    fenceHere.lastIndex = at;
+    return fenceHere.test(text);
+  };
+  return (from, at, end) => {
+    const [before, after] = [text.slice(Math.max(from, at - 4), at), text.slice(end, end + 4)];
+    if (/["'“‘]$/.test(before) && /^["'”’.,]/.test(after)) return true;
+    // Three backticks are a fence.
+    if (/(?:^|[^`])`{1,2}$/.test(before) && /^`{1,2}(?:[^`]|$)/.test(after)) return true;
+    fences ??= fencesIn(text);
+    // The text begins at `from`, and again behind the tag.
+    const opened = countBelow(fences, at) - countBelow(fences, from + 1) + Number(isFence(from));
+    const closed = fences.length - countBelow(fences, end) + Number(isFence(end));
+    return opened % 2 === 1 && closed % 2 === 1;
+  };
+}
+
+const fenceHere = /[ \t]*(?:`{3,}|~{3,})/y;
+
+/** Where lines with a fence begin. */
+function fencesIn(text: string): number[] {
+  return Array.from(text.matchAll(/^[ \t]*(?:`{3,}|~{3,})/gm), ({ index }) => index);
+}
+
+/** How many of ascending numbers are below a limit. */
+function countBelow(numbers: readonly number[], limit: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle]! < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const control = /<\|(?:start|end|return|call|channel|message|constrain)\|>/;

@@ -1,6 +1,6 @@
 /** Whether a candidate may go live: its rewards against a minimum or the live candidate's. */
 import { mean } from '../math/rewards.js';
-import { comparePaired, type Comparison } from '../math/statistics.js';
+import { testPaired, type Comparison } from '../math/statistics.js';
 
 /** The gate's condition; one of the two is set. */
 export interface Threshold {
@@ -27,7 +27,7 @@ export interface GateVerdict {
 /**
  * Favours the incumbent: a failed rollout of the candidate counts as the worst reward (at most 0),
  * and seeds without an incumbent reward are not compared. `min_improvement` applies to the lower
- * end of the paired 95 % interval, `min_reward` to the mean.
+ * end of the interval of `testPaired`, `min_reward` to the mean.
  */
 export function evaluateGate({ minReward, minImprovement }: Threshold, rewards: GateRewards): GateVerdict {
   const known = [...rewards.candidate, ...(rewards.incumbent ?? [])].filter((reward) => reward !== null);
@@ -50,7 +50,7 @@ export function evaluateGate({ minReward, minImprovement }: Threshold, rewards: 
     const says = `No comparison: no rollout of the live candidate has a reward. The candidate's mean reward is ${formatNumber(candidateReward)} ${on}.`;
     return { passed: false, candidateReward, incumbentReward, comparison: null, message: says };
   }
-  const comparison = { ...comparePaired(ours, theirs), seeds: pairs.length };
+  const comparison = { ...testPaired(ours, theirs), seeds: pairs.length };
   const { difference, low, high } = comparison;
   const isSingle = pairs.length === 1;
   const passed = !isSingle && low >= minImprovement!;

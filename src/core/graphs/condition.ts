@@ -1,6 +1,7 @@
 /** Conditions of a select step. */
 import type { Condition } from './graph.js';
 import { isObject } from '../../util/json.js';
+import { wholeNumber } from '../verify/numbers.js';
 import { describeValue, isList, equivalenceKey, normalizeText, type Json } from './values.js';
 
 export type ConditionResult = { ok: true; holds: boolean } | { ok: false; reason: string };
@@ -60,6 +61,5 @@ function isEmpty(value: Json): boolean {
 }
 
 function parseNumber(value: Json): number | null {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;
+  return typeof value === 'string' ? wholeNumber(value) : typeof value === 'number' ? value : null;
 }

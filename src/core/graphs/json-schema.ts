@@ -3,6 +3,7 @@
  * `additionalProperties` and `description`, so that every interpreter checks the same.
  */
 import { canonicalJson, isObject } from '../../util/json.js';
+import { readJson } from '../answers/json.js';
 import { describeValue, hasNul, isList, maxValueSize, sizeProblem, type Json } from './values.js';
 
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
@@ -149,24 +150,14 @@ function isOfType(value: Json, type: JsonType): boolean {
 
 export type ParsedJson = { ok: true; value: Json } | { ok: false; problem: string };
 
-/** Parses a text as JSON, with at most one ``` fence around it. */
-export function parseFencedJson(text: string): ParsedJson {
-  let value: Json;
-  try {
-    value = JSON.parse(withoutFence(text)) as Json;
-  } catch {
-    return { ok: false, problem: `is not JSON: ${describeValue(text)}` };
-  }
+/** The JSON of a text (`answers/json.ts`): with a schema, its last value of the schema's types. */
+export function readJsonText(text: string, { type }: JsonSchema = {}): ParsedJson {
+  const isOfTypes = (value: unknown) => type === undefined || valueProblem({ type }, value as Json) === null;
+  const read = readJson(text, isOfTypes) ?? readJson(text);
+  if (!read) return { ok: false, problem: `has no JSON: ${describeValue(text)}` };
+  const value = read.value as Json;
   const sizeError = sizeProblem(value, maxValueSize);
   return sizeError === null ? { ok: true, value } : { ok: false, problem: sizeError };
-}
-
-function withoutFence(text: string): string {
-  const trimmed = text.trim();
-  const opening = /^```[\w-]*[ \t]*\r?\n/.exec(trimmed);
-  const closing = /\n[ \t]*```$/.exec(trimmed);
-  if (opening === null || closing === null || closing.index < opening[0].length - 1) return trimmed;
-  return trimmed.slice(opening[0].length, closing.index + 1);
 }
 
 /** The allowed property names of a closed object schema; null if any name is allowed. */

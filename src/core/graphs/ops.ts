@@ -7,13 +7,13 @@
  * | template           | any       | `text` with the inputs inserted; see `template.ts`           |
  * | object, list       | 1 or more | all inputs as an object by name, or as a list in order       |
  * | concat             | 1 or more | the items of all inputs (lists) as one list in order         |
- * | json_parse         | text      | the text parsed as JSON, with at most one fence around it    |
+ * | json_parse         | text      | the JSON of the text (`answers/json.ts`)                     |
  * | json_text          | value     | the value as JSON, also for a text                           |
  * | split              | text      | the list of texts between occurrences of `by`                |
  * | lines              | text      | the list of its lines, trimmed, without the blank ones       |
  * | join               | list      | the items joined by `by`; texts unchanged, others as JSON    |
  * | lower, upper, trim | text      | the text in lower case, in upper case, or trimmed            |
- * | number             | text      | its last number (`lastNumber`); a number stays unchanged     |
+ * | number             | text      | its last number (`verify/numbers.ts`); a number is unchanged |
  * | between            | text      | the text from the first `start` to the next `end`, trimmed   |
  * | first, last        | list      | its first, its last item                                     |
  * | item               | list      | the item at `index` from 0; if negative, from the end        |

@@ -1,9 +1,10 @@
 /** Execution of transform steps; ops.ts documents the ops. */
-import { parseFencedJson } from './json-schema.js';
+import { readJsonText } from './json-schema.js';
 import { valueAt } from './refs.js';
 import type { Transform } from './graph.js';
 import { opSignatures, type TransformOp } from './ops.js';
 import { isGraphInput, parseTemplate, renderTemplate } from '../prompts/template.js';
+import { lastNumber } from '../verify/numbers.js';
 import { describeValue, isList, equivalenceKey, maxValueSize, toText, type Json } from './values.js';
 
 export type TransformResult = { ok: true; value: Json } | { ok: false; reason: string };
@@ -63,7 +64,7 @@ function applyToAll(transform: Transform, inputs: Readonly<Record<string, Json>>
 function applyToText(transform: Transform, text: string, fail: Fail): TransformResult {
   switch (transform.op) {
     case 'json_parse': {
-      const read = parseFencedJson(text);
+      const read = readJsonText(text);
       return read.ok ? succeed(read.value) : fail(`expects JSON, but its input ${read.problem}`);
     }
     case 'split':
@@ -81,7 +82,7 @@ function applyToText(transform: Transform, text: string, fail: Fail): TransformR
       return succeed(text.toUpperCase());
     case 'number': {
       const number = lastNumber(text);
-      return number === null ? fail(`finds no number in ${describeValue(text)}`) : succeed(number);
+      return number === null ? fail(`finds no number in ${describeValue(text)}`) : succeed(number.value);
     }
     case 'between': {
       const { start, end } = transform;
@@ -153,14 +154,4 @@ function aggregate(op: TransformOp, list: readonly Json[], fail: Fail): Transfor
   }
   if (result === null) return fail('has no value for an empty list');
   return Number.isFinite(result) ? succeed(result) : fail('is too large for a number');
-}
-
-/** The last number in a text (`-1,234.5`); a minus must not follow a letter or digit. */
-export function lastNumber(text: string): number | null {
-  let last: string | null = null;
-  for (const [found] of text.matchAll(/(?:(?<![A-Za-z0-9])-)?(?:\d{1,3}(?:,\d{3}(?!\d))+|\d+)(?:\.\d+)?/g))
-    last = found;
-  if (last === null) return null;
-  const value = Number(last.replaceAll(',', ''));
-  return Number.isFinite(value) ? value : null;
 }

@@ -31,15 +31,11 @@ export function compareToZero({ count, mean: difference, variance }: Sample): Co
   return interval(difference, Math.sqrt(variance / Math.max(1, count)), count - 1);
 }
 
-/** `left` minus `right`, pair by pair, within what is possible. */
-export function comparePaired(left: readonly number[], right: readonly number[]): Comparison {
-  return possible(compareToZero(sampleOf(left.map((value, at) => value - right[at]!))), left, right);
-}
-
 /**
- * The same for a verdict. Pairs that all differ alike do not show their variance: one more pair
- * without a difference stands in for it. If the differences have one size, as of right and wrong
- * answers, the interval excludes 0 only if McNemar's test does, too (5 %, mid-p; Fagerland 2013).
+ * `left` minus `right`, pair by pair, within what is possible: the one rule of searches, `compare`
+ * and gates. Pairs that all differ alike do not show their variance: one more pair without a
+ * difference stands in for it. If the differences have one size, as of right and wrong answers,
+ * the interval excludes 0 only if McNemar's test does, too (5 %, mid-p; Fagerland 2013).
  */
 export function testPaired(left: readonly number[], right: readonly number[]): Comparison {
   const differences = left.map((value, at) => value - right[at]!);

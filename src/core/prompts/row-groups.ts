@@ -34,6 +34,37 @@ export function groupRows(contents: readonly RowContent[]): RowGroups {
   };
 }
 
+/**
+ * The warnings about seeds that a request names: rows of a part that the model sees in an earlier
+ * part as well, and equal rows within a part. A seed in two parts is no copy.
+ */
+export function namedWarnings(
+  contents: readonly RowContent[],
+  parts: readonly { name: string; seeds: readonly number[] }[],
+): string[] {
+  const warnings: string[] = [];
+  const seen = new Map<string, { seed: number; name: string }>();
+  for (const { name, seeds } of parts) {
+    const known = [...new Set(seeds)].filter((seed) => seed < contents.length);
+    const shared = known.flatMap((seed) => {
+      const earlier = seen.get(contents[seed]!.input);
+      return earlier && earlier.seed !== seed ? [{ seed, earlier }] : [];
+    });
+    const [first] = shared;
+    if (first)
+      warnings.push(
+        `${shared.length} of the ${known.length} ${name} rows have the input of a ${first.earlier.name} row (the first: row ${first.seed}, as row ${first.earlier.seed}), so a prompt that remembers it looks better than it is. Name other seeds, or none: the split keeps equal inputs in one part.`,
+      );
+    const copies = known.length - new Set(known.map((seed) => contents[seed]!.row)).size;
+    if (copies > 0)
+      warnings.push(
+        `${copies} of the ${known.length} ${name} rows equal another one of them, so their results count more than once. Name other seeds, or none: the split uses equal rows once.`,
+      );
+    for (const seed of known) if (!seen.has(contents[seed]!.input)) seen.set(contents[seed]!.input, { seed, name });
+  }
+  return warnings;
+}
+
 /** `unit`: what one of them is called, such as `row`. */
 export function groupWarnings({ copies, contradictions }: RowGroups, unit: string): string[] {
   const warnings: string[] = [];

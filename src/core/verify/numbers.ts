@@ -45,6 +45,14 @@ const pattern = new RegExp(
 /** Maximum characters parsed, from the end of a text. */
 const maxRead = 100_000;
 
+/** The number that a text is, without a word beside it; null: none, or no finite one. */
+export function wholeNumber(text: string): number | null {
+  const given = text.trim();
+  const [found] = given.length > maxRead ? [] : given.matchAll(pattern);
+  const value = found?.[0] === given ? evaluateMatch(found.groups!) : Number.NaN;
+  return Number.isFinite(value) ? value : null;
+}
+
 export function parseNumbers(text: string): ReadNumber[] {
   return readings(text).filter(({ value }) => Number.isFinite(value));
 }

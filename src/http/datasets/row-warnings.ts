@@ -50,19 +50,3 @@ async function find({ source, spec }: JobRows, column: string, of: (value: unkno
 function isTextOfList(value: unknown): boolean {
   return typeof value === 'string' && /^\s*\[\s*(["'])[^"']*\1(?:\s*,\s*(["'])[^"']*\2)+\s*\]\s*$/.test(value);
 }
-
-/** Rows that the search trains on and that others it is judged by equal in what the model sees. */
-export function sharedInputWarnings(
-  inputs: readonly string[],
-  train: readonly number[],
-  judging: readonly number[],
-): string[] {
-  const trained = new Map(train.map((row) => [inputs[row], row]));
-  const rows = new Set(train);
-  const shared = [...new Set(judging)].filter((row) => !rows.has(row) && trained.has(inputs[row]));
-  const [first] = shared;
-  if (first === undefined) return [];
-  return [
-    `${shared.length} evaluation or held-out rows have the input of a train row (the first: rows ${first} and ${trained.get(inputs[first])}), so prompts that know its answer look better than they are. Name other seeds.`,
-  ];
-}

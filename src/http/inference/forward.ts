@@ -75,7 +75,11 @@ export function createForward<Call extends ForwardedCall>(
       if (!(fault instanceof ProviderError || isOurs)) throw error;
       const reported = fault instanceof ProviderError ? noAnswer(fault) : fault;
       const cost = fault instanceof ProviderError ? spentOn(fault) : spentOnOurs(fault);
-      await note(call, { httpStatus: reported.status, response: openAiError(reported), latencyMs: elapsed(), ...cost });
+      const { error: said } = openAiError(reported);
+      // The record says more than the answer: by it a failed rollout is explained.
+      const unsent = fault instanceof ProviderError && fault.unsent !== null && { unsent: fault.unsent };
+      const response = { error: { ...said, ...unsent } };
+      await note(call, { httpStatus: reported.status, response, latencyMs: elapsed(), ...cost });
       throw reported;
     } finally {
       watch.end();

@@ -1,7 +1,7 @@
 import { sumOfCosts, type CallCost } from '../../clients/models/cost.js';
 import { completeChat, type CostReservation } from '../../clients/models/complete-chat.js';
 import type { ModelClient } from '../../clients/models/providers.js';
-import { splitThoughts } from '../../core/answers/thoughts.js';
+import { createTagMemory, passAnswer } from '../../core/answers/streamed.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { driveGraph, unusableAnswer, type ModelReply } from '../../core/graphs/run/drive.js';
 import { finalCall } from '../../core/graphs/run/final-call.js';
@@ -29,7 +29,10 @@ export interface Output {
   finishReason: string;
 }
 
-/** Receives the pieces of the output if the output is one call's text. */
+/**
+ * Receives the pieces of the output, without thoughts, if the output is one call's text; none of a
+ * text whose answer is not known to have begun before its end.
+ */
 export type OnText = (piece: string) => void;
 
 /**
@@ -55,6 +58,7 @@ export async function runServed(
     hasBegun = true;
     onText!(piece);
   };
+  const memory = memoryOf(providers);
   const ask = async (call: Call, _tries: number, run: Run): Promise<ModelReply> => {
     if (hasBegun) {
       const message = 'The answer is unusable, and its text has already been streamed.';
@@ -62,15 +66,17 @@ export async function runServed(
     }
     calls += 1;
     const policy = policies.find(({ model }) => model === call.model) ?? policies[0]!;
+    const model = JSON.stringify([policy.provider, policy.model]);
     const isFinal = finalCall(run) === call.key;
     const reply = await completeChat(providers, {
       ...{ asker: 'step', policy, messages: [...call.messages], signal, meter },
       tryTimeoutMs: call.timeoutS * 1_000,
-      ...(isFinal && onText && { onText: pass }),
+      ...(isFinal && onText && { onText: passAnswer(pass, memory.mayLackOpening(model)) }),
     });
     if (!reply.ok && reply.infrastructure) throw stepNotAnswered(call.step, policy.provider, reply);
+    if (reply.ok) memory.learn(model, reply.text);
     if (reply.ok && isFinal) finishReason = reply.finishReason ?? finishReason;
-    return reply.ok ? { ...reply, text: splitThoughts(reply.text).answer } : reply;
+    return reply;
   };
   try {
     const { run, fault } = await driveGraph(graph, request.input, ask);
@@ -83,4 +89,12 @@ export async function runServed(
     signal.throwIfAborted();
     throw error instanceof ApiError && calls > 0 ? new GraphFailure(error, sumOfCosts(costs)) : error;
   }
+}
+
+const memories = new WeakMap<ModelClient, ReturnType<typeof createTagMemory>>();
+
+function memoryOf(providers: ModelClient) {
+  const memory = memories.get(providers) ?? createTagMemory();
+  memories.set(providers, memory);
+  return memory;
 }

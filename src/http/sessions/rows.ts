@@ -4,10 +4,10 @@ import { scorerSpec } from '../../contracts/scoring/scorer.js';
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { searchLimits } from '../../core/search/config.js';
-import { groupRows, groupWarnings } from '../../core/prompts/row-groups.js';
+import { groupRows, groupWarnings, namedWarnings } from '../../core/prompts/row-groups.js';
 import { splitSeeds, type SeedSplit } from '../../core/search/split.js';
 import { categoriesOf, checkExpected, jobRows, rowContents, type JobRows } from '../datasets/job-rows.js';
-import { formWarnings, sharedInputWarnings } from '../datasets/row-warnings.js';
+import { formWarnings } from '../datasets/row-warnings.js';
 import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';
 import { scorerChecks, type ScorerChecks } from '../datasets/scorer-errors.js';
 import type { HttpDeps } from '../deps.js';
@@ -19,8 +19,7 @@ const smallestPart = 3;
 
 /**
  * The rows of a session on a data set. `check`: once the seeds are known, gives
- * warnings; `keep`: in its job's
- * transaction. Null: the session has none.
+ * warnings; `keep`: in its job's transaction. Null: the session has none.
  */
 export async function sessionRows(
   deps: HttpDeps,
@@ -40,16 +39,12 @@ export async function sessionRows(
   return {
     of,
     async check({ search: { trainSeeds, evaluationSeeds, heldoutSeeds } }) {
-      const judging = [...evaluationSeeds, ...heldoutSeeds];
-      await checkExpected(rows, [...trainSeeds, ...judging], path);
+      await checkExpected(rows, [...trainSeeds, ...evaluationSeeds, ...heldoutSeeds], path);
       // A split keeps equal rows together.
       if (of.split !== null) return [];
-      const contents = await rowContents(rows);
-      return sharedInputWarnings(
-        contents.map(({ input }) => input),
-        trainSeeds,
-        judging,
-      );
+      const named = { train: trainSeeds, evaluation: evaluationSeeds, 'held-out': heldoutSeeds };
+      const parts = Object.entries(named).map(([name, seeds]) => ({ name, seeds }));
+      return namedWarnings(await rowContents(rows), parts);
     },
     keep: source.keep,
   };

@@ -6,13 +6,15 @@ import type { Message } from '../../core/jobs/spec.js';
 import { candidateId } from '../../core/jobs/ids.js';
 import type { DemoSlot, UsableSlot } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
+import { answerOfContent } from '../rollouts/answers.js';
 
 /** A chosen rollout is no longer usable: the database was restored to an earlier state. */
 export class NothingToShow extends Error {}
 
-/** Longest question and answer, in characters. */
+/** Longest question and answer, in characters; thoughts, which are left out, may come before it. */
 const maxInput = 8_000;
 const maxOutput = 4_000;
+const maxRead = 100_000;
 
 /** SQL: the text of a message's content; null unless all its parts are text. */
 const contentTextSql = (content: string) => `case jsonb_typeof(${content})
@@ -69,7 +71,7 @@ const examples = `with asked as (
       from texts
   )
   select component, ordinal, seed, position, question,
-         case when question is not null and answer_text ~ '\\S' and char_length(answer_text) <= ${maxOutput} then answer_text end as output,
+         case when question is not null and answer_text ~ '\\S' and char_length(answer_text) <= ${maxRead} then answer_text end as output,
          case when question is not null and label ~ '\\S' and char_length(label) <= ${maxOutput} then label end as label
     from (select component, ordinal, seed, position, answer_text, label,
                  case when question ~ '\\S' and char_length(question) <= ${maxInput}
@@ -96,10 +98,11 @@ export async function usableDemos(
     output: string | null;
     label: string | null;
   };
-  const rows = await tx.query<Row>(
+  const read = await tx.query<Row>(
     `select component, ordinal, question, output, label from (${examples}) e order by position`,
     [jobId, [...new Set([...ordinals, ...open])], marked ? components : null],
   );
+  const rows = read.map(withoutThoughts);
   const wanted = new Set(ordinals);
   const slots = (marked ? components.filter((name) => rows.some((row) => row.component === name)) : [null]).map(
     (component) => {
@@ -137,7 +140,8 @@ export async function buildDemos(tx: Tx, jobId: string, wanted: readonly DemoSlo
   if (ordinals.length === 0) return [];
   const marked = wanted.some(({ component }) => component !== null);
   type Row = Omit<Demo, 'input' | 'output'> & { question: string | null; output: string | null; label: string | null };
-  const rows = await tx.query<Row>(examples, [jobId, ordinals, marked ? await componentsOf(tx, jobId) : null]);
+  const read = await tx.query<Row>(examples, [jobId, ordinals, marked ? await componentsOf(tx, jobId) : null]);
+  const rows = read.map(withoutThoughts);
   const take = (slot: string | null, ordinal: number, answer: 'output' | 'label'): Demo => {
     const row = rows.find((row) => row.ordinal === ordinal && row.component === slot);
     if (!row?.question || !row[answer])
@@ -148,6 +152,12 @@ export async function buildDemos(tx: Tx, jobId: string, wanted: readonly DemoSlo
     ...bootstrapped.map((ordinal) => take(component, ordinal, 'output')),
     ...labeled.map((ordinal) => take(component, ordinal, 'label')),
   ]);
+}
+
+/** A demonstration shows the answer alone; null: it is none, or too long. */
+function withoutThoughts<Row extends { output: string | null }>(row: Row): Row {
+  const answer = row.output === null ? '' : answerOfContent(row.output);
+  return { ...row, output: answer.trim() === '' || [...answer].length > maxOutput ? null : answer };
 }
 
 /** The session's components in the order of the prompt. */

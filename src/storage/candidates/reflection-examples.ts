@@ -1,6 +1,8 @@
 import { demoMessages, type Demo } from '../../core/prompts/demos.js';
 import type { ReflectionExample } from '../../core/proposals/reflection.js';
 import type { Tx } from '../db/db.js';
+import { answerOfContent } from '../rollouts/answers.js';
+import { textOfContent } from '../../util/text.js';
 
 interface Row extends Record<string, unknown> {
   ordinal: number;
@@ -38,7 +40,7 @@ export async function readExamples(
   return inOrder(rows, ordinals).map((row) => ({
     ordinal: row.ordinal,
     input: inputOf(row),
-    output: textOrJson(row.response?.choices?.[0]?.message?.content),
+    output: outputOf(row.response?.choices?.[0]?.message?.content),
     reward: row.reward ?? 0,
     feedback: feedbackOf(row),
   }));
@@ -73,6 +75,11 @@ function inputOf(row: Row): string {
     : row.seed === null
       ? ''
       : `seed ${row.seed}`;
+}
+
+/** What is no text, such as a refusal in parts, as JSON. */
+function outputOf(content: unknown): string {
+  return textOfContent(content) === '' ? textOrJson(content) : answerOfContent(content);
 }
 
 function textOrJson(content: unknown): string {

@@ -53,6 +53,11 @@ export async function readAnswers(tx: Tx, jobId: string, rolloutId: string): Pro
   return new Map(rows.map(({ id, response }) => [id, toModelText(response)]));
 }
 
+/** The text of a recorded message's content, without thoughts. */
+export function answerOfContent(content: unknown): string {
+  return splitThoughts(textOfContent(content)).answer;
+}
+
 function toModelText({ choices }: Completion): ModelText {
   const { message, finish_reason: finish } = choices[0]!;
   const { answer, thoughts } = splitThoughts(textOfContent(message['content']));

@@ -1,9 +1,11 @@
 import type { RowsSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
+import { answerOfContent } from './answers.js';
 import { seedResultColumns, type SeedResult } from './totals.js';
 
-/** Most characters of a text. */
+/** Most characters of a text; thoughts, which are left out, may come before an output. */
 const outputChars = 2_000;
+const readChars = 100_000;
 
 /** What a rollout read and answered, cut after `outputChars` characters. */
 export interface SeedOutput extends SeedResult {
@@ -31,8 +33,8 @@ export async function readSeedOutputs(
   rows: Pick<RowsSpec, 'datasetId' | 'placeholders' | 'expected'> | null,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<SeedOutput[]> {
-  return tx.query<SeedOutput>(
-    `select page.*, left(text.output, $4) as output, coalesce(length(text.output) > $4, false) as "outputTruncated",
+  const page = await tx.query<SeedOutput>(
+    `select page.*, left(text.output, ${readChars}) as output, false as "outputTruncated",
             left(case when $6::text is null then d.data::text else d.data->>$6 end, $4) as input,
             left(d.data->>$7, $4) as expected
        from (select ${seedResultColumns}, left(feedback, $4) as feedback, ordinal
@@ -55,6 +57,12 @@ export async function readSeedOutputs(
       rows?.expected ?? null,
     ],
   );
+  return page.map((row) => {
+    if (row.output === null) return row;
+    const characters = [...answerOfContent(row.output)];
+    const outputTruncated = characters.length > outputChars;
+    return { ...row, output: characters.slice(0, outputChars).join(''), outputTruncated };
+  });
 }
 
 /** The column that the prompt shows as input; null: several, so the whole row. */

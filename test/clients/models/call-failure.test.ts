@@ -19,6 +19,21 @@ test('no other code of a provider decides about the failure', () => {
   expect(failureOf({ message: 'x', code: 'upstream_answer_too_large' })).toMatchObject({ code: 'provider_busy' });
 });
 
+test.each([
+  ['certificate', false],
+  ['tls', false],
+  ['proxy', false],
+  ['address', true],
+  ['connection', true],
+  [null, true],
+] as const)('an address is advised where the cause has no remedy of its own: %s', (unsent, isAdvised) => {
+  // The words decide nothing.
+  for (const message of ['Its certificate is not trusted; see no_proxy.', 'Gone.', null]) {
+    const failed = { provider: 'openai', model: 'm', status: 502, code: 'upstream_unreachable', message, unsent };
+    expect(callFailure(failed).message.includes('OPENAI_BASE_URL')).toBe(isAdvised);
+  }
+});
+
 test('a refused key names its setting', () => {
   const refused = { provider: 'openai', model: 'm', status: 401, code: 'provider_refused_key', message: null };
   expect(callFailure(refused).message).toContain('OPENAI_API_KEY');

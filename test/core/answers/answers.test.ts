@@ -4,36 +4,13 @@ import { blocksOf } from '../../../src/core/answers/blocks.js';
 import { emptyReason, isCut } from '../../../src/core/answers/ending.js';
 import { readJson, readTolerantJson } from '../../../src/core/answers/json.js';
 import { readPromptText } from '../../../src/core/answers/prompt-text.js';
+import { createTagMemory, passAnswer } from '../../../src/core/answers/streamed.js';
 import { splitThoughts } from '../../../src/core/answers/thoughts.js';
 import { isObject } from '../../../src/util/json.js';
+import { pureRuns } from '../../support/runs.js';
+import { markedText, thought, wrapping } from './texts.js';
 
 const f = '```';
-const tags = ['think', 'thinking', 'reasoning', 'THINK', 'thought', 'seed:think'];
-const harmony = (thought: string, final: string) =>
-  `<|channel|>analysis<|message|>${thought}<|end|><|start|>assistant<|channel|>final<|message|>${final}<|return|>`;
-
-/** All ways in which a model's thoughts come before its answer. */
-const wrappings: readonly ((thought: string, final: string) => string)[] = [
-  ...tags.map((tag) => (thought: string, final: string) => `<${tag}>\n${thought}\n</${tag}>\n\n${final}`),
-  (thought, final) => `${thought}\n</think>\n\n${final}`,
-  (thought, final) => `${thought}\n</thinking>${final}`,
-  (thought, final) => `<think>${thought}</think><think></think>\n${final}`,
-  (thought, final) => `[THINK]${thought}[/THINK]${final}`,
-  (thought, final) => `◁think▷${thought}◁/think▷${final}`,
-  (thought, final) => `<|channel>thought\n${thought}<channel|>${final}`,
-  harmony,
-  (thought, final) => `<|start|>assistant${harmony(thought, final)}`,
-  (thought, final) => harmony(thought, final).replace('<|return|>', ''),
-];
-const thought = fc.constantFrom(
-  'It is fine.',
-  'Maybe {"a": 0}.',
-  `Maybe:\n${f}\nDRAFT\n${f}\nNo, shorter.`,
-  `Maybe:\n${f}json\n{"a": {"b": 1}}\n${f}`,
-  'I could say <think> here.',
-  'An unclosed draft: {"a": {"b": 1}, ',
-);
-const wrapping = fc.constantFrom(...wrappings);
 
 describe('splitThoughts', () => {
   test('reads to the final text in all wrappings, and sets nothing more apart', () => {
@@ -281,24 +258,130 @@ test('blocks do not overlap, and end where they began at the earliest', () => {
   );
 });
 
-test('a hostile text takes time in proportion to its length', () => {
-  const texts = [
-    '```\n',
-    '{"a":',
-    '[[1',
-    '<think>',
-    '</think>',
-    '"',
-    'x:\n```\n',
-    '<think></think>',
-    '<|channel|>',
-    '{"a":1,}',
-  ];
-  for (const piece of texts) {
-    const text = piece.repeat(Math.ceil(200_000 / piece.length));
-    readTolerantJson(text);
-    readPromptText(text, '');
-  }
+describe('any text', () => {
+  const opening = /^\s*(?:<(?:think|thinking|reasoning|seed:think)(?:\s[^<>\n]*)?>|\[THINK\]|◁think▷)/i;
+  /** Long texts of one piece, on which a reader could take the square of the time. */
+  const hostile = [
+    ...['```\n', '{"a":', '[[1', '<think>', '</think>', '"', 'x:\n```\n', '<think></think>', '<|channel|>'],
+    ...[
+      '{"a":1,}',
+      '`</think>`',
+      '```\n</think>\n',
+      '<think>a</think>\n',
+      'analysis',
+      '[1]',
+      '{"a":"',
+      '\\"',
+      '~~~x\n',
+    ],
+  ].map((piece) => piece.repeat(Math.ceil(200_000 / piece.length)));
+  const check = (text: string) => {
+    const { answer, thoughts } = splitThoughts(text);
+    // The answer is a part of the text, and all of it without thoughts.
+    expect(text.includes(answer)).toBe(true);
+    if (thoughts === null) expect(answer).toBe(text);
+    else expect(answer).toBe(answer.trim());
+    expect(thoughts?.length ?? 0).toBeLessThanOrEqual(text.length + 20_000);
+    const json = readJson(text);
+    expect(readJson(answer)).toEqual(json);
+    // What is read is read again, alone and in a fence.
+    if (json) expect(readJson(JSON.stringify(json.value))).toEqual({ value: again(json.value) });
+    if (json) expect(readTolerantJson(text)).toEqual(json);
+    const prompt = readPromptText(text, '');
+    if (prompt.ok) expect(prompt.text.length).toBeLessThanOrEqual(text.length);
+  };
+  const again = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
+
+  test.each(hostile)('%#: keeps to the text', (text) => check(text));
+
+  test('keeps to the text, and reads to the same when it is read again', () => {
+    fc.assert(
+      fc.property(markedText, (text) => {
+        check(text);
+        const { answer } = splitThoughts(text);
+        expect(splitThoughts(answer)).toEqual({ thoughts: null, answer });
+        expect(answer).not.toMatch(opening);
+      }),
+      { numRuns: pureRuns(500) },
+    );
+  });
+});
+
+describe('passAnswer', () => {
+  const passed = (text: string, cuts: readonly number[], lacksOpening: boolean) => {
+    const pieces: string[] = [];
+    const push = passAnswer((piece) => pieces.push(piece), lacksOpening);
+    const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((left, right) => left - right);
+    for (const [at, end] of [...ends, text.length].entries()) push(text.slice(at === 0 ? 0 : ends[at - 1], end));
+    return pieces.join('');
+  };
+  const cuts = fc.array(fc.nat(), { maxLength: 12 });
+  const final = fc.constantFrom(
+    'The answer is 4.',
+    'a < b, <b>so</b> it is',
+    `${f}js\nf()\n${f}\nis it.`,
+    '{"a": 1}, then',
+  );
+
+  test('passes the answer or nothing, however the text is cut', () => {
+    fc.assert(
+      fc.property(wrapping, thought, final, cuts, (wrap, thoughts, answer, at) => {
+        const text = wrap(thoughts, answer);
+        expect(['', answer]).toContain(passed(text, at, true).trimEnd());
+      }),
+    );
+  });
+
+  test('passes the end of any text, and all of a text that has no thought', () => {
+    fc.assert(
+      fc.property(markedText, cuts, fc.boolean(), (text, at, lacksOpening) => {
+        const given = passed(text, at, lacksOpening);
+        expect(text.endsWith(given)).toBe(true);
+        if (splitThoughts(text).thoughts === null) expect(['', text]).toContain(given);
+      }),
+      { numRuns: pureRuns(500) },
+    );
+  });
+
+  test.each([
+    ['The answer', false, 'The answer'],
+    [' \nAn answer', false, ' \nAn answer'],
+    ['<b>4</b>', false, '<b>4</b>'],
+    ['<think>Hm.</think>\n\nFour it is.', false, 'Four it is.'],
+    ['<think>a <think>b</think> c</think>Four it is.', false, 'Four it is.'],
+    ['<think>\n</think>\n[THINK]x[/THINK] Four it is.', false, 'Four it is.'],
+    ['Hm.\n</think>\nFour it is.', true, 'Four it is.'],
+    // Unknown to the end.
+    ['Four it is.', true, ''],
+    ['<think>Hm', false, ''],
+    ['<think>Hm.</think>', false, ''],
+    ['<think>a <think>b</think>Four it is.', false, ''],
+    [`<think>\n${f}\n</think>\nFour it is.`, false, ''],
+    ['<|channel|>final<|message|>Four it is.', false, ''],
+    ['analysisHm.assistantfinalFour', false, ''],
+  ])('%j (%j): %j', (text, lacksOpening, answer) => {
+    for (const size of [1, 3, 1_000]) {
+      const at = [...Array(Math.ceil(text.length / size)).keys()].map((n) => n * size);
+      expect(passed(text, at, lacksOpening)).toBe(answer);
+    }
+  });
+
+  test('the memory holds back a model without an answer, and one that left a tag out', () => {
+    const memory = createTagMemory();
+    expect(memory.mayLackOpening('a')).toBe(true);
+    memory.learn('a', ' ');
+    expect(memory.mayLackOpening('a')).toBe(true);
+    for (const [text, lacks] of [
+      ['<think>x</think>y', false],
+      ['y', false],
+      ['x</think>y', true],
+      ['y', true],
+    ] as const) {
+      memory.learn('a', text);
+      expect([text, memory.mayLackOpening('a')]).toEqual([text, lacks]);
+    }
+    expect(memory.mayLackOpening('b')).toBe(true);
+  });
 });
 
 test('emptyReason names why there is no answer', () => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { evaluateGate, type GateRewards } from '../../../src/core/deployments/gate.js';
 import { mean } from '../../../src/core/math/rewards.js';
-import { comparePaired } from '../../../src/core/math/statistics.js';
+import { testPaired } from '../../../src/core/math/statistics.js';
+import { verdictOf } from '../../../src/core/search/view.js';
 import { pureRuns } from '../../support/runs.js';
 
 // Invariants: min_reward passes iff the mean over all seeds, with failed rollouts as 0 at most,
@@ -61,7 +62,7 @@ describe('min_improvement', () => {
         if (common.length === 0) return expect(verdict).toMatchObject({ passed: false, comparison: null });
         const worst = worstOf({ candidate, incumbent });
         const [ours, theirs] = [common.map((at) => candidate[at] ?? worst), common.map((at) => incumbent[at]!)];
-        const paired = comparePaired(ours, theirs);
+        const paired = testPaired(ours, theirs);
         expect(verdict).toMatchObject({
           passed: common.length > 1 && paired.low >= least,
           comparison: { ...paired, seeds: common.length },
@@ -72,14 +73,34 @@ describe('min_improvement', () => {
     );
   });
 
-  test('compares an equal gain on every seed exactly', () => {
+  test('judges as a search and compare do', () => {
     assertProperty(
-      fc.property(fc.array(reward, { minLength: 2, maxLength: 12 }), grid(1), grid(1), (incumbent, gain, least) => {
-        const candidate = incumbent.map((reward) => reward + gain);
-        const { passed, comparison } = evaluateGate(betterBy(least), { candidate, incumbent });
-        expect([passed, comparison!.low, comparison!.high]).toEqual([gain >= least, gain, gain]);
+      fc.property(rewardsOf, grid(2), ({ candidate, incumbent }, least) => {
+        const { comparison, passed } = evaluateGate(betterBy(least), { candidate, incumbent });
+        if (comparison === null) return;
+        const { seeds, ...interval } = comparison;
+        const { verdict } = verdictOf(interval, { basis: 'heldout', seeds, baseline: 0, winner: 0 });
+        // What no verdict calls better has shown no gain.
+        if (passed && least > 0) expect(verdict).toBe('better');
       }),
     );
+  });
+
+  test.each([
+    // Two or three equal gains may be tossed coins, whatever their size.
+    [2, 0, 0, false],
+    [2, 0, -0.5, false],
+    [3, 0, 0, false],
+    [4, 0, 0, true],
+    [4, 0, 0.5, false],
+    [20, 0, 0.5, true],
+    // Some pairs without a difference.
+    [4, 3, 0.001, false],
+    [4, 3, 0, true],
+    [0, 5, 0, true],
+  ])('%i gains and %i equal pairs against %d: %j', (gains, equal, least, passes) => {
+    const [candidate, incumbent] = [1, 0].map((reward) => [...Array(gains).fill(reward), ...Array(equal).fill(1)]);
+    expect(evaluateGate(betterBy(least), { candidate: candidate!, incumbent: incumbent! }).passed).toBe(passes);
   });
 
   test('counts a failed rollout of the candidate as the lowest reward, 0 at most', () => {

@@ -12,6 +12,9 @@ export const transformCases: [Transform, Record<string, Json>, Json][] = [
   [{ op: 'list' }, { b: 1, a: [2] }, [1, [2]]],
   [{ op: 'concat' }, { b: [1], a: [[2], 3], c: [] }, [1, [2], 3]],
   [{ op: 'json_parse' }, text('```json\n{"a": [1]}\n```'), { a: [1] }],
+  [{ op: 'json_parse' }, text('<think>{"a": 0}</think>Here:\n~~~\n{"a": 1}\n~~~\nSee [1].'), { a: 1 }],
+  [{ op: 'json_parse' }, text('Hm: {"a": 0}\n</think>\n\nSo it is {"a": [{}]}.'), { a: [{}] }],
+  [{ op: 'json_parse' }, text('\ufeff7\u00a0'), 7],
   // Integer-like names come first, in numeric order.
   [
     { op: 'json_parse' },
@@ -38,6 +41,11 @@ export const transformCases: [Transform, Record<string, Json>, Json][] = [
   [{ op: 'number' }, text('from 3 to 1,234.50.'), 1234.5],
   [{ op: 'number' }, text('3-4 (-4)'), -4],
   [{ op: 'number' }, text('4 ٣'), 4],
+  [{ op: 'number' }, text('12,5'), 12.5],
+  [{ op: 'number' }, text('1.234,56 and 12,34,567'), 1_234_567],
+  [{ op: 'number' }, text('about -\u20ac1.2e-5'), -1.2e-5],
+  [{ op: 'number' }, text('45 %, or 3/4'), 0.75],
+  [{ op: 'number' }, text('8, not 1.2.3 of GPT4'), 8],
   [{ op: 'number' }, text(7), 7],
   [{ op: 'between', start: '<a>', end: '</a>' }, text('x <a> one </a> <a>two</a>'), 'one'],
   [{ op: 'between', start: '|', end: '|' }, text('a|b|c|d'), 'b'],
@@ -59,7 +67,7 @@ export const transformCases: [Transform, Record<string, Json>, Json][] = [
   [{ op: 'max' }, list(-3, -2, -5), -2],
 ];
 
-const notJson = 'json_parse expects JSON, but its input is not JSON: the text';
+const notJson = 'json_parse expects JSON, but its input has no JSON: the text';
 const tooDeep = 'json_parse expects JSON, but its input is nested deeper than 50 levels';
 
 export const transformFailures: [Transform, Record<string, Json>, reason: string][] = [
@@ -128,6 +136,12 @@ export const conditionCases: [Condition['is'], Json | undefined, Json, boolean |
   ['greater', 3, ' 3.5\u00a0', true],
   ['greater', 3, 3, false],
   ['greater', -5, '-4', true],
+  ['greater', 12, '12,5', true],
+  ['less', 1_235, ' 1,234 ', true],
+  ['greater', 3, '$4', true],
+  ['greater', 3, '4 or 5', 'greater expects a number, but got the text "4 or 5"'],
+  ['greater', 3, '4.', true],
+  ['less', 3, '1/0', 'less expects a number, but got the text "1/0"'],
   ['greater', 3, '', 'greater expects a number, but got an empty text'],
   ['greater', 3, '٤', 'greater expects a number, but got the text "٤"'],
   ['greater', 3, '4\u0085', 'greater expects a number, but got the text "4\u0085"'],

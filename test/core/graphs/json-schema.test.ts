@@ -1,11 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
-import {
-  parseFencedJson,
-  schemaProblems,
-  valueProblem,
-  type JsonSchema,
-} from '../../../src/core/graphs/json-schema.js';
+import { readJsonText, schemaProblems, valueProblem, type JsonSchema } from '../../../src/core/graphs/json-schema.js';
 import type { Json } from '../../../src/core/graphs/values.js';
 
 describe('schemaProblems', () => {
@@ -115,44 +109,38 @@ describe('valueProblem', () => {
   });
 });
 
-describe('parseFencedJson', () => {
-  test.each<[string, Json]>([
+describe('readJsonText', () => {
+  test.each<[string, Json, JsonSchema?]>([
     ['{"a": 1}', { a: 1 }],
     [' [1]\n', [1]],
     ['"x"', 'x'],
+    ['\ufeff7\u00a0', 7],
     ['```json\n{"a": 1}\n```', { a: 1 }],
     ['\n```\n[]\n```\n', []],
     ['```json\r\n{"a":\r\n1}\r\n```', { a: 1 }],
     ['```JSON\n"```"\n  ```', '```'],
-  ])('%j', (text, value) => {
-    expect(parseFencedJson(text)).toEqual({ ok: true, value });
+    ['Here: {"a": 1}', { a: 1 }],
+    ['````json\n{"a": 1}\n````\nThat is it.', { a: 1 }],
+    ['<think>{"a": 0}</think>{"a": 1}', { a: 1 }],
+    ['{"a": 1}\n\nSources: [{"b": 2}]', [{ b: 2 }]],
+    ['{"a": 1}\n\nSources: [{"b": 2}]', { a: 1 }, { type: 'object' }],
+    ['{"a": 1}\n\nSources: [{"b": 2}]', [{ b: 2 }], { type: ['array', 'string'] }],
+    ['[{"b": 2}]', [{ b: 2 }], { type: 'object' }],
+  ])('%j', (text, value, ...[schema]) => {
+    expect(readJsonText(text, schema)).toEqual({ ok: true, value });
   });
 
   test.each([
-    ['', 'is not JSON: an empty text'],
-    ['Here: {"a": 1}', 'is not JSON'],
-    ['```json\n{"a": 1}', 'is not JSON'],
-    ['```json\n{"a": 1}\n```\nThat is it.', 'is not JSON'],
-    ['```\n```', 'is not JSON'],
-    ['```', 'is not JSON'],
-    ["{'a': 1}", 'is not JSON'],
-    ['NaN', 'is not JSON'],
+    ['', 'has no JSON: an empty text'],
+    ['```json\n{"a": 1}', 'has no JSON'],
+    ['```\n```', 'has no JSON'],
+    ["{'a': 1}", 'has no JSON'],
+    ['NaN', 'has no JSON'],
+    ['It is 4.', 'has no JSON: the text "It is 4."'],
     ['['.repeat(100_000) + ']'.repeat(100_000), 'is nested deeper than 50 levels'],
     [JSON.stringify('x'.repeat(1_000_001)), 'is larger than 1000000 characters'],
-  ])('rejects a text that is not JSON (%#)', (text, problem) => {
-    expect(parseFencedJson(text)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
-  });
-
-  test('parses any JSON with or without a fence', () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.boolean(), (value, isFenced) => {
-        const text = JSON.stringify(value, null, 2);
-        expect(parseFencedJson(isFenced ? `\`\`\`json\n${text}\n\`\`\`` : text)).toEqual({
-          ok: true,
-          value: JSON.parse(text),
-        });
-      }),
-    );
+  ])('finds none (%#)', (text, problem) => {
+    expect(readJsonText(text)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
   });
 });
 

@@ -231,7 +231,7 @@ describe('a run', () => {
   test('keeps a call pending after an unusable answer', () => {
     const graph = graphWith([llm('solve', { q: 'input.question' }, { output: answerSchema })], 'solve');
     const run = openRun(graph, { question: '' });
-    expect(answerCall(run, 'solve', 'It is 4.')).toEqual({ problem: 'the answer is not JSON: the text "It is 4."' });
+    expect(answerCall(run, 'solve', 'It is 4.')).toEqual({ problem: 'the answer has no JSON: the text "It is 4."' });
     expect(answerCall(run, 'solve', '{"answer": 4}')).toEqual({
       problem: 'the answer does not match the schema: answer must be of type string, but is the number 4',
     });
@@ -240,6 +240,21 @@ describe('a run', () => {
       status: 'done',
       value: { answer: '4' },
     });
+  });
+
+  test.each([
+    ['<think>It is {"answer": "3"}.</think>{"answer": "4"}', '4'],
+    ['Is it 3?\n</think>\nHere:\n~~~json\n{"answer": "4"}\n~~~', '4'],
+    ['I see {"answer": "3"}, no: {"answer": "4"}. See [1].', '4'],
+  ])('reads the answer behind thoughts: %j', (text, answer) => {
+    const graph = graphWith([llm('solve', { q: 'input.question' }, { output: answerSchema })], 'solve');
+    expect(outcomeOf(answered(openRun(graph, { question: '' }), 'solve', text))).toEqual({
+      status: 'done',
+      value: { answer },
+    });
+    const asText = openRun(oneStep, { question: '' });
+    const thought = outcomeOf(answered(asText, 'solve', `<think>3</think> ${answer}`));
+    expect(JSON.stringify(thought)).not.toContain('3');
   });
 
   test('rejects an answer that is too long', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Transform } from '../../../src/core/graphs/graph.js';
 import { opSignatures } from '../../../src/core/graphs/ops.js';
-import { applyTransform, lastNumber } from '../../../src/core/graphs/transform.js';
+import { applyTransform } from '../../../src/core/graphs/transform.js';
 import { transformCases, transformFailures } from './interpreter-cases.js';
 import { equivalenceKey, type Json } from '../../../src/core/graphs/values.js';
 import { pureRuns } from '../../support/runs.js';
@@ -45,27 +45,6 @@ describe('applyTransform', () => {
       { numRuns: pureRuns(500) },
     );
   });
-});
-
-test.each<[string, number | null]>([
-  ['12', 12],
-  ['-3.5 deg', -3.5],
-  ['3-4', 4],
-  ['x-4', 4],
-  ['(-4)', -4],
-  ['$1,234,567.89', 1234567.89],
-  ['1,2', 2],
-  ['1,2345', 2345],
-  ['12345,678', 678],
-  ['5.', 5],
-  ['1.2.3', 3],
-  ['a1b22c', 22],
-  ['٣', null],
-  ['1e5', 5],
-  ['9'.repeat(400), null],
-  ['', null],
-])('lastNumber %#', (given, expected) => {
-  expect(lastNumber(given)).toBe(expected);
 });
 
 test('equivalenceKey ignores case, white space and the order of names', () => {

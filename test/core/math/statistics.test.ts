@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   compareIndependent,
-  comparePaired,
   testPaired,
   compareUnpaired,
   compareToZero,
@@ -56,31 +55,37 @@ describe("the 0.975 quantile of Student's t", () => {
 describe('a paired comparison', () => {
   test('is the mean difference and t times its standard error', () => {
     // Differences 1, 2, 3: mean 2, variance 1, standard error 1 / sqrt(3), t 4.303.
-    const { difference, low, high } = comparePaired([2, 4, 6], [1, 2, 3]);
+    const { difference, low, high } = testPaired([2, 4, 6], [1, 2, 3]);
     expect(difference).toBe(2);
     expect(low).toBeCloseTo(2 - 4.303 / Math.sqrt(3), 9);
     expect(high).toBeCloseTo(2 + 4.303 / Math.sqrt(3), 9);
   });
 
   test('ignores variance common to both sides', () => {
-    const { low, high } = comparePaired([0.1, 0.5, 0.9], [0, 0.4, 0.8]);
-    expect(high - low).toBeLessThan(1e-9);
-    expect(low).toBeCloseTo(0.1, 9);
+    const own = [0.1, 0.25, 0.1, 0.2, 0.05, 0.1];
+    const at = (base: readonly number[]) =>
+      testPaired(
+        base.map((value, index) => value + own[index]!),
+        base,
+      );
+    const [level, spread] = [at([0.2, 0.2, 0.2, 0.2, 0.2, 0.2]), at([0, 0.7, 0.2, 0.6, 0.1, 0.5])];
+    expect(spread.low).toBeCloseTo(level.low, 9);
+    expect(spread.high).toBeCloseTo(level.high, 9);
   });
 
   test('of equal sides is exactly 0', () => {
-    expect(comparePaired([0.5, 1, 0], [0.5, 1, 0])).toEqual({ difference: 0, low: 0, high: 0 });
+    expect(testPaired([0.5, 1, 0], [0.5, 1, 0])).toEqual({ difference: 0, low: 0, high: 0 });
   });
 
   test('of one pair has an unbounded interval that JSON can represent', () => {
-    const single = comparePaired([2], [1.25]);
+    const single = testPaired([2], [1.25]);
     expect(single).toEqual({ difference: 0.75, low: -Number.MAX_VALUE, high: Number.MAX_VALUE });
     expect(JSON.parse(JSON.stringify(single))).toEqual(single);
   });
 
   test('of rewards of 0 to 1 stays within -1 to 1', () => {
-    expect(comparePaired([1], [0.25])).toEqual({ difference: 0.75, low: -1, high: 1 });
-    expect(comparePaired([1, 1, 0], [0, 0, 0])).toEqual({
+    expect(testPaired([1], [0.25])).toEqual({ difference: 0.75, low: -1, high: 1 });
+    expect(testPaired([1, 1, 0], [0, 0, 0])).toEqual({
       difference: expect.closeTo(2 / 3, 9),
       low: expect.closeTo(-0.7677, 4),
       high: 1,
@@ -90,8 +95,8 @@ describe('a paired comparison', () => {
   });
 
   test('is antisymmetric', () => {
-    const forward = comparePaired([1, 0.5, 0.2, 0.9], [0.1, 0.4, 0.8, 0.3]);
-    const backward = comparePaired([0.1, 0.4, 0.8, 0.3], [1, 0.5, 0.2, 0.9]);
+    const forward = testPaired([1, 0.5, 0.2, 0.9], [0.1, 0.4, 0.8, 0.3]);
+    const backward = testPaired([0.1, 0.4, 0.8, 0.3], [1, 0.5, 0.2, 0.9]);
     expect(forward.difference).toBeCloseTo(-backward.difference, 12);
     expect(forward.low).toBeCloseTo(-backward.high, 12);
   });
@@ -143,9 +148,9 @@ describe('an independent comparison', () => {
   });
 });
 
-test('compareToZero equals a paired comparison with zeros', () => {
+test('compareToZero equals a paired comparison with zeros, of differences that vary', () => {
   const rewards = [0.5, 1, 0, 1.5];
-  expect(compareToZero(sampleOf(rewards))).toEqual(comparePaired(rewards, [0, 0, 0, 0]));
+  expect(compareToZero(sampleOf(rewards))).toEqual(testPaired(rewards, [0, 0, 0, 0]));
 });
 
 /** Rewards of two sides that tie in `tied` pairs. */

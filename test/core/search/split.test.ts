@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { groupRows } from '../../../src/core/prompts/row-groups.js';
+import { groupRows, namedWarnings } from '../../../src/core/prompts/row-groups.js';
 import { splitSeeds } from '../../../src/core/search/split.js';
 
 const counts = fc.integer({ min: 1, max: 400 });
@@ -130,5 +130,33 @@ describe('splitSeeds', () => {
         }
       }),
     );
+  });
+});
+
+describe('namedWarnings', () => {
+  const contents = ['a', 'b', 'a', 'c', 'a', 'b'].map((input, at) => {
+    // Rows 0 and 4 are equal.
+    return { input, row: at === 4 ? '0' : String(at), expected: '' };
+  });
+  const warnings = (train: number[], evaluation: number[], heldout: number[] = []) =>
+    namedWarnings(
+      contents,
+      Object.entries({ train, evaluation, heldout }).map(([name, seeds]) => ({ name, seeds })),
+    );
+
+  test.each<[number[], number[], number[], RegExp[]]>([
+    [[0, 1], [3], [], []],
+    [[0, 1], [0, 1], [], []],
+    [[0, 1], [0, 3], [0, 1], []],
+    [[0, 1], [2, 3], [], [/^1 of the 2 evaluation rows .* train row .*row 2, as row 0\)/]],
+    [[0], [1], [4, 5], [/^2 of the 2 heldout rows .* train row .*row 4, as row 0\)/]],
+    [[3], [1], [5], [/^1 of the 1 heldout rows .* evaluation row .*row 5, as row 1\)/]],
+    [[], [0, 4, 4, 3], [], [/^1 of the 3 evaluation rows equal/]],
+    [[], [0, 2], [], []],
+    [[99], [98], [], []],
+  ])('of %j, %j, %j', (train, evaluation, heldout, expected) => {
+    const found = warnings(train, evaluation, heldout);
+    expect(found).toHaveLength(expected.length);
+    for (const [at, form] of expected.entries()) expect(found[at]).toMatch(form);
   });
 });

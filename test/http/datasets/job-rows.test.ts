@@ -75,18 +75,6 @@ describe('a session on a data set', () => {
     expect(parts.flat()).toHaveLength(40);
   });
 
-  test('warns of named seeds that share inputs across parts', async () => {
-    const named = { train_seeds: '0-9', evaluation: { seeds: [10, 11, 12] } };
-    const shared = rows.map((row, at) => ([11, 12].includes(at) ? { ...rows[at - 10]!, size: at } : row));
-    const warningsOf = async (all: object[]) =>
-      ((await createSession({ dataset: { ...dataset, rows: all }, gepa: { ...gepa, ...named } })).body.warnings ??
-        []) as string[];
-    const others = await warningsOf(rows);
-    expect((await warningsOf(shared)).filter((warning) => !others.includes(warning))).toEqual([
-      expect.stringMatching(/^2 evaluation .*rows 11 and 1\b/),
-    ]);
-  });
-
   const chat = (...last: object[]) => [{ role: 'user', content: 'Weather?' }, ...last];
   const call = { role: 'assistant', content: null, tool_calls: [{ id: '1' }] };
   test('warns of chats that are no texts, and of lists that are texts', async () => {
@@ -105,6 +93,19 @@ describe('a session on a data set', () => {
       ...{ dataset: { rows: [{ messages: chat(call) }] }, candidate: prompt('Answer.') },
     });
     expect([status, body.errors[0].pointer]).toEqual([422, '/dataset/expected']);
+  });
+
+  test('warns of named rows that stand on both sides', async () => {
+    const repeated = [...rows.slice(0, 20), ...rows.slice(0, 20)];
+    const warned = async (train: number[], evaluation: number[], heldout: number[]) => {
+      const named = { train_seeds: train, evaluation: { seeds: evaluation, heldout_seeds: heldout } };
+      const { body } = await createSession({ dataset: { ...dataset, rows: repeated }, gepa: { ...gepa, ...named } });
+      const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
+      return (state.body.warnings as string[]).length;
+    };
+    expect(await warned([0, 1, 2], [3, 4], [5, 6])).toBe(0);
+    expect(await warned([0, 1, 2], [20, 4], [5, 6])).toBe(1);
+    expect(await warned([0, 1, 2], [3, 4], [22, 6, 26])).toBe(2);
   });
 
   test.each<[string, (n: number) => object]>([

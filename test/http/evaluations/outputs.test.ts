@@ -32,7 +32,7 @@ describe('of a container', () => {
       { ...done, seed: 4 },
       { candidate: 0, seed: 5, status: 'running', tokens: [1, 1] },
     ]);
-    await answer(id, 1, '🙂'.repeat(2_001));
+    await answer(id, 1, `<think>${'x'.repeat(3_000)}</think>${'🙂'.repeat(2_001)}`);
     await answer(id, 3, [{ type: 'text', text: 'a' }, { type: 'image' }, 'b', { type: 'text', text: 'c' }]);
   });
 

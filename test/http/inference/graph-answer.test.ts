@@ -391,6 +391,43 @@ describe('a stream', () => {
     ]);
   });
 
+  const thinking = (text: string) => ({
+    say: { solve: { text } },
+    graph: graphOf([step('solve', undefined, { model: 'new' })]),
+  });
+  test.each([
+    ['an opened thought', '<think>Hm, four? </think> It is four.', 'It is four.'],
+    ['a thought without its opening tag', 'Hm, four?\n</think>\nIt is four.', 'It is four.'],
+    ['a thought alone', '<think>Hm, four?', ''],
+    ['channels', '<|channel|>analysis<|message|>Hm<|end|><|channel|>final<|message|>four', 'four'],
+    ['a text', 'It is four.', 'It is four.'],
+  ])('leaves out thoughts, from the first answer of a model on: %s', async (name, said, answer) => {
+    const { graph, say: replies } = thinking(said);
+    say(replies);
+    // A model without an answer so far, then a known one.
+    for (const stream of [true, true, false, true]) {
+      const more = { policies: [policy({ model: `new ${name}` })] };
+      const given = stream ? contentIn(await events(graph, {}, more)) : await contentOf(graph, undefined, more);
+      expect(given.trimEnd()).toBe(answer);
+    }
+  });
+
+  test('of a model with an answer passes pieces behind an opened thought', async () => {
+    const held = gate();
+    const graph = graphOf([step('solve')]);
+    const more = { policies: [policy({ model: 'opens' })] };
+    say({ solve: { text: 'Known.' } });
+    await contentOf(graph, undefined, more);
+    say({ solve: { text: '<think>Hm</think> It is really four. And so', hold: held.opened, holdAfter: 5 } });
+    const { stream } = await answer(graph, { messages: [user('Q')], stream: true }, more);
+    let seen = '';
+    for await (const bytes of stream()) {
+      seen += String(bytes);
+      if (seen.includes('really')) held.open();
+    }
+    expect(contentIn(eventsIn(seen))).toBe('It is really four. And so');
+  });
+
   test('retries the last step until its first piece', async () => {
     const busy: ModelReply = { status: 429, raw: '', headers: { 'retry-after': '0' } };
     say({ solve: [busy, { cutAfter: 1 }, { text: 'well' }] });

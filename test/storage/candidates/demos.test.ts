@@ -82,6 +82,25 @@ const survey = (ordinals: number[], components: string[] | null = null) =>
   );
 const build = (...wanted: Parameters<typeof buildDemos>[2]) => org((tx) => buildDemos(tx, job.jobId, wanted));
 
+test.each([
+  ['<think>Hm. {"a": 0}</think>\n\nyes', 'yes'],
+  [`<think>${'x'.repeat(9_000)}</think>yes`, 'yes'],
+  ['Hm.\n</think>\nyes', 'yes'],
+  ['<think>cut off', null],
+  [`<think>x</think>${'y'.repeat(4_001)}`, null],
+])('demonstrations and examples show the answer without its thoughts (%#)', async (content, answer) => {
+  await rollout(1, [{ answer: says(content) }]);
+  const request = { components: ['system'], marked: false, ordinals: [1], open: [] };
+  const [slot] = await org((tx) => usableDemos(tx, job.jobId, request));
+  expect(slot!.bootstrapped).toEqual(answer === null ? [] : [1]);
+  if (answer !== null) {
+    const wanted = [{ component: null, bootstrapped: [1], labeled: [] }];
+    expect(await org((tx) => buildDemos(tx, job.jobId, wanted))).toMatchObject([{ output: answer }]);
+  }
+  const [example] = await org((tx) => readExamples(tx, job.jobId, [1]));
+  expect(example!.output).toBe(answer ?? (content.startsWith('<think>x') ? 'y'.repeat(4_001) : ''));
+});
+
 describe('a rollout usable as a demonstration', () => {
   test('has one question with texts only and a text answer in its first answered call', async () => {
     const image = { type: 'image_url', image_url: { url: 'data:,' } };

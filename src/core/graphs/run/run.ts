@@ -8,7 +8,8 @@
  * counts.
  * - Call keys are deterministic: a caller that loses its run can give recorded answers again.
  */
-import { parseFencedJson, valueProblem } from '../json-schema.js';
+import { splitThoughts } from '../../answers/thoughts.js';
+import { readJsonText, valueProblem } from '../json-schema.js';
 import { maxStepCalls, type AnswerForm, type Graph } from '../graph.js';
 import { advance, callKey, type Draft } from './advance.js';
 import { renderMessages } from './messages.js';
@@ -116,16 +117,17 @@ export function stepValues({ plan, states }: Run): Record<string, Json> {
 export type AnswerResult = { run: Run } | { problem: string };
 
 /**
- * Adds a call's answer; the call may be repeated after a problem. Ignores an answer to an answered
- * call or a finished run. Throws for a key that was never pending.
+ * Adds a call's answer, without its thoughts; the call may be repeated after a problem. Ignores an
+ * answer to an answered call or a finished run. Throws for a key that was never pending.
  */
 export function answerCall(run: Run, key: string, text: string): AnswerResult {
   const { index, at } = locateCall(run, key);
   const state = run.states[index]!;
   if (run.outcome.status !== 'running' || state.at !== 'calling' || !state.open[at]) return { run };
   const { step } = run.plan.steps[index]!;
+  const { answer } = splitThoughts(text);
   const read =
-    step.type === 'llm' || step.type === 'map' ? readAnswer(step.output, text) : readVote(state.candidates, text);
+    step.type === 'llm' || step.type === 'map' ? readAnswer(step.output, answer) : readVote(state.candidates, answer);
   if (!read.ok) return { problem: `the answer ${read.problem}` };
   const draft: Draft = { ...run, states: run.states.slice() };
   draft.states[index] = {
@@ -166,7 +168,7 @@ function readAnswer(form: AnswerForm, text: string): ReadResult {
     if (text.length > maxValueSize / 2) return { ok: false, problem: `is longer than ${maxValueSize / 2} characters` };
     return { ok: true, value: { [form.field]: text } };
   }
-  const read = parseFencedJson(text);
+  const read = readJsonText(text, form.schema);
   if (!read.ok) return read;
   const problem = valueProblem(form.schema, read.value);
   return problem === null ? read : { ok: false, problem: `does not match the schema: ${problem}` };

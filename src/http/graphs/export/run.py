@@ -16,6 +16,7 @@ units, white space is that of String.prototype.trim, and JSON is formatted as by
 """
 
 import argparse
+import bisect
 import json
 import math
 import os
@@ -34,7 +35,6 @@ RETRY_WAITS_S = (0.5, 1, None)  # seconds before a retry of a failed call; None:
 
 WHITE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
 PLACEHOLDER = re.compile(r"\{\{[" + WHITE + r"]*([A-Za-z][A-Za-z0-9_]*)[" + WHITE + r"]*\}\}")
-NUMBER = re.compile(r"(?:(?<![A-Za-z0-9])-)?(?:[0-9]{1,3}(?:,[0-9]{3}(?![0-9]))+|[0-9]+)(?:\.[0-9]+)?")
 
 
 class Failed(Exception):
@@ -218,25 +218,421 @@ def render(text, value_of, limit):
     return joined(parts)
 
 
+# ---------------------------------------------------------------- texts of models
+#
+# Copies of core/answers (thoughts, blocks, json) and core/verify/numbers of the service, which state the rules; tests
+# compare both on the same texts.
+
+THINKING_PARTS = {"thinking", "reasoning", "redacted_thinking", "reasoning_text", "thought"}
+NOT_END = r"[^\n\r\u2028\u2029]"  # any character of a line
+
+
+def pattern(text, flags=0):
+    """A pattern with the classes of ECMAScript: \\s is its white space, \\d and \\w are ASCII."""
+    return re.compile(text.replace(r"\s", f"[{WHITE}]"), flags | re.ASCII | re.DOTALL)
+
+
+TAG = r"(?:antml:)?(?:think(?:ing)?|thoughts?|reasoning|seed:think|antthinking)"
+THOUGHT_TAGS = [  # an opening tag, a closing one, both, and an opening one that leads a text
+    [pattern(form, re.I) for form in (opening, closing, f"({opening})|{closing}", r"\s*" + opening)]
+    for opening, closing in [
+        (rf"<{TAG}(?:\s[^<>\n]{{0,200}})?>", rf"</{TAG}\s*>"),
+        (r"\[THINK\]", r"\[/THINK\]"),
+        ("◁think▷", "◁/think▷"),
+        (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+        (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+        (r"<\|channel>thought\b", r"<channel\|>"),
+    ]
+]
+ANSWER_MARKS = pattern(
+    r"\A\s*<\|(?:begin_of_solution|START_RESPONSE)\|>|<\|(?:end_of_solution|END_RESPONSE)\|>\s*\Z"
+)
+END_MARKS = pattern(
+    r"(?:\s*(?:<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end|return)\|>"
+    r"|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>))+\s*\Z"
+)
+MAX_THOUGHTS = MAX_TAGS = 1_000
+MARK_CHARS = 200
+MAX_ROUNDS = 20
+
+
+def without_end_marks(text):
+    end = len(text)
+    while end > 0:
+        start = max(0, end - MARK_CHARS)
+        found = END_MARKS.search(text[start:end])
+        if not found:
+            break
+        end = start + found.start()
+    return text[:end]
+
+
+def without_thoughts(text):
+    """The answer behind a model's thoughts."""
+    for _ in range(MAX_ROUNDS):
+        text = without_end_marks(text)
+        answer = without_thoughts_once(text)
+        if answer is None:
+            break
+        text = answer
+    return text
+
+
+def without_thoughts_once(text):
+    """The answer behind thoughts or in channels; None: neither."""
+    channels = split_channels(text)
+    thoughts, answer = channels or (None, text)
+    parts = [] if thoughts is None else [thoughts]
+    reader, start = TagReader(answer), 0
+    for _ in range(MAX_THOUGHTS):
+        end = reader.end_of_thought(start)
+        if end is None:
+            break
+        parts.append(answer[start:end])
+        start = end
+    if not parts:
+        return answer if channels else None
+    rest = answer[start:]
+    return trim(ANSWER_MARKS.sub("", rest) if "<|" in "".join(parts) else rest)
+
+
+FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+FENCED_LINE = re.compile(r"(?:\A|(?<=[\n\r\u2028\u2029]))[ \t]*(?:`{3,}|~{3,})")
+
+
+class TagReader:
+    """A text whose tags are looked at from a place on: what stands before is no part of it."""
+
+    def __init__(self, text):
+        self.text, self.unclosed, self.fences = text, set(), None
+
+    def end_of_thought(self, start):
+        """The end of the thought that leads, whose opening tag may be missing; None: none leads."""
+        for _, _, tags, leading in THOUGHT_TAGS:
+            led = leading.match(self.text, start)
+            if led:
+                return self.end_of_opened(start, led.end(), tags)
+        ends = (self.end_of_unopened(start, opening, closing) for opening, closing, _, _ in THOUGHT_TAGS)
+        return next((end for end in ends if end is not None), None)
+
+    def end_of_opened(self, start, inside, tags):
+        depth, last = 1, None
+        for seen, found in enumerate(tags.finditer(self.text, inside)):
+            if seen == MAX_TAGS:
+                break
+            if self.is_mention(start, *found.span()):
+                continue
+            depth += 1 if found[1] else -1
+            last = last if found[1] else found.end()
+            if depth == 0:
+                return last
+        return len(self.text) if last is None else last
+
+    def end_of_unopened(self, start, opening, closing):
+        if closing in self.unclosed:
+            return None
+        seen = -1
+        for seen, found in enumerate(closing.finditer(self.text, start)):
+            if seen == MAX_TAGS:
+                return None
+            line = self.text[max(start, self.text.rfind("\n", 0, found.start() + 1) + 1) : found.start()]
+            if not opening.search(line) and not self.is_mention(start, *found.span()):
+                return found.end()
+        if seen < 0:
+            self.unclosed.add(closing)
+        return None
+
+    def is_mention(self, begin, start, end):
+        """Whether a tag stands in quotation marks, in inline code, or in a fence that is closed behind."""
+        before, after = self.text[max(begin, start - 4) : start], self.text[end : end + 4]
+        if re.search("[\"'“‘]\\Z", before) and re.match("[\"'”’.,]", after):
+            return True
+        if re.search(r"(?:\A|[^`])`{1,2}\Z", before) and re.match(r"`{1,2}(?:[^`]|\Z)", after):
+            return True
+        if self.fences is None:
+            self.fences = [found.start() for found in FENCED_LINE.finditer(self.text)]
+        below, starts = bisect.bisect_left, lambda at: bool(FENCE.match(self.text, at))
+        opened = below(self.fences, start) - below(self.fences, begin + 1) + starts(begin)
+        closed = len(self.fences) - below(self.fences, end) + starts(end)
+        return opened % 2 == 1 and closed % 2 == 1
+
+
+CHANNEL = "<|channel|>"
+NAMES = r"\s*(?:final|analysis|commentary)\b"
+
+
+def split_channels(text):
+    """Thoughts (None: none) and answer of gpt-oss's channels; None: a text without channels."""
+    bare = pattern(r"\s*analysis(?=\S)(.*?)assistantfinal(.*)\Z").match(text)
+    if bare:
+        return trim(bare[1]), trim(bare[2])
+    leads = pattern(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>").match(text)
+    if not leads and not pattern(rf"<\|(?:end|start)\|>.{{0,40}}<\|channel\|>{NAMES}").search(text):
+        return None
+    head, *parts = text.split(CHANNEL)
+    marks = r"<\|(?:start|end|return|call|channel|message|constrain)\|>"
+    thoughts, answer = [pattern(r"\bassistant\s*\Z").sub("", " ".join(re.split(marks, head)))], ""
+    for part in parts:
+        name, *rest = part.split("<|message|>")
+        body = "<|message|>".join(rest) or pattern(r"\A" + NAMES).sub("", name)
+        body = re.split(r"<\|(?:end|return|call|start)\|>", body)[0]
+        if pattern(r"\s*final\b").match(name):
+            answer = body
+        else:
+            thoughts.append(body)
+    return "\n".join(filter(None, map(trim, thoughts))) or None, trim(answer)
+
+
+Fence = namedtuple("Fence", "mark length head before")
+TAG_FORM = re.compile(r"[\w.+#-]*", re.ASCII)
+ANEW = pattern(
+    r"\b(?:final|revised|improved|shorter|better|instead|actually|hmm|wait|version|attempt|draft)\b|\A\s*no[,.]", re.I
+)
+
+
+def blocks_of(text):
+    """The fenced blocks of a text: start, end, text inside, whether it is closed."""
+    raw = text.split("\n")
+    lines = [line[:-1] if line.endswith("\r") else line for line in raw]
+    fences = [fence_of(line) for line in lines]
+    starts = [0]
+    for line in raw:
+        starts.append(starts[-1] + len(line) + 1)
+    blocks, at = [], 0
+    while at < len(lines):
+        opening = fences[at]
+        if opening and (opening.before == "" or opening.before.endswith(":")):
+            closing = closing_of(lines, fences, at)
+            last = len(lines) - 1 if closing is None else closing
+            inside = [] if TAG_FORM.fullmatch(opening.head) else [opening.head]
+            inside += lines[at + 1 : len(lines) if closing is None else closing]
+            if closing is not None and fences[closing].before:
+                inside.append(fences[closing].before)
+            blocks.append((starts[at], starts[last + 1] - 1, "\n".join(inside), closing is not None))
+            at = last
+        at += 1
+    return blocks
+
+
+def fence_of(line):
+    leading = pattern(rf"\s*(`{{3,}}|~{{3,}})[ \t]*({NOT_END}*?)[ \t]*\Z").match(line)
+    if leading:
+        run, head = leading.groups()
+        return None if "```" in head else Fence(run[0], len(run), head, "")
+    trailing = re.match(rf"({NOT_END}*[^`])(`{{3,}})[ \t]*\Z", line)
+    if not trailing or "```" in trailing[1]:
+        return None
+    return Fence("`", len(trailing[2]), "", trailing[1].rstrip(WHITE))
+
+
+def closing_of(lines, fences, at):
+    """The line of the fence that closes the block opened at a line; None: none."""
+    outer, inner = fences[at], 0
+    for line in range(at + 1, len(lines)):
+        fence = fences[line]
+        if not fence or fence.mark != outer.mark or fence.length < outer.length:
+            continue
+        if fence.head:
+            inner += 1 if TAG_FORM.fullmatch(fence.head) else 0
+        elif inner > 0:
+            inner -= 1 if fence.before == "" else 0
+        elif fence.before == "" and opens_inner(lines, fences, line):
+            inner += 1
+        else:
+            return line
+    return None
+
+
+def opens_inner(lines, fences, at):
+    """Whether a fence opens an inner block: it is announced, and two more fences follow."""
+    if not is_announced(lines, at):
+        return False
+    after = next_fence(fences, at)
+    if after is None or is_announced(lines, after) or any(ANEW.search(line) for line in lines[at + 1 : after]):
+        return False
+    return fences[after].head == "" and next_fence(fences, after) is not None
+
+
+def next_fence(fences, at):
+    mark, length = fences[at].mark, fences[at].length
+    follows = (line for line in range(at + 1, len(fences)) if fences[line])
+    fits = (line for line in follows if fences[line].mark == mark and fences[line].length >= length)
+    return next((line for line in fits if fences[line].before == ""), None)
+
+
+def is_announced(lines, at):
+    line = at - 1
+    while line > 0 and trim(lines[line]) == "":
+        line -= 1
+    return line >= 0 and pattern(r"[:：]\s*\**\s*\Z").search(lines[line]) is not None
+
+
+STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+BEGINS_VALUE = pattern(
+    rf'\{{\s*(?:\}}|\Z|{STRING}\s*(?::|\Z)|"[^"]*\Z)|\[\s*(?:[\]{{["]|\Z|-?\d|true\b|false\b|null\b)'
+)
+BRACKET = pattern(rf'{STRING}|["{{}}[\]]')
+BRACKET_ONLY = re.compile(r"[{}[\]]")
+MAX_SCANNED = 4_000_000
+TOO_DEEP = []
+for _ in range(MAX_DEPTH):
+    TOO_DEEP = [TOO_DEEP]
+
+
+def json_in(text, accepts):
+    """A list with the last whole value in a text that `accepts` takes; an empty list: none."""
+    answer = without_thoughts(text)
+    whole = try_json(answer)
+    if whole:
+        return whole if accepts(whole[0]) else []
+    blocks = blocks_of(answer)
+    if blocks and not blocks[-1][3]:
+        return []
+    found = [(start, False, end, *try_json(inside)) for start, end, inside, _ in blocks]
+    found = [item for item in found if len(item) == 4]
+    fenced = [(start, end) for start, _, end, _ in found]
+    found += [item for item in values_in(answer) if not any(start <= item[0] < end for start, end in fenced)]
+    taken = sorted((item for item in found if accepts(item[3])), key=lambda item: item[0])
+    last = [item for item in taken if not item[1]][-1:] or taken[-1:]
+    return [item[3] for item in last]
+
+
+def values_in(text):
+    """The objects and lists in prose: start, whether it is a remark, end, value."""
+    found, left, at = [], MAX_SCANNED, 0
+    opening = re.compile(r"[{[]").search
+    match = opening(text, at)
+    while match and left > 0:
+        start = match.start()
+        at = match.end()
+        if BEGINS_VALUE.match(text, start):
+            end = end_of_value(text, start)
+            if end == "open":
+                return []
+            left -= (len(text) if end is None else end) - start
+            if end is not None:
+                at = end
+                value = try_json(text[start:end])
+                if value:
+                    found.append((start, text[start - 1 : start] == "`" or is_plain(value[0]), end, value[0]))
+        match = opening(text, at)
+    return found
+
+
+def is_plain(value):
+    """Whether a value is empty, or a list of texts, numbers, true and false."""
+    if isinstance(value, dict):
+        return not value
+    return not any(item is None or isinstance(item, (dict, list)) for item in value)
+
+
+def end_of_value(text, start):
+    """The end of the brackets that open at `start`; None: prose, no value; or "open"."""
+    closers, brackets, match = [], BRACKET, BRACKET.match(text, start)
+    while match:
+        part = match[0]
+        if part == '"':  # a text that never ends is none
+            brackets = BRACKET_ONLY
+        elif part in "{[":
+            closers.append("}" if part == "{" else "]")
+        elif part in "}]":
+            if not closers or closers.pop() != part:
+                return None
+            if not closers:
+                return match.end()
+        match = brackets.search(text, match.end())
+    return "open" if text[start] == "{" or text.startswith("[{", start) else None
+
+
+def try_json(text):
+    """A list with the value of a text that is nothing but JSON, or an empty list."""
+    try:
+        return [parse_json(trim(text))]
+    except RecursionError:
+        return [TOO_DEEP]
+    except ValueError:
+        return []
+
+
+CURRENCIES = (
+    "$\xa2-\xa5\u058f\u060b\u07fe\u07ff\u09f2\u09f3\u09fb\u0af1\u0bf9\u0e3f\u17db\u20a0-\u20c1\ua838\ufdfc\ufe69"
+    "\uff04\uffe0\uffe1\uffe5\uffe6\U00011fdd-\U00011fe0\U0001e2ff\U0001ecb0"
+)
+WHOLE, NO_MORE = r"[1-9]\d{0,2}", r"(?!\d|[.,]\d)"
+DOTTED = rf"{WHOLE}(?:(?:\.\d{{3}}){{1,10}},\d+|(?:\.\d{{3}}){{2,10}}){NO_MORE}"
+DECIMAL = "|".join(
+    [
+        DOTTED,
+        rf"{WHOLE}(?:,\d{{3}}){{1,10}}(?:\.\d+)?{NO_MORE}",
+        rf"[1-9]\d?(?:,\d\d){{1,8}},\d{{3}}(?:\.\d+)?{NO_MORE}",
+        rf"(?<!\d ){WHOLE}(?:[ '’\u00a0\u202f\u2009]\d{{3}}){{1,10}}(?:[.,]\d+)?{NO_MORE}",
+        rf"(?<!\[)(?<!\d,)\d+,\d+{NO_MORE}",
+        r"\d+(?:\.\d*)?",
+        r"\.\d+",
+    ]
+)
+EXPONENT = r"[eE][+−-]?\d+(?!\w)|\s?(?:[×*·x]|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?\{?[+−-]?\d+\}?"
+FRACTION = r"\\[dt]?frac\{(?P<top>\d+)\}\{(?P<bottom>\d+)\}|(?<!/)(?P<over>\d+)/(?P<under>\d+)(?!\d|[./]\d)"
+SIGN = rf"(?P<sign>(?<![A-Za-z0-9_)\]}}])[+−-])?(?:\\?[{CURRENCIES}][ \u00a0]?)?(?<![A-Za-z_\d])"
+NUMBER = pattern(
+    rf"(?P<version>(?<!\d)(?!{DOTTED})\d+(?:\.\d+){{2,}})|"
+    rf"{SIGN}(?:{FRACTION}|(?P<number>{DECIMAL})(?P<exponent>{EXPONENT})?)(?P<percent>\s?\\?%)?"
+)
+GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}")
+MAX_READ = 100_000
+
+
+def numbers_in(text):
+    """The finite numbers in a text, in order."""
+    tail = text if units(text) <= MAX_READ else text.encode("utf-16-le", "surrogatepass")[-2 * MAX_READ :]
+    tail = tail if isinstance(tail, str) else tail.decode("utf-16-le", "surrogatepass")
+    return [value for value in map(number_of, NUMBER.finditer(tail)) if math.isfinite(value)]
+
+
+def whole_number(text):
+    """The number that a text is, without a word beside it; None: none, or no finite one."""
+    given = trim(text)
+    found = NUMBER.search(given) if units(given) <= MAX_READ else None
+    value = number_of(found) if found and found[0] == given else math.nan
+    return value if math.isfinite(value) else None
+
+
+def number_of(found):
+    top, bottom = found["top"] or found["over"], found["bottom"] or found["under"]
+    if top is not None:
+        size = float(top) / float(bottom) if float(bottom) else math.inf
+    elif found["number"] is None:
+        return math.nan  # a version
+    else:
+        power = re.search(r"[+−-]?[0-9]+(?=\}?\Z)", found["exponent"] or "")
+        size = float(f"{decimal_text(found['number'])}e{power[0].replace('−', '-') if power else 0}")
+    return -size if found["sign"] in ("-", "−") else size
+
+
+def decimal_text(number):
+    """The digits of a number, with a point before the decimal ones."""
+    marked = re.sub("[^0-9.,]", "", number)
+    comma, dot = marked.rfind(","), marked.rfind(".")
+    if comma < 0:
+        return marked if marked.find(".") == dot else marked.replace(".", "")
+    if comma > dot and not GROUPED.fullmatch(marked):
+        return marked.replace(".", "").replace(",", ".", 1)
+    return marked.replace(",", "")
+
+
 # ---------------------------------------------------------------- answers of models
 
 
-def read_json(text):
-    """Parses an answer that is JSON, with at most one ``` fence around it."""
-    bare = trim(text)
-    opening, closing = re.match(r"```[A-Za-z0-9_-]*[ \t]*\r?\n", bare), re.search(r"\n[ \t]*```\Z", bare)
-    if opening and closing and closing.start() >= opening.end() - 1:
-        bare = bare[opening.end() : closing.start() + 1]
-    try:
-        value = parse_json(bare)
-    except RecursionError:
-        raise Unusable(f"is nested deeper than {MAX_DEPTH} levels") from None
-    except ValueError:
-        raise Unusable(f"is not JSON: {describe(text)}") from None
-    problem = size_problem(value)
+def read_json(text, schema=None):
+    """The JSON of a text: with a schema, its last value of the schema's types."""
+    types = {"type": schema["type"]} if schema and "type" in schema else {}
+    found = json_in(text, lambda value: value_problem(types, value, "") is None) or json_in(text, lambda value: True)
+    if not found:
+        raise Unusable(f"has no JSON: {describe(text)}")
+    problem = size_problem(found[0])
     if problem:
         raise Unusable(problem)
-    return value
+    return found[0]
 
 
 def read_answer(form, text):
@@ -245,7 +641,7 @@ def read_answer(form, text):
         if units(text) > MAX_ANSWER:
             raise Unusable(f"is longer than {MAX_ANSWER} characters")
         return {form["field"]: text}
-    value = read_json(text)
+    value = read_json(text, form["schema"])
     problem = value_problem(form["schema"], value, "")
     if problem:
         raise Unusable(f"does not match the schema: {problem}")
@@ -313,16 +709,16 @@ def numbered(candidates):
 def read_verdict(candidates, text):
     """The candidate chosen by a judge: the only number in its answer, or in its last line."""
 
-    def numbers_in(part):
+    def indexes_in(part):
         return {float(found) for found in re.findall("[0-9]+", part)}
 
     expected = f"number from 1 to {len(candidates)}"
     lines = [line for line in re.split("\r\n|[\n\r]", text) if trim(line)]
-    named = numbers_in(text)
+    named = indexes_in(text)
     if not named:
         raise Unusable(f"names no candidate; expected a {expected}")
     if len(named) > 1:
-        named = numbers_in(lines[-1])
+        named = indexes_in(lines[-1])
     if len(named) != 1:
         raise Unusable(f"does not name exactly one candidate; expected one {expected} in the last line")
     number = named.pop()
@@ -344,11 +740,10 @@ def holds(when, value):
         if not isinstance(value, str):
             raise Failed(f"contains expects a text or a list, but got {describe(value)}")
         return normal_text(text_of(other)) in normal_text(value)
-    if isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", trim(value)):
-        value = float(trim(value))
-    elif not is_number(value):
+    number = whole_number(value) if isinstance(value, str) else value
+    if not is_number(number):
         raise Failed(f"{test} expects a number, but got {describe(value)}")
-    return value < other if test == "less" else value > other
+    return number < other if test == "less" else number > other
 
 
 # ---------------------------------------------------------------- transforms: steps without a model
@@ -396,11 +791,10 @@ def text_transform(step, text):
     if op == "lines":
         return [line for line in map(trim, re.split("\r\n|[\n\r]", text)) if line]
     if op == "number":
-        found = NUMBER.findall(text)
-        number = float(found[-1].replace(",", "")) if found else math.inf
-        if number in (math.inf, -math.inf):
+        numbers = numbers_in(text)
+        if not numbers:
             raise Failed(f"finds no number in {describe(text)}")
-        return number
+        return numbers[-1]
     if op == "between":
         start, end = step["start"], step["end"]
         before, is_there, after = text.partition(start)
@@ -604,7 +998,8 @@ class Run:
         """Adds a pending call for each pair: a name beside the inputs, and its value."""
 
         def read(text):
-            return read_answer(step["output"], text) if candidates is None else read_verdict(candidates, text)
+            answer = without_thoughts(text)
+            return read_answer(step["output"], answer) if candidates is None else read_verdict(candidates, answer)
 
         name = step["id"]
         self.answers[name] = [WAITING] * len(extras)
@@ -693,9 +1088,10 @@ def openai_completer(base_url=None, model=None):
                 reason = f"the connection to {client.base_url} failed: {error.__cause__ or error}"
             except openai.APIStatusError as error:
                 reason = f"{name}: {cut(str(error), 1000)}"
-                if error.status_code != 429 and error.status_code < 500:
-                    break  # not retryable
-                after = error.response.headers.get("retry-after", "")
+                headers = error.response.headers
+                if not may_pass(error.status_code, headers.get("x-should-retry")):
+                    break
+                after = headers.get("retry-after", "")
                 wait = wait and max(wait, float(after) if re.fullmatch("[0-9]+", after) else 0)
             except (openai.APIError, ValueError) as error:
                 raise Unusable(f"cannot be read: {cut(str(error), 1000)}") from None
@@ -707,13 +1103,26 @@ def openai_completer(base_url=None, model=None):
     return complete
 
 
+def may_pass(status, advice=None):
+    """Whether the same request may succeed later, by the service's table; advice: x-should-retry."""
+    if advice in ("true", "false"):
+        return advice == "true"
+    return status in (408, 409, 425, 429, 498, 499) or (status >= 500 and status not in (501, 505))
+
+
 def answer_text(completion):
     """The text of a model's answer, possibly empty."""
     try:
         content = completion.choices[0].message.content or ""
     except (AttributeError, IndexError, TypeError):
         raise Unusable("has no message") from None
-    return content if isinstance(content, str) else "".join(part.get("text") or "" for part in content)
+    return content if isinstance(content, str) else "".join(map(part_text, content))
+
+
+def part_text(part):
+    """The text of a part of a message that is no thought."""
+    text = part.get("text") if part.get("type") not in THINKING_PARTS else None
+    return text if isinstance(text, str) else ""
 
 
 def with_timeout(limit, work):

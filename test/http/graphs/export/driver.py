@@ -4,6 +4,7 @@ import importlib.util
 import json
 import sys
 import threading
+import types
 import unicodedata
 
 sys.dont_write_bytecode = True  # beside run.py the build would copy it
@@ -64,7 +65,37 @@ def wrong_characters(case):
     return wrong
 
 
-kinds = {"run": run_case, "http": run_over_http, "characters": wrong_characters}
+def readings(case):
+    """How each text is read, with values as JSON."""
+
+    def last(text, accepts):
+        return next(map(run.to_json, run.json_in(text, accepts)), None)
+
+    return [
+        {
+            "answer": run.without_thoughts(text),
+            "json": last(text, lambda value: True),
+            "object": last(text, lambda value: isinstance(value, dict)),
+            "numbers": run.to_json(run.numbers_in(text)),
+            "number": run.to_json(run.whole_number(text)),
+        }
+        for text in case["texts"]
+    ]
+
+
+def content_text(case):
+    message = types.SimpleNamespace(content=case["content"])
+    return run.answer_text(types.SimpleNamespace(choices=[types.SimpleNamespace(message=message)]))
+
+
+kinds = {
+    "run": run_case,
+    "http": run_over_http,
+    "characters": wrong_characters,
+    "texts": readings,
+    "passing": lambda case: [run.may_pass(status, case["advice"]) for status in case["statuses"]],
+    "content": content_text,
+}
 for line in sys.stdin.buffer:
     case = json.loads(line)
     try:

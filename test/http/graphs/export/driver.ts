@@ -35,7 +35,21 @@ export interface Driver {
     changed: Readonly<Record<string, [lower: string, upper: string]>>,
     white: string,
   ): Promise<[char: string, told: string[], own: string[]][]>;
+  readings(texts: readonly string[]): Promise<TextReadings[]>;
+  /** Whether refusals with these statuses and this `x-should-retry` may pass. */
+  mayPass(statuses: readonly number[], advice: string | null): Promise<boolean[]>;
+  /** The text of a message's content. */
+  contentText(content: unknown): Promise<string>;
   close(): Promise<void>;
+}
+
+/** The answer of a text, its last JSON value and object, and its numbers, as JSON. */
+export interface TextReadings {
+  answer: string;
+  json: string | null;
+  object: string | null;
+  numbers: string;
+  number: string;
 }
 
 export function startDriver(python: string): Driver {
@@ -56,6 +70,9 @@ export function startDriver(python: string): Driver {
       ask({ kind: 'run', graph: graphText(graph), input, answers, otherwise }),
     overHttp: (graph, input, url) => ask({ kind: 'http', graph: graphText(graph), input, url }),
     wrongCharacters: (changed, white) => ask({ kind: 'characters', changed, white }),
+    readings: (texts) => ask({ kind: 'texts', texts }),
+    mayPass: (statuses, advice) => ask({ kind: 'passing', statuses, advice }),
+    contentText: (content) => ask({ kind: 'content', content }),
     async close() {
       child.stdin.end();
       if (child.exitCode === null) await once(child, 'exit');
