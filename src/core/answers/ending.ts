@@ -51,7 +51,9 @@ export function describeEmpty(reason: EmptyReason, answer: EndedAnswer, limit: n
     case 'content_filter':
       return "was stopped by the provider's content filter";
     case 'refusal':
-      return refusal === null ? 'refused' : `refused: ${refusal.slice(0, maxShown).toWellFormed()}`;
+      return refusal === null
+        ? 'refused'
+        : `refused: ${refusal.slice(0, maxShown).toWellFormed().trim().replace(/\.$/, '')}`;
     case 'thoughts':
       return 'gave its thoughts only, and no answer behind them';
     case 'nothing':

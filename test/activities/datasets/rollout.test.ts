@@ -92,7 +92,7 @@ describe('an answer without a text', () => {
     ['cut while it reasons', { content: '', reasoning_content: 'Hm' }, 'length', 'length', /thoughts.*9 tokens/],
     ['thoughts of its own', { content: '<think>Hm' }, 'length', 'length', /thoughts.*9 tokens/],
     ['filtered', { content: '' }, 'content_filter', 'content_filter', /content filter/],
-    ['refused', { content: null, refusal: 'I cannot.' }, 'stop', 'refusal', /refused: I cannot\./],
+    ['refused', { content: null, refusal: 'I cannot.' }, 'stop', 'refusal', /refused: I cannot\.$/],
     ['thoughts only', { content: '<think>Hm</think>' }, 'stop', 'thoughts', /thoughts only/],
     ['nothing', { content: ' \n' }, 'stop', 'nothing', /empty answer.*"stop"/],
     ['a call of a tool', { content: null, tool_calls: [{}] }, 'tool_calls', 'nothing', /"tool_calls"/],

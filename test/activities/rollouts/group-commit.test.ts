@@ -49,7 +49,13 @@ type End = Outcome['status'];
 const failure = { code: 'x', message: 'bad', infrastructure: false, connect: false };
 
 function outcome({ rolloutId, attempt }: Claim, status: End = 'succeeded', reward: unknown = 0.5): Outcome {
-  const rest = { feedback: null, details: null, empty: null, latencyMs: 3, error: status === 'failed' ? failure : null };
+  const rest = {
+    feedback: null,
+    details: null,
+    empty: null,
+    latencyMs: 3,
+    error: status === 'failed' ? failure : null,
+  };
   return { rolloutId, attempt, status, reward: status === 'succeeded' ? (reward as number) : null, ...rest };
 }
 
