@@ -25,6 +25,7 @@ import re
 import sys
 import threading
 import time
+import unicodedata
 from collections import namedtuple
 from decimal import Decimal
 
@@ -229,7 +230,8 @@ NOT_END = r"[^\n\r\u2028\u2029]"  # any character of a line
 
 def pattern(text, flags=0):
     """A pattern with the classes of ECMAScript: \\s is its white space, \\d and \\w are ASCII."""
-    return re.compile(text.replace(r"\s", f"[{WHITE}]"), flags | re.ASCII | re.DOTALL)
+    classes = text.replace(r"\s", f"[{WHITE}]").replace(r"\S", f"[^{WHITE}]")
+    return re.compile(classes, flags | re.ASCII | re.DOTALL)
 
 
 TAG = r"(?:antml:)?(?:think(?:ing)?|thoughts?|reasoning|seed:think|antthinking)"
@@ -565,7 +567,7 @@ DECIMAL = "|".join(
         DOTTED,
         rf"{WHOLE}(?:,\d{{3}}){{1,10}}(?:\.\d+)?{NO_MORE}",
         rf"[1-9]\d?(?:,\d\d){{1,8}},\d{{3}}(?:\.\d+)?{NO_MORE}",
-        rf"(?<!\d ){WHOLE}(?:[ '’\u00a0\u202f\u2009]\d{{3}}){{1,10}}(?:[.,]\d+)?{NO_MORE}",
+        rf"(?<!\d ){WHOLE}(?:[ '’_\u00a0\u202f\u2009]\d{{3}}){{1,10}}(?:[.,]\d+)?{NO_MORE}",
         rf"(?<!\[)(?<!\d,)\d+,\d+{NO_MORE}",
         r"\d+(?:\.\d*)?",
         r"\.\d+",
@@ -573,7 +575,7 @@ DECIMAL = "|".join(
 )
 EXPONENT = r"[eE][+−-]?\d+(?!\w)|\s?(?:[×*·x]|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?\{?[+−-]?\d+\}?"
 FRACTION = r"\\[dt]?frac\{(?P<top>\d+)\}\{(?P<bottom>\d+)\}|(?<!/)(?P<over>\d+)/(?P<under>\d+)(?!\d|[./]\d)"
-SIGN = rf"(?P<sign>(?<![A-Za-z0-9_)\]}}])[+−-])?(?:\\?[{CURRENCIES}][ \u00a0]?)?(?<![A-Za-z_\d])"
+SIGN = rf"(?P<sign>(?<![A-Za-z0-9_)\]}}])[+−–‑-])?(?:\\?[{CURRENCIES}][ \u00a0]?)?(?<![A-Za-z_\d])"
 NUMBER = pattern(
     rf"(?P<version>(?<!\d)(?!{DOTTED})\d+(?:\.\d+){{2,}})|"
     rf"{SIGN}(?:{FRACTION}|(?P<number>{DECIMAL})(?P<exponent>{EXPONENT})?)(?P<percent>\s?\\?%)?"
@@ -586,7 +588,22 @@ def numbers_in(text):
     """The finite numbers in a text, in order."""
     tail = text if units(text) <= MAX_READ else text.encode("utf-16-le", "surrogatepass")[-2 * MAX_READ :]
     tail = tail if isinstance(tail, str) else tail.decode("utf-16-le", "surrogatepass")
-    return [value for value in map(number_of, NUMBER.finditer(tail)) if math.isfinite(value)]
+    return [value for value in map(number_of, NUMBER.finditer(plain_digits(tail))) if math.isfinite(value)]
+
+
+HALF_WIDTH = 0xFEE0
+
+
+def plain_digits(text):
+    """Full-width signs, vulgar fractions and a text that is nothing but `,5`, in usual digits."""
+    narrow = re.sub("[！-～]", lambda wide: chr(ord(wide[0]) - HALF_WIDTH), text)
+    written = re.sub("(?<![0-9])([0-9]{0,15}) ?([¼-¾⅐-⅞])", vulgar, narrow)
+    return pattern(r"\A(\s*[+−–-]?),(?=\d+\s*%?\s*\Z)").sub(r"\g<1>0,", written)
+
+
+def vulgar(found):
+    over, under = map(int, unicodedata.normalize("NFKC", found[2]).split("⁄"))
+    return repr(int(found[1] or 0) + over / under)
 
 
 def whole_number(text):
@@ -606,7 +623,7 @@ def number_of(found):
     else:
         power = re.search(r"[+−-]?[0-9]+(?=\}?\Z)", found["exponent"] or "")
         size = float(f"{decimal_text(found['number'])}e{power[0].replace('−', '-') if power else 0}")
-    return -size if found["sign"] in ("-", "−") else size
+    return -size if found["sign"] in ("-", "−", "–", "‑") else size
 
 
 def decimal_text(number):
