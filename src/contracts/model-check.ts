@@ -6,7 +6,7 @@ export const modelCheckRequestSchema = z.object({
 });
 
 /** The parts of a request that are checked, in the order of the answer. */
-export const checkedParts = [
+const checkedParts = [
   'answer',
   'max_tokens',
   'system',

@@ -56,7 +56,9 @@ describe('a refusal', () => {
     [
       'model',
       400,
-      { error: { message: '/chat/completions: Invalid model name passed in model=x. Call `/v1/models`.', code: '400' } },
+      {
+        error: { message: '/chat/completions: Invalid model name passed in model=x. Call `/v1/models`.', code: '400' },
+      },
     ],
     ['model', 400, { error: { message: 'gone', code: 'model_decommissioned' } }],
     ['moment', 429, { error: { message: 'You exceeded your current quota', status: 'RESOURCE_EXHAUSTED', code: 429 } }],
