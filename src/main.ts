@@ -8,6 +8,7 @@ import { javascriptProblem } from './clients/scorers/javascript.js';
 import { checkContainerUrl, checkWebhookUrl } from './clients/net/egress.js';
 import { hideKeys } from './clients/net/untrusted.js';
 import { verifyInferenceKey } from './clients/container/inference-key.js';
+import { checkModel } from './clients/models/model-check.js';
 import { createProviders } from './clients/models/providers.js';
 import { checkRoles, exposureWarnings, setGrpcProxy, type Config, type Roles } from './config.js';
 import { firstFree } from './embedded/ports.js';
@@ -180,6 +181,7 @@ export async function startService(
           allowsJavascript(config.javascriptOrgs, orgId) ? javascriptProblem(code) : javascriptRefused,
         checkProvider: (name, own) => providers.check(name, own),
         listProviders: (own) => providers.list(own),
+        checkModel: (payer, asked, signal) => checkModel(providers.forPayer(payer), asked, signal),
         readiness: createReadiness(httpDb, client, () => ownWorker?.endsInMinute() ?? 0),
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
         registerInference: (inferring) => {

@@ -150,7 +150,7 @@ program
   .argument('[container-url]')
   .option(
     '--model <provider/model>',
-    'the model that answers, or that the container calls; default: that of ratchet.json',
+    'a model to ask for all that it takes, and that the container calls; default: that of ratchet.json, asked once',
   )
   .option('--proposer <provider/model>', 'the model that writes prompts; default: the same')
   .option('--json', 'the checks as JSON')

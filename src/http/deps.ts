@@ -8,6 +8,8 @@ import type {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { ProviderInfo } from '../clients/models/providers.js';
+import type { ModelCheck } from '../contracts/model-check.js';
+import type { Payer } from '../core/jobs/payer.js';
 import type { Db } from '../storage/db/db.js';
 import type { Notifications } from '../storage/db/notifications.js';
 import type { Commander } from '../temporal/commands.js';
@@ -73,6 +75,8 @@ export interface HttpDeps {
   /** Why a provider is not usable, or null; `own`: those with a key of the organization. */
   checkProvider(provider: string, own?: ReadonlySet<string>): string | null;
   listProviders(own: ReadonlySet<string>): ProviderInfo[];
+  /** Calls a model for the payer, to see what it takes. */
+  checkModel(payer: Payer, asked: { provider: string; model: string }, signal: AbortSignal): Promise<ModelCheck>;
   readiness(): Promise<Check[]>;
   /** The organization of a job's inference key; null: not a key of this job. */
   verifyInferenceKey(presented: string, job: { jobId: string; rolloutId: string }): string | null;

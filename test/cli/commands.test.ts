@@ -346,18 +346,65 @@ describe('doctor', () => {
     );
     await writeFile(join(folder, 'ratchet.json'), '{"model":"fake/policy","proposer":"fake/absent"}');
     const { code, out } = await ratchet('doctor');
-    const checks = JSON.parse(
-      (await ratchet('doctor', '--model', 'fake/policy', '--proposer', 'fake/policy', '--json')).out,
-    );
-    expect(checks).toContainEqual({ name: 'model fake/policy answers', ok: true, detail: expect.any(String) });
     await rm(join(folder, 'ratchet.json'));
     const called = on.world.model.requests.map(({ body }) => body.model);
     on.world.reset();
-    expect(called.sort()).toEqual(['absent', 'policy', 'policy']);
+    expect(called.sort()).toEqual(['absent', 'policy']);
     expect(out).toMatch(/^ok {4}model fake\/policy answers: in/m);
     expect(out).toMatch(/^FAIL {2}model fake\/absent answers: .*no such model/m);
     expect(out).not.toMatch(/rollout|max_failure_rate/);
     expect(code).toBe(1);
+  }, 60_000);
+});
+
+describe('doctor --model', () => {
+  const refuse = (message: string) => ({ status: 400, raw: JSON.stringify({ error: { message } }) });
+
+  test('says what a model takes, what it does not, and what the check cost', async () => {
+    on.world.model.reply(({ body }) => {
+      if ('temperature' in body)
+        return refuse("Unsupported parameter: 'temperature' is not supported with this model.");
+      return 'tools' in body ? refuse('tools are not supported') : { text: '{"ok": true}' };
+    });
+    const { code, out } = await ratchet('doctor', '--model', 'fake/odd');
+    const calls = on.world.model.requests.length;
+    const checks = JSON.parse((await ratchet('doctor', '--model', 'fake/odd', '--json')).out) as { name: string }[];
+    on.world.reset();
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ok {4}model fake\/odd answers: in/m);
+    for (const part of [
+      'a limit of tokens',
+      'a system message',
+      'stream',
+      'usage in a stream',
+      'JSON by a schema',
+      'any JSON object',
+    ])
+      expect(out).toMatch(new RegExp(`^yes +${part}`, 'm'));
+    for (const part of ['tools', 'temperature 0', 'a known price'])
+      expect(out).toMatch(new RegExp(`^no +${part} .*\\.$`, 'm'));
+    expect(out).toMatch(/^Cost of this check: cost unknown$/m);
+    // One for the answer, six for the parts, one without the temperature.
+    expect(calls).toBe(8);
+    expect(checks).toContainEqual({ name: 'model fake/odd answers', ok: true, detail: expect.any(String) });
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        name: 'model fake/odd takes tools',
+        ok: false,
+        optional: true,
+        remedy: expect.any(String),
+      }),
+    );
+  }, 60_000);
+
+  test('fails where no answer comes, after one call', async () => {
+    on.world.model.reply(() => ({ status: 404, raw: '{"error":{"message":"no such model"}}' }));
+    const { code, out } = await ratchet('doctor', '--model', 'fake/absent');
+    const calls = on.world.model.requests.length;
+    on.world.reset();
+    expect([code, calls]).toEqual([1, 1]);
+    expect(out).toMatch(/^FAIL {2}model fake\/absent answers: 404: no such model\. Check/m);
+    expect(out).toMatch(/^Cost of this check: \$0\.0000$/m);
   }, 60_000);
 });
 

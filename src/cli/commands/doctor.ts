@@ -5,16 +5,40 @@ import type { traceSchema } from '../../contracts/rollouts/trace.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
+import type { ModelCheck } from '../../contracts/model-check.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, say, sayJson } from '../service/output.js';
+import { decimal, dollars, say, sayJson, table } from '../service/output.js';
 import { checkModelName, modelOf } from '../task/model-name.js';
 import { readProject } from '../task/task.js';
 
+/** `remedy`: what to do. A part that a model does not take is no failure. */
 interface Check {
   name: string;
   ok: boolean;
   detail: string;
+  remedy?: string;
+  optional?: true;
 }
+
+/** What a named model takes. */
+interface Taken {
+  model: string;
+  checks: Check[];
+  costUsd: number | null;
+}
+
+const partNames: Record<ModelCheck['checks'][number]['part'], string> = {
+  answer: 'a whole answer',
+  max_tokens: 'a limit of tokens',
+  system: 'a system message',
+  stream: 'stream',
+  stream_usage: 'usage in a stream',
+  tools: 'tools',
+  json_schema: 'JSON by a schema',
+  json_object: 'any JSON object',
+  temperature_0: 'temperature 0',
+  price: 'a known price',
+};
 
 /** The first seed runs twice: equal calls should score alike. */
 const seeds = [0, 0, 1];
@@ -30,16 +54,22 @@ export async function doctor(
   await checkModelName(model, '--model');
   await checkModelName(proposer, '--proposer');
   await withService(async (api) => {
-    const models = [...new Set([model, proposer])];
+    // Only a model that is named is asked for all that it takes.
+    const named = [...new Set([options.model, options.proposer])].filter((name) => name !== undefined);
+    const others = [...new Set([model, proposer])].filter((name) => !named.includes(name));
+    const taken = await Promise.all(named.map((name) => takenBy(api, name)));
     const checks = [
       ...(await serviceChecks(api)),
-      ...(await Promise.all(models.map((name) => modelCheck(api, name)))),
+      ...taken.map(({ checks: [first] }) => first!),
+      ...(await Promise.all(others.map((name) => modelCheck(api, name)))),
       ...(url === undefined ? [] : await containerChecks(api, url, model)),
     ];
-    if (json) sayJson(checks);
-    else
+    if (json) sayJson([...checks, ...taken.flatMap(({ checks: [, ...parts] }) => parts)]);
+    else {
       for (const { name, ok, detail } of checks)
         say(`${ok ? 'ok  ' : 'FAIL'}  ${name}${detail === '' ? '' : `: ${detail}`}`);
+      taken.forEach(sayTaken);
+    }
     const failed = checks.filter(({ ok }) => !ok).length;
     if (failed > 0) throw new FailedJob(`${failed} of ${checks.length} checks failed.`);
   });
@@ -53,17 +83,52 @@ async function serviceChecks(api: Api): Promise<Check[]> {
   return Object.entries(checks).map(([name, { ok, detail }]) => ({ name, ok, detail: detail ?? '' }));
 }
 
-/** Calls a model once, by an evaluation of one row. */
-async function modelCheck(api: Api, model: string): Promise<Check> {
-  const name = `model ${model} answers`;
+function sayTaken({ model, checks, costUsd }: Taken): void {
+  const [, ...parts] = checks;
+  if (parts.length > 0) {
+    say(`\nWhat ${model} takes:`);
+    const rows = parts.map(({ name, ok, detail, remedy = '' }) => [
+      ok ? 'yes' : 'no',
+      name.slice(`model ${model} takes `.length),
+      [detail, remedy].filter(Boolean).join('. '),
+    ]);
+    say(table(rows));
+  }
+  say(`Cost of this check: ${dollars(costUsd)}`);
+}
+
+/** Asks the service to call a model for each part of a request; the first check is the answer. */
+async function takenBy(api: Api, model: string): Promise<Taken> {
   const policy = modelOf(model);
+  const name = `model ${model} answers`;
+  const detail = await unusable(api, policy.provider);
+  if (detail !== null) return { model, checks: [{ name, ok: false, detail }], costUsd: 0 };
+  const report = await api.call<ModelCheck>('POST', '/api/v1/providers/check', policy);
+  const checks = report.checks.map(({ part, takes, detail: said, remedy }): Check => {
+    const told = { ok: takes, detail: said, ...(remedy !== null && { remedy }) };
+    if (part !== 'answer') return { name: `model ${model} takes ${partNames[part]}`, ...told, optional: true };
+    return { name, ok: takes, detail: remedy === null ? said : `${said}. ${remedy}` };
+  });
+  return { model, checks, costUsd: report.cost_usd };
+}
+
+/** Why a provider cannot be called; null: it can. */
+async function unusable(api: Api, provider: string): Promise<string | null> {
   const { providers } = await api.call<{ providers: { name: string; usable: boolean; reason: string | null }[] }>(
     'GET',
     '/api/v1/providers',
   );
-  const found = providers.find((provider) => provider.name === policy.provider);
-  if (!found) return { name, ok: false, detail: `provider ${policy.provider} is not known; see RATCHET_PROVIDERS` };
-  if (!found.usable) return { name, ok: false, detail: found.reason ?? `provider ${found.name} is not usable` };
+  const found = providers.find(({ name }) => name === provider);
+  if (!found) return `provider ${provider} is not known; see RATCHET_PROVIDERS`;
+  return found.usable ? null : (found.reason ?? `provider ${provider} is not usable`);
+}
+
+/** Calls a model once, by an evaluation of one row. */
+async function modelCheck(api: Api, model: string): Promise<Check> {
+  const name = `model ${model} answers`;
+  const policy = modelOf(model);
+  const problem = await unusable(api, policy.provider);
+  if (problem !== null) return { name, ok: false, detail: problem };
   const { path } = jobKinds.evaluation;
   const { job_id: id } = await api.call<{ job_id: string }>('POST', path, {
     ...{ app_id: 'doctor', policy, preflight: false, max_concurrent: 1 },

@@ -1,4 +1,7 @@
-/** The providers that are built in, by address; from the vendors' documentation. */
+/**
+ * The providers that are built in, by address; each was compared on 2026-11-27 with the vendor's
+ * pages or with published clients of it (ADR 99).
+ */
 
 /** The address of an OpenAI-compatible endpoint, and whether it needs a key. */
 export interface Preset {
@@ -8,6 +11,8 @@ export interface Preset {
   /** The form of an account's own address, for errors and the reference. */
   form?: string;
   needsKey: boolean;
+  /** The variable of the vendor's own clients, where it differs; ours comes first. */
+  vendorKey?: string;
 }
 
 export const presets: Record<string, Preset> = {
@@ -17,18 +22,21 @@ export const presets: Record<string, Preset> = {
     title: 'Google Gemini',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     needsKey: true,
+    vendorKey: 'GEMINI_API_KEY',
   },
   azure: {
     title: 'Azure OpenAI',
     baseUrl: null,
     form: 'https://<resource>.openai.azure.com/openai/v1',
     needsKey: true,
+    vendorKey: 'AZURE_OPENAI_API_KEY',
   },
   bedrock: {
     title: 'Amazon Bedrock',
     baseUrl: null,
     form: 'https://bedrock-runtime.<region>.amazonaws.com/openai/v1',
     needsKey: true,
+    vendorKey: 'AWS_BEARER_TOKEN_BEDROCK',
   },
   vertex: {
     title: 'Google Vertex AI',
@@ -41,16 +49,26 @@ export const presets: Record<string, Preset> = {
   mistral: { title: 'Mistral', baseUrl: 'https://api.mistral.ai/v1', needsKey: true },
   deepseek: { title: 'DeepSeek', baseUrl: 'https://api.deepseek.com/v1', needsKey: true },
   xai: { title: 'xAI', baseUrl: 'https://api.x.ai/v1', needsKey: true },
-  together: { title: 'Together AI', baseUrl: 'https://api.together.xyz/v1', needsKey: true },
+  together: { title: 'Together AI', baseUrl: 'https://api.together.ai/v1', needsKey: true },
   fireworks: { title: 'Fireworks AI', baseUrl: 'https://api.fireworks.ai/inference/v1', needsKey: true },
   cerebras: { title: 'Cerebras', baseUrl: 'https://api.cerebras.ai/v1', needsKey: true },
   sambanova: { title: 'SambaNova', baseUrl: 'https://api.sambanova.ai/v1', needsKey: true },
   perplexity: { title: 'Perplexity', baseUrl: 'https://api.perplexity.ai', needsKey: true },
   nvidia: { title: 'NVIDIA NIM', baseUrl: 'https://integrate.api.nvidia.com/v1', needsKey: true },
-  huggingface: { title: 'Hugging Face', baseUrl: 'https://router.huggingface.co/v1', needsKey: true },
+  huggingface: {
+    title: 'Hugging Face',
+    baseUrl: 'https://router.huggingface.co/v1',
+    needsKey: true,
+    vendorKey: 'HF_TOKEN',
+  },
   moonshot: { title: 'Moonshot', baseUrl: 'https://api.moonshot.ai/v1', needsKey: true },
   zai: { title: 'Z.ai', baseUrl: 'https://api.z.ai/api/paas/v4', needsKey: true },
-  qwen: { title: 'Qwen', baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1', needsKey: true },
+  qwen: {
+    title: 'Qwen',
+    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    needsKey: true,
+    vendorKey: 'DASHSCOPE_API_KEY',
+  },
   ollama: { title: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', needsKey: false },
   lmstudio: { title: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1', needsKey: false },
   vllm: { title: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1', needsKey: false },

@@ -224,8 +224,9 @@ function configure(name: string, env: Record<string, string | undefined>): Confi
   const unusable = (fault: string): Configured => ({ endpoint: null, fault });
   if (!/^[a-z][a-z0-9_-]*$/.test(name))
     return unusable(`"${name}" in RATCHET_PROVIDERS is not a name; use letters, digits, - and _.`);
-  const apiKey = env[keySetting(name)]?.trim() || null;
   const preset = presets[name];
+  const keys = [keySetting(name), ...(preset?.vendorKey ? [preset.vendorKey] : [])];
+  const apiKey = keys.map((setting) => env[setting]?.trim()).find(Boolean) ?? null;
   const ownUrl = env[urlSetting(name)]?.trim() || null;
   const baseUrl = ownUrl ?? preset?.baseUrl;
   const form = preset?.form ? ` to ${preset.form}` : '';
@@ -234,7 +235,6 @@ function configure(name: string, env: Record<string, string | undefined>): Confi
   if ('problem' in address) return unusable(`${urlSetting(name)} ${address.problem}.`);
   const endpoint = { name, url: address.url, apiKey, keyHeader: keyHeaderOf(name, address.url) };
   const lacksKey = !apiKey && !ownUrl && preset?.needsKey;
-  const setting = keySetting(name);
-  const fault = `The provider "${name}" has no key; set ${setting} and start Ratchet again, or set a key of your organization.`;
+  const fault = `The provider "${name}" has no key; set ${keys.join(' or ')} and start Ratchet again, or set a key of your organization.`;
   return { endpoint, fault: lacksKey ? fault : null };
 }

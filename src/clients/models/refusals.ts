@@ -53,7 +53,7 @@ const words: readonly [scope: RefusalScope, pattern: RegExp][] = [
   ['key', /api[ _-]?key (is )?(not valid|invalid|expired)|(invalid|incorrect) api[ _-]?key/i],
   [
     'model',
-    /model not exist|not a valid model id|model .{0,200}(does not exist|not found|is not supported|decommissioned)/i,
+    /model not exist|not a valid model id|invalid model name|model .{0,200}(does not exist|not found|is not supported|decommissioned)/i,
   ],
 ];
 

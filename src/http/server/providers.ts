@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { modelCheckRequestSchema, modelCheckSchema } from '../../contracts/model-check.js';
 import { ownProviders } from '../../storage/access/provider-keys.js';
+import { addSpend } from '../../storage/access/spend-quota.js';
 import type { App, HttpDeps } from '../deps.js';
-import { problems } from './schema.js';
+import { refuse } from './errors.js';
+import { bodyProblems, problems } from './schema.js';
 
 const providersSchema = z.object({
   providers: z.array(
@@ -26,5 +29,29 @@ export function registerProviders(app: App, deps: HttpDeps): void {
       },
     },
     async ({ caller }) => ({ providers: deps.listProviders(await ownProviders(deps.db, caller.orgId)) }),
+  );
+
+  app.post(
+    '/api/v1/providers/check',
+    {
+      schema: {
+        tags: ['Service'],
+        operationId: 'checkModel',
+        summary: 'What a model takes',
+        description:
+          'Calls the model some seven times, with at most 256 tokens an answer. Without an answer there is one check.',
+        body: modelCheckRequestSchema,
+        response: { 200: modelCheckSchema, ...bodyProblems() },
+      },
+    },
+    async ({ caller, body }) => {
+      const own = await ownProviders(deps.db, caller.orgId);
+      const problem = deps.checkProvider(body.provider, own);
+      if (problem !== null) throw refuse.invalid([{ pointer: '/provider', message: problem }]);
+      const report = await deps.checkModel(caller, body, deps.shutdown);
+      const { cost_usd: costUsd } = report;
+      if (costUsd) await deps.db.org(caller.orgId, (tx) => addSpend(tx, caller, costUsd));
+      return report;
+    },
   );
 }

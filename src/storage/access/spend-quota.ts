@@ -112,6 +112,15 @@ export async function addKeySpend(
   );
 }
 
+/** Counts calls that belong to no job and no deployment. */
+export async function addSpend(tx: Tx, { orgId, keyId }: Payer, costUsd: number): Promise<void> {
+  await tx.query(
+    `insert into daily_spend (org_id, day, counter_id, key_id, cost_usd) values ($1, ${today}, gen_random_uuid(), $2, $3)`,
+    [orgId, keyId ?? null, costUsd],
+    'add_spend',
+  );
+}
+
 /** Makes a key the payer of a job from now on; what it has spent today stays with the other. */
 export async function changePayer(tx: Tx, { orgId, jobId }: JobRef, keyId: string | null): Promise<void> {
   await tx.query(

@@ -70,6 +70,23 @@ describe('available providers', () => {
     expect(usable({ OPENAI_BASE_URL: 'ftp://x' })).toMatchObject({ openai: expect.stringContaining('URL') as unknown });
   });
 
+  test("takes the variable of a vendor's own clients where ours is not set", async () => {
+    const base = { QWEN_BASE_URL: model.url };
+    for (const [env, key] of [
+      [{ DASHSCOPE_API_KEY: 'sk-vendor' }, 'sk-vendor'],
+      [{ DASHSCOPE_API_KEY: 'sk-vendor', QWEN_API_KEY: 'sk-ours' }, 'sk-ours'],
+    ] as const) {
+      const own = createProviders({ ...base, ...env });
+      await own.send('qwen', { model: 'm', messages }, signal);
+      await own.close();
+      expect(model.requests.at(-1)!.headers.authorization).toBe(`Bearer ${key}`);
+    }
+    expect(usable({ DASHSCOPE_API_KEY: 'k', HF_TOKEN: 'k', GEMINI_API_KEY: 'k' })).toMatchObject({
+      ...{ qwen: 'usable', huggingface: 'usable', google: 'usable' },
+      groq: expect.stringContaining('GROQ_API_KEY') as unknown,
+    });
+  });
+
   test('reports invalid settings', () => {
     expect(providers.check('openai')).toBeNull();
     expect(providers.check('nobody')).toContain('not found');

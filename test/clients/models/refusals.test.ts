@@ -63,6 +63,13 @@ describe('a refusal', () => {
     ['key', 400, { code: 'x', error: 'Incorrect API key provided' }],
     ['key', 403, { error: { message: 'x', code: 'invalid_api_key' } }],
     ['model', 400, { error: { message: 'Model Not Exist', code: 'invalid_request_error' } }],
+    [
+      'model',
+      400,
+      {
+        error: { message: '/chat/completions: Invalid model name passed in model=x. Call `/v1/models`.', code: '400' },
+      },
+    ],
     ['model', 400, { error: { message: 'gone', code: 'model_decommissioned' } }],
     ['moment', 429, { error: { message: 'You exceeded your current quota', status: 'RESOURCE_EXHAUSTED', code: 429 } }],
     ['moment', 429, { error: { message: 'Rate limit reached', type: 'tokens', code: 'rate_limit_exceeded' } }],
