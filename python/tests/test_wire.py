@@ -110,7 +110,7 @@ def test_an_id_that_names_another_path_is_refused_before_anything_is_sent(wrong)
     assert asked == []
 
 
-@pytest.mark.parametrize("body", [{"target_reward": float("nan")}, {"tags": {1, 2}}, {"name": "\ud800"}])
+@pytest.mark.parametrize("body", [{"target_reward": float("inf")}, {"tags": {1, 2}}, {"name": "\ud800"}])
 def test_a_request_that_is_no_json_is_refused_before_it_is_sent(body):
     with ratchet.Client("http://127.0.0.1:9", "key", max_retries=0) as client:
         with pytest.raises(ratchet.ConfigurationError):

@@ -5,8 +5,10 @@ import { closestName } from '../../contracts/close-names.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { judgesOf } from '../../contracts/scoring/scorer.js';
 import { isDeterministic } from '../../core/jobs/answer-cache.js';
-import { inputsOf } from '../../core/prompts/row-template.js';
+import { componentTexts } from '../../core/prompts/components.js';
+import { inputsOf, rewritableNames } from '../../core/prompts/row-template.js';
 import { bracedNames, isPlainName } from '../../core/prompts/template.js';
+import { maxProposalChars } from '../../core/proposals/limits.js';
 import { minSeeds } from '../../core/search/split.js';
 import { isJudged } from '../../core/verify/score.js';
 import type { ContainerSpec, DeploymentSpec, JobSpec, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
@@ -22,6 +24,7 @@ export function createWarnings(spec: JobSpec | DeploymentSpec, publicUrl: string
     ...(spec.kind === 'session' ? seedWarnings(spec) : []),
     ...cacheWarnings(spec),
     ...literalWarnings(spec),
+    ...(spec.kind === 'session' ? roomWarnings(spec) : []),
     ...Object.entries(policiesOf(spec)).flatMap(([name, policy]) => policyWarnings(name, policy)),
   ];
   return warnings.slice(0, most);
@@ -89,6 +92,22 @@ function literalWarnings(spec: JobSpec | DeploymentSpec): string[] {
   return [
     `The prompt has ${literal.slice(0, 5).join(', ')}, no column of the rows: the model is sent the braces as they are.`,
   ];
+}
+
+/** Characters that a rewritten text usually needs beyond its parent. */
+const usualGrowth = 2_000;
+
+/** Texts that the search can hardly rewrite: the proposer would be paid for nothing. */
+function roomWarnings(spec: SessionSpec): string[] {
+  const texts = componentTexts(spec.initialPrompt);
+  return rewritableNames(spec, texts).flatMap((name) => {
+    const { length } = texts[name]!;
+    const room = maxProposalChars(texts[name]!) - length;
+    if (room >= usualGrowth) return [];
+    return [
+      `The text of "${name}" has ${length} characters, and one in its place may have only ${room} more. Shorten it, or move what need not change into a message of its own.`,
+    ];
+  });
 }
 
 /** Models whose calls do not use the answer cache that was asked for. */

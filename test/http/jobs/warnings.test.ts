@@ -56,6 +56,15 @@ describe('evaluation seeds among the train seeds', () => {
   });
 });
 
+test.each([
+  [97_000, []],
+  [99_000, [expect.stringMatching(/"system" has 99000 .* only 1000 more/)]],
+  [100_000, [expect.stringMatching(/only 0 more/)]],
+])('a text of %d characters that has no room to be rewritten', async (length, warnings) => {
+  const initial_prompt = { messages: [{ role: 'system', content: 'x'.repeat(length) }] };
+  expect(await ofSession({ initial_prompt })).toEqual(warnings);
+});
+
 describe('an answer cache for calls that sample', () => {
   const cached = { gepa, answer_cache: true };
   test.each<[object, string | null]>([
