@@ -81,7 +81,6 @@ const statuses: Record<number, string[]> = {
   413: ['request_too_large'],
   422: ['validation', 'validation_error', 'unprocessable_entity'],
   429: ['rate_limit_exceeded', 'rate_limit_error', 'rate_limited', 'rate_limit_reached', 'too_many_requests'],
-  500: ['server_error', 'internal_server_error', 'internal_error', 'internalservererror', 'api_error', 'internal'],
   503: ['service_unavailable', 'service_unavailable_error', 'unavailable', 'serviceunavailableexception'],
   504: ['timeout', 'timeout_error', 'request_timeout', 'deadline_exceeded', 'gateway_timeout'],
   529: ['overloaded_error'],

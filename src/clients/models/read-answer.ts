@@ -80,7 +80,6 @@ function decoded(bytes: Buffer, contentType: string | null): string | null {
 
 /** The events of a list of chunks, in brackets or one a line; null: the body is no such list. */
 function eventsOfList(text: string): Buffer | null {
-  if (exceedsJsonLimits(text)) return null;
   const isLines = /^\s*\{[^\n]*\}\s*\n\s*\{/.test(text);
   if (!isLines && !/^\s*\[\s*\{/.test(text)) return null;
   const list = isLines ? text.split('\n').filter((line) => line.trim() !== '') : jsonList(text);
@@ -89,6 +88,7 @@ function eventsOfList(text: string): Buffer | null {
 }
 
 function jsonList(text: string): string[] {
+  if (exceedsJsonLimits(text)) return [];
   try {
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? value.map((item) => JSON.stringify(item)) : [];

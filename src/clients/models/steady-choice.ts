@@ -8,8 +8,7 @@ interface ToolCall {
   id: string | null;
   name: string | null;
   text: string;
-  /** The id that we gave it. */
-  made?: string;
+  isNamed?: boolean;
 }
 
 /** Longer arguments are not looked at again: each look costs their length. */
@@ -21,6 +20,7 @@ export class SteadyChoice {
   private readonly texts = new Map<string, string>();
   private readonly calls: ToolCall[] = [];
   private readonly byId = new Map<string, number>();
+  private role: string | null = null;
   /** Whether a text has come in a delta: then a message repeats it. */
   private hasDelta = false;
   /** The call that the provider means by an index: the last one under it. */
@@ -39,6 +39,11 @@ export class SteadyChoice {
       same = false;
     }
     const delta = choice['delta'] as Json;
+    if (this.role !== null && wordOf(delta['role'])) {
+      delete delta['role'];
+      same = false;
+    }
+    this.role ??= wordOf(delta['role']);
     for (const [name, value] of Object.entries(delta)) {
       if (typeof value !== 'string' || name === 'role') continue;
       this.texts.set(name, (this.texts.get(name) ?? '') + value);
@@ -96,15 +101,17 @@ export class SteadyChoice {
     call.text += added;
     call.name ??= name;
     const corrected: Json = { ...given, index: slot };
-    if (call.id !== null && id !== null && id !== call.id) delete corrected['id'];
     call.id ??= id;
     if (call.id !== null && !this.byId.has(call.id)) this.byId.set(call.id, slot);
     const isTaken = id !== null && this.byId.get(id) !== slot;
-    if (known === null && (id === null || isTaken)) corrected['id'] = call.made = newId();
-    else if (call.made !== undefined || isTaken) delete corrected['id'];
-    else if (id !== null && corrected['id'] !== undefined) corrected['id'] = id;
-    if (fn && args !== undefined && args !== null && added !== args)
-      corrected['function'] = { ...fn, arguments: added };
+    // Id and name stand in the first piece alone: some clients join what is repeated.
+    if (known === null) corrected['id'] = id === null || isTaken ? newId() : id;
+    else if (id !== null) delete corrected['id'];
+    const said: Json = { ...fn };
+    if (known !== null && name !== null && name === call.name && call.isNamed) delete said['name'];
+    call.isNamed ||= name !== null;
+    if (args !== undefined && args !== null) said['arguments'] = added;
+    if (fn) corrected['function'] = said;
     if (known === null && fn && !wordOf(given['type'])) corrected['type'] = 'function';
     return corrected;
   }

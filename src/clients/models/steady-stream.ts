@@ -82,16 +82,14 @@ export function steadyCompletion(completion: Json): boolean {
   const choices = (completion['choices'] as unknown[]).map(asObject);
   const fixes = choices.map((choice, at) => {
     if (!choice) return true;
-    const hasIndex = Number.isSafeInteger(choice['index']);
-    if (!hasIndex) choice['index'] = at;
     const isWhole = asObject(choice['message']) !== null;
     if (!isWhole) {
       const { delta, text, message: _none, ...rest } = choice;
       const message = asObject(delta) ?? (typeof text === 'string' ? { role: 'assistant', content: text } : null);
       if (message) completion['choices'] = choices;
-      if (message) choices[at] = { ...rest, message };
+      if (message) choices[at] = { index: at, ...rest, message };
     }
-    return steadyCalls(asObject(choices[at]?.['message'])) && hasIndex && isWhole;
+    return steadyCalls(asObject(choices[at]?.['message'])) && isWhole;
   });
   return fixes.every(Boolean);
 }

@@ -43,8 +43,8 @@ const totals = `select count(*) filter (where status = 'succeeded') as succeeded
        from rollouts where job_id = $1 and source = 'service'`;
 
 /**
- * A job's sums: kept at its end, else of its rollouts. Cost null: no calls, or an unknown cost; tokens
- * null: those of a call are unknown.
+ * A job's sums: kept at its end, else of its rollouts. Cost null: no calls, or an unknown cost;
+ * tokens null: those of a call are unknown.
  */
 export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> {
   const [kept] = await tx.query<{ totals: RolloutTotals | null }>('select totals from jobs where id = $1', [jobId]);

@@ -248,8 +248,16 @@ describe('a stream of a provider with ways of its own', () => {
     for (const size of [1_000_000, 7]) expect(messageOf(await agreed(text, size))['content']).toBe('hello');
   });
 
+  test('says role, id and name once: OpenAI’s Python client joins what is repeated', async () => {
+    const again = (text: string) => calls({ index: 0, ...call('look', text, { id: 'a' }) });
+    const text = (
+      await delivered(stream(again('{"city":'), again('"Bonn"}'), again('{"city":"Bonn"}'), end))
+    ).toString();
+    for (const once of ['"role"', '"id":"a"', '"name"']) expect(text.split(once)).toHaveLength(2);
+  });
+
   test('passes byte for byte where it has the form of OpenAI', async () => {
-    const text = `: hi\n\n${stream(hel, calls({ index: 0, ...a }), chunk({ reasoning: 'hm' }), stop)}`;
+    const text = `: hi\n\n${stream(hel, chunk({ tool_calls: [{ index: 0, ...a }] }), chunk({ reasoning: 'hm' }), stop)}`;
     expect((await delivered(text)).toString()).toBe(text);
   });
 

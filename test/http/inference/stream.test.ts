@@ -97,9 +97,9 @@ describe('a streamed answer', () => {
     await reader.cancel();
   });
 
-  test('with an event over 1 MiB ends with an error, and is on record', async () => {
+  test('with an event over 8 MiB ends with an error, and is on record', async () => {
     const job = await proxy.newSession();
-    proxy.model.reply(() => ({ text: 'one two', cutAfter: 2, tail: `data: ${'x'.repeat(1_100_000)}\n\n` }));
+    proxy.model.reply(() => ({ text: 'one two', cutAfter: 2, tail: `data: ${'x'.repeat(8_500_000)}\n\n` }));
     const chunks = dataOf(await (await proxy.post(job, '/a', streamed)).text());
     expect(chunks.at(-1)).toMatchObject({ error: { code: 'upstream_answer_too_large' } });
     expect(await proxy.calls(job)).toMatchObject([
