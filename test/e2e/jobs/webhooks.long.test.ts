@@ -65,12 +65,12 @@ test('a completed job is reported, again after an error, signed and with the sam
   }
 });
 
-test('during a rotation receivers with either secret verify a delivery, afterwards the new one alone', async () => {
+test('during a rotation receivers with either secret verify, afterwards with the new one alone', async () => {
   const { api } = on.service;
   const { secret: old } = await api.call<{ secret: string }>('GET', '/api/v1/webhooks/secret');
   const rotate = (grace: number) =>
     api.call<{ secret: string }>('POST', '/api/v1/webhooks/secret/rotate', { grace_seconds: grace });
-  /** The secrets by which the newest delivery verifies, as Standard Webhooks' own library sees it. */
+  /** By which secrets the newest delivery verifies, for Standard Webhooks' own library. */
   const delivered = async (...secrets: string[]) => {
     const id = await evaluate({ webhook_url: receiver.url });
     expect(await settled(id)).toMatchObject({ status: 'delivered' });
