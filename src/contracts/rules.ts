@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { commanding } from '../util/text.js';
 
 /** Rules across fields as JSON schema, for the OpenAPI document: zod describes no check. */
 export type Rule = Record<string, unknown>;
@@ -25,12 +26,12 @@ export const oneOf = (...rules: readonly Rule[]): Rule => ({ oneOf: rules });
 /** The form of an HTTP URL; the checks of egress name its fault. */
 export const urlForm: Rule = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' };
 
-/** A name on one line: without control characters, which a terminal would obey. */
+/** A name on one line: without characters that a terminal would obey, or that reorder others. */
 export const lineSchema = (max: number) =>
   z
     .string()
     .max(max)
-    .refine((name) => !/\p{Cc}/u.test(name), 'must not contain control characters')
+    .refine((name) => !commanding.test(name), 'must not contain control characters')
     .trim()
     .min(1, 'must not be empty')
     .meta({

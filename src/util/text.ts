@@ -28,12 +28,21 @@ export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
+/** What changes the order of other characters, or ends a line. */
+const reordering = '\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069';
+
+/** A character that a terminal or a page obeys rather than shows. */
+export const commanding = new RegExp(`[\\p{Cc}${reordering}]`, 'u');
+
+const colour = String.raw`\u001b\[(?:[0-7]|2[0-9]|3[0-9]|9[0-7])?m`;
+const unprintable = new RegExp(`${colour}|[^\\P{Cc}\\n\\t]|[${reordering}]`, 'gu');
+
 /**
- * A text as a terminal may show it: control characters but tab and newline become U+FFFD. Colours
- * stay, for texts with our own.
+ * A text as a terminal may show it: what it would obey becomes U+FFFD, but tab and newline. Colours
+ * stay, for texts with our own, and no code that hides text.
  */
 export function printable(text: string): string {
-  return text.replace(/\u001b\[[\d;]*m|[^\P{Cc}\n\t]/gu, (found) => (found.length > 1 ? found : '\uFFFD'));
+  return text.replace(unprintable, (found) => (found.length > 1 ? found : '\uFFFD'));
 }
 /** The kinds of content parts that hold thoughts. */
 const thinkingParts = new Set(['thinking', 'reasoning', 'redacted_thinking', 'reasoning_text', 'thought']);

@@ -21,6 +21,11 @@ test.each([
   ['a\rb\u0008', 'a\uFFFDb\uFFFD'],
   ['\u009b2J', '\uFFFD2J'],
   ['a\tb\nc', 'a\tb\nc'],
+  ['a\u202eb\u2066c\u2069', 'a\uFFFDb\uFFFDc\uFFFD'],
+  ['a\u2028b\u2029c', 'a\uFFFDb\uFFFDc'],
+  ['\u001b[8mhidden', '\uFFFD[8mhidden'],
+  ['\u001b[31;8mhidden', '\uFFFD[31;8mhidden'],
+  ['\u200fשלום 👩\u200d👩', '\u200fשלום 👩\u200d👩'],
   ['\u001b[31mred\u001b[0m', '\u001b[31mred\u001b[0m'],
 ])('%j is printed as %j', (text, shown) => {
   expect(printable(text)).toBe(shown);

@@ -3,6 +3,7 @@ import type { Answer, Fault } from '../container/answer.js';
 import { containerHeaders } from '../container/request.js';
 import { createCaller, isFault, rolloutWindowMs } from '../container/retry.js';
 import { createEgressAgent, type EgressPolicy } from '../net/egress.js';
+import { Redactor } from '../net/redact.js';
 import { boundDepth } from '../net/untrusted.js';
 import { cutToBytes } from '../../util/text.js';
 import { createSandbox, type Sandbox } from './javascript.js';
@@ -77,7 +78,8 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
         // It may still work on the first.
         mayRetry: (timedOut: boolean) => !timedOut,
       };
-      const what = { method: 'POST' as const, url, headers, body: JSON.stringify(input) };
+      const redactor = new Redactor(tokensIn(url));
+      const what = { method: 'POST' as const, url, headers, body: JSON.stringify(input), redactor };
       const result = await call<ScorerAnswer>(readAnswer, what, limits, signal);
       if (!isFault(result)) return result;
       const { code, message, infrastructure } = result.failure;
@@ -98,6 +100,13 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
       await agent.close();
     },
   };
+}
+
+/** The parts of a scorer's URL that are secrets: values of its query, and long random names. */
+function tokensIn(url: string): string[] {
+  const { pathname, searchParams } = new URL(url);
+  const names = pathname.split('/').filter((name) => name.length >= 16 && /\d/.test(name) && /[a-z]/i.test(name));
+  return [...names, ...searchParams.values()];
 }
 
 function readAnswer(answer: Answer): ScorerAnswer | Fault {

@@ -47,6 +47,20 @@ test('posts output, row and expected value, and reads reward, feedback and detai
   expect(received[0]).toMatchObject({ method: 'POST', body: input, headers: { 'content-type': 'application/json' } });
 });
 
+test.each([
+  ['/hooks/T0123-abcdef-456789', 'T0123-abcdef-456789'],
+  ['/evaluate?token=letters-only', 'letters-only'],
+])('a token of the URL %s that the scorer quotes is hidden', async (path, token) => {
+  const quoted = `Evaluated at ${path}.`;
+  const url = server.url + path;
+  answers = [json({ reward: 1, feedback: quoted, details: { path } })];
+  const hidden = (value: string) => value.replace(token, '***');
+  const answer = await client.http({ url, tryTimeoutMs: 5_000 }, input, signal);
+  expect(answer).toEqual({ ok: true, reward: 1, feedback: hidden(quoted), details: { path: hidden(path) } });
+  answers = [text(404, quoted)];
+  expect(JSON.stringify(await client.http({ url, tryTimeoutMs: 5_000 }, input, signal))).not.toContain(token);
+});
+
 test('feedback and details may be absent', async () => {
   expect(await ask([json({ reward: 1 })])).toEqual({ ok: true, reward: 1, feedback: null, details: null });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { answers, startFakeContainer } from '../../support/fakes/container.js';
 import { startReceiver, type Receiver } from '../../support/fakes/receiver.js';
 import {
@@ -62,6 +63,35 @@ test('a completed job is reported, again after an error, signed and with the sam
       data: { job_id: id, status: 'completed', tags: ['t'], metadata: { run: 7 }, mean_reward: 1, error: null },
     });
   }
+});
+
+test('during a rotation receivers with either secret verify, afterwards with the new one alone', async () => {
+  const { api } = on.service;
+  const { secret: old } = await api.call<{ secret: string }>('GET', '/api/v1/webhooks/secret');
+  const rotate = (grace: number) =>
+    api.call<{ secret: string }>('POST', '/api/v1/webhooks/secret/rotate', { grace_seconds: grace });
+  /** By which secrets the newest delivery verifies, for Standard Webhooks' own library. */
+  const delivered = async (...secrets: string[]) => {
+    const id = await evaluate({ webhook_url: receiver.url });
+    expect(await settled(id)).toMatchObject({ status: 'delivered' });
+    const { headers, body } = receiver.requests.at(-1)!;
+    const verifies = (secret: string, text: string) => {
+      try {
+        return Boolean(new Webhook(secret).verify(text, headers as Record<string, string>));
+      } catch (error) {
+        if (error instanceof WebhookVerificationError) return false;
+        throw error;
+      }
+    };
+    for (const secret of secrets) expect(verifies(secret, body.replace('completed', 'failed'))).toBe(false);
+    return secrets.map((secret) => verifies(secret, body));
+  };
+  const { secret: next } = await rotate(3_600);
+  expect(await delivered(old, next)).toEqual([true, true]);
+  const { secret: last } = await rotate(3_600);
+  expect(await delivered(old, next, last)).toEqual([false, true, true]);
+  const { secret: leaked } = await rotate(0);
+  expect(await delivered(next, last, leaked)).toEqual([false, false, true]);
 });
 
 test('an end by HTTP alone is reported; 410 ends the deliveries, and the job is unchanged', async () => {
