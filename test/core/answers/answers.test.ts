@@ -28,7 +28,9 @@ describe('splitThoughts', () => {
   test.each([
     ['', null, ''],
     [' no thoughts ', null, ' no thoughts '],
-    ['<think>cut off among', '<think>cut off among', ''],
+    ...['think', 'thinking', 'reasoning', 'thought', 'antml:thinking', 'seed:think'].map(
+      (tag): [string, string, string] => [`<${tag}>cut off among`, `<${tag}>cut off among`, ''],
+    ),
     ['<|channel|>analysis<|message|>cut off', 'cut off', ''],
     ['analysisWe add.assistantfinalfour', 'We add.', 'four'],
     ['<think>a<think>b</think>c</think>d', '<think>a<think>b</think>c</think>', 'd'],
