@@ -58,7 +58,10 @@ describe('a refusal', () => {
     ['moment', 429, { error: { message: 'Rate limit reached', type: 'tokens', code: 'rate_limit_exceeded' } }],
     ['request', 400, { error: { message: 'Insufficient context', code: 'context_length_exceeded' } }],
   ])('of kind %s is told from status and code: %i %j', (scope, status, body) => {
-    expect(judged(status, body).scope).toBe(scope);
+    const { mayPass, ...refusal } = judged(status, body);
+    expect(refusal.scope).toBe(scope);
+    // A 429 without credit stays.
+    expect(mayPass).toBe(scope === 'moment');
   });
 
   test.each([
