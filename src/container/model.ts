@@ -61,10 +61,9 @@ export async function callModel(
   return answerText(text);
 }
 
-/** By the service's table (`clients/net/retry-advice`): fewer calls, another try, or none. */
+/** The service's table (`clients/net/retry-advice`), but for 409: a conflict of Ratchet stays. */
 function retryStatusOf(status: number, advice: string | null): 502 | 503 | null {
-  const isPassing =
-    [408, 409, 425, 429, 498, 499].includes(status) || (status >= 500 && status !== 501 && status !== 505);
+  const isPassing = [408, 425, 429, 498, 499].includes(status) || (status >= 500 && status !== 501 && status !== 505);
   if (advice === 'false' || (advice !== 'true' && !isPassing)) return null;
   return [429, 498, 503, 529].includes(status) ? 503 : 502;
 }

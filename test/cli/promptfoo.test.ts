@@ -252,6 +252,7 @@ describe('refuses', () => {
   test.each([
     ['several prompts', { prompts: ['a {{text}}', 'b {{text}}'] }, /--prompt/],
     ['a program as the prompt', { prompts: ['file://prompt.py'] }, /prompt\.py/],
+    ['a function of a program as the prompt', { prompts: ['prompt.py:create'] }, /prompt\.py/],
     ['a filter in the prompt', { prompts: ['{{ text | sort }}'] }, /sort/],
     ['several providers', { providers: ['openai:a', 'openai:b'] }, /--model/],
     ['a setting that is unknown', { providers: [{ id: 'openai:a', config: { temprature: 0 } }] }, /temperature/],

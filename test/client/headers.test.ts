@@ -33,6 +33,10 @@ test.each(texts)('a header and an Idempotency-Key %j', async (value) => {
   }
 });
 
+test.each(['http://h\n/x', 'http://h\u0000', 'http://h/a\tb', 'http://h/\u0085'])('the address %j', async (address) => {
+  expect((await errorOf(() => new Ratchet({ url: address, apiKey: 'x' }))).code).toBe('invalid_url');
+});
+
 test.each(['x y', 'x:', '“x”', ''])('a header with the name %j', async (name) => {
   const { code, message } = await errorOf(() => call({ headers: { [name]: 'v' } }));
   expect([code, message.split(':')[0]]).toEqual(['invalid_header', 'headers']);

@@ -24,6 +24,9 @@ test.each([
   '1e22',
   '10000000000000000000',
   '1.50000000000000000000',
+  // Powers of two beyond 1e21, which print with an exponent.
+  '1180591620717411303424',
+  '-9444732965739290427392',
 ])('%s is exact', (literal) => {
   expect(literalsIn(`[${literal}]`)).toEqual([]);
 });

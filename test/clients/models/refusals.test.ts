@@ -97,7 +97,10 @@ describe('a refusal', () => {
     ['model', 400, { detail: 'The model `x` does not exist.' }],
     ['key', 400, { errors: [{ message: 'Invalid API key', code: 10000 }] }],
   ])('of kind %s is told from status and code: %i %j', (scope, status, body) => {
-    expect(judged(status, body).scope).toBe(scope);
+    const { mayPass, ...refusal } = judged(status, body);
+    expect(refusal.scope).toBe(scope);
+    // A 429 without credit stays.
+    expect(mayPass).toBe(scope === 'moment');
   });
 
   test.each([

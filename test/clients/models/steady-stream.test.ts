@@ -99,6 +99,22 @@ describe('a stream of a provider with ways of its own', () => {
     ['index 0 for both in one chunk', [calls({ index: 0, ...a }, { index: 0, ...b })]],
     ['no index', [calls(a), calls(b)]],
     ['no index in one chunk', [calls(a, b)]],
+    [
+      'a new id with arguments, its name later',
+      [
+        calls({ index: 0, ...a }),
+        calls({ index: 0, id: 'b', function: { arguments: b.function.arguments } }),
+        calls({ index: 0, id: 'b', function: { name: 'look' } }),
+      ],
+    ],
+    [
+      'no index in one chunk, arguments later',
+      [
+        calls(call('look', '', { id: 'a' }), call('look', '', { id: 'b' })),
+        calls({ id: 'a', function: { arguments: a.function.arguments } }),
+        calls({ id: 'b', function: { arguments: b.function.arguments } }),
+      ],
+    ],
     ['indices from 1', [calls({ index: 1, ...a }), calls({ index: 2, ...b })]],
     ['an index as text', [calls({ index: '0', ...a }), calls({ index: '1', ...b })]],
     [

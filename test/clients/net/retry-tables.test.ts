@@ -34,7 +34,8 @@ test.each(advices)('a container asks for another try as the table says (x-should
       signal,
     ).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ModelError);
-    const expected = !mayPass(status, advised(advice)) ? null : isPushback(status) ? 503 : 502;
+    const passes = mayPass(status, advised(advice)) && (status !== 409 || advice === 'true');
+    const expected = !passes ? null : isPushback(status) ? 503 : 502;
     expect([status, (error as ModelError).retryStatus]).toEqual([status, expected]);
     expect((error as ModelError).retryAfter).toBe(expected === 503 ? '7' : null);
   }

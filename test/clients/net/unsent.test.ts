@@ -10,6 +10,7 @@ import { noCost } from '../../../src/clients/models/cost.js';
 import { completeChat } from '../../../src/clients/models/complete-chat.js';
 import { wasNotSent, type ProviderError } from '../../../src/clients/models/provider-answer.js';
 import { createProviders, type ModelTry } from '../../../src/clients/models/providers.js';
+import { unsentFault } from '../../../src/clients/net/unsent.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ratchet-tls-'));
 const servers: Server[] = [];
@@ -147,6 +148,21 @@ describe('a fault before the first byte costs nothing and names its cause', () =
     expect(fault).toMatchObject({ code: 'upstream_unreachable', isLasting: true });
     expect(fault.message).toMatch(new RegExp(`proxy.*${status}`));
   });
+});
+
+test.each([
+  ['CERT_HAS_EXPIRED', 'certificate', /clock/],
+  ['CERT_NOT_YET_VALID', 'certificate', /clock/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'certificate', /name/],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'certificate', /NODE_EXTRA_CA_CERTS/],
+  ['CERT_REVOKED', 'certificate', /NODE_EXTRA_CA_CERTS/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls', /TLS versions/],
+  ['ENOTFOUND', 'address', null],
+  ['ECONNREFUSED', 'connection', null],
+])('%s is a fault of the %s with a remedy of its own', (code, cause, remedy) => {
+  const fault = unsentFault(Object.assign(new Error('x'), { code }))!;
+  expect(fault).toMatchObject({ cause, isLasting: remedy !== null });
+  expect(fault.remedy ?? '').toMatch(remedy ?? /^$/);
 });
 
 test('a connection that breaks after the request has an unknown cost', async () => {

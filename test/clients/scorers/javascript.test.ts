@@ -109,6 +109,8 @@ describe('limits', () => {
     const aborter = new AbortController();
     const patient = createSandbox({ timeMs: 60_000, processes: 1 });
     const endless = [1, 2].map(() => patient.run('() => { for (;;); }', input, aborter.signal));
+    // The first has its process by now.
+    await new Promise(setImmediate);
     aborter.abort(new Error('stopped'));
     const ends = await Promise.allSettled(endless);
     expect(ends.map((end) => end.status === 'rejected' && (end.reason as Error).message)).toEqual([

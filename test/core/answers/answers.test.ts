@@ -28,9 +28,12 @@ describe('splitThoughts', () => {
   test.each([
     ['', null, ''],
     [' no thoughts ', null, ' no thoughts '],
-    ['<think>cut off among', '<think>cut off among', ''],
+    ...['think', 'thinking', 'reasoning', 'thought', 'antml:thinking', 'seed:think'].map(
+      (tag): [string, string, string] => [`<${tag}>cut off among`, `<${tag}>cut off among`, ''],
+    ),
     ['<|channel|>analysis<|message|>cut off', 'cut off', ''],
     ['analysisWe add.assistantfinalfour', 'We add.', 'four'],
+    ['<|channel|>final<|message|>five<|end|><|start|>assistant<|channel|>final<|message|>four<|return|>', '', 'four'],
     ['<think>a<think>b</think>c</think>d', '<think>a<think>b</think>c</think>', 'd'],
     ['Write `</think>` behind your thoughts.', null, 'Write `</think>` behind your thoughts.'],
     [
@@ -98,6 +101,8 @@ describe('readJson', () => {
     '{"a": {"b": 1},}',
     '<think>{"a": 1}',
     '{"a": {"b": 1}, "c": NaN}',
+    'First {"a": {"b": 1}}, now: {"a": {"b": 2}, "c": ',
+    `${f}json\n{"a": 1}\n${f}\nNo:\n${f}json\n{"a": `,
     '{"a": {"b": 1}, "t": "one\ntwo"}',
   ])('finds no value in %j', (text) => {
     expect(readJson(text)).toBeNull();
@@ -112,6 +117,8 @@ describe('readJson', () => {
     expect(readTolerantJson('{"a": {"b": 1,},}')).toEqual({ value: { a: { b: 1 } } });
     expect(readTolerantJson('Here: {"t": "one\ntwo, }"}')).toEqual({ value: { t: 'one\ntwo, }' } });
     expect(readJson('The list is [1, 2].')).toEqual({ value: [1, 2] });
+    expect(readJson('{"a": 1}\n\nReferences: [1]')).toEqual({ value: { a: 1 } });
+    expect(readJson('So {"a": 1}, unlike `{"b": 2}` and {}.')).toEqual({ value: { a: 1 } });
     expect(readJson(`Two:\n${f}\n2\n${f}`)).toEqual({ value: 2 });
     expect(readJson('null')).toEqual({ value: null });
     expect(readJson(JSON.stringify({ a: `\n${f}\n` }))).toEqual({ value: { a: `\n${f}\n` } });

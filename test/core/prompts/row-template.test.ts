@@ -34,6 +34,8 @@ describe('chats', () => {
     expect(filled({ messages: chat }, 'Chat: {{input}}')).toEqual(prompt(`Chat: ${JSON.stringify(chat)}`));
     const parts = [{ role: 'user', content: [{ type: 'text', text: 'a' }] }];
     expect(filled({ messages: parts }, '{{input}}')).toEqual(prompt('a'));
+    const told = [{ role: 'developer', content: 'You add.' }, chat[1]];
+    expect(filled({ messages: told }, '{{input}}')).toEqual(chat);
   });
 
   test('end with the right answer where they are the expected column', () => {

@@ -76,6 +76,7 @@ test('every text has the rules, and room to grow', () => {
   const found = textsProblem(texts, { system: 'Answer', user: '{{input}}' }, rowsOf('input'));
   expect(found?.component).toBe('system');
   expect(textsProblem({ system: `${long}y` }, { system: long }, rowsOf())).toBeNull();
+  expect(textsProblem({ system: 'x'.repeat(41_601) }, { system: long }, rowsOf())?.component).toBe('system');
 });
 
 test('braces that are no input reach the model as they are', () => {

@@ -95,7 +95,11 @@ describe('splitSeeds', () => {
   });
 
   test('of equal rows uses the first', () => {
-    const row = fc.record({ input: fc.constantFrom(...'abcdefghijklmnopqrst'), expected: fc.constantFrom('x', 'y') });
+    const row = fc.record({
+      input: fc.constantFrom(...'abcdefghijklmnopqrst'),
+      expected: fc.constantFrom('x', 'y'),
+      note: fc.constantFrom('1', '2'),
+    });
     fc.assert(
       fc.property(fc.array(row, { minLength: 1, maxLength: 80 }), seeds, (rows, seed) => {
         const grouped = groupRows(rows.map((own) => ({ ...own, row: JSON.stringify(own) })));
@@ -110,6 +114,14 @@ describe('splitSeeds', () => {
         for (const group of grouped.contradictions) expect(new Set(group.map((at) => rows[at]!.expected)).size).toBe(2);
       }),
     );
+  });
+
+  test('leaves a group for each part, however large one is', () => {
+    const groups = [all(1_000), ...all(29).map((at) => [1_000 + at])];
+    for (let seed = 0; seed < 200; seed += 1) {
+      const { train, evaluation, heldout } = splitSeeds(1_029, seed, undefined, null, groups);
+      expect([train, evaluation, heldout].every((part) => part.length > 0)).toBe(true);
+    }
   });
 
   test.each([0, -1, 1.5, Number.NaN])('throws for %p seeds', (count) => {

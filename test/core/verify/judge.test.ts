@@ -95,6 +95,20 @@ describe('buildJudgePrompt', () => {
 
 const answer = (...scores: [name: string, score: unknown, reason?: unknown][]) =>
   JSON.stringify({ criteria: scores.map(([name, score, reason = `why ${name}`]) => ({ name, reason, score })) });
+test.each([
+  ['0.7', 0.7],
+  [' 1 ', 1],
+  ['.5', 0.5],
+  ['7/10', null],
+  ['', null],
+])('a score as the text %j', (text, score) => {
+  const parsed = parseJudgement(answer(['only', text]), {
+    criteria: [{ name: 'only', weight: 1 }] as typeof criteria,
+    finishReason: 'stop',
+  });
+  expect(parsed.ok ? parsed.verification.reward : null).toBe(score);
+});
+
 const parse = (text: string, finishReason: string | null = 'stop') => parseJudgement(text, { criteria, finishReason });
 const reasonOf = (text: string, finishReason?: string) => {
   const parsed = parse(text, finishReason);
