@@ -52,7 +52,7 @@ export function testPaired(left: readonly number[], right: readonly number[]): C
   return { ...comparison, low: Math.min(0, comparison.low), high: Math.max(0, comparison.high) };
 }
 
-/** Two-sided mid-p that equal sides win and lose as unevenly; pairs without a difference tell nothing. */
+/** Two-sided mid-p that equal sides win and lose as unevenly; ties tell nothing. */
 function mcNemar(won: number, lost: number): number {
   const count = won + lost;
   const fewer = Math.min(won, lost);

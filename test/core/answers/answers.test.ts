@@ -286,7 +286,7 @@ describe('any text', () => {
   ].map((piece) => piece.repeat(Math.ceil(200_000 / piece.length)));
   const check = (text: string) => {
     const { answer, thoughts } = splitThoughts(text);
-    // The answer is a part of the text; without thoughts all of it, but for marks of the turn's end.
+    // The answer is a part of the text: all of it without thoughts, but for marks of the end.
     expect(text.includes(answer)).toBe(true);
     if (thoughts === null) expect(text.startsWith(answer)).toBe(true);
     if (thoughts === null && answer !== text) expect(text.slice(answer.length)).toMatch(/^(?:\s*<\S+>)+\s*$/);

@@ -165,7 +165,7 @@ function pairs({ won, lost, tied }: { won: number; lost: number; tied: number })
 const excludesZero = ({ low, high }: { low: number; high: number }) => low > 0 || high < 0;
 
 describe('testPaired of right and wrong answers', () => {
-  // Half of the pairs differ for coins with heads in 50 %, all for two prompts that solve other rows.
+  // Coins with heads in 50 % differ in half of the pairs, prompts that solve other rows in all.
   test.each([
     [0.05, 0.05],
     [0.18, 0.05],
