@@ -171,9 +171,10 @@ describe('--dry-run', () => {
   test('has the parameters of options, which win over those of ratchet.json', async () => {
     const own = await mkdtemp(join(folder, 'project-'));
     const policy = { temperature: 1, top_p: 0.1, max_tokens: 9 };
-    const project = { data: '../rows.jsonl', prompt: '../prompt.txt', input: 'text', expected: 'label', policy };
+    const project = { input: 'text', expected: 'label', policy };
+    const files = ['--data', '../rows.jsonl', '--prompt', '../prompt.txt'];
     await writeFile(join(own, 'ratchet.json'), JSON.stringify(project));
-    const bodyOf = async (...args: string[]) => (await dryRun(['eval', ...args], own)).first_request.body;
+    const bodyOf = async (...args: string[]) => (await dryRun(['eval', ...files, ...args], own)).first_request.body;
     expect(await bodyOf()).toMatchObject(policy);
     const params = ['--temperature', '0', '--param', 'top_p=0.5', 'stop=["\\n"]', 'user=me'];
     const reasoning = await bodyOf('--model', 'openai/o3-mini', '--max-tokens', '5', ...params);

@@ -7,7 +7,7 @@ import { keySetting, type ModelClient } from './providers.js';
 import { askProvider, type ProviderReply } from './ask-provider.js';
 import type { Lesson } from './quirks/lessons.js';
 import { StreamedError } from './read-answer.js';
-import { readStream } from './streams/streamed-text.js';
+import { readStream } from './streamed-text.js';
 import { isPushback } from '../net/retry-advice.js';
 import type { UnsentCause } from '../net/unsent.js';
 import { boundDepth, cutErrorText, field } from '../net/untrusted.js';

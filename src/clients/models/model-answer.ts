@@ -3,8 +3,8 @@ import { readAll } from '../net/read-all.js';
 import { Redactor } from '../net/redact.js';
 import { parseObject } from '../net/untrusted.js';
 import type { ModelAnswer } from './provider-answer.js';
-import { redactedCompletion, redactedStream } from './streams/redacted-stream.js';
-import { steadyStream } from './streams/steady-stream.js';
+import { redactedCompletion, redactedStream } from './redacted-stream.js';
+import { steadyStream } from './steady-stream.js';
 
 const noSecrets = new Redactor([]);
 

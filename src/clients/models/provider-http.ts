@@ -3,7 +3,7 @@ import { request, type Dispatcher } from 'undici';
 import { Redactor } from '../net/redact.js';
 import { retryAdvice } from '../net/retry-advice.js';
 import { firstValue } from '../net/untrusted.js';
-import type { KeyHeader } from './presets.js';
+import type { KeyHeader } from './addresses/presets.js';
 import { inflated, unknownEncoding } from '../net/inflate.js';
 import { modelAnswer } from './model-answer.js';
 import { ProviderError, providerError, type ModelAnswer } from './provider-answer.js';

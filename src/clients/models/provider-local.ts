@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { streamOf } from './streams/chat-stream.js';
+import { streamOf } from './chat-stream.js';
 import type { LocalThreads } from './local-threads.js';
 import { modelAnswer } from './model-answer.js';
 import { providerError, type ModelAnswer } from './provider-answer.js';

@@ -1,7 +1,7 @@
 import type { ModelAnswer } from './provider-answer.js';
 import { errorAdvice, errorInside, errorJson, type AnswerError } from './answer-error.js';
-import { doneData, StreamFold, streamOf } from './streams/chat-stream.js';
-import { steadyCompletion, steadyStream } from './streams/steady-stream.js';
+import { doneData, StreamFold, streamOf } from './chat-stream.js';
+import { steadyCompletion, steadyStream } from './steady-stream.js';
 import { usageIn } from './usage.js';
 import { sseBlocks, SseSplitter } from '../net/sse.js';
 import { parseBounded, parseObject } from '../net/untrusted.js';

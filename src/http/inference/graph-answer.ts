@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { v7 as uuid } from 'uuid';
-import { eventsOf, sseData, streamOf } from '../../clients/models/streams/chat-stream.js';
+import { eventsOf, sseData, streamOf } from '../../clients/models/chat-stream.js';
 import { unknownCost, type CallCost } from '../../clients/models/cost.js';
 import { modelAnswer } from '../../clients/models/model-answer.js';
 import type { ModelAnswer } from '../../clients/models/provider-answer.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import { doneData, isUsageChunk, sseData, StreamFold } from '../../clients/models/streams/chat-stream.js';
+import { doneData, isUsageChunk, sseData, StreamFold } from '../../clients/models/chat-stream.js';
 import { costOf, unknownCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError } from '../../clients/models/provider-answer.js';
 import { errorInside } from '../../clients/models/answer-error.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { chatUrl } from '../../../src/clients/models/base-url.js';
-import { keyHeaderOf, presets } from '../../../src/clients/models/presets.js';
+import { chatUrl } from '../../../src/clients/models/addresses/base-url.js';
+import { keyHeaderOf, presets } from '../../../src/clients/models/addresses/presets.js';
 
 test.each<[string, string]>([
   ['http://h/v1', 'http://h/v1/chat/completions'],

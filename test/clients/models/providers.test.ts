@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { withTimeout } from '../../../src/clients/net/bounded.js';
-import { presets } from '../../../src/clients/models/presets.js';
+import { presets } from '../../../src/clients/models/addresses/presets.js';
 import { createProviders, ProviderError, type Providers } from '../../../src/clients/models/providers.js';
 import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
 

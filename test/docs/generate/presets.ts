@@ -1,4 +1,4 @@
-import { keyHeaderOf, presets } from '../../../src/clients/models/presets.js';
+import { keyHeaderOf, presets } from '../../../src/clients/models/addresses/presets.js';
 import { keySetting, urlSetting } from '../../../src/clients/models/providers.js';
 import { table } from './table.js';
 

@@ -89,7 +89,7 @@ describe('create session', () => {
       search: {
         ...{ algorithm: 'gepa', maxRollouts: null, rngSeed: 0, slots: 5 },
         ...{ populationSize: 2, generations: 2, minibatchSize: 3, trainSeeds: [0, 1], evaluationSeeds: [0, 1] },
-        ...{ heldoutSeeds: [], repeats: 1, patience: null, targetReward: null, merge: true },
+        ...{ heldoutSeeds: [], isSampled: true, repeats: 1, patience: null, targetReward: null, merge: true },
         ...{ componentSelection: 'feedback', parentSelection: 'estimate' },
       },
     });

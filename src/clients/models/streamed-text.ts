@@ -1,7 +1,7 @@
-import { foldStream } from '../read-answer.js';
-import { field } from '../../net/untrusted.js';
-import { asObject } from '../../../util/json.js';
-import { textOfContent } from '../../../util/text.js';
+import { foldStream } from './read-answer.js';
+import { field } from '../net/untrusted.js';
+import { asObject } from '../../util/json.js';
+import { textOfContent } from '../../util/text.js';
 
 type Json = Record<string, unknown>;
 
