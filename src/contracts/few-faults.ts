@@ -1,18 +1,8 @@
 /** Lists of requests name their first faults, at most `most`: an issue costs more than its item. */
 import { z } from 'zod';
+import { partsOf } from './schema-parts.js';
 
 const { prefixIssues } = z.core.util;
-
-/** The parts of a schema that hold other schemas. */
-interface Parts {
-  shape?: Record<string, z.ZodType>;
-  options?: z.ZodType[];
-  innerType?: z.ZodType;
-  in?: z.ZodType;
-  out?: z.ZodType;
-  element?: z.ZodType;
-  valueType?: z.ZodType;
-}
 
 const done = new WeakSet<z.ZodType>();
 
@@ -20,7 +10,7 @@ const done = new WeakSet<z.ZodType>();
 export function nameFewFaults(schema: z.ZodType, most: number): void {
   if (done.has(schema)) return;
   done.add(schema);
-  const { shape, options, innerType, in: input, out, element, valueType } = schema.def as Parts;
+  const { shape, options, innerType, in: input, out, element, valueType } = partsOf(schema);
   if (element) stopEarly(schema, element, most);
   const inner = [...Object.values(shape ?? {}), ...(options ?? []), innerType, input, out, element, valueType];
   for (const one of inner) if (one) nameFewFaults(one, most);

@@ -1,27 +1,14 @@
 /** In a request, null for an optional field is the same as no field. */
 import type { z } from 'zod';
 import { isObject } from '../util/json.js';
-
-/** The parts of a schema that hold other schemas. */
-interface Definition {
-  type: string;
-  shape?: Record<string, z.ZodType>;
-  options?: z.ZodType[];
-  discriminator?: string;
-  innerType?: z.ZodType;
-  in?: z.ZodType;
-  element?: z.ZodType;
-  valueType?: z.ZodType;
-}
-
-const definitionOf = (schema: z.ZodType) => schema.def as unknown as Definition;
+import { partsOf, type SchemaParts } from './schema-parts.js';
 
 /**
  * A request without the nulls of optional fields, unless a field's schema names null as a value.
  * Values of maps and of fields of any type stay.
  */
 export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
-  const { shape, options, discriminator, innerType, in: input, element, valueType } = definitionOf(schema);
+  const { shape, options, discriminator, innerType, in: input, element, valueType } = partsOf(schema);
   const wrapped = innerType ?? input;
   if (wrapped) return withoutNulls(wrapped, value);
   if (options) return chosen(options, discriminator, value).reduce((rest, form) => withoutNulls(form, rest), value);
@@ -36,25 +23,23 @@ export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   return cleaned === kept && kept.length === Object.keys(value).length ? value : Object.fromEntries(cleaned);
 }
 
-const ownField = (shape: Definition['shape'], name: string): z.ZodType | undefined =>
+const ownField = (shape: SchemaParts['shape'], name: string): z.ZodType | undefined =>
   shape && Object.hasOwn(shape, name) ? shape[name] : undefined;
 
 function chosen(options: z.ZodType[], discriminator: string | undefined, value: unknown): z.ZodType[] {
   if (discriminator === undefined || !isObject(value)) return options;
-  return options.filter(
-    (option) => definitionOf(option).shape?.[discriminator]?.safeParse(value[discriminator]).success,
-  );
+  return options.filter((option) => partsOf(option).shape?.[discriminator]?.safeParse(value[discriminator]).success);
 }
 
 function isDropped(field: z.ZodType | undefined): boolean {
   if (!field) return false;
-  const { type, innerType } = definitionOf(field);
+  const { type, innerType } = partsOf(field);
   const isOptional = type === 'optional' || type === 'default' || type === 'prefault';
   return isOptional && innerType !== undefined && !namesNull(innerType);
 }
 
 function namesNull(schema: z.ZodType): boolean {
-  const { type, innerType, in: input, options } = definitionOf(schema);
+  const { type, innerType, in: input, options } = partsOf(schema);
   if (type === 'nullable' || type === 'null') return true;
   if (options) return options.some(namesNull);
   const wrapped = innerType ?? input;

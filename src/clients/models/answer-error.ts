@@ -57,9 +57,9 @@ export function errorAdvice(text: string, now: number): string | null {
   const own = body && partsOf(body).own;
   const details = (Array.isArray(own?.['details']) ? (own['details'] as unknown[]) : []).map(asObject);
   const headers = asObject(field(own?.['metadata'], 'headers')) ?? {};
-  const given: Record<string, unknown> = {
-    ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
-  };
+  const given: Record<string, unknown> = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   const delays = [
     ...details.map((detail) => detail?.['retryDelay']),
     ...['retry_after', 'retry_after_seconds', 'retryAfter'].flatMap((name) => [own?.[name], body?.[name]]),

@@ -27,11 +27,11 @@ const schema = {
   required: ['ok'],
   additionalProperties: false,
 };
-const tool = { name: 'weather', description: 'The weather of a city.', parameters: cityOnly() };
-
-function cityOnly(): Json {
-  return { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
-}
+const tool = {
+  name: 'weather',
+  description: 'The weather of a city.',
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+};
 
 /** An answer in the form that the model took, or why there is none. */
 type Tried =

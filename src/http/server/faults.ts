@@ -1,6 +1,7 @@
 /** Field errors from zod's issues. */
 import type { z } from 'zod';
 import { unknownField } from '../../contracts/close-names.js';
+import { partsOf } from '../../contracts/schema-parts.js';
 import { listed, pointerOf, refuse, type ApiError } from './errors.js';
 
 type Path = readonly PropertyKey[];
@@ -36,19 +37,9 @@ export function fromIssues(issues: readonly ValidationIssue[], schema: z.ZodType
   return refuse.invalid(errors);
 }
 
-/** The parts of a schema that hold other schemas. */
-interface Definition {
-  shape?: Record<string, z.ZodType>;
-  options?: z.ZodType[];
-  innerType?: z.ZodType;
-  in?: z.ZodType;
-  element?: z.ZodType;
-  valueType?: z.ZodType;
-}
-
 /** The fields of the object at a path, of all forms that it can have; none if it is no object. */
 export function fieldsAt(schema: z.ZodType, path: Path): string[] {
-  const { shape, options, innerType, in: input, element, valueType } = schema.def as Definition;
+  const { shape, options, innerType, in: input, element, valueType } = partsOf(schema);
   if (options) return options.flatMap((option) => fieldsAt(option, path));
   const wrapped = innerType ?? input;
   if (wrapped) return fieldsAt(wrapped, path);

@@ -18,8 +18,8 @@ const shareOfBudget = 1 / 10;
 const smallestPart = 3;
 
 /**
- * The rows of a session on a data set. `check`: once the seeds are known, gives
- * warnings; `keep`: in its job's transaction. Null: the session has none.
+ * The rows of a session on a data set. `check`: once the seeds are known, gives warnings;
+ * `keep`: in its job's transaction. Null: the session has none.
  */
 export async function sessionRows(
   deps: HttpDeps,
