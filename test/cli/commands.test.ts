@@ -332,6 +332,16 @@ describe('doctor', () => {
     });
   }, 60_000);
 
+  test('a model of the project without an answer fails with the reason', async () => {
+    on.world.model.reply(() => ({ text: '', finish: 'length' }));
+    await writeFile(join(folder, 'ratchet.json'), JSON.stringify({ model: 'fake/policy' }));
+    const { code, out } = await ratchet('doctor');
+    await rm(join(folder, 'ratchet.json'));
+    on.world.reset();
+    expect(code).toBe(1);
+    expect(out).toMatch(/^FAIL {2}model fake\/policy answers: .*limit of tokens/m);
+  }, 60_000);
+
   test('calls each model once', async () => {
     on.world.model.reply(({ body }) =>
       body.model === 'policy' ? { text: 'ok' } : { status: 404, raw: '{"error":{"message":"no such model"}}' },
