@@ -5,7 +5,7 @@ import { databasePatienceMs, retryTransient } from '../../src/storage/db/patienc
 import { warnJob } from '../../src/storage/jobs/warnings.js';
 import type { ActivityDeps } from '../deps.js';
 
-/** Tells in the job's warnings what a model refuses and so did not get. */
+/** Adds a warning to the job: parameters that the model refuses were not sent. */
 export async function warnOfLeft(
   { db, log }: ActivityDeps,
   job: JobRef,

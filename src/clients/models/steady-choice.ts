@@ -104,7 +104,7 @@ export class SteadyChoice {
     call.id ??= id;
     if (call.id !== null && !this.byId.has(call.id)) this.byId.set(call.id, slot);
     const isTaken = id !== null && this.byId.get(id) !== slot;
-    // Id and name stand in the first piece alone: some clients join what is repeated.
+    // Only the first piece has id and name: some clients join repeated ones.
     if (known === null) corrected['id'] = id === null || isTaken ? newId() : id;
     else if (id !== null) delete corrected['id'];
     const said: Json = { ...fn };

@@ -9,8 +9,8 @@ const longest = 'HTTP/1.1 100'.length;
 const end = '\r\n\r\n';
 
 /**
- * Removes interim answers from what a socket reads. A client must accept them unasked (RFC
- * 9110 15.2), but undici breaks the connection.
+ * Removes interim answers (1xx) from what a socket reads: undici breaks the connection at one
+ * that it did not ask for, although a client must accept it (RFC 9110 15.2).
  */
 function withoutContinue<S extends Socket>(socket: S): S {
   let isAwaited = true;

@@ -18,7 +18,7 @@ test('counts sum up, whatever the order and the batches', () => {
       const counts = addEmpty({}, all);
       expect(totalEmpty(counts)).toBe(all.filter((reason) => reason !== null).length);
       expect(addEmpty(addEmpty({}, all.slice(at)), all.slice(0, at))).toEqual(counts);
-      // Every reason that was counted is told, with its count.
+      // The sentences name each counted reason and its count.
       const told = emptySentences(counts).match(/(?<!\S)\d+: /g) ?? [];
       expect(told.map((text) => parseInt(text))).toEqual(emptyReasons.flatMap((reason) => counts[reason] ?? []));
     }),

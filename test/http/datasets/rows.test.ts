@@ -1,4 +1,4 @@
-/** Files as people have them: read as meant, or refused by what they are. */
+/** Files of rows in the forms that people have: each is read as meant, or refused by its form. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * The providers that are built in, by address; each was compared on 2026-11-27 with the vendor's
- * pages or with published clients of it (ADR 99).
+ * The providers that are built in, by address. All but OpenAI's were compared on 2026-11-27 with
+ * pages of vendors and others, or with published clients (ADR 99).
  */
 
 /** The address of an OpenAI-compatible endpoint, and whether it needs a key. */
