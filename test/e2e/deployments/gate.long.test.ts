@@ -130,7 +130,7 @@ describe('a gate judges again when the live deployment changes during its evalua
     const first = await live(0.5);
     const second = await live(0.75);
     const release = hold(0.75);
-    const id = await create(0.9, { min_improvement: 0.1 });
+    const id = await create(0.9, { min_improvement: 0.05 });
     await asked(0.75);
     if (what === 'delete') await send('DELETE', `${deployments}/${second.id}`);
     else await on.service.api.call('POST', `${deployments}/${second.id}/rollback`, {});
