@@ -30,7 +30,10 @@ const rules: Record<string, Rule> = {
   'src/tracing': { values: ['src/core', 'src/storage', 'src/util'], types: ['src/clients'] },
   'src/storage': { values: ['src/contracts', 'src/core', 'src/util'] },
   'src/local-model': { values: [] },
-  'src/clients': { values: ['src/contracts', 'src/core/prompts', 'src/local-model', 'src/util'], types: ['src/core'] },
+  'src/clients': {
+    values: ['src/contracts', 'src/core/answers', 'src/core/prompts', 'src/local-model', 'src/util'],
+    types: ['src/core'],
+  },
   'src/temporal': { values: ['src/contracts', 'src/core', 'src/storage', 'src/util', 'workflows/messages'] },
   'src/http': {
     values: [

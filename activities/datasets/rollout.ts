@@ -5,7 +5,14 @@ import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { valueAt } from '../../src/contracts/validation.js';
 import { unsolvedEmpty } from '../../src/core/answers/empty-answers.js';
-import { describeEmpty, emptyReason, isCut, isFiltered, tokenLimit } from '../../src/core/answers/ending.js';
+import {
+  describeEmpty,
+  emptyReason,
+  isCut,
+  isFiltered,
+  tokenLimit,
+  type EndedAnswer,
+} from '../../src/core/answers/ending.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
 import { renderPrompt } from '../../src/core/prompts/demos.js';
@@ -18,7 +25,7 @@ import { readDatasetRow } from '../../src/storage/datasets/datasets.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { readAnswers, type ModelText } from '../../src/storage/rollouts/answers.js';
+import { readAnswers } from '../../src/storage/rollouts/answers.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { cutToBytes } from '../../src/util/text.js';
 import { isCostSpent, messageOf } from '../errors.js';
@@ -109,7 +116,7 @@ export async function runRow(
 }
 
 /** The feedback, and why there is no answer or not all of it. */
-function withEnding({ reward, feedback }: Verification, { params }: PolicySpec, answer: ModelText): string {
+function withEnding({ reward, feedback }: Verification, { params }: PolicySpec, answer: EndedAnswer): string {
   const limit = tokenLimit(params);
   const reason = emptyReason(answer);
   if (reason !== null) return `There is no output: the model ${describeEmpty(reason, answer, limit)}.\n${feedback}`;

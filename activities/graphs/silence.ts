@@ -1,7 +1,12 @@
-import { describeEmpty, emptyReason, tokenLimit, type EmptyReason } from '../../src/core/answers/ending.js';
+import {
+  describeEmpty,
+  emptyReason,
+  tokenLimit,
+  type EmptyReason,
+  type EndedAnswer,
+} from '../../src/core/answers/ending.js';
 import type { Call } from '../../src/core/graphs/run/run.js';
 import type { PolicySpec } from '../../src/core/jobs/spec.js';
-import type { ModelText } from '../../src/storage/rollouts/answers.js';
 
 /** A step whose model gave no answer; `words`: why, as a predicate of the model. */
 export interface Silent {
@@ -15,7 +20,7 @@ export class Silence {
   private readonly byCall = new Map<string, Silent>();
 
   /** Notes an answer to a call; a later answer to the same call replaces it. */
-  note({ key, step }: Pick<Call, 'key' | 'step'>, answer: ModelText, { params }: PolicySpec): void {
+  note({ key, step }: Pick<Call, 'key' | 'step'>, answer: EndedAnswer, { params }: PolicySpec): void {
     const reason = emptyReason(answer);
     if (reason === null) this.byCall.delete(key);
     else this.byCall.set(key, { step, reason, words: describeEmpty(reason, answer, tokenLimit(params)) });

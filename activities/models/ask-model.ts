@@ -1,3 +1,4 @@
+import type { EndedAnswer } from '../../src/core/answers/ending.js';
 import { completeChat, type ChatResult } from '../../src/clients/models/complete-chat.js';
 import { answerTokens, boundCall } from '../../src/clients/models/call-bound.js';
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
@@ -6,13 +7,7 @@ import type { BudgetSpec, Message, PolicySpec } from '../../src/core/jobs/spec.j
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
-import {
-  answerId,
-  recordAnswer,
-  takeCachedAnswer,
-  type AskedModel,
-  type ModelText,
-} from '../../src/storage/rollouts/answers.js';
+import { answerId, recordAnswer, takeCachedAnswer, type AskedModel } from '../../src/storage/rollouts/answers.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
@@ -27,7 +22,7 @@ export interface ModelRollout {
   budget: BudgetSpec | null;
   answerCache: AnswerCache | null;
   claim: Claim;
-  recorded: ReadonlyMap<string, ModelText>;
+  recorded: ReadonlyMap<string, EndedAnswer>;
   /** null: calls are not traced. */
   trace: TraceCall | null;
   onPushback(reason: string): void;
@@ -46,7 +41,7 @@ export interface ModelQuestion {
 }
 
 /** The recorded answer, or the failure. */
-export type ModelResult = ({ ok: true } & ModelText) | Extract<ChatResult, { ok: false }>;
+export type ModelResult = ({ ok: true } & EndedAnswer) | Extract<ChatResult, { ok: false }>;
 
 /**
  * Returns the rollout's recorded answer, or one from the answer cache, or calls the model and

@@ -2,7 +2,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { TracedCall } from '../clients/models/traced-call.js';
 import { asObject } from '../util/json.js';
-import { textOfContent } from '../util/text.js';
+import { textOfContent } from '../core/answers/completion.js';
 
 /** Names of the conventions that differ from ours. */
 const conventional: Record<string, string> = { google: 'gcp.gemini', mistral: 'mistral_ai' };

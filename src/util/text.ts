@@ -1,5 +1,3 @@
-import { asObject } from './json.js';
-
 const mark = ' […]';
 
 /** Cuts a text after `limit` characters and adds a mark; never splits a surrogate pair. */
@@ -43,41 +41,4 @@ const unprintable = new RegExp(`${colour}|[^\\P{Cc}\\n\\t]|[${reordering}]`, 'gu
  */
 export function printable(text: string): string {
   return text.replace(unprintable, (found) => (found.length > 1 ? found : '\uFFFD'));
-}
-/** The kinds of content parts that hold thoughts. */
-const thinkingParts = new Set(['thinking', 'reasoning', 'redacted_thinking', 'reasoning_text', 'thought']);
-
-/** Text of a message or delta; '' without content (a model that spent all tokens on thinking). */
-export function textOfContent(content: unknown): string {
-  if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
-  const parts = content.map(asObject).filter((part) => !thinkingParts.has(String(part?.['type'])));
-  return textsOf(parts.map((part) => part?.['text']));
-}
-
-/** The thoughts that a message holds beside its text; null: none. */
-export function thoughtsOfMessage(message: Readonly<Record<string, unknown>>): string | null {
-  const { reasoning_content: content, reasoning, content: parts } = message;
-  const named = [content, reasoning].find((value) => typeof value === 'string' && value !== '');
-  if (named !== undefined) return named as string;
-  if (!Array.isArray(parts)) return null;
-  const thinking = parts.map(asObject).filter((part) => thinkingParts.has(String(part?.['type'])));
-  return (
-    textsOf(thinking.map((part) => part?.['thinking'] ?? part?.['reasoning'] ?? part?.['text']).flatMap(partTexts)) ||
-    null
-  );
-}
-
-function partTexts(value: unknown): unknown[] {
-  return Array.isArray(value) ? value.map((part: unknown) => asObject(part)?.['text']) : [value];
-}
-
-/** The words of a refusal beside the text; null: none. */
-export function refusalOfMessage({ refusal, content }: Readonly<Record<string, unknown>>): string | null {
-  if (typeof refusal === 'string' && refusal !== '') return refusal;
-  if (!Array.isArray(content)) return null;
-  return textsOf(content.map((part: unknown) => asObject(part)?.['refusal'])) || null;
-}
-
-function textsOf(values: readonly unknown[]): string {
-  return values.filter((value) => typeof value === 'string').join('');
 }

@@ -1,3 +1,4 @@
+import { answerIn } from '../../core/answers/completion.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
@@ -12,7 +13,7 @@ import { isPushback } from '../net/retry-advice.js';
 import type { UnsentCause } from '../net/unsent.js';
 import { boundDepth, cutErrorText, field } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
-import { cutToBytes, refusalOfMessage, textOfContent, thoughtsOfMessage } from '../../util/text.js';
+import { cutToBytes } from '../../util/text.js';
 import { tracedChat } from './traced-call.js';
 
 /** Reserves the cost of each try of a call. */
@@ -223,22 +224,16 @@ function read(
   { text, completion, left }: ChatReply,
   latencyMs: number,
 ): ChatResult {
-  const choices = field(completion, 'choices');
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const message = asObject(field(choice, 'message'));
-  if (!message) {
+  const answer = answerIn(completion);
+  if (!answer) {
     const noText = `The provider "${provider}" gave the ${asker} no text: ${cutToBytes(text, 1_024)}`;
     return { ok: false, code: `${asker}_answer_invalid`, message: noText, infrastructure: true };
   }
-  const finish = field(choice, 'finish_reason');
-  const finishReason = typeof finish === 'string' ? finish : null;
+  const { text: said, thoughts, refusal, finishReason } = answer;
   const answered = field(completion, 'model');
   return {
     ok: true,
-    text: textOfContent(message['content']),
-    thoughts: thoughtsOfMessage(message),
-    refusal: refusalOfMessage(message),
-    finishReason,
+    ...{ text: said, thoughts, refusal, finishReason },
     responseModel: typeof answered === 'string' ? answered : null,
     latencyMs,
     left,

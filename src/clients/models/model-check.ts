@@ -1,6 +1,7 @@
 import type { ModelCheck } from '../../contracts/model-check.js';
+import { answerIn, withoutThoughts } from '../../core/answers/completion.js';
+import { describeEmpty, emptyReason, isCut } from '../../core/answers/ending.js';
 import { asObject } from '../../util/json.js';
-import { textOfContent } from '../../util/text.js';
 import { withTimeout } from '../net/bounded.js';
 import { cutErrorText, field, parseObject } from '../net/untrusted.js';
 import { askProvider } from './ask-provider.js';
@@ -66,7 +67,7 @@ export async function checkModel(
         }
         const completion = opened.kind === 'whole' ? opened.completion : await foldStream(opened.bytes);
         note(status, completion ? costOf(provider, model, completion) : unknownCost);
-        if (messageOf(completion) === null) return { ok: false, why: `${status} with no chat completion in JSON` };
+        if (!answerIn(completion)) return { ok: false, why: `${status} with no chat completion in JSON` };
         return { ok: true, left, completion, contentType, seconds: seconds() };
       });
     } catch (error) {
@@ -80,9 +81,11 @@ export async function checkModel(
   const answer = await ask({});
   const known = () => client.lessonsOf(provider, model).refused;
   const limitName = known().has('max_tokens') ? 'max_completion_tokens' : 'max_tokens';
-  const checks: Check[] = [answerCheck(answer)];
-  // The provider `local` is no language model.
-  if (answer.ok && provider !== 'local') {
+  // The provider `local` answers what it is shown, and nothing else.
+  const isLanguageModel = provider !== 'local';
+  const first = answerCheck(answer, isLanguageModel);
+  const checks = [first];
+  if (answer.ok && first.takes && isLanguageModel) {
     const [system, stream, tools, jsonSchema, jsonObject, temperature] = await Promise.all([
       ask({ messages: [{ role: 'system', content: 'Be brief.' }, ...plain] }),
       ask({ stream: true }),
@@ -115,7 +118,7 @@ export async function checkModel(
       ),
     );
   }
-  if (answer.ok) checks.push(priceCheck(provider, model));
+  if (first.takes) checks.push(priceCheck(provider, model));
   return { checks, seconds: answer.ok ? answer.seconds : null, cost_usd: sumOfCosts(costs).costUsd };
 }
 
@@ -129,10 +132,22 @@ function part(name: Check['part'], tried: Tried, takes: boolean, detail: string,
   };
 }
 
-function answerCheck(answer: Tried): Check {
-  if (answer.ok) return { part: 'answer', takes: true, detail: `in ${answer.seconds.toFixed(1)} s`, remedy: null };
-  const remedy = 'Check the name of the model, the key and the address of its provider.';
-  return { part: 'answer', takes: false, detail: answer.why, remedy };
+function answerCheck(answer: Tried, mayNotBeEmpty: boolean): Check {
+  if (!answer.ok) {
+    const remedy = 'Check the name of the model, the key and the address of its provider.';
+    return { part: 'answer', takes: false, detail: answer.why, remedy };
+  }
+  const said = withoutThoughts(answerIn(answer.completion)!);
+  const took = `in ${answer.seconds.toFixed(1)} s`;
+  const reason = emptyReason(said);
+  if (reason === null || !mayNotBeEmpty) return { part: 'answer', takes: true, detail: took, remedy: null };
+  // A model that reasons may need more tokens than this check allows.
+  if (reason === 'length') {
+    const remedy = 'It thinks first: give it a max_tokens of some thousands.';
+    return { part: 'answer', takes: true, detail: `${took}, but no text within ${maxTokens} tokens`, remedy };
+  }
+  const remedy = 'Such answers earn nothing: take another model, or change how this one is served.';
+  return { part: 'answer', takes: false, detail: `it ${describeEmpty(reason, said, null)}`, remedy };
 }
 
 function limitCheck(completion: Json | null, name: string): Check {
@@ -160,7 +175,7 @@ function usageCheck(stream: Tried, isRefused: boolean): Check {
 }
 
 function toolsCheck(tools: Tried): Check {
-  const calls = tools.ok ? messageOf(tools.completion)?.['tool_calls'] : null;
+  const calls = tools.ok ? answerIn(tools.completion)?.message['tool_calls'] : null;
   const detail = Array.isArray(calls) && calls.length > 0 ? '' : 'accepted; it called none';
   const remedy = 'Use a model with tools, or serve this one with a parser of tool calls (vLLM, llama.cpp: --jinja).';
   return part('tools', tools, true, detail, remedy);
@@ -169,11 +184,11 @@ function toolsCheck(tools: Tried): Check {
 function jsonCheck(name: 'json_schema' | 'json_object', tried: Tried, isOpen = false): Check {
   const remedy = 'Say in the prompt which JSON the answer is; answers are read from any text.';
   if (!tried.ok || tried.left.length > 0) return part(name, tried, false, '', remedy);
-  const message = messageOf(tried.completion);
-  const isCut = field(choiceOf(tried.completion), 'finish_reason') === 'length';
-  const isJson = parseObject(textOfContent(message?.['content'])) !== null;
-  if (!isJson && !isCut) return part(name, tried, false, 'accepted, but the answer is not JSON', remedy);
-  const cut = isCut && !isJson ? `accepted; the answer was cut at ${maxTokens} tokens` : '';
+  const { text = '', finishReason = null } = answerIn(tried.completion) ?? {};
+  const hasEnded = !isCut(finishReason);
+  const isJson = parseObject(text) !== null;
+  if (!isJson && hasEnded) return part(name, tried, false, 'accepted, but the answer is not JSON', remedy);
+  const cut = !isJson ? `accepted; the answer was cut at ${maxTokens} tokens` : '';
   return part(name, tried, true, isOpen ? 'as an open json_schema' : cut, null);
 }
 
@@ -190,13 +205,4 @@ function priceCheck(provider: string, model: string): Check {
 
 function isLeft(tried: Tried, name: string): boolean {
   return tried.ok && tried.left.includes(name);
-}
-
-function choiceOf(completion: Json | null): Json | null {
-  const choices = field(completion, 'choices');
-  return Array.isArray(choices) ? asObject(choices[0]) : null;
-}
-
-function messageOf(completion: Json | null): Json | null {
-  return asObject(choiceOf(completion)?.['message']);
 }

@@ -1,7 +1,7 @@
-import { foldStream } from './read-answer.js';
+import { firstChoice, textOfContent } from '../../core/answers/completion.js';
 import { field } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
-import { textOfContent } from '../../util/text.js';
+import { foldStream } from './read-answer.js';
 
 type Json = Record<string, unknown>;
 
@@ -12,18 +12,13 @@ type Json = Record<string, unknown>;
 export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (piece: string) => void): Promise<Json> {
   let text = '';
   const completion = await foldStream(bytes, (chunk) => {
-    const piece = textOfContent(field(field(firstOf(chunk), 'delta'), 'content'));
+    const piece = textOfContent(field(field(firstChoice(chunk), 'delta'), 'content'));
     if (piece === '') return;
     text += piece;
     onText(piece);
   });
-  const choice = firstOf(completion);
+  const choice = firstChoice(completion);
   // The streamed pieces are authoritative.
   const choices = choice ? [{ ...choice, message: { ...asObject(choice['message']), content: text } }] : [];
   return { ...completion, choices };
-}
-
-function firstOf(completion: Json | null): Json | null {
-  const choices = field(completion, 'choices');
-  return Array.isArray(choices) ? asObject(choices[0]) : null;
 }

@@ -1,5 +1,4 @@
-import { asObject } from '../../util/json.js';
-import { textOfContent } from '../../util/text.js';
+import { answerIn } from '../../core/answers/completion.js';
 import { field } from '../net/untrusted.js';
 import { unknownCost, type CallCost } from './cost.js';
 import type { ChatRequest, ChatResult } from './complete-chat.js';
@@ -53,16 +52,10 @@ export async function tracedChat(
 
 /** Reads a chat completion; null: it is none. */
 export function tracedAnswer(completion: unknown): TracedAnswer | null {
-  const choices = field(completion, 'choices');
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const message = asObject(field(choice, 'message'));
-  if (!message) return null;
-  return {
-    id: textOrNull(field(completion, 'id')),
-    model: textOrNull(field(completion, 'model')),
-    finishReason: textOrNull(field(choice, 'finish_reason')),
-    text: textOfContent(message['content']),
-  };
+  const answer = answerIn(completion);
+  if (!answer) return null;
+  const { finishReason, text } = answer;
+  return { id: textOrNull(field(completion, 'id')), model: textOrNull(field(completion, 'model')), finishReason, text };
 }
 
 function textOrNull(value: unknown): string | null {

@@ -2,7 +2,7 @@ import { demoMessages, type Demo } from '../../core/prompts/demos.js';
 import type { ReflectionExample } from '../../core/proposals/reflection.js';
 import type { Tx } from '../db/db.js';
 import { answerOfContent } from '../rollouts/answers.js';
-import { textOfContent } from '../../util/text.js';
+import { textOfContent } from '../../core/answers/completion.js';
 
 interface Row extends Record<string, unknown> {
   ordinal: number;

@@ -1,3 +1,5 @@
+import { answerIn, textOfContent, withoutThoughts } from '../../core/answers/completion.js';
+import type { EndedAnswer } from '../../core/answers/ending.js';
 import { splitThoughts } from '../../core/answers/thoughts.js';
 import type { CacheScope } from '../../core/jobs/answer-cache.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
@@ -6,15 +8,7 @@ import { recordCall } from './call-records.js';
 import { requestHash } from './request-hash.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
-import { refusalOfMessage, storableText, textOfContent, thoughtsOfMessage } from '../../util/text.js';
-
-/** A model's answer: its text without thoughts, and the fields beside it, which may be null. */
-export interface ModelText {
-  text: string;
-  thoughts: string | null;
-  refusal: string | null;
-  finishReason: string | null;
-}
+import { storableText } from '../../util/text.js';
 
 /** Identifies an answer in a rollout run by the service: try number `tries` of call `key`. */
 export interface AnswerRef extends JobRef {
@@ -38,19 +32,14 @@ export function answerStep(id: string, rolloutId: string): string | null {
   return key.startsWith('@') ? null : key.split('#', 1)[0]!;
 }
 
-/** As the service or the proxy recorded it. */
-interface Completion {
-  choices: { message: Record<string, unknown>; finish_reason?: unknown }[];
-}
-
 /** A rollout's recorded answers by id. */
-export async function readAnswers(tx: Tx, jobId: string, rolloutId: string): Promise<Map<string, ModelText>> {
-  const rows = await tx.query<{ id: string; response: Completion }>(
+export async function readAnswers(tx: Tx, jobId: string, rolloutId: string): Promise<Map<string, EndedAnswer>> {
+  const rows = await tx.query<{ id: string; response: unknown }>(
     'select id, response from model_calls where job_id = $1 and rollout_id = $2 and http_status < 300',
     [jobId, rolloutId],
     'read_answers_of_rollout',
   );
-  return new Map(rows.map(({ id, response }) => [id, toModelText(response)]));
+  return new Map(rows.map(({ id, response }) => [id, recordedAnswer(response)]));
 }
 
 /** The text of a recorded message's content, without thoughts. */
@@ -58,15 +47,9 @@ export function answerOfContent(content: unknown): string {
   return splitThoughts(textOfContent(content)).answer;
 }
 
-function toModelText({ choices }: Completion): ModelText {
-  const { message, finish_reason: finish } = choices[0]!;
-  const { answer, thoughts } = splitThoughts(textOfContent(message['content']));
-  return {
-    text: answer,
-    thoughts: thoughtsOfMessage(message) ?? thoughts,
-    refusal: refusalOfMessage(message),
-    finishReason: typeof finish === 'string' ? finish : null,
-  };
+function recordedAnswer(completion: unknown): EndedAnswer {
+  const { text, thoughts, refusal, finishReason } = withoutThoughts(answerIn(completion)!);
+  return { text, thoughts, refusal, finishReason };
 }
 
 /** A call of the service, before its answer. `request`: as it is sent. */
@@ -87,7 +70,7 @@ function askedCall({ ref, purpose, policy, request }: AskedModel): AskedCall {
 }
 
 /** Takes the answer from the organization's cache; null: call the model. See `takeCached`. */
-export async function takeCachedAnswer(tx: Tx, scope: CacheScope, asked: AskedModel): Promise<ModelText | null> {
+export async function takeCachedAnswer(tx: Tx, scope: CacheScope, asked: AskedModel): Promise<EndedAnswer | null> {
   const found = await takeCached(tx, scope, askedCall(asked));
   return found && (await readRecorded(tx, answerId(asked.ref)));
 }
@@ -96,14 +79,14 @@ export async function takeCachedAnswer(tx: Tx, scope: CacheScope, asked: AskedMo
 export async function recordAnswer(
   tx: Tx,
   asked: AskedModel,
-  answer: ModelText & {
+  answer: EndedAnswer & {
     promptTokens: number | null;
     completionTokens: number | null;
     costUsd: number | null;
     costSource: string;
     latencyMs: number;
   },
-): Promise<ModelText> {
+): Promise<EndedAnswer> {
   const { promptTokens, completionTokens, costUsd, costSource, latencyMs } = answer;
   const finishReason = answer.finishReason === null ? null : storableText(answer.finishReason);
   const message = {
@@ -119,10 +102,10 @@ export async function recordAnswer(
     httpStatus: 200,
     ...{ promptTokens, completionTokens, costUsd, costSource, latencyMs },
   });
-  return isFirst ? toModelText(response) : readRecorded(tx, answerId(asked.ref));
+  return isFirst ? recordedAnswer(response) : readRecorded(tx, answerId(asked.ref));
 }
 
-async function readRecorded(tx: Tx, id: string): Promise<ModelText> {
-  const [row] = await tx.query<{ response: Completion }>('select response from model_calls where id = $1', [id]);
-  return toModelText(row!.response);
+async function readRecorded(tx: Tx, id: string): Promise<EndedAnswer> {
+  const [row] = await tx.query<{ response: unknown }>('select response from model_calls where id = $1', [id]);
+  return recordedAnswer(row!.response);
 }

@@ -7,7 +7,8 @@ import type { ModelRollout } from '../../../activities/models/ask-model.js';
 import { createLessons } from '../../../src/clients/models/quirks/lessons.js';
 import { createScorerClient, type ScorerClient } from '../../../src/clients/scorers/client.js';
 import { scorerSchema, scorerSpec } from '../../../src/contracts/scoring/scorer.js';
-import { answerId, type ModelText } from '../../../src/storage/rollouts/answers.js';
+import type { EndedAnswer } from '../../../src/core/answers/ending.js';
+import { answerId } from '../../../src/storage/rollouts/answers.js';
 import { listen, type Listening } from '../../support/loopback.js';
 
 const rolloutId = 'rol_1_2';
@@ -37,7 +38,7 @@ afterAll(() => Promise.all([scorers.close(), server.close()]));
 
 /** A rollout whose judges have answered; every other call is refused by the provider. */
 function rollout(answers: Record<string, string> = {}): ModelRollout {
-  const recorded = new Map<string, ModelText>(
+  const recorded = new Map<string, EndedAnswer>(
     Object.entries(answers).map(([name, text]) => {
       const [key, tries = '0'] = name.split('#') as [string, string?];
       return [

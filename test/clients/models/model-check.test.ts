@@ -118,6 +118,21 @@ test.each<[string, ModelReply, RegExp]>([
   expect(report.cost_usd).toBe(/^\d+:/.test(report.checks[0]!.detail) ? 0 : null);
 });
 
+test.each<[string, ModelReply, boolean, RegExp]>([
+  ['an empty answer', { text: '' }, false, /empty answer/],
+  ['thoughts alone', { text: '<think>ok</think>' }, false, /thoughts only/],
+  ['a filter', { text: '', finish: 'content_filter' }, false, /content filter/],
+  ['a cut', { text: '<think>Let me', finish: 'length' }, true, /no text within 256 tokens/],
+])('%s without text', async (_what, reply, takes, detail) => {
+  model.reply(() => reply);
+  const providers = createProviders({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'k' });
+  const { checks } = await checkModel(providers, { provider: 'openai', model: 'm' }, signal);
+  await providers.close();
+  expect(checks[0]).toMatchObject({ takes, detail: expect.stringMatching(detail) as unknown });
+  expect(checks[0]!.remedy).not.toBeNull();
+  expect(checks.length > 1).toBe(takes);
+});
+
 test('the local model has an answer and a price', async () => {
   const providers = createProviders({});
   const report = await checkModel(providers, { provider: 'local', model: 'local' }, signal);

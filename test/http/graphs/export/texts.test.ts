@@ -6,7 +6,7 @@ import { mayPass } from '../../../../src/clients/net/retry-advice.js';
 import { splitThoughts } from '../../../../src/core/answers/thoughts.js';
 import { parseNumbers, wholeNumber } from '../../../../src/core/verify/numbers.js';
 import { isObject } from '../../../../src/util/json.js';
-import { textOfContent } from '../../../../src/util/text.js';
+import { textOfContent } from '../../../../src/core/answers/completion.js';
 import { markedText, numberText } from '../../../core/answers/texts.js';
 import { withPython } from '../../../support/python.js';
 import { runs } from '../../../support/runs.js';
