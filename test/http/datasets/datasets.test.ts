@@ -194,10 +194,20 @@ test.each([
   ['a file above the limit', 'application/jsonl', 413, 'body_too_large', '{"a":1}\n'.repeat(200)],
   ['a file with faults', 'application/jsonl', 422, 'invalid_rows', 'x\n'.repeat(20)],
   ['a list with faults', 'application/json', 422, 'invalid_rows', `[${'1,'.repeat(30)}`],
+  ['a CSV with faults', 'text/csv', 422, 'invalid_rows', `a,b\n${'1,2,3\n'.repeat(14_000)}`],
+  ['a CSV in no UTF-8', 'text/csv', 422, 'invalid_rows', Buffer.from(`a\n${'1\n'.repeat(40_000)}\xff\n`, 'latin1')],
+  ['a CSV with a faulty header', 'text/csv', 422, 'invalid_rows', `a,a\n${'1,2\n'.repeat(20_000)}`],
+  [
+    'a CSV with a row too long',
+    'text/csv',
+    422,
+    'invalid_rows',
+    `a,b\n1,"${'x'.repeat(uploadLimits.rowChars + 70_000)}`,
+  ],
 ])(
   '%s, in chunks without a length, is refused, and the rest of it is read',
   async (_name, type, status, code, start) => {
-    const limit = jest.replaceProperty(uploadLimits as { bytes: number }, 'bytes', status === 413 ? 1_000 : 100_000);
+    const limit = jest.replaceProperty(uploadLimits as { bytes: number }, 'bytes', status === 413 ? 1_000 : 10_000_000);
     const sent = request(`${url}${base}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${http.key}`, 'content-type': type },
