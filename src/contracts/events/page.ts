@@ -52,4 +52,5 @@ export const eventStreamSchema = z.object({
     contentMediaType: 'application/json',
     contentSchema: eventReference,
   }),
+  retry: z.int().min(0).optional().describe('Milliseconds before a reconnection; of the first event.'),
 });

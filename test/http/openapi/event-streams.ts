@@ -14,12 +14,12 @@ export function parseStream(text: string, most = Infinity): StreamEvent[] {
 }
 
 function parseEvent(block: string): StreamEvent {
-  // `retry` is of the stream, not of an event.
-  const fields = block.split('\n').filter((line) => !/^(:|retry:)/.test(line));
+  const fields = block.split('\n').filter((line) => !line.startsWith(':'));
   return Object.fromEntries(
     fields.map((line) => {
       const [, name = '', value = ''] = /^(\w+): (.*)$/.exec(line) ?? [];
-      return [name, name === 'data' && value !== done ? (JSON.parse(value) as unknown) : value];
+      const isJson = name === 'retry' || (name === 'data' && value !== done);
+      return [name, isJson ? (JSON.parse(value) as unknown) : value];
     }),
   );
 }
