@@ -32,7 +32,11 @@ interface Line {
 
 const tagForm = /^[\w.+#-]*$/;
 
+/** No answer has more: such a text has no blocks. */
+const maxFences = 10_000;
+
 export function blocksOf(text: string): Block[] {
+  if (hasTooMany(text, '```') || hasTooMany(text, '~~~')) return [];
   const lines = linesOf(text);
   const blocks: Block[] = [];
   for (let at = 0; at < lines.length; at += 1) {
@@ -41,32 +45,39 @@ export function blocksOf(text: string): Block[] {
     const closing = closingOf(lines, at);
     const last = lines[closing ?? lines.length - 1]!;
     const { head } = opening.fence;
-    const inside = lines.slice(at + 1, closing ?? lines.length).map((line) => line.text);
-    const body = [
-      ...(tagForm.test(head) ? [] : [head]),
-      ...inside,
-      ...(closing !== null && last.fence!.before !== '' ? [last.fence!.before] : []),
-    ];
-    blocks.push({
-      tag: tagForm.test(head) ? head.toLowerCase() : '',
-      text: body.join('\n'),
-      ...{ start: opening.start, end: last.end, isClosed: closing !== null },
-    });
+    const hasTag = tagForm.test(head);
+    const body: string[] = hasTag ? [] : [head];
+    for (let line = at + 1; line < (closing ?? lines.length); line += 1) body.push(lines[line]!.text);
+    if (closing !== null && last.fence!.before !== '') body.push(last.fence!.before);
+    const text = body.join('\n');
+    const tag = hasTag ? head.toLowerCase() : '';
+    blocks.push({ tag, text, start: opening.start, end: last.end, isClosed: closing !== null });
     at = closing ?? lines.length;
   }
   return blocks;
 }
 
+function hasTooMany(text: string, fence: string): boolean {
+  let count = 0;
+  for (let at = text.indexOf(fence); at >= 0; at = text.indexOf(fence, at + fence.length)) {
+    count += 1;
+    if (count > maxFences) return true;
+  }
+  return false;
+}
+
 function linesOf(text: string): Line[] {
   let start = 0;
   return text.split('\n').map((raw) => {
-    const line = { text: raw.replace(/\r$/, ''), start, end: start + raw.length };
+    const text = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    const line: Line = { text, start, end: start + raw.length, fence: fenceOf(text) };
     start = line.end + 1;
-    return { ...line, fence: fenceOf(line.text) };
+    return line;
   });
 }
 
 function fenceOf(line: string): Fence | null {
+  if (!line.includes('```') && !line.includes('~~~')) return null;
   const leading = /^\s*(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$/.exec(line);
   if (leading) {
     const [, run, head] = leading as unknown as [string, string, string];

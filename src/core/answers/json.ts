@@ -32,25 +32,62 @@ export function wholeJson(text: string): ReadJson | null {
   return parse(text, false) ?? parse(text, true);
 }
 
+/** Parts of a text that were no JSON, after which the search for its last value ends. */
+const maxFailures = 1_000;
+
 function read(text: string, accepts: (value: unknown) => boolean, repaired: boolean): ReadJson | null {
   const { answer } = splitThoughts(text);
   const whole = parse(answer, repaired);
   if (whole) return acceptable(whole, accepts, repaired);
   const blocks = blocksOf(answer);
   if (blocks.at(-1)?.isClosed === false) return null;
-  const fenced = blocks.flatMap(({ start, end, text: inside }) => {
-    const parsed = parse(inside, repaired);
-    const found = parsed && (acceptable(parsed, accepts, repaired) ?? parsed);
-    return found ? [{ ...found, start, end, isRemark: false }] : [];
+  const fenced = blocks.map(({ start, end, text: inside }) => {
+    return { start, end, value: onlyOnce(() => fencedValue(inside, accepts, repaired)) };
   });
+  const inProse = rangesIn(answer).map(({ start, end }) => {
+    return { start, end, value: onlyOnce(() => valueInProse(answer, start, end, repaired)) };
+  });
+  let remark: ReadJson | null = null;
+  let failures = 0;
   // A block with several values, or with words around one, is read as prose.
-  const inProse = valuesIn(answer, repaired).filter(({ start }) =>
-    fenced.every((block) => start < block.start || start >= block.end),
-  );
-  const found = [...fenced, ...inProse].filter(({ value }) => accepts(value));
-  found.sort((left, right) => left.start - right.start);
-  const last = found.findLast(({ isRemark }) => !isRemark) ?? found.at(-1);
-  return last ? { value: last.value } : null;
+  for (const { value } of fromTheEnd(fenced, inProse)) {
+    const found = value();
+    if (!found && (failures += 1) > maxFailures) break;
+    if (!found || !accepts(found.value)) continue;
+    if (!found.isRemark) return { value: found.value };
+    remark ??= { value: found.value };
+  }
+  return remark;
+}
+
+type Found = ReadJson & { isRemark: boolean };
+type Part = Range & { value: () => Found | null };
+
+/** The parts, the last one first, without those in prose that begin inside a block of JSON. */
+function* fromTheEnd(blocks: readonly Part[], inProse: readonly Part[]): Generator<Part> {
+  let at = blocks.length - 1;
+  for (const part of inProse.toReversed()) {
+    while (at >= 0 && blocks[at]!.start > part.start) yield blocks[at--]!;
+    const block = blocks[at];
+    const isInside = block !== undefined && part.start < block.end;
+    if (!isInside || !block.value()) yield part;
+  }
+  while (at >= 0) yield blocks[at--]!;
+}
+
+function fencedValue(text: string, accepts: (value: unknown) => boolean, repaired: boolean): Found | null {
+  const parsed = parse(text, repaired);
+  return parsed && { ...(acceptable(parsed, accepts, repaired) ?? parsed), isRemark: false };
+}
+
+function valueInProse(text: string, start: number, end: number, repaired: boolean): Found | null {
+  const parsed = parse(text.slice(start, end), repaired);
+  return parsed && { ...parsed, isRemark: text[start - 1] === '`' || isPlain(parsed.value) };
+}
+
+function onlyOnce<T>(compute: () => T): () => T {
+  let computed: { result: T } | null = null;
+  return () => (computed ??= { result: compute() }).result;
 }
 
 /** The value, or the object of which it is the text: JSON within a string of JSON. */
@@ -60,17 +97,18 @@ function acceptable(read: ReadJson, accepts: (value: unknown) => boolean, repair
   return inner && isObject(inner.value) && accepts(inner.value) ? inner : null;
 }
 
-interface FoundValue extends ReadJson {
+interface Range {
   start: number;
   end: number;
-  isRemark: boolean;
 }
 
 const maxScanned = 4_000_000;
+/** Levels of nesting; deeper values are none, as they cost much and equal no expected value. */
+const maxDepth = 1_000;
 
 /** The objects and lists in prose, none inside another; empty behind the start of an open one. */
-function valuesIn(text: string, repaired: boolean): FoundValue[] {
-  const found: FoundValue[] = [];
+function rangesIn(text: string): Range[] {
+  const found: Range[] = [];
   let left = maxScanned;
   const opening = /[{[]/g;
   for (let match = opening.exec(text); match && left > 0; match = opening.exec(text)) {
@@ -82,9 +120,7 @@ function valuesIn(text: string, repaired: boolean): FoundValue[] {
     left -= (end ?? text.length) - start;
     if (end === null) continue;
     opening.lastIndex = end;
-    const value = parse(text.slice(start, end), repaired);
-    if (!value) continue;
-    found.push({ ...value, start, end, isRemark: text[start - 1] === '`' || isPlain(value.value) });
+    found.push({ start, end });
   }
   return found;
 }
@@ -99,37 +135,47 @@ const beginsValue = new RegExp(
   String.raw`\{\s*(?:\}|$|${string}\s*(?::|$)|"[^"]*$)|\[\s*(?:[\]{["]|$|-?\d|true\b|false\b|null\b)`,
   'y',
 );
-const bracket = new RegExp(String.raw`${string}|["{}[\]]`, 'g');
-const bracketOnly = /[{}[\]]/g;
 
 /** The end of the brackets that open at `start`; null: prose, no value. */
 function endOf(text: string, start: number): number | 'open' | null {
   const closers: string[] = [];
-  bracket.lastIndex = start;
-  let next = bracket;
-  for (let match = next.exec(text); match; match = next.exec(text)) {
-    const [part] = match;
-    // A text that never ends is none: do not look for its end again.
-    if (part === '"') {
-      next = bracketOnly;
-      next.lastIndex = match.index;
-    } else if (part === '{' || part === '[') closers.push(part === '{' ? '}' : ']');
-    else if (part === '}' || part === ']') {
-      if (closers.pop() !== part) return null;
-      if (closers.length === 0) return match.index + 1;
+  let hasStrings = true;
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"' && hasStrings) {
+      const end = endOfString(text, at);
+      // Without an end it is none, and neither are those behind it.
+      if (end === null) hasStrings = false;
+      else at = end;
+    } else if (character === '{' || character === '[') {
+      if (closers.push(character === '{' ? '}' : ']') > maxDepth) return null;
+    } else if (character === '}' || character === ']') {
+      if (closers.pop() !== character) return null;
+      if (closers.length === 0) return at + 1;
     }
   }
   return text[start] === '{' || text.startsWith('[{', start) ? 'open' : null;
+}
+
+/** The position of the closing quotation mark; null: none. */
+function endOfString(text: string, start: number): number | null {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at;
+  }
+  return null;
 }
 
 const commasAndTexts = new RegExp(String.raw`${string}|"[\s\S]*|,(?=\s*[}\]])`, 'g');
 const controls: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function parse(text: string, repaired: boolean): ReadJson | null {
-  const source = repaired ? text.replaceAll(commasAndTexts, repair) : text;
+  // `trim` takes a byte order mark and no-break spaces, too.
+  const source = (repaired ? text.replaceAll(commasAndTexts, repair) : text).trim();
+  // An exception costs more than this look.
+  if (source === '' || (/^[{[]/.test(source) && endOf(source, 0) !== source.length)) return null;
   try {
-    // `trim` takes a byte order mark and no-break spaces, too.
-    return { value: JSON.parse(source.trim()) as unknown };
+    return { value: JSON.parse(source) as unknown };
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

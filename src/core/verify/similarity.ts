@@ -27,14 +27,20 @@ const metrics: Readonly<Record<Metric, (expected: readonly string[], given: read
  */
 export function wordsOf(text: string): string[] {
   const runs = normalize(text, false).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  const words = runs.flatMap((run) => (unspaced.test(run) ? splitUnspaced(run) : [run]));
+  const words: string[] = [];
+  for (const run of runs) {
+    if (words.length >= maxWords) break;
+    words.push(...(unspaced.test(run) ? splitUnspaced(run) : [run]));
+  }
   return words.slice(0, maxWords);
 }
 
+/** The first words of a run. */
 function splitUnspaced(run: string): string[] {
   const words: string[] = [];
   let isOpen = false;
   for (const character of run) {
+    if (words.length > maxWords) break;
     const isSpaced = !unspaced.test(character);
     if (words.length > 0 && (/\p{M}/u.test(character) || (isOpen && isSpaced))) words[words.length - 1] += character;
     else words.push(character);

@@ -15,7 +15,9 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** NFC, trimmed, white space collapsed, lower case unless `caseSensitive`. */
 export function normalize(text: string, caseSensitive: boolean): string {
-  const spaced = toNfc(text).replaceAll(/\s+/gu, ' ').trim();
+  const spaced = toNfc(text)
+    .replaceAll(/\s{2,}|[^\S ]/gu, ' ')
+    .trim();
   // A lower-case letter may have a composed form that its upper case lacks.
   return caseSensitive ? spaced : toNfc(spaced.toLowerCase());
 }
