@@ -3,7 +3,7 @@
  * pieces passed are the end of the text, from the begin of its answer on; nothing is passed of a
  * text whose answer is not known to have begun: read it whole.
  */
-import { answerStart, endsThought, lacksOpeningTag } from './thoughts.js';
+import { answerStart, endsThought } from './thoughts.js';
 
 /** Characters in which an opening tag leads, and in which a closing one is looked for. */
 const head = 300;
@@ -25,18 +25,5 @@ export function passAnswer(pass: (piece: string) => void, lacksOpening: boolean)
     const begun = held.slice(start);
     held = null;
     pass(begun);
-  };
-}
-
-/** Which models had thoughts without an opening tag, as by some templates. */
-export function createTagMemory() {
-  const known = new Map<string, boolean>();
-  return {
-    /** True for a model without an answer so far. */
-    mayLackOpening: (model: string): boolean => known.get(model) ?? true,
-    learn(model: string, text: string): void {
-      const lacks = lacksOpeningTag(text);
-      if (lacks !== null) known.set(model, lacks || known.get(model) === true);
-    },
   };
 }

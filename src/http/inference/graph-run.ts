@@ -1,7 +1,7 @@
 import { sumOfCosts, type CallCost } from '../../clients/models/cost.js';
 import { completeChat, type CostReservation } from '../../clients/models/complete-chat.js';
 import type { ModelClient } from '../../clients/models/providers.js';
-import { createTagMemory, passAnswer } from '../../core/answers/streamed.js';
+import { passAnswer } from '../../core/answers/streamed.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { driveGraph, unusableAnswer, type ModelReply } from '../../core/graphs/run/drive.js';
 import { finalCall } from '../../core/graphs/run/final-call.js';
@@ -58,7 +58,6 @@ export async function runServed(
     hasBegun = true;
     onText!(piece);
   };
-  const memory = memoryOf(providers);
   const ask = async (call: Call, _tries: number, run: Run): Promise<ModelReply> => {
     if (hasBegun) {
       const message = 'The answer is unusable, and its text has already been streamed.';
@@ -66,15 +65,15 @@ export async function runServed(
     }
     calls += 1;
     const policy = policies.find(({ model }) => model === call.model) ?? policies[0]!;
-    const model = JSON.stringify([policy.provider, policy.model]);
+    const lessons = providers.lessonsOf(policy.provider, policy.model);
     const isFinal = finalCall(run) === call.key;
     const reply = await completeChat(providers, {
       ...{ asker: 'step', policy, messages: [...call.messages], signal, meter },
       tryTimeoutMs: call.timeoutS * 1_000,
-      ...(isFinal && onText && { onText: passAnswer(pass, memory.mayLackOpening(model)) }),
+      ...(isFinal && onText && { onText: passAnswer(pass, lessons.mayLackOpeningTag) }),
     });
     if (!reply.ok && reply.infrastructure) throw stepNotAnswered(call.step, policy.provider, reply);
-    if (reply.ok) memory.learn(model, reply.text);
+    if (reply.ok) lessons.keepText(reply.text);
     if (reply.ok && isFinal) finishReason = reply.finishReason ?? finishReason;
     return reply;
   };
@@ -89,12 +88,4 @@ export async function runServed(
     signal.throwIfAborted();
     throw error instanceof ApiError && calls > 0 ? new GraphFailure(error, sumOfCosts(costs)) : error;
   }
-}
-
-const memories = new WeakMap<ModelClient, ReturnType<typeof createTagMemory>>();
-
-function memoryOf(providers: ModelClient) {
-  const memory = memories.get(providers) ?? createTagMemory();
-  memories.set(providers, memory);
-  return memory;
 }

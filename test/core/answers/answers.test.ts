@@ -4,7 +4,7 @@ import { blocksOf } from '../../../src/core/answers/blocks.js';
 import { emptyReason, isCut } from '../../../src/core/answers/ending.js';
 import { readJson, readTolerantJson } from '../../../src/core/answers/json.js';
 import { readPromptText } from '../../../src/core/answers/prompt-text.js';
-import { createTagMemory, passAnswer } from '../../../src/core/answers/streamed.js';
+import { passAnswer } from '../../../src/core/answers/streamed.js';
 import { splitThoughts } from '../../../src/core/answers/thoughts.js';
 import { isObject } from '../../../src/util/json.js';
 import { pureRuns } from '../../support/runs.js';
@@ -374,23 +374,6 @@ describe('passAnswer', () => {
       const at = [...Array(Math.ceil(text.length / size)).keys()].map((n) => n * size);
       expect(passed(text, at, lacksOpening)).toBe(answer);
     }
-  });
-
-  test('the memory holds back a model without an answer, and one that left a tag out', () => {
-    const memory = createTagMemory();
-    expect(memory.mayLackOpening('a')).toBe(true);
-    memory.learn('a', ' ');
-    expect(memory.mayLackOpening('a')).toBe(true);
-    for (const [text, lacks] of [
-      ['<think>x</think>y', false],
-      ['y', false],
-      ['x</think>y', true],
-      ['y', true],
-    ] as const) {
-      memory.learn('a', text);
-      expect([text, memory.mayLackOpening('a')]).toEqual([text, lacks]);
-    }
-    expect(memory.mayLackOpening('b')).toBe(true);
   });
 });
 

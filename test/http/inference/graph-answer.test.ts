@@ -79,7 +79,9 @@ function answer(
   body: object,
   { policies = [policy()], signal = new AbortController().signal }: Asking = {},
 ) {
-  return answerByGraph(providers, { graph, policies, model: 'served' }, body as Record<string, unknown>, signal);
+  // As each request of the service.
+  const forPayer = providers.forPayer({ orgId: 'o', keyId: null });
+  return answerByGraph(forPayer, { graph, policies, model: 'served' }, body as Record<string, unknown>, signal);
 }
 interface Completion {
   choices: { message: { content: string } }[];
@@ -353,6 +355,20 @@ describe('a stream', () => {
     expect(rest.at(-1)!.choices[0]!.finish_reason).toBe('stop');
     expect(chunks.at(-1)).toBe('[DONE]');
     expect(model.requests.map(({ body }) => body.stream)).toEqual([false, true]);
+  });
+
+  test('forwards the pieces of a model that has answered an earlier request', async () => {
+    const held = gate();
+    const policies = [policy({ model: 'known' })];
+    say({ solve: [{ text: 'one two' }, { text: 'one two', hold: held.opened, holdAfter: 2 }] });
+    await contentOf(single, undefined, { policies });
+    const { stream } = await answer(single, { messages: [user('Q')], stream: true }, { policies });
+    let seen = '';
+    for await (const bytes of stream()) {
+      seen += String(bytes);
+      if (seen.includes('one ')) held.open();
+    }
+    expect(contentIn(eventsIn(seen))).toBe('one two');
   });
 
   test('has usage last on request', async () => {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { lacksOpeningTag } from '../../../core/answers/thoughts.js';
 
 /** Fields that can be left out. */
 export const optional = [
@@ -37,8 +38,12 @@ export interface Lessons {
   refused: ReadonlySet<Lesson>;
   /** Fields with which it has answered. */
   taken: ReadonlySet<string>;
+  /** Whether thoughts may lead its texts without an opening tag; true before its first text. */
+  mayLackOpeningTag: boolean;
   /** Called with what an accepted request left out, and with what it had. */
   keep(refused: readonly Lesson[], taken: readonly string[]): void;
+  /** Called with the text of an answer. */
+  keepText(text: string): void;
 }
 
 /** Holds for the account, not for the model: OpenAI streams some models to verified ones only. */
@@ -50,19 +55,32 @@ export const otherName: ReadonlyMap<Lesson, Lesson> = new Map([
 ]);
 const mostModels = 2_000;
 
-/** Remembers, in this process, what models refuse, by address and model. */
+interface Known {
+  refused: Set<Lesson>;
+  taken: Set<string>;
+  /** Whether a text had thoughts without one, as by some templates; null: no text yet. */
+  lacksOpeningTag: boolean | null;
+}
+
+/** Remembers, in this process, what models refuse and how they answer, by address and model. */
 export function createLessons(): (address: string, model: string) => Lessons {
-  const known = new LRUCache<string, { refused: Set<Lesson>; taken: Set<string> }>({ max: mostModels });
+  const known = new LRUCache<string, Known>({ max: mostModels });
   return (address, model) => {
     const key = `${address}\n${model}`;
-    const read = () => known.get(key) ?? { refused: new Set<Lesson>(), taken: new Set<string>() };
+    const read = (): Known => known.get(key) ?? { refused: new Set(), taken: new Set(), lacksOpeningTag: null };
+    const { refused, taken, lacksOpeningTag: lacks } = read();
     return {
-      ...read(),
+      ...{ refused, taken, mayLackOpeningTag: lacks ?? true },
       keep(newlyRefused, newlyTaken) {
-        const { refused, taken } = read();
-        for (const lesson of newlyRefused) if (!ofAccount.has(lesson)) learn(refused, lesson);
-        for (const name of newlyTaken) taken.add(name);
-        if (refused.size + taken.size > 0) known.set(key, { refused, taken });
+        const now = read();
+        for (const lesson of newlyRefused) if (!ofAccount.has(lesson)) learn(now.refused, lesson);
+        for (const name of newlyTaken) now.taken.add(name);
+        if (now.refused.size + now.taken.size > 0) known.set(key, now);
+      },
+      keepText(text) {
+        const now = read();
+        const shown = lacksOpeningTag(text);
+        if (shown !== null) known.set(key, { ...now, lacksOpeningTag: shown || now.lacksOpeningTag === true });
       },
     };
   };
