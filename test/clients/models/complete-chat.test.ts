@@ -71,11 +71,12 @@ describe('a proposer call', () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  test.each<[string, ModelReply, Record<string, unknown>]>([
-    ['a whole answer over 8 MiB', { text: 'x'.repeat(8 * 1024 * 1024) }, {}],
-    ['an event over 8 MiB', { text: 'x'.repeat(8 * 1024 * 1024) }, { onText: () => undefined }],
-  ])('pays once for %s', async (_name, reply, more) => {
-    expect(await ask(() => reply, more)).toMatchObject({ ok: false, code: 'upstream_answer_too_large' });
+  test.each<[string, ModelReply, Record<string, unknown>, RegExp]>([
+    ['a whole answer over 8 MiB', { text: 'x'.repeat(8 * 1024 * 1024) }, {}, /RATCHET_MAX_ANSWER_MIB/],
+    ['an event over 8 MiB', { text: 'x'.repeat(8 * 1024 * 1024) }, { onText: () => undefined }, /event of more than/],
+  ])('pays once for %s', async (_name, reply, more, said) => {
+    const message = expect.stringMatching(said) as unknown;
+    expect(await ask(() => reply, more)).toMatchObject({ ok: false, code: 'upstream_answer_too_large', message });
     expect(model.requests).toHaveLength(1);
   });
 
