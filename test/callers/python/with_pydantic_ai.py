@@ -35,13 +35,16 @@ class Caller:
 
     def tools(self, question):
         agent, calls = self.looking()
-        return {"calls": calls, "text": agent.run_sync(question).output}
+        text = agent.run_sync(question).output
+        # It calls the tools in threads of their own.
+        return {"calls": sorted(calls, key=str), "text": text}
 
     def tools_stream(self, question):
         async def read():
             agent, calls = self.looking()
             async with agent.run_stream(question) as answer:
-                return {"calls": calls, "text": await answer.get_output()}
+                text = await answer.get_output()
+                return {"calls": sorted(calls, key=str), "text": text}
 
         return asyncio.run(read())
 
