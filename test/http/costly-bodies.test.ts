@@ -76,12 +76,15 @@ const partScorers: fc.Arbitrary<Scorer> = fc.oneof(
     .map((text): Scorer => () => ({ type: 'javascript', code: `() => 1${text.repeat(49_900 / text.length)}//` })),
   fc.constantFrom('similarity', 'contains', 'numeric', 'exact', 'json').map((type): Scorer => () => ({ type })),
 );
+/** At most some 2 MiB: to write a longer body would hold the test itself. */
 const scorers = fc.oneof(
   partScorers,
   fc
     .tuple(fc.array(partScorers, { minLength: 1, maxLength: 20 }), fc.constantFrom(1, 10, 1_000))
     .map(([parts, times]): Scorer => (from) => {
-      const all = Array.from({ length: Math.min(1_000, parts.length * times) }, (_, n) => parts[n % parts.length]!);
+      const chars = JSON.stringify(parts.map((part) => part(from))).length;
+      const length = Math.min(1_000, parts.length * times, Math.ceil((2 * mebibyte * parts.length) / chars));
+      const all = Array.from({ length }, (_, n) => parts[n % parts.length]!);
       return { type: 'weighted', parts: all.map((part, n) => ({ scorer: part(from * 1_000 + n) })) };
     }),
 );
