@@ -43,7 +43,7 @@ export function textOfContent(content: unknown): string {
 }
 
 /** The thoughts that a message holds beside its text; null: none. */
-export function thoughtsOfMessage(message: Json): string | null {
+function thoughtsOfMessage(message: Json): string | null {
   const { reasoning_content: content, reasoning, content: parts } = message;
   const named = [content, reasoning].find((value) => typeof value === 'string' && value !== '');
   if (named !== undefined) return named as string;
@@ -60,7 +60,7 @@ function partTexts(value: unknown): unknown[] {
 }
 
 /** The words of a refusal beside the text; null: none. */
-export function refusalOfMessage({ refusal, content }: Json): string | null {
+function refusalOfMessage({ refusal, content }: Json): string | null {
   if (typeof refusal === 'string' && refusal !== '') return refusal;
   if (!Array.isArray(content)) return null;
   return textsOf(content.map((part: unknown) => asObject(part)?.['refusal'])) || null;
