@@ -104,7 +104,7 @@ interface Range {
 
 const maxScanned = 4_000_000;
 /** Levels of nesting; deeper values are none, as they cost much and equal no expected value. */
-const maxDepth = 1_000;
+const maxDepth = 100_000;
 
 /** The objects and lists in prose, none inside another; empty behind the start of an open one. */
 function rangesIn(text: string): Range[] {
