@@ -128,7 +128,11 @@ function completion(request: ModelRequest, reply: ModelReply) {
 
 async function stream(request: ModelRequest, reply: ModelReply, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...reply.headers });
-  const pieces = textOf(request, reply).match(/\S+\s*/g) ?? [];
+  // A match of megabytes without white space overflows the stack of the regular expression.
+  const pieces = textOf(request, reply)
+    .trimStart()
+    .split(/(?<=\s)(?=\S)/)
+    .filter(Boolean);
   const base = { ...head(request, 'chat.completion.chunk'), ...reply.fields };
   const choice = (delta: Record<string, unknown>, finish: string | null) => ({
     ...base,
