@@ -2,27 +2,22 @@ import { deploymentActivities } from './deployments/build.js';
 import type { ActivityDeps } from './deps.js';
 import { withErrorClasses } from './errors.js';
 import { lifecycleActivities } from './jobs/lifecycle.js';
-import { liveActivity } from './rollouts/live.js';
 import { prepareActivities } from './jobs/prepare.js';
-import { RolloutRunners, rolloutActivity } from './rollouts/run.js';
+import { RolloutRunners } from './rollouts/run.js';
 import { webhookActivities } from './jobs/webhook.js';
-import { searchActivity } from './search/search.js';
+import { driveActivity } from './drive/drive.js';
 
 export type { GateEvaluation } from '../src/storage/deployments/gate.js';
 export type { CommandOutcome } from '../src/storage/decisions/record.js';
-export type { KeptSearch } from '../src/storage/jobs/extensions.js';
 export type { GateRun } from './deployments/build.js';
-export type { SessionLimits, SessionPlan } from './jobs/prepare.js';
-export type { RunSearchResult } from './search/search.js';
+export type { Rest } from './drive/rest.js';
 
 /** All activities. Each is idempotent: a retry finds what the first try recorded. */
 export function createActivities(deps: ActivityDeps) {
   const rollouts = new RolloutRunners(deps);
   const activities = {
     ...prepareActivities(deps),
-    ...rolloutActivity(deps, rollouts),
-    ...searchActivity(deps, rollouts),
-    ...liveActivity(deps),
+    ...driveActivity(deps, rollouts),
     ...lifecycleActivities(deps),
     ...deploymentActivities(deps),
     ...webhookActivities(deps),

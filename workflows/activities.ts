@@ -9,12 +9,6 @@ const networkRetry = { initialInterval: '500 milliseconds', maximumInterval: '5 
 /** A worker that was killed is noticed this soon. */
 const heartbeatTimeout = '10 seconds';
 
-const transaction = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  retry: databaseRetry,
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
-});
-
 /** One transaction whose outcome must be known, also when the job is cancelled meanwhile. */
 const decisiveTransaction = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
@@ -48,9 +42,8 @@ const webhookAttempts = proxyActivities<Activities>({
   retry: { initialInterval: '5 seconds', backoffCoefficient: 3, maximumInterval: '3 hours' },
 });
 
-export const { adoptBaseline, recordSearch, exchangeSlots, openGateEvaluation } = transaction;
 export const { deliverWebhook } = webhookAttempts;
-export const { abandonWebhook, record, catchUp, finish, requestCancellation } = decisiveTransaction;
+export const { abandonWebhook, record, finish, requestCancellation, openGateEvaluation } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
-export const { prepareSession, prepareEvaluation, prepareGraph } = probes;
-export const { runRollouts, search } = recordedWork;
+export const { prepare } = probes;
+export const { drive } = recordedWork;

@@ -1,5 +1,8 @@
 export { deploymentWorkflow } from './deployments/workflow.js';
-export { evaluationWorkflow } from './evaluations/workflow.js';
-export { graphWorkflow } from './graphs/workflow.js';
+// One workflow; operators see the kind of a job by the name.
+export {
+  jobWorkflow as evaluationWorkflow,
+  jobWorkflow as graphWorkflow,
+  jobWorkflow as sessionWorkflow,
+} from './job.js';
 export { webhookWorkflow } from './jobs/webhook.js';
-export { sessionWorkflow } from './sessions/workflow.js';

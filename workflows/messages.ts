@@ -48,16 +48,6 @@ export interface DeploymentView {
 }
 export const deploymentStatusQuery = defineQuery<DeploymentView>('status');
 
-/** The result of a job's workflow, and its memo once it has ended. Unknown values are null. */
-export interface JobSummary {
-  name: string | null;
-  /** Of a search that compared its winner with the baseline. */
-  verdict: 'better' | 'not_significantly_better' | 'worse' | null;
-  bestReward: number | null;
-  rollouts: number;
-  costUsd: number | null;
-}
-
 /** Search attributes for filters in the Temporal UI. */
 export const orgAttribute = defineSearchAttributeKey('RatchetOrg', SearchAttributeType.KEYWORD);
 export const kindAttribute = defineSearchAttributeKey('RatchetKind', SearchAttributeType.KEYWORD);

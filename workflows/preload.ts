@@ -1,9 +1,7 @@
 /** Loaded once for all workflows of a thread: pure modules, and settings of the thread. */
-import '../src/core/algorithms/index.js';
 import '../src/core/events/jobs.js';
 import '../src/core/jobs/failures.js';
 import '../src/core/jobs/kinds.js';
-import '../src/core/jobs/rollout-packing.js';
 
 // The SDK takes a stack trace of every promise: with 10 frames a sixth of a workflow task's time.
 Error.stackTraceLimit = 3;

@@ -1,86 +1,101 @@
-import { endEvents, evaluationResults, searchResults, stopAdvice, type JobEnd } from '../../src/core/events/jobs.js';
+import {
+  endEvents,
+  evaluationResults,
+  searchResults,
+  stopAdvice,
+  type JobEnd as LastEvent,
+} from '../../src/core/events/jobs.js';
 import { withCause } from '../../src/core/jobs/failures.js';
+import type { JobFault } from '../../src/core/jobs/fault.js';
 import { jobKinds, type JobKind } from '../../src/core/jobs/kinds.js';
-import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
+import { outcomeOf, type JobEnd, type JobOutcome } from '../../src/core/jobs/outcome.js';
+import type { EvaluationSpec, JobSpec } from '../../src/core/jobs/spec.js';
 import type { SearchView } from '../../src/core/search/protocol.js';
-import { finishJob, type ClosedState, type ErrorDetails } from '../../src/storage/decisions/record.js';
+import { finishJob, type ClosedState } from '../../src/storage/decisions/record.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
-import { keepSearch, type KeptSearch } from '../../src/storage/jobs/extensions.js';
-import { deleteInputs } from '../../src/storage/jobs/search-inputs.js';
+import { addUsedTime, deleteSearch, readSearch, saveSearch } from '../../src/storage/jobs/step-log.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { readCommonestCause } from '../../src/storage/rollouts/failure-causes.js';
+import { readCounts } from '../../src/storage/rollouts/outcome-counts.js';
 import { readTotals } from '../../src/storage/rollouts/totals.js';
 import { searchState } from './search-update.js';
+import { isLive } from './spec.js';
 
-export interface JobResult {
-  ending: { status: 'completed' | 'failed' | 'cancelled'; stoppedBy: string; error: ErrorDetails | null };
-  /** The last step of its search; a newer recorded state of the search is kept. */
-  steps?: number;
-  /** The state of its search; null: an evaluation, or no decision yet. */
-  search: SearchView | null;
+export interface EndedWork {
+  end: JobEnd;
   /** The commands that ended it. */
   accepted: string[];
-  /** The end of its search, for an extension; absent: it cannot be extended. */
-  kept?: KeptSearch;
+  /** Running time of this run, in milliseconds, where a limit bounds it. */
+  usedMs: number;
   /** The workflow that ends. */
   workflowId: string;
 }
 
-/** Ends a job. Returns its kind, or null where it was closed already. */
-export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<JobKind | null> {
+/** Ends a job by its record. Returns its kind, or null where it was closed already. */
+export async function endJob(tx: Tx, job: JobRef, work: EndedWork): Promise<JobKind | null> {
   // Take the lock first: a runner may still be recording outcomes.
-  const { kind, step } = await lockJob(tx, job);
-  const { status, stoppedBy } = result.ending;
-  const failure = result.ending.error;
-  const quoted = failure && withCause(failure, await readCommonestCause(tx, job.jobId));
-  const ended = { ...result, ending: { ...result.ending, error: quoted } };
+  const row = await lockJob(tx, job);
+  const { kind, run } = row;
+  const spec = await readSpec<JobSpec>(tx, job.jobId);
+  const [counts, recorded, cause] = await Promise.all([
+    readCounts(tx, job.jobId, row, spec.maxFailureRate),
+    jobKinds[kind].isSearch ? readSearch(tx, job.jobId) : null,
+    readCommonestCause(tx, job.jobId),
+  ]);
+  const view = recorded?.search.view ?? null;
+  const outcome = outcomeOf(work.end, { spec, counts, hasBest: view !== null && view.bestCandidate !== null });
+  const ended = { ...outcome, error: outcome.error && withCause(outcome.error, cause) };
   const { error, events } = jobKinds[kind].isSearch
-    ? searchEnd(job, kind, ended)
+    ? searchEnd(job, kind, ended, view)
     : await evaluationEnd(tx, job, kind, ended);
   const isClosed = await finishJob(tx, job, {
-    status,
-    stoppedBy: stoppedBy === 'completed' ? null : stoppedBy,
+    status: ended.status,
+    stoppedBy: ended.stoppedBy === 'completed' ? null : ended.stoppedBy,
     error,
-    ...(result.search && (step ?? 0) <= (result.steps ?? 0) && searchState(job.jobId, result.search)),
+    ...(view && searchState(job.jobId, view)),
     events,
-    workflowId: result.workflowId,
-    accepted: result.accepted,
+    workflowId: work.workflowId,
+    accepted: work.accepted,
   });
   if (!isClosed) return null;
-  // A state behind the recorded steps is no start for an extension.
-  const kept = result.kept && result.kept.steps >= (step ?? 0) ? result.kept : null;
-  await Promise.all([deleteInputs(tx, job.jobId), kept && keepSearch(tx, job, kept)]);
+  if (recorded && spec.kind === 'session' && !isLive(spec)) {
+    await Promise.all([saveSearch(tx, job, recorded.search, run), addUsedTime(tx, job.jobId, work.usedMs)]);
+  } else if (recorded) await deleteSearch(tx, job.jobId);
   return kind;
 }
 
 type End = Pick<ClosedState, 'error' | 'events'>;
 
-function searchEnd({ jobId }: JobRef, kind: JobKind, { ending, search }: JobResult): End {
-  const { status, stoppedBy, error } = ending;
-  const data = searchResults(jobId, stoppedBy, search);
+function searchEnd(
+  { jobId }: JobRef,
+  kind: JobKind,
+  { status, stoppedBy, error }: JobOutcome,
+  view: SearchView | null,
+): End {
+  const data = searchResults(jobId, stoppedBy, view);
   const note = status === 'completed' ? { note: stopAdvice(kind, stoppedBy) ?? stoppedBy } : {};
-  return { error, events: endEvents(kind, jobEnd(status, error), { ...note, data }) };
+  return { error, events: endEvents(kind, lastEvent(status, error), { ...note, data }) };
 }
 
-async function evaluationEnd(tx: Tx, job: JobRef, kind: JobKind, { ending }: JobResult): Promise<End> {
+async function evaluationEnd(tx: Tx, job: JobRef, kind: JobKind, ended: JobOutcome): Promise<End> {
   const totals = await evaluationTotals(tx, job);
-  const error = ending.error && withProgress(ending.error, totals);
-  const events = endEvents(kind, jobEnd(ending.status, error), {
+  const error = ended.error && withProgress(ended.error, totals);
+  const events = endEvents(kind, lastEvent(ended.status, error), {
     note: `mean reward ${totals.meanReward ?? 'none'}`,
     data: evaluationResults(totals),
   });
   return { error, events };
 }
 
-function jobEnd(status: JobResult['ending']['status'], error: ErrorDetails | null): JobEnd {
+function lastEvent(status: JobOutcome['status'], error: JobFault | null): LastEvent {
   return status === 'failed' ? { status, error: error ?? unknownError } : { status };
 }
 
-const unknownError: ErrorDetails = { code: 'internal', message: 'No reason was recorded.', retryable: false };
+const unknownError: JobFault = { code: 'internal', message: 'No reason was recorded.', retryable: false };
 
 /** Adds the number of finished seeds to a time-out. */
-function withProgress(error: ErrorDetails, { succeeded, failed, total }: Totals): ErrorDetails {
+function withProgress(error: JobFault, { succeeded, failed, total }: Totals): JobFault {
   if (error.code !== 'timeout') return error;
   return { ...error, message: `${error.message} ${succeeded + failed} of ${total} seeds have a result.` };
 }

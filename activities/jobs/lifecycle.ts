@@ -2,23 +2,13 @@ import { Context } from '@temporalio/activity';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import { eventsOfRun, recordDecision, type Decision } from '../../src/storage/decisions/record.js';
 import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
-import { readName } from '../../src/storage/jobs/labels.js';
-import { readUsage } from '../../src/storage/jobs/usage.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { logGenerations } from './generations.js';
-import { endJob, type JobResult } from './end.js';
-import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
-import { recordSearchUpdate } from './search-update.js';
+import { readEnd, type EndedJob } from '../../src/storage/jobs/ended.js';
+import { endJob, type EndedWork } from './end.js';
 import { startEvents } from './start.js';
 
-/** `costUsd`: of all its model calls; null: unknown. */
-export interface EndedJob {
-  name: string | null;
-  costUsd: number | null;
-}
-
-export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps) {
+export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
   return {
     /** Records a decision: status, outcomes of commands and events, in one transaction. */
     record: ({ decision, ...job }: JobRef & { decision: Decision }): Promise<void> =>
@@ -36,21 +26,15 @@ export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps
         await recordDecision(tx, job, { ...decision, events: begun });
       }),
 
-    async recordSearch({ orgId, jobId, ...update }: JobRef & SearchUpdate): Promise<void> {
-      const job = { orgId, jobId };
-      logGenerations(log, job, await db.orgHot(orgId, (tx) => recordSearchUpdate(tx, job, update)));
-    },
-
-    /** Closes a job. Returns what its workflow does not know of it. */
-    async finish({ orgId, jobId, ...result }: JobRef & Omit<JobResult, 'workflowId'>): Promise<EndedJob> {
+    /** Closes a job by its record; a repeated call answers how the first one closed it. */
+    async finish({ orgId, jobId, ...work }: JobRef & Omit<EndedWork, 'workflowId'>): Promise<EndedJob> {
       const { workflowId } = callingWorkflow();
-      const { closed, name, costUsd } = await db.org(orgId, async (tx) => {
-        const closed = await endJob(tx, { orgId, jobId }, { ...result, workflowId });
-        const [name, { totalCostUsd }] = await Promise.all([readName(tx, jobId), readUsage(tx, jobId)]);
-        return { closed, name, costUsd: totalCostUsd };
+      const { closed, ended } = await db.org(orgId, async (tx) => {
+        const closed = await endJob(tx, { orgId, jobId }, { ...work, workflowId });
+        return { closed, ended: await readEnd(tx, jobId) };
       });
-      if (closed) metrics.jobEnded(closed, result.ending.status);
-      return { name, costUsd };
+      if (closed) metrics.jobEnded(closed, ended.outcome.status);
+      return ended;
     },
 
     /** Asks Temporal to cancel the calling workflow, so that it closes as CANCELED. */

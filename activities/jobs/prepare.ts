@@ -10,42 +10,33 @@ import {
   type SessionSpec,
 } from '../../src/core/jobs/spec.js';
 import { evaluationRequests } from '../../src/core/jobs/evaluation.js';
-import { algorithmOf, type SearchSettings } from '../../src/core/algorithms/index.js';
+import { algorithmOf } from '../../src/core/algorithms/index.js';
+import { SearchProgress } from '../../src/core/algorithms/progress.js';
+import { noOutcomes } from '../../src/core/jobs/failures.js';
+import { progressOfEvaluation, progressOfSearch, type JobProgress } from '../../src/core/jobs/progress.js';
 import type { NewEvent } from '../../src/core/events/event.js';
 import { addCandidate } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
-import { appendEvents, type JobRef } from '../../src/storage/jobs/events.js';
+import { appendEvents, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
 import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
-import { readKept, type KeptSearch } from '../../src/storage/jobs/extensions.js';
+import { readSearch, saveSearch } from '../../src/storage/jobs/step-log.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
-import { adoptCalledPrompt } from './adopt-baseline.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
 import { checkModels } from './preflight.js';
-import { containerKey, isLive, lockOpenJob, recordLost } from './spec.js';
+import { recordSearchUpdate } from './search-update.js';
+import { containerKey, lockOpenJob, recordLost, suggestionsOf } from './spec.js';
 import { startEvents } from './start.js';
 
 /** The container errors that a later try may not meet. */
 const transientErrors = new Set(['container_unreachable', 'container_busy', 'container_timeout', 'container_error']);
 
-/** The limits of a search that its workflow keeps. */
-export interface SessionLimits {
-  maxFailureRate: number;
-  maxConcurrent: number;
-  /** The running time in milliseconds, pauses not counted; absent: no limit. */
-  runMs?: number;
-  /** Running time of earlier runs of the job, which `runMs` does not include. */
-  usedMs?: number;
-  /** The rollouts are the caller's live traffic. */
-  live?: true;
-}
-
-export interface SessionPlan {
-  search: SearchSettings;
-  limits: SessionLimits;
-  /** The search goes on from this end of an earlier run. */
-  kept?: KeptSearch;
+/** A job that is ready for its first rollout. */
+export interface PreparedJob {
+  /** The running time that is left, in milliseconds, pauses not counted; null: no limit. */
+  leftMs: number | null;
+  progress: JobProgress;
 }
 
 /** The steps before a job's first rollout: check container and models, find the baseline. */
@@ -71,72 +62,70 @@ export function prepareActivities(deps: ActivityDeps) {
     }
   }
 
+  /** Checks the models and stores the first graph as the baseline. */
+  async function prepareGraph(job: JobRef): Promise<PreparedJob> {
+    const spec = await db.org(job.orgId, (tx) => readSpec<GraphSpec>(tx, job.jobId));
+    await checkModels(deps, job, spec, Context.current().cancellationSignal);
+    return db.org(job.orgId, async (tx) => {
+      const { run } = await begin(tx, job, startEvents(spec, { baselineKnown: true }));
+      await addCandidate(tx, job, { ...baselineOf(null), graph: initialGraphOf(spec) });
+      return beginSearch(tx, job, spec, run);
+    });
+  }
+
+  /** Checks container and models and stores the baseline. */
+  async function prepareSession(job: JobRef): Promise<PreparedJob> {
+    const isExtended = await db.org(job.orgId, async (tx) => (await lockOpenJob(tx, job)).run > 1);
+    const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
+      if (isExtended || spec.initialPrompt || !spec.container) return spec.initialPrompt;
+      return componentsOf((await container.taskInfo(spec.container.url, key, signal)).initialPrompt);
+    });
+    return db.org(job.orgId, async (tx) => {
+      const { run } = await begin(tx, job, startEvents(spec, { baselineKnown: messages !== null }));
+      const demos = algorithmOf(spec.search).hasDemos ? { demos: [] } : {};
+      await addCandidate(tx, job, { ...baselineOf(messages), ...demos });
+      return beginSearch(tx, job, spec, run);
+    });
+  }
+
+  /** Checks container and model; stores the candidate and all rollouts. */
+  async function prepareEvaluation(job: JobRef): Promise<PreparedJob> {
+    const { spec } = await probe<EvaluationSpec, void>(job, () => Promise.resolve());
+    await db.org(job.orgId, async (tx) => {
+      await begin(tx, job, startEvents(spec, { baselineKnown: true }));
+      await Promise.all([
+        spec.candidate && addCandidate(tx, job, { ...baselineOf(spec.candidate.messages), ...demosOf(spec.candidate) }),
+        planRollouts(tx, job, evaluationRequests(spec.seeds), spec.candidate !== null),
+      ]);
+    });
+    return { leftMs: spec.timeoutS * 1_000, progress: progressOfEvaluation(noOutcomes, spec.seeds.length) };
+  }
+
+  const prepareKind = { session: prepareSession, graph: prepareGraph, evaluation: prepareEvaluation };
   return {
-    /** Checks the models and stores the first graph as the baseline; answers the plan. */
-    prepareGraph: (job: JobRef): Promise<SessionPlan> =>
+    /** The steps before a job's first rollout; a repeated call finds what the first one stored. */
+    prepare: (job: JobRef): Promise<PreparedJob> =>
       withHeartbeat(async () => {
-        const spec = await db.org(job.orgId, (tx) => readSpec<GraphSpec>(tx, job.jobId));
-        await checkModels(deps, job, spec, Context.current().cancellationSignal);
-        await db.org(job.orgId, async (tx) => {
-          await begin(tx, job, startEvents(spec, { baselineKnown: true }));
-          await addCandidate(tx, job, { ...baselineOf(null), graph: initialGraphOf(spec) });
-        });
-        return { search: spec.search, limits: limitsOf(spec) };
-      }),
-
-    /** Checks container and models and stores the baseline; answers the plan of the search. */
-    prepareSession: (job: JobRef): Promise<SessionPlan> =>
-      withHeartbeat(async () => {
-        const kept = await db.org(job.orgId, (tx) => readLastRun(tx, job));
-        const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
-          if (kept || spec.initialPrompt || !spec.container) return spec.initialPrompt;
-          return componentsOf((await container.taskInfo(spec.container.url, key, signal)).initialPrompt);
-        });
-        await db.org(job.orgId, async (tx) => {
-          await begin(tx, job, startEvents(spec, { baselineKnown: messages !== null }));
-          const demos = algorithmOf(spec.search).hasDemos ? { demos: [] } : {};
-          await addCandidate(tx, job, { ...baselineOf(messages), ...demos });
-        });
-        return {
-          search: spec.search,
-          limits: { ...limitsOf(spec), ...(isLive(spec) && { live: true }) },
-          ...(kept && { kept }),
-        };
-      }),
-
-    adoptBaseline: (job: JobRef): Promise<void> => db.org(job.orgId, (tx) => adoptCalledPrompt(tx, job)),
-
-    /** Checks container and model; stores the candidate and all rollouts. */
-    prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>
-      withHeartbeat(async () => {
-        const { spec } = await probe<EvaluationSpec, void>(job, () => Promise.resolve());
-        await db.org(job.orgId, async (tx) => {
-          await begin(tx, job, startEvents(spec, { baselineKnown: true }));
-          await Promise.all([
-            spec.candidate &&
-              addCandidate(tx, job, { ...baselineOf(spec.candidate.messages), ...demosOf(spec.candidate) }),
-            planRollouts(tx, job, evaluationRequests(spec.seeds), spec.candidate !== null),
-          ]);
-        });
-        return { total: spec.seeds.length, timeoutMs: spec.timeoutS * 1_000, maxFailureRate: spec.maxFailureRate };
+        const { kind } = await db.org(job.orgId, (tx) => readSpec<JobSpec>(tx, job.jobId));
+        return prepareKind[kind](job);
       }),
   };
 }
 
-/** The end of the run before this one; null: this is the first. */
-async function readLastRun(tx: Tx, job: JobRef): Promise<KeptSearch | null> {
-  const { run } = await lockOpenJob(tx, job);
-  if (run === 1) return null;
-  const kept = await readKept(tx, job.jobId, run - 1);
-  if (!kept) throw recordLost(job);
-  return kept;
-}
-
-function limitsOf({ maxFailureRate, maxConcurrent, budget }: SearchSpec): SessionLimits {
+/** Begins a search, or goes on with that of an extended session; idempotent. */
+async function beginSearch(tx: Tx, job: JobRef, spec: SearchSpec, run: number): Promise<PreparedJob> {
+  const recorded = await readSearch(tx, job.jobId);
+  if (!recorded && run > 1) throw recordLost(job);
+  const search = recorded?.search ?? new SearchProgress(algorithmOf(spec.search).create(spec.search), 0);
+  if (recorded && recorded.run < run) {
+    const update = search.extend(spec.search);
+    if (update) await recordSearchUpdate(tx, job, update);
+  }
+  if (recorded?.run !== run) await saveSearch(tx, job, search, run);
+  const { maxMinutes } = spec.budget;
   return {
-    maxFailureRate,
-    maxConcurrent,
-    ...(budget.maxMinutes != null && { runMs: budget.maxMinutes * 60_000 }),
+    leftMs: maxMinutes == null ? null : maxMinutes * 60_000 - (recorded?.usedMs ?? 0),
+    progress: progressOfSearch(job.jobId, search, suggestionsOf(spec)),
   };
 }
 
@@ -152,12 +141,13 @@ function componentsOf(messages: Message[] | null): Message[] | null {
   return system.length === 1 ? system : null;
 }
 
-async function begin(tx: Tx, job: JobRef, events: NewEvent[]): Promise<void> {
-  await lockOpenJob(tx, job);
+async function begin(tx: Tx, job: JobRef, events: NewEvent[]): Promise<ControlRow> {
+  const row = await lockOpenJob(tx, job);
   await Promise.all([
     tx.query('update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1', [
       job.jobId,
     ]),
     appendEvents(tx, job, events),
   ]);
+  return row;
 }

@@ -10,14 +10,11 @@ import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
 import { readUsage } from '../../src/storage/jobs/usage.js';
 import type { RecordedGeneration } from './generations.js';
 
-/**
- * Records a search's state and events. Returns the generations that it completes; a repeated or
- * late call changes nothing and returns none.
- */
+/** Records what a step of a search shows. Returns the generations that it completes. */
 export async function recordSearchUpdate(
   tx: Tx,
   job: JobRef,
-  { step, view, decisions }: SearchUpdate,
+  { view, decisions }: SearchUpdate,
   locked?: ControlRow,
 ): Promise<RecordedGeneration[]> {
   const completed = decisions.filter((decision) => decision.type === 'generation_complete');
@@ -29,7 +26,6 @@ export async function recordSearchUpdate(
         ])
       : [null, 0];
   const decision = {
-    step,
     ...searchState(job.jobId, view),
     tests: view.tests ?? [],
     acceptances: decisions.filter(isAcceptance),

@@ -44,6 +44,11 @@ export function isLive(spec: JobSpec): boolean {
   return spec.kind === 'session' && spec.rollouts === 'caller';
 }
 
+/** What a person can suggest to the search of a job. */
+export function suggestionsOf(spec: JobSpec): { takesSuggestions: boolean; takesPrompts: boolean } {
+  return { takesSuggestions: spec.kind === 'session', takesPrompts: !isLive(spec) };
+}
+
 /** Locks a job before a write; fails where the job was closed meanwhile. */
 export async function lockOpenJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const row = await lockJob(tx, job);

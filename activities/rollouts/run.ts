@@ -1,37 +1,18 @@
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
-import { readOpenPrompts, type StoredPrompt } from '../../src/storage/candidates/candidates.js';
+import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { readLimit } from '../../src/storage/jobs/concurrency.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { readTrace } from '../../src/storage/jobs/traces.js';
 import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
-import { areWhole, haveEnded } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
-import { containerKey, recordLost } from '../jobs/spec.js';
+import { containerKey } from '../jobs/spec.js';
 import { Concurrency } from './concurrency.js';
 import { GroupCommits } from './group-commit.js';
-import { Interruptions } from './interruptions.js';
-import { withLease } from './lease.js';
 import { Runner, type RunnerContext } from './runner.js';
-
-/** Stored rollouts to run: ordinals `from` to `to` (exclusive). */
-export interface RolloutRange {
-  from: number;
-  to: number;
-}
-
-/** `finished` false: stopped early by a pause, for fairness, or by the worker's shutdown. */
-export interface RunRolloutsResult {
-  finished: boolean;
-  /** Why the job must fail. */
-  fault: JobFault | null;
-  /** Outcomes of all the job's rollouts so far; null: not read. */
-  counts: OutcomeCounts | null;
-}
 
 /** `conclusion` and `fault` undefined: interrupted. */
 export interface RolloutsResult<Conclusion> {
@@ -42,44 +23,6 @@ export interface RolloutsResult<Conclusion> {
 
 /** Runs rollouts whose first claims are made, until nothing is in flight. */
 export type StartedRollouts<Conclusion> = () => Promise<RolloutsResult<Conclusion>>;
-
-export function rolloutActivity({ db, ...deps }: ActivityDeps, rollouts: RolloutRunners) {
-  return {
-    /** Runs a range of the job's stored rollouts. */
-    runRollouts: async ({ orgId, jobId, from, to }: JobRef & RolloutRange): Promise<RunRolloutsResult> => {
-      const job: JobRef = { orgId, jobId };
-      // Listen first: a pause that is answered after the first claims must be heard.
-      const interruptions = new Interruptions(deps, job);
-      try {
-        const started = await withLease(db, job, interruptions, async (tx, token) => {
-          const release = (end: Tx) => releaseLease(end, jobId, token);
-          const [held, whole, prompts] = await Promise.all([
-            rollouts.open(tx, job),
-            areWhole(tx, jobId, from, to),
-            readOpenPrompts(tx, jobId),
-          ]);
-          if (!whole) throw recordLost(job);
-          const context = { job, ...held, token, interruptions };
-          const conclude = async (end: Tx) => {
-            const [finished] = await Promise.all([haveEnded(end, jobId, from, to), release(end)]);
-            return finished;
-          };
-          return { run: await rollouts.start(tx, context, prompts, conclude), release };
-        });
-        if (!started) return { finished: false, fault: null, counts: null };
-        const giveUp = () => db.orgHot(orgId, started.release);
-        const { conclusion, fault, counts } = await started.run().catch(async (error: unknown) => {
-          await giveUp();
-          throw error;
-        });
-        if (conclusion === undefined) await giveUp();
-        return { finished: conclusion ?? false, fault: fault ?? null, counts };
-      } finally {
-        interruptions.close();
-      }
-    },
-  };
-}
 
 /** Starts runners; their exchanges share the group commits of their organizations. */
 export class RolloutRunners {

@@ -62,7 +62,7 @@ async function evaluationsOfOneSeed(world: World): Promise<number[]> {
       seeds: 1,
       maxConcurrent: 1,
     });
-    times.push(...(await timesOf(world, job)).activities['runRollouts']!);
+    times.push(...(await timesOf(world, job)).activities['drive']!);
   }
   return times;
 }

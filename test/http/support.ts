@@ -78,8 +78,8 @@ class FakeCommander implements Commander {
       if (status !== 'running' && status !== 'paused')
         throw new Error(`${job.jobId} is ${status}: no workflow decides`);
       const command = { kind: kind === 'stop' ? ('reward_stop' as const) : kind, commandId };
-      const { next, outcomes, jobOutcome } = decideCommands({ status, pauses: 0 }, [command]);
-      if (jobOutcome) await finish(tx, job, jobOutcome.status, [commandId]);
+      const { next, outcomes, end } = decideCommands({ status, pauses: 0 }, [command]);
+      if (end) await finish(tx, job, end.kind === 'cancelled' ? 'cancelled' : 'completed', [commandId]);
       else await recordDecision(tx, job, { status: next.status as 'running' | 'paused', commands: outcomes });
     });
   }

@@ -25,7 +25,7 @@ test('a graph job with rewritten prompts and edited graphs', async () => {
   const recorded = JSON.stringify(history).replaceAll(/"data":"([^"]*)"/g, (_, data: string) =>
     Buffer.from(data, 'base64').toString(),
   );
-  expect(recorded).toContain('prepareGraph');
+  expect(recorded).toContain('"prepare"');
   for (const text of ['What is item', firstPrompt]) expect(recorded).not.toContain(text);
   await replay(history!);
 }, 90_000);

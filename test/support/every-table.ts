@@ -102,7 +102,10 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
       org,
       job.jobId,
     ]);
-    await tx.query(`insert into search_states (job_id, org_id, run, kept) values ($1, $2, 1, '{}')`, [job.jobId, org]);
+    await tx.query(`insert into search_states (job_id, org_id, run, step, state) values ($1, $2, 1, 0, '{}')`, [
+      job.jobId,
+      org,
+    ]);
     await tx.query(`insert into search_inputs (job_id, org_id, step, input) values ($1, $2, 1, '{}')`, [
       job.jobId,
       org,

@@ -8,7 +8,8 @@ import {
 import type { GateRun } from '../../activities/index.js';
 import { failureOf } from '../../src/core/jobs/fault.js';
 import { closeDeployment, concludeGate, snapshotSource, nextIncumbent, promoteDeployment } from '../activities.js';
-import { closeWorkflow, outcomeOfError, storedError, type JobOutcome } from '../jobs/close.js';
+import type { JobOutcome } from '../../src/core/jobs/outcome.js';
+import { closeWorkflow, endOfError } from '../jobs/close.js';
 import {
   deploymentStatusQuery,
   statusAttribute,
@@ -68,7 +69,7 @@ export async function deploymentWorkflow(input: JobInput): Promise<void> {
     const outcome = deploymentOutcome(error);
     end({ status: 'failed' }, outcome);
     await CancellationScope.nonCancellable(() =>
-      closeDeployment({ ...job, ending: { status: outcome.status, error: storedError(outcome) } }),
+      closeDeployment({ ...job, ending: { status: outcome.status, error: outcome.error } }),
     );
     await closeWorkflow(outcome);
   }
@@ -81,8 +82,13 @@ function overtaken(): ApplicationFailure {
 
 function deploymentOutcome(error: unknown): JobOutcome & { status: 'failed' | 'cancelled' } {
   // Once the workflow is cancelled, every error is a consequence of that.
-  if (CancellationScope.current().consideredCancelled) return { status: 'cancelled', stoppedBy: 'cancelled' };
-  const outcome = outcomeOfError(error);
-  if (outcome.error?.code === 'deployment_deleted') return { status: 'cancelled', stoppedBy: 'deleted' };
-  return { ...outcome, status: outcome.status === 'cancelled' ? 'cancelled' : 'failed' };
+  if (CancellationScope.current().consideredCancelled) return cancelled('cancelled');
+  const end = endOfError(error);
+  if (end.kind === 'cancelled') return cancelled('cancelled');
+  if (end.fault.code === 'deployment_deleted') return cancelled('deleted');
+  return { status: 'failed', stoppedBy: 'failed', error: end.fault };
+}
+
+function cancelled(stoppedBy: string): JobOutcome & { status: 'cancelled' } {
+  return { status: 'cancelled', stoppedBy, error: null };
 }

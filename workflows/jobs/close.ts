@@ -1,35 +1,24 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, isCancellation, log } from '@temporalio/workflow';
-import { failureOf, faultOf, type JobFault } from '../../src/core/jobs/fault.js';
+import { failureOf, faultOf } from '../../src/core/jobs/fault.js';
+import type { JobEnd, JobOutcome } from '../../src/core/jobs/outcome.js';
 import { requestCancellation } from '../activities.js';
 
-/** How a job ends. */
-export interface JobOutcome {
-  status: 'completed' | 'failed' | 'cancelled';
-  stoppedBy: string;
-  error?: { code: string; message: string; retryable?: boolean };
-}
-
-/** The outcome of a job that an error ended: cancelled, or failed with a reason. */
-export function outcomeOfError(error: unknown): JobOutcome {
-  if (isCancellation(error)) return { status: 'cancelled', stoppedBy: 'cancelled' };
+/** The end of work that an error ended: cancelled, or failed with a reason. */
+export function endOfError(error: unknown): Extract<JobEnd, { kind: 'cancelled' | 'failed' }> {
+  if (isCancellation(error)) return { kind: 'cancelled' };
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
   const fault =
     cause instanceof ApplicationFailure
       ? faultOf(cause)
       : { code: 'internal', message: cause instanceof Error ? cause.message : String(cause), retryable: false };
   log.info('job failed', { code: fault.code });
-  return { status: 'failed', stoppedBy: 'failed', error: fault };
-}
-
-export function storedError({ error }: JobOutcome): JobFault | null {
-  return error ? { retryable: false, ...error } : null;
+  return { kind: 'failed', fault };
 }
 
 /** Closes the workflow with its row's status: COMPLETED, FAILED with a reason, or CANCELED. */
-export async function closeWorkflow(outcome: JobOutcome): Promise<void> {
-  const { status, stoppedBy } = outcome;
+export async function closeWorkflow({ status, stoppedBy, error }: JobOutcome): Promise<void> {
   if (status === 'failed') {
-    const fault = storedError(outcome) ?? { code: 'failed', message: stoppedBy, retryable: false };
+    const fault = error ?? { code: 'failed', message: stoppedBy, retryable: false };
     throw ApplicationFailure.create(failureOf(fault));
   }
   if (status === 'completed') return;

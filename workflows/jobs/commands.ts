@@ -2,11 +2,9 @@ import type { CommandOutcome } from '../../activities/index.js';
 import type { NewEvent } from '../../src/core/events/event.js';
 import { hintGiven, paused, resumed } from '../../src/core/events/jobs.js';
 import { transition, type StatusCommand } from '../../src/core/jobs/status.js';
-import type { JobOutcome } from './close.js';
+import type { JobEnd } from '../../src/core/jobs/outcome.js';
+import type { SuggestionKind } from '../../src/core/jobs/progress.js';
 import type { StatusView } from '../messages.js';
-
-/** What a person suggests to a search. */
-export type SuggestionKind = 'candidate' | 'hint';
 
 /** A received command that is not decided yet. */
 export interface PendingCommand {
@@ -26,40 +24,37 @@ export interface CommandDecision {
   next: ControlState;
   outcomes: CommandOutcome[];
   events: NewEvent[];
-  /** The ids of accepted prompts, in their order. */
-  prompts: string[];
+  /** Whether a prompt was accepted. */
+  hasPrompt: boolean;
   /** Set where a command ends the job; later commands are not decided. */
-  jobOutcome: JobOutcome | null;
+  end: JobEnd | null;
   /** The command that ends the job, answered when the job is closed. */
   accepted: string | null;
 }
 
-/** `takes`: whether the search can use a suggestion of the kind. */
+/** `takes`: the suggestions that the search can use. */
 export function decideCommands(
   from: ControlState,
   commands: readonly PendingCommand[],
-  takes: (kind: SuggestionKind) => boolean = () => false,
+  takes: readonly SuggestionKind[] = [],
 ): CommandDecision {
   let { status, pauses } = from;
   const outcomes: CommandOutcome[] = [];
   const events: NewEvent[] = [];
-  const prompts: string[] = [];
+  let hasPrompt = false;
   for (const { kind, commandId } of commands) {
     if (kind === 'candidate' || kind === 'hint') {
       if (commandId === null) continue;
-      const outcome = takes(kind) ? 'accepted' : 'refused';
-      if (outcome === 'accepted' && kind === 'candidate') prompts.push(commandId);
+      const outcome = takes.includes(kind) ? 'accepted' : 'refused';
+      if (outcome === 'accepted' && kind === 'candidate') hasPrompt = true;
       if (outcome === 'accepted' && kind === 'hint') events.push(hintGiven(commandId));
       outcomes.push({ commandId, outcome, statusAfter: status });
       continue;
     }
     const result = transition(status, kind);
     if (result.ok && (kind === 'cancel' || kind === 'reward_stop')) {
-      const jobOutcome: JobOutcome =
-        kind === 'cancel'
-          ? { status: 'cancelled', stoppedBy: 'cancelled' }
-          : { status: 'completed', stoppedBy: 'reward_stop' };
-      return { next: { status, pauses }, outcomes, events, prompts, jobOutcome, accepted: commandId };
+      const end: JobEnd = kind === 'cancel' ? { kind: 'cancelled' } : { kind: 'completed', stoppedBy: 'reward_stop' };
+      return { next: { status, pauses }, outcomes, events, hasPrompt, end, accepted: commandId };
     }
     if (result.ok && !result.already && (kind === 'pause' || kind === 'resume')) {
       status = kind === 'pause' ? 'paused' : 'running';
@@ -68,5 +63,5 @@ export function decideCommands(
     }
     if (commandId) outcomes.push({ commandId, outcome: result.ok ? 'accepted' : 'refused', statusAfter: status });
   }
-  return { next: { status, pauses }, outcomes, events, prompts, jobOutcome: null, accepted: null };
+  return { next: { status, pauses }, outcomes, events, hasPrompt, end: null, accepted: null };
 }

@@ -3,17 +3,20 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
+  continueAsNew,
   ContinueAsNew,
   isCancellation,
   log,
+  setCurrentDetails,
   setHandler,
   upsertMemo,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import { mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
-import type { KeptSearch } from '../../activities/index.js';
-import type { SearchView } from '../../src/core/search/protocol.js';
-import { finish, record } from '../activities.js';
+import type { Rest } from '../../activities/index.js';
+import type { JobEnd, JobOutcome } from '../../src/core/jobs/outcome.js';
+import type { JobProgress, JobSummary } from '../../src/core/jobs/progress.js';
+import { finish, record, type drive } from '../activities.js';
+import type { jobWorkflow } from '../job.js';
 import {
   bestRewardAttribute,
   rolloutsAttribute,
@@ -21,136 +24,117 @@ import {
   statusQuery,
   stopReasonAttribute,
   type JobInput,
-  type JobSummary,
   type StatusView,
 } from '../messages.js';
-import { closeWorkflow, outcomeOfError, storedError, type JobOutcome } from './close.js';
-import { decideCommands, type PendingCommand, type SuggestionKind } from './commands.js';
-import { isAtHistoryLimit, runUntilHistoryLimit, type CarriedState } from './history-limit.js';
+import { closeWorkflow, endOfError } from './close.js';
+import { decideCommands, type PendingCommand } from './commands.js';
+import { isAtHistoryLimit, runUntilHistoryLimit } from './history-limit.js';
 import { CommandInbox } from './inbox.js';
+import { RunningTime } from './running-time.js';
 
-/** The parts of a job's life that depend on its kind. */
-export interface JobDefinition {
-  /** The answer to the status query. */
-  statusView(): Omit<StatusView, 'status'>;
-  /** The search's state; null: the job has no search. */
-  searchView(): SearchView | null;
-  /** The last step of its search; absent: it has no search. */
-  steps?(): number | undefined;
-  /** Records the last search update before the job rests or ends. */
-  recordPending(): Promise<void>;
-  /** The end of the search, for an extension; undefined: the job cannot be extended. */
-  kept?(): Omit<KeptSearch, 'counts'> | undefined;
-  /** Continues in a new run of the kind's workflow. */
-  continueAsNew(carried: CarriedState): Promise<never>;
-  /** Whether the search can use a person's suggestion; absent: none. */
-  takesSuggestion?(kind: SuggestionKind): boolean;
-  /** The outcome of an error that does not fail the job; null: it fails the job. */
-  outcomeOfError?(error: unknown): JobOutcome | null;
+/** What a run of the workflow hands to the next one. */
+export interface CarriedJob {
+  status: 'running' | 'paused';
+  pauses: number;
+  inbox: PendingCommand[];
+  /** The rest of the running time; null: no limit. */
+  leftMs: number | null;
+  /** The rest at the first run's begin. */
+  limitMs: number | null;
+  progress: JobProgress;
 }
 
+type Beginning = Pick<CarriedJob, 'leftMs' | 'progress'> & Partial<Pick<CarriedJob, 'limitMs'>>;
+
+/** Stopped work returns at once, unless its worker was killed. */
+const stopTimeout = '30 seconds';
+
 /**
- * Pause, resume, cancel and reward signals, the status query and the end of a job's workflow. Each
- * decision is recorded before the next is taken.
+ * Pause, resume, cancel and reward signals, the clock, the status query and the end of a job's
+ * workflow. Each decision is recorded before the next is taken.
  */
 export class JobControl {
-  status: StatusView['status'] = 'running';
-  /** Outcomes of all the job's rollouts, as last reported. */
-  counts: OutcomeCounts = noOutcomes;
+  private status: StatusView['status'];
+  private progress: JobProgress | null = null;
+  private clock: RunningTime | null = null;
+  private limitMs: number | null = null;
   private readonly inbox: CommandInbox;
-  private prompts: string[];
   private readonly accepted: string[] = [];
-  private interruption: (() => JobOutcome) | null = null;
+  private interruption: JobEnd | null = null;
   private readonly workflowScope = CancellationScope.current();
   private readonly workScope = new CancellationScope();
   private isDeciding = false;
   private isContinuing = false;
-  /** Activities in progress beside others. */
-  private working = 0;
+  private isDriving = false;
   private pauses: number;
-  private readonly input: JobInput;
-  private readonly definition: JobDefinition;
+  private readonly isContinued: boolean;
+  private readonly job: JobInput;
 
-  constructor(
-    input: JobInput,
-    definition: JobDefinition,
-    carried: CarriedState = { status: 'running', pauses: 0, counts: noOutcomes, inbox: [], prompts: [] },
-  ) {
-    this.input = input;
-    this.definition = definition;
-    this.status = carried.status;
-    this.pauses = carried.pauses;
-    this.counts = carried.counts;
-    this.inbox = new CommandInbox(carried.inbox);
-    this.prompts = [...carried.prompts];
-    setHandler(statusQuery, () => ({ status: this.status, ...definition.statusView() }), {
+  constructor(job: JobInput, carried: CarriedJob | undefined) {
+    this.job = job;
+    this.isContinued = carried !== undefined;
+    this.status = carried?.status ?? 'running';
+    this.pauses = carried?.pauses ?? 0;
+    this.inbox = new CommandInbox(carried?.inbox ?? []);
+    setHandler(statusQuery, () => this.view, {
       description: 'Status, generation, best candidate, best reward and budget as the workflow sees them.',
     });
   }
 
+  /** Shows the progress and starts the clock, which stands while the job is paused. */
+  begin({ leftMs, limitMs = leftMs, progress }: Beginning): void {
+    this.show(progress);
+    this.limitMs = limitMs;
+    if (leftMs === null) return;
+    this.clock = new RunningTime(leftMs, this.isContinued);
+    this.clock
+      .expired(() => this.status === 'running')
+      .then(() => this.interrupt({ kind: 'expired' }))
+      .catch((error: unknown) => {
+        // The job ended before its time was over.
+        if (!isCancellation(error)) throw error;
+      });
+  }
+
   /**
    * Resolves when the job may start new work. At the history limit it rejects with ContinueAsNew,
-   * so only work that `continueAsNew` hands on may be in progress.
+   * so no work may be in progress.
    */
-  async waitUntilRunnable(): Promise<void> {
-    const isRunnable = () => this.inbox.isEmpty && !this.isDeciding && this.status === 'running';
-    if (!isRunnable() || isAtHistoryLimit()) await this.definition.recordPending();
-    await condition(() => isRunnable() || isAtHistoryLimit());
-    if (isAtHistoryLimit()) await this.continueAsNewAtRest();
+  async untilRunnable(): Promise<void> {
+    await condition(() => (this.inbox.isEmpty && !this.isDeciding && this.status === 'running') || isAtHistoryLimit());
+    if (isAtHistoryLimit()) await this.continueAsNew();
   }
 
-  /** The ids of accepted prompts since the last call. */
-  takePrompts(): string[] {
-    return this.prompts.splice(0);
-  }
-
-  /** Forgets the reward signals so far. Call it before Postgres is read for rewards. */
-  clearRewards(): void {
+  /** Goes on with the work until it rests, at the latest at the history limit. */
+  async driving(activity: typeof drive): Promise<Rest> {
+    // Those of signals so far are read by the activity.
     this.inbox.hasRewards = false;
+    const result = await runUntilHistoryLimit(
+      async () => {
+        this.isDriving = true;
+        try {
+          return await activity.executeWithOptions({ summary: this.progress?.next ?? '' }, [this.job]);
+        } finally {
+          this.isDriving = false;
+        }
+      },
+      () => this.isCancelled(),
+    );
+    if (result?.progress) this.show(result.progress);
+    return result?.rest ?? { kind: 'again' };
   }
 
   /** Resolves at a reward signal, at the history limit, or after an hour, if a signal was lost. */
-  async waitForRewards(): Promise<void> {
+  async untilRewards(): Promise<void> {
     await condition(() => this.inbox.hasRewards || isAtHistoryLimit(), '1 hour');
   }
 
-  /** Runs an activity that ends early at the history limit; null: cancelled without a result. */
-  runUntilHistoryLimit<T>(activity: () => Promise<T>): Promise<T | null> {
-    return runUntilHistoryLimit(activity, () => this.isCancelled());
-  }
-
-  /** Work beside other work: a new run waits for its result. */
-  async untilRest<T>(work: Promise<T>): Promise<T> {
-    this.working += 1;
-    try {
-      return await work;
-    } finally {
-      this.working -= 1;
-    }
-  }
-
-  /** The outcome of finished work: completed, or failed where too many rollouts failed. */
-  completed(stoppedBy: string, maxFailureRate: number): JobOutcome {
-    const fault = mustFail(this.counts, maxFailureRate, true);
-    return fault ? { status: 'failed', stoppedBy: 'failed', error: fault } : { status: 'completed', stoppedBy };
-  }
-
-  /** Ends the job's work. The first interruption counts; its outcome is taken once work rests. */
-  interrupt(outcome: () => JobOutcome): void {
-    this.interruption ??= outcome;
-    this.workScope.cancel();
-  }
-
   /** Runs the work to its end, then closes row and workflow. ContinueAsNew passes through. */
-  async run(work: () => Promise<JobOutcome>): Promise<JobSummary> {
-    let outcomeOf: () => JobOutcome;
+  async closing(work: () => Promise<JobEnd>): Promise<JobSummary> {
+    let end: JobEnd;
     try {
-      const outcome = await this.workScope.run(async () => {
-        const commands = this.decideAsReceived();
-        // The loop ends only by cancellation; its failure ends the work.
-        return Promise.race([work(), commands]);
-      });
-      outcomeOf = () => outcome;
+      // The loop of commands ends only by cancellation; its failure ends the work.
+      end = await this.workScope.run(() => Promise.race([work(), this.decideAsReceived()]));
     } catch (error) {
       if (error instanceof ContinueAsNew) throw error;
       if (isCancellation(error)) {
@@ -158,75 +142,76 @@ export class JobControl {
         // The row follows once the work has stopped.
         if (!this.interruption) this.status = 'cancelled';
       }
-      outcomeOf = this.interruption ?? (() => this.definition.outcomeOfError?.(error) ?? outcomeOfError(error));
+      end = this.interruption ?? endOfError(error);
     }
-    // Ends the command loop and all other waits of the work.
+    // Ends the loop of commands and all other waits of the work.
     this.workScope.cancel();
-    const { outcome, summary } = await CancellationScope.nonCancellable(() => this.closeRow(outcomeOf));
+    const { outcome, summary } = await CancellationScope.nonCancellable(() => this.close(end));
     await closeWorkflow(outcome);
     return summary;
   }
 
+  private get view(): StatusView {
+    const { generation = 0, totalGenerations = 0, bestCandidate = null, bestReward = null } = this.progress ?? {};
+    const { rolloutsCompleted = 0, maxRollouts = null } = this.progress ?? {};
+    const search = { generation, totalGenerations, bestCandidate, bestReward };
+    return { status: this.status, ...search, rolloutsCompleted, maxRollouts };
+  }
+
+  /** Search attributes are events in the history, so they follow the best reward. */
+  private show(progress: JobProgress): void {
+    const before = this.progress?.bestReward ?? null;
+    this.progress = progress;
+    setCurrentDetails(progress.details);
+    const { bestReward, rolloutsCompleted } = progress;
+    if (bestReward !== before) upsertSearchAttributes(attributesOf(bestReward, rolloutsCompleted));
+  }
+
+  /** Ends the job's work. The first interruption counts. */
+  private interrupt(end: JobEnd): void {
+    this.interruption ??= end;
+    this.workScope.cancel();
+  }
+
   /** Continues in a new run. Undecided commands go with it. */
-  private async continueAsNewAtRest(): Promise<never> {
+  private async continueAsNew(): Promise<never> {
     this.isContinuing = true;
-    await condition(() => !this.isDeciding && this.working === 0 && allHandlersFinished());
+    await condition(() => !this.isDeciding && !this.isDriving && allHandlersFinished());
     // A cancellation would not reach the new run, so wait for it to end this one.
     if (this.isCancelled()) await condition(() => false);
-    return this.definition.continueAsNew({
+    const carried: CarriedJob = {
       status: this.status === 'paused' ? 'paused' : 'running',
       pauses: this.pauses,
-      counts: this.counts,
       inbox: this.inbox.undecided(),
-      prompts: this.prompts,
-    });
-  }
-
-  /** Sets the search attributes of the progress; an event in the history, so not at every step. */
-  showProgress(): void {
-    upsertSearchAttributes(this.progressAttributes());
-  }
-
-  private progressAttributes(): SearchAttributePair[] {
-    const { bestReward, rolloutsCompleted } = this.definition.statusView();
-    return [
-      { key: rolloutsAttribute, value: rolloutsCompleted },
-      ...(bestReward === null ? [] : [{ key: bestRewardAttribute, value: bestReward }]),
-    ];
+      leftMs: this.clock && this.clock.left,
+      limitMs: this.limitMs,
+      progress: this.progress!,
+    };
+    return continueAsNew<typeof jobWorkflow>({ ...this.job, carried });
   }
 
   private isCancelled(): boolean {
     return this.workflowScope.consideredCancelled || this.workScope.consideredCancelled;
   }
 
-  private async closeRow(outcomeOf: () => JobOutcome): Promise<{ outcome: JobOutcome; summary: JobSummary }> {
+  private async close(end: JobEnd): Promise<{ outcome: JobOutcome; summary: JobSummary }> {
     await condition(() => !this.isDeciding);
-    // `finish` records the search's state too, so a failure here must not hide the job's outcome.
-    await this.definition
-      .recordPending()
-      .catch((error: unknown) => log.error('last search update not recorded', { error }));
-    const outcome = outcomeOf();
+    if (this.isDriving) {
+      await record({ ...this.job, decision: { isEnding: true } });
+      const hasStopped = await condition(() => !this.isDriving, stopTimeout);
+      if (!hasStopped) log.warn('the work did not stop');
+    }
+    const usedMs = this.clock ? this.limitMs! - this.clock.left : 0;
+    const ended = await finish({ ...this.job, end, accepted: this.accepted, usedMs });
+    const { outcome, summary } = ended;
     this.status = outcome.status;
     upsertSearchAttributes([
       { key: statusAttribute, value: outcome.status },
       { key: stopReasonAttribute, value: outcome.stoppedBy },
-      ...this.progressAttributes(),
+      ...attributesOf(summary.bestReward, summary.rollouts),
     ]);
-    const kept = this.definition.kept?.();
-    const steps = this.definition.steps?.();
-    const search = this.definition.searchView();
-    const { name, costUsd } = await finish({
-      ...this.input,
-      ...(steps !== undefined && { steps }),
-      ...(kept && { kept: { ...kept, counts: this.counts } }),
-      ending: { ...outcome, error: storedError(outcome) },
-      search,
-      accepted: this.accepted,
-    });
-    const { bestReward, rolloutsCompleted: rollouts } = this.definition.statusView();
-    const summary = { name, verdict: search?.verdict?.verdict ?? null, bestReward, rollouts, costUsd };
     upsertMemo({ ...summary });
-    return { outcome, summary };
+    return ended;
   }
 
   private async decideAsReceived(): Promise<never> {
@@ -250,11 +235,9 @@ export class JobControl {
   private async decide(commands: PendingCommand[]): Promise<void> {
     const before = this.status;
     const { status, pauses } = this;
-    const takes = (kind: SuggestionKind) => this.definition.takesSuggestion?.(kind) ?? false;
-    const decided = decideCommands({ status, pauses }, commands, takes);
-    const { next, outcomes, events, prompts, jobOutcome, accepted } = decided;
+    const takes = this.progress?.takes ?? [];
+    const { next, outcomes, events, hasPrompt, end, accepted } = decideCommands({ status, pauses }, commands, takes);
     ({ status: this.status, pauses: this.pauses } = next);
-    this.prompts.push(...prompts);
     if (accepted) this.accepted.push(accepted);
     if (this.status !== before) upsertSearchAttributes([{ key: statusAttribute, value: this.status }]);
     if (outcomes.length > 0 || events.length > 0) {
@@ -262,18 +245,25 @@ export class JobControl {
       // Recorded even if the work ends meanwhile: an answered command must be in the log.
       await CancellationScope.nonCancellable(() =>
         record({
-          ...this.input,
+          ...this.job,
           decision: {
             commands: outcomes,
-            ...(prompts.length > 0 && { hasPrompt: true }),
+            ...(hasPrompt && { hasPrompt }),
             ...(events.length > 0 && { status: recorded, events }),
           },
         }),
       );
     }
-    if (!jobOutcome) return;
+    if (!end) return;
     // The row follows once the work has stopped.
-    this.status = jobOutcome.status;
-    this.interrupt(() => jobOutcome);
+    this.status = end.kind === 'cancelled' ? 'cancelled' : 'completed';
+    this.interrupt(end);
   }
+}
+
+function attributesOf(bestReward: number | null, rollouts: number): SearchAttributePair[] {
+  return [
+    { key: rolloutsAttribute, value: rollouts },
+    ...(bestReward === null ? [] : [{ key: bestRewardAttribute, value: bestReward }]),
+  ];
 }

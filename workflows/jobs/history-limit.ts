@@ -6,18 +6,6 @@ import {
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
-import type { PendingCommand } from './commands.js';
-
-/** The control state that a run hands to the next run. */
-export interface CarriedState {
-  status: 'running' | 'paused';
-  pauses: number;
-  counts: OutcomeCounts;
-  inbox: PendingCommand[];
-  /** The ids of accepted prompts that the search does not have yet. */
-  prompts: string[];
-}
 
 /** Upper bounds, in case the server suggests none (its own defaults: 4,096 events, 4 MB). */
 const limit = { events: 5_000, bytes: 5_000_000 };

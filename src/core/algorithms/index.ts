@@ -106,13 +106,13 @@ export function extendSearch(state: SessionState, search: SearchSettings): Step<
  * The state once a live search shows that its calls name no instance; applied before the baseline's
  * rewards, because both kinds of search begin with the same rollouts.
  */
-export function switchToUnpaired(state: SessionState, traffic: 'paired' | 'unpaired' | null): SessionState {
-  if (traffic !== 'unpaired' || state.phase.name !== 'baseline') return state;
+export function switchToUnpaired(state: SessionState): SessionState {
+  if (state.phase.name !== 'baseline') return state;
   switch (state.algorithm) {
     case 'gepa':
       return createUnpaired(state.config);
     case 'mipro':
-      return { ...state, traffic };
+      return { ...state, traffic: 'unpaired' };
     case 'unpaired':
       return state;
   }

@@ -1,9 +1,12 @@
 /** A search in progress, as its caller drives it. */
 import type { Decision, SearchRequest, SearchResponse, SearchView } from '../search/protocol.js';
-import { searchOf, type SessionState } from './index.js';
+import { extendSearch, searchOf, switchToUnpaired, type SearchSettings, type SessionState } from './index.js';
 
-/** Input of a search: the response to its request, or a person's prompt by its id. */
-export type SearchInput = SearchResponse | { kind: 'given'; id: string };
+/**
+ * Input of a search: the response to its request, a person's prompt by its id, or the news that the
+ * calls of live traffic name no instance.
+ */
+export type SearchInput = SearchResponse | { kind: 'given'; id: string } | { kind: 'unpaired' };
 
 /** The result of an input, as it is recorded. */
 export interface SearchUpdate {
@@ -38,8 +41,8 @@ export class SearchProgress {
 
   apply(input: SearchInput): SearchUpdate {
     const before = this.view;
-    if (input.kind === 'given') {
-      this.give(input.id);
+    if (input.kind === 'given' || input.kind === 'unpaired') {
+      this.state = input.kind === 'given' ? this.given(input.id) : switchToUnpaired(this.state);
       return this.update(before, []);
     }
     const { state, decisions } = searchOf(this.state).apply(this.state, input);
@@ -66,14 +69,22 @@ export class SearchProgress {
     return { step: this.steps, view: { ...view, candidates: changedCandidates(before, view) }, decisions };
   }
 
+  /** Goes on with larger limits; null: it would end at once. */
+  extend(settings: SearchSettings): SearchUpdate | null {
+    const before = this.view;
+    const step = extendSearch(this.state, settings);
+    if (!step) return null;
+    this.state = step.state;
+    return this.update(before, step.decisions);
+  }
+
   /** Whether the search can use a person's prompt. */
   get takesPrompt(): boolean {
     return searchOf(this.state).give(this.state, '') !== null;
   }
 
-  /** Adds a person's prompt, unless the search can use none. */
-  give(id: string): void {
-    this.state = searchOf(this.state).give(this.state, id) ?? this.state;
+  private given(id: string): SessionState {
+    return searchOf(this.state).give(this.state, id) ?? this.state;
   }
 }
 

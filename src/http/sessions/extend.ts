@@ -16,9 +16,10 @@ import { putSecret } from '../../storage/access/secrets.js';
 import type { Tx } from '../../storage/db/db.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { lockJob } from '../../storage/jobs/events.js';
-import { readKept, reopenSession, type KeptSearch } from '../../storage/jobs/extensions.js';
+import { reopenSession } from '../../storage/jobs/extensions.js';
 import { readJob, type JobRow, type SessionHead } from '../../storage/jobs/jobs.js';
 import { readSpec } from '../../storage/jobs/spec.js';
+import { readSearch, type RecordedSearch } from '../../storage/jobs/step-log.js';
 import type { HttpDeps } from '../deps.js';
 import { startInTime } from '../jobs/create.js';
 import { requireRoomForJob } from '../jobs/quota.js';
@@ -84,13 +85,13 @@ async function checkedSpec(tx: Tx, job: Job, run: number, body: ExtendSession): 
     );
   }
   requireExtendable(job);
-  const [before, kept, cost] = await Promise.all([
+  const [before, recorded, cost] = await Promise.all([
     readSpec<SessionSpec>(tx, jobId),
-    readKept(tx, jobId, run),
+    readSearch(tx, jobId),
     readCostBudget(tx, jobId),
   ]);
   if (before.rollouts === 'caller') throw notExtendable(status, 'Sessions over live traffic cannot be extended');
-  if (!kept) throw notExtendable(status, 'The session ended without a state that it could go on from');
+  if (recorded?.run !== run) throw notExtendable(status, 'The session ended without a state that it could go on from');
   const spec = raise(before, body);
   const { configProblems, requestPaths } = algorithmOf(spec.search);
   const errors = [
@@ -102,7 +103,7 @@ async function checkedSpec(tx: Tx, job: Job, run: number, body: ExtendSession): 
   ];
   if (errors.length > 0) throw refuse.invalid(errors);
   const isCostSpent = job.stoppedBy === 'max_cost_usd' && spec.budget.maxCostUsd === cost?.maxUsd;
-  if (isCostSpent || isTimeSpent(spec, kept) || !extendSearch(kept.state, spec.search)) {
+  if (isCostSpent || isTimeSpent(spec, recorded) || !extendSearch(recorded.search.state, spec.search)) {
     const reason = `The search ended with \`${job.stoppedBy}\` and would end again at once.`;
     const remedy = 'Raise the limit that ended it, or clone the session with other settings.';
     throw new ApiError(409, 'nothing_to_extend', `${reason} ${remedy}`, { extra: { current_status: status } });
@@ -110,7 +111,7 @@ async function checkedSpec(tx: Tx, job: Job, run: number, body: ExtendSession): 
   return spec;
 }
 
-function isTimeSpent({ budget: { maxMinutes } }: SessionSpec, { usedMs }: KeptSearch): boolean {
+function isTimeSpent({ budget: { maxMinutes } }: SessionSpec, { usedMs }: RecordedSearch): boolean {
   return maxMinutes !== null && usedMs >= maxMinutes * 60_000;
 }
 

@@ -30,8 +30,6 @@ export interface CommandOutcome {
 
 /** A decision of a workflow, recorded in one transaction. All parts are optional. */
 export interface Decision {
-  /** Number of the search's decision; a repeated or older one changes nothing. */
-  step?: number;
   projection?: SessionProjection;
   candidates?: CandidateSummary[];
   /** The running tests of candidates, and the decisions on tests. */
@@ -51,18 +49,13 @@ export interface Decision {
 }
 
 /**
- * Records a decision of an open job. Returns false without effect if the job is closed or the
- * decision is not new. `locked`: the job's control row.
+ * Records a decision of an open job; a repeated one changes nothing. Returns false without effect
+ * if the job is closed. `locked`: the job's control row.
  */
 export async function recordDecision(tx: Tx, job: JobRef, decision: Decision, locked?: ControlRow): Promise<boolean> {
   const row = locked ?? (await lockJob(tx, job));
   if (isTerminal(row.status)) return false;
-  const { step } = decision;
-  // A worker that lost its connection may retry an old write.
-  if (step !== undefined && row.step !== null && step <= row.step) return false;
   await Promise.all([
-    step !== undefined &&
-      tx.query('update job_controls set step = $2 where job_id = $1', [job.jobId, step], 'set_step'),
     decision.projection &&
       tx.query(
         'update jobs set projection = projection || $2::jsonb where id = $1',

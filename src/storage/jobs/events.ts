@@ -24,7 +24,7 @@ const total = jsonFields<EvaluationProjection>('j.projection').text('total');
 export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const [row] = await tx.query<ControlRow>(
     // Both rows: a transaction that waited for the lock must see the current status.
-    `select c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures, c.step, j.status, j.kind,
+    `select c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures, j.status, j.kind,
             j.run, j.workflow_id,
             ${total}::int as total
        from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for no key update`,
@@ -104,8 +104,6 @@ export interface ControlRow extends CountedControl, Record<string, unknown> {
   /** Counts the job's runs: each extension begins another, with its own workflow. */
   run: number;
   workflow_id: string;
-  /** The last recorded decision of the job's search; null: none yet. */
-  step: number | null;
 }
 
 /**

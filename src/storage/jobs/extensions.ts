@@ -1,7 +1,5 @@
-import type { SessionState } from '../../core/algorithms/index.js';
 import { sessionExtended } from '../../core/events/search.js';
 import type { EventData } from '../../contracts/events/schema.js';
-import type { OutcomeCounts } from '../../core/jobs/failures.js';
 import { workflowId } from '../../core/jobs/kinds.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
@@ -9,34 +7,6 @@ import { toJsonb } from '../db/json.js';
 import { clearRefusals, raiseCostBudget } from './cost-budget.js';
 import { appendEvents, lockJob, type JobRef } from './events.js';
 import { awaitNextEnd } from './webhooks.js';
-
-/** The end of a session's search, from which an extension goes on. */
-export interface KeptSearch {
-  state: SessionState;
-  /** The number of the last step. */
-  steps: number;
-  counts: OutcomeCounts;
-  /** Running time of all runs with a limit, in milliseconds. */
-  usedMs: number;
-}
-
-/** Keeps the end of the current run. Call it under `lockJob`. */
-export async function keepSearch(tx: Tx, job: JobRef, kept: KeptSearch): Promise<void> {
-  await tx.query(
-    `insert into search_states (job_id, org_id, run, kept) select id, org_id, run, $2 from jobs where id = $1
-     on conflict (job_id) do update set run = excluded.run, kept = excluded.kept`,
-    [job.jobId, toJsonb(kept)],
-  );
-}
-
-/** The end of a run; null: it was not kept. */
-export async function readKept(tx: Tx, jobId: string, run: number): Promise<KeptSearch | null> {
-  const [row] = await tx.query<{ kept: KeptSearch }>('select kept from search_states where job_id = $1 and run = $2', [
-    jobId,
-    run,
-  ]);
-  return row?.kept ?? null;
-}
 
 /** Opens a closed session for another run. Call it under `lockJob`; returns its workflow. */
 export async function reopenSession(

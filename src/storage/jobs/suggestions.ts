@@ -31,6 +31,23 @@ export async function readHint(tx: Tx, jobId: string): Promise<string | null> {
   return row?.hint ?? null;
 }
 
+/** The ids of accepted prompts that the search does not have yet, the earliest first. */
+export async function readNewPrompts(tx: Tx, jobId: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `select c.id from commands c join suggestions s on s.command_id = c.id
+      where c.job_id = $1 and c.kind = 'candidate' and c.outcome = 'accepted' and not s.taken
+      order by c.settled_at, c.id`,
+    [jobId],
+    'read_new_prompts',
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Notes that the search has a prompt. */
+export async function takePrompt(tx: Tx, commandId: string): Promise<void> {
+  await tx.query('update suggestions set taken = true where command_id = $1', [commandId], 'take_prompt');
+}
+
 interface SuggestionRow extends Record<string, unknown> {
   texts: Record<string, string> | null;
   hint: string | null;

@@ -31,13 +31,6 @@ export async function publishSlots(tx: Tx, job: JobRef, requests: readonly Rollo
   );
 }
 
-/** Whether all requested candidates exist: a restore may lose some. */
-export async function areCandidates(tx: Tx, job: JobRef, requests: readonly RolloutRequest[]): Promise<boolean> {
-  const ids = [...new Set(requests.map(({ candidate }) => candidateId(job.jobId, candidate)))];
-  const [row] = await tx.query<{ n: number }>('select count(*) as n from candidates where id = any($1)', [ids]);
-  return row?.n === ids.length;
-}
-
 /** A live call with a new correlation id. */
 export interface LiveCall {
   correlationId: string;

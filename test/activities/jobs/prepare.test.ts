@@ -33,7 +33,7 @@ describe('session baseline', () => {
     const box = await startFakeContainer({ prompt });
     const more = initialPrompt && { initial_prompt: { messages: initialPrompt } };
     const jobId = await createSession(http, { container_url: box.url, preflight: false, ...more });
-    await new MockActivityEnvironment().run(activities.prepareSession, { orgId: 'default', jobId });
+    await new MockActivityEnvironment().run(activities.prepare, { orgId: 'default', jobId });
     await box.close();
     return baselineOf(jobId);
   }

@@ -34,7 +34,7 @@ test('gives each rollout of an evaluation the candidate’s demonstrations excep
   const spec: EvaluationSpec = { ...anySpec, container: { ...anySpec.container, url: box.url }, candidate };
   const job = await insertJob(http.db, 'default', spec);
   const deps = { db: http.db, container, secretKey: http.deps.secretKey } as ActivityDeps;
-  await new MockActivityEnvironment().run(prepareActivities(deps).prepareEvaluation, job);
+  await new MockActivityEnvironment().run(prepareActivities(deps).prepare, job);
   const prompts = await http.db.org('default', (tx) => readOpenPrompts(tx, job.jobId));
   expect([...prompts]).toEqual([[0, { messages, demos, graph: null }]]);
 

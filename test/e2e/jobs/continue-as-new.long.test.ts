@@ -57,7 +57,7 @@ function create(kind: Kind, more: object = {}, service = short): Promise<string>
     : createSession(service, { gepa: { population_size: 4, generations: 6, evaluation: { seeds } }, ...common });
 }
 interface HandedOn {
-  resume: { limits: { leftMs: number }; leftMs: number; control: { status: string } };
+  carried: { leftMs: number; status: string };
 }
 const mine = (id: string) => world.container.callsOf(id);
 const isClosedAs = (id: string, name: string) =>
@@ -179,11 +179,11 @@ describe('a session with max_minutes', () => {
     await command(short, id, 'resume');
     expect(await ended(short, id)).toMatchObject({ status: 'completed', stopped_by: 'max_minutes' });
     const runs = await expectChain(id, 4);
-    const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).resume);
+    const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).carried);
     const left = handed.map(({ leftMs }) => leftMs);
     expect(left[0]).toBeLessThan(6_000);
     // The runs during the pause took no minutes.
-    const within = handed.filter(({ control }) => control.status === 'paused').map(({ leftMs }) => leftMs);
+    const within = handed.filter(({ status }) => status === 'paused').map(({ leftMs }) => leftMs);
     expect(within.length).toBeGreaterThan(1);
     expect(new Set(within).size).toBe(1);
   });
@@ -295,8 +295,8 @@ describe('an evaluation', () => {
     const job = await ended(short, id);
     expect(job).toMatchObject({ status: 'failed', error: expect.stringMatching(/its timeout of 4 s/) });
     const runs = await expectChain(id, 4);
-    const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).resume);
-    const left = handed.map(({ limits }) => limits.leftMs);
+    const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).carried);
+    const left = handed.map(({ leftMs }) => leftMs);
     expect(left[0]).toBeLessThan(4_000);
     // Each of these runs began and ended within the pause.
     expect(new Set(left.slice(0, 2)).size).toBe(1);
@@ -305,7 +305,7 @@ describe('an evaluation', () => {
     const ms = timers.filter(Boolean).map((t) => Number(t!.seconds) * 1_000 + Number(t!.nanos) / 1e6);
     // The resume may arrive during the second last run; the last run then counts from its start.
     const firstTask = events.find((event) => event.workflowTaskStartedEventAttributes);
-    const counted = handed.at(-1)!.control.status === 'running' ? msOf(firstTask) - msOf(events[0]) : 0;
+    const counted = handed.at(-1)!.status === 'running' ? msOf(firstTask) - msOf(events[0]) : 0;
     expect(ms).toContain(left.at(-1)! - counted);
   });
 });

@@ -94,7 +94,7 @@ test('rollouts with a late reward keep their slots over pauses', async () => {
     await command(on.service, id, 'resume');
     await until('a runner is at work again', async () => {
       const { raw } = await on.service.workflow(id).describe();
-      return (raw.pendingActivities ?? []).some((activity) => activity.activityType?.name === 'runRollouts');
+      return (raw.pendingActivities ?? []).some((activity) => activity.activityType?.name === 'drive');
     });
   }
   // A reward frees exactly one slot: every runner has had its turn by then.

@@ -235,3 +235,23 @@ test('refuses limits that are not raised or do not exist, and a search with noth
   await on.service.query('delete from search_states where job_id = $1', [id]);
   expect((await extend(id, { generations: 2 })).body.code).toBe('not_extendable');
 });
+
+test('a session whose workflow was terminated goes on from its step log, on the path of a whole one', async () => {
+  const whole = await create({});
+  await ended<Session>(on.service, whole);
+  const calls = on.world.policyCalls().length;
+  const held = gate();
+  const { answer } = on.world;
+  on.world.model.reply(async (request) => {
+    if (on.world.policyCalls().length > calls + 90) await held.opened;
+    return answer(request);
+  });
+  const id = await create({});
+  await until('calls are held', () => on.world.policyCalls().length > calls + 90);
+  await on.service.workflow(id).terminate('as an operator does');
+  expect(await ended<Session>(on.service, id)).toMatchObject({ status: 'failed' });
+  held.open();
+  expect((await extend(id)).status).toBe(200);
+  expect(await ended<Session>(on.service, id)).toMatchObject({ status: 'completed' });
+  expect(await pathTaken(id)).toEqual(await pathTaken(whole));
+}, 90_000);

@@ -77,7 +77,7 @@ describe('live traffic without instances', () => {
     const { events } = await on.service.workflow(id).fetchHistory();
     const signals = events!.filter((event) => event.workflowExecutionSignaledEventAttributes != null).length;
     const exchanges = events!.filter(
-      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'exchangeSlots',
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'drive',
     ).length;
     expect(signals).toBeGreaterThan(0);
     expect(signals).toBeLessThanOrEqual(exchanges);

@@ -21,7 +21,7 @@ const get = async (path = '') => (await ask(path)).body;
 const decide = (...ordinals: number[]) =>
   http.db.org('default', async (tx) => {
     const job = { orgId: 'default', jobId: id };
-    for (const [step, outcomesThrough] of ordinals.entries()) await recordDecision(tx, job, { step, outcomesThrough });
+    for (const outcomesThrough of ordinals) await recordDecision(tx, job, { outcomesThrough });
   });
 const rollout: SeededRollout = { candidate: 0, seed: 0, status: 'succeeded', reward: 1, tokens: [10, 5], cost: 0.25 };
 

@@ -95,8 +95,7 @@ async function add(from: number, rollouts: readonly Seeded[]): Promise<void> {
   });
 }
 
-const decide = (step: number, outcomesThrough: number) =>
-  db.org('default', (tx) => recordDecision(tx, job, { step, outcomesThrough }));
+const decide = (outcomesThrough: number) => db.org('default', (tx) => recordDecision(tx, job, { outcomesThrough }));
 const finish = (outcomesThrough?: number) =>
   db.org('default', (tx) =>
     finishJob(tx, job, {
@@ -122,7 +121,7 @@ describe('frames', () => {
       })),
     );
     await db.org('default', (tx) => tx.query('update job_controls set concurrency = 1 where job_id = $1', [job.jobId]));
-    await decide(1, 20);
+    await decide(20);
     const { rollout, reward, resource, traceIds, ...frame } = await only();
     expect(frame).toMatchObject({
       ordinal: 0,
@@ -153,7 +152,7 @@ describe('frames', () => {
       0,
       Array.from({ length: maxTraces + 30 }, () => ({ ...one, calls: [] })),
     );
-    await decide(1, maxTraces + 30);
+    await decide(maxTraces + 30);
     const { traceIds, rollout } = await only();
     expect(traceIds).toEqual(Array.from({ length: maxTraces }, (_, n) => rolloutId(job.jobId, n)));
     expect(rollout).toMatchObject({ count: maxTraces + 30 });
@@ -162,7 +161,7 @@ describe('frames', () => {
   test('have no reading of unknown values', async () => {
     const silent = { ...one, status: 'failed' as const, latencyMs: null, calls: [] };
     await add(0, [silent, silent]);
-    await decide(1, 2);
+    await decide(2);
     expect(await only()).toMatchObject({ rollout: { count: 2, failed: 2 }, reward: null, resource: null });
   });
 
@@ -172,7 +171,7 @@ describe('frames', () => {
     ['a rollout makes no call', [], 0.5, 3],
   ])('where %s the cost is %3$p and the tokens are %4$p', async (_, calls, cost, tokens) => {
     await add(0, [one, { ...one, calls }]);
-    await decide(1, 2);
+    await decide(2);
     expect((await only()).resource).toMatchObject({ cost_usd: cost, prompt_tokens: tokens, completion_tokens: tokens });
     // So do the sums of a graph's download, over the job and for a candidate.
     const { spending, means } = await db.org('default', async (tx) => ({
@@ -191,11 +190,11 @@ describe('frames', () => {
         rewards.map((reward) => ({ ...one, reward })),
       );
     await batch(0, [0.1]);
-    await decide(1, 1);
+    await decide(1);
     await batch(1, [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]);
-    await decide(2, 8);
+    await decide(8);
     await batch(8, [-1.7e308, 1.7e308]);
-    await decide(3, 10);
+    await decide(10);
     const rewards = (await frames()).map(({ reward }) => reward!);
     expect(rewards.map(({ sd }) => sd)).toEqual([null, 0, expect.closeTo(Math.SQRT2 * 1e300, -290)]);
     expect(rewards[2]).toMatchObject({ mean: 0, min: -1e300, max: 1e300 });
@@ -203,9 +202,9 @@ describe('frames', () => {
 
   test('contain one batch each: a repeated rollout is in the frame of its own batch', async () => {
     await add(0, [one, one]);
-    await decide(1, 2);
+    await decide(2);
     await add(2, [one]);
-    await decide(2, 3);
+    await decide(3);
     expect((await frames()).map(({ traceIds }) => traceIds.length)).toEqual([2, 1]);
   });
 
@@ -223,7 +222,7 @@ describe('frames', () => {
 
   test('are created even if the workflow could not report its search state', async () => {
     await add(0, [one]);
-    await decide(1, 1);
+    await decide(1);
     await add(1, [one, { ...one, status: 'running' }]);
     await finish();
     expect((await frames()).map(({ traceIds }) => traceIds)).toEqual(
@@ -249,14 +248,14 @@ test('include the container’s usage so far of a rollout with a late reward', a
     await settleAwaited(tx, job, row, { rolloutId: rolloutId(job.jobId, 0), reward: 1, details: null });
     await expireAwaiting(tx, job);
   });
-  await decide(1, 2);
+  await decide(2);
   expect((await only()).resource).toMatchObject({ prompt_tokens: 6, completion_tokens: 6, cost_usd: 1 });
 });
 
 test('are paged and limited in the order of creation', async () => {
   for (const n of [0, 1, 2, 3, 4]) {
     await add(n, [one]);
-    await decide(n + 1, n + 1);
+    await decide(n + 1);
   }
   const page = (after: number) => db.org('default', (tx) => readFrames(tx, job.jobId, { after, limit: 2 }));
   const ordinals = (rows: FrameRow[]) => rows.map(({ ordinal }) => ordinal);
@@ -280,7 +279,7 @@ const seeded: fc.Arbitrary<Seeded> = fc.record({
 test('contain every finished rollout once, and add up to the totals', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.tuple(fc.array(seeded, { minLength: 1, maxLength: 5 }), fc.boolean(), fc.boolean()), {
+      fc.array(fc.tuple(fc.array(seeded, { minLength: 1, maxLength: 5 }), fc.boolean()), {
         maxLength: 4,
       }),
       fc.array(seeded, { maxLength: 4 }),
@@ -288,13 +287,11 @@ test('contain every finished rollout once, and add up to the totals', async () =
       async (batches, last, isCut) => {
         job = await newSession();
         const all: Seeded[] = [];
-        for (const [n, [rollouts, isAgain, isLate]] of batches.entries()) {
+        for (const [rollouts, isAgain] of batches) {
           await add(all.length, rollouts);
           all.push(...rollouts);
-          await decide(n + 1, all.length);
-          if (isAgain) await decide(n + 1, all.length);
-          // Of an outdated decision.
-          if (isLate) await decide(n, all.length);
+          await decide(all.length);
+          if (isAgain) await decide(all.length);
         }
         const through = all.length;
         const rest = last.map((rollout) => (isCut.next().value ? { ...rollout, status: 'running' as const } : rollout));

@@ -6,7 +6,6 @@ import { finishJob, recordDecision } from '../../../src/storage/decisions/record
 import { recordReward } from '../../../src/storage/rollouts/rewards.js';
 import { readAnswers } from '../../../src/storage/rollouts/rollouts.js';
 import {
-  areCandidates,
   assignRollout,
   clearWake,
   takeLostWake,
@@ -93,20 +92,6 @@ describe('claims', () => {
       tx.query('select seed, slot from rollouts where id = $1', [rollout.id]),
     );
     expect(rows).toEqual([{ seed: null, slot: 1 }]);
-  });
-
-  test('report wanted candidates lost in a restore', async () => {
-    const request = { ordinal: 0, seed: 0, stage: 'gate' as const, generation: 1 };
-    const known = (...candidates: number[]) =>
-      db.org('default', (tx) =>
-        areCandidates(
-          tx,
-          job,
-          candidates.map((candidate) => ({ ...request, candidate: candidate })),
-        ),
-      );
-    expect(await known(0, 1, 1)).toBe(true);
-    expect(await known(1, 2)).toBe(false);
   });
 
   test('take the comparison from the first call; with seeds only slots of the call’s seed', async () => {

@@ -22,11 +22,11 @@ function inBatches(from: ControlState, commands: PendingCommand[], size: number)
     next: from,
     outcomes: [],
     events: [],
-    prompts: [],
-    jobOutcome: null,
+    hasPrompt: false,
+    end: null,
     accepted: null,
   };
-  for (let i = 0; i < commands.length && !all.jobOutcome; i += size) {
+  for (let i = 0; i < commands.length && !all.end; i += size) {
     const step = decideCommands(all.next, commands.slice(i, i + size));
     all = { ...step, outcomes: [...all.outcomes, ...step.outcomes], events: [...all.events, ...step.events] };
   }
@@ -45,9 +45,9 @@ describe('decideCommands', () => {
   test('answers each command once, up to the command that ends the job', () => {
     fc.assert(
       fc.property(controlState, fc.array(pendingCommand), (from, commands) => {
-        const { outcomes, jobOutcome, accepted } = decideCommands(from, commands);
+        const { outcomes, end, accepted } = decideCommands(from, commands);
         const last = commands.findIndex(({ kind }) => kind === 'cancel' || kind === 'reward_stop');
-        expect(jobOutcome === null).toBe(last < 0);
+        expect(end === null).toBe(last < 0);
         expect(accepted).toBe(commands[last]?.commandId ?? null);
         const before = last < 0 ? commands : commands.slice(0, last);
         expect(outcomes.map(({ commandId }) => commandId)).toEqual(before.flatMap(({ commandId }) => commandId ?? []));

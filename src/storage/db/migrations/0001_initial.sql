@@ -246,8 +246,6 @@ create table job_controls (
   -- true: a quota of spend has refused a rollout's call, as cost_reservations show; the run ends
   quota_refused boolean not null default false,
 
-  -- number of the last recorded decision of the search; a repeated or older decision is ignored
-  step int,
   -- seq of the last event
   event_seq bigint not null default 0,
   -- idx of the next rollout
@@ -286,17 +284,20 @@ create table job_controls (
   wake_at timestamptz
 ) with (fillfactor = 50);
 
--- The state in which a session's search ended; an extension goes on from it.
+-- The step log: the state of a search is its last snapshot and the inputs of the steps since.
 create table search_states (
   job_id text primary key references jobs (id) on delete cascade,
   org_id text not null,
-  -- the run of the job that ended with it
+  -- the run of the job that began with it, or goes on from it
   run int not null,
-  -- KeptSearch; names keep their order, which jsonb would change
-  kept json not null
+  -- number of the last step in it
+  step int not null,
+  -- SessionState; names keep their order, which jsonb would change
+  state json not null,
+  -- running time of the runs that have ended, where max_minutes bounds it
+  used_ms bigint not null default 0
 );
 
--- Inputs of a search that its workflow does not have yet, by the number of its steps.
 create table search_inputs (
   job_id text not null references jobs (id) on delete cascade,
   org_id text not null,
@@ -345,7 +346,9 @@ create table suggestions (
   -- component to text of a prompt; null: a hint
   texts jsonb,
   -- a hint for the proposer; null: a prompt, or the hint was removed
-  hint text
+  hint text,
+  -- whether the search has the prompt
+  taken boolean not null default false
 );
 
 create table events (

@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { packAnswers, unpackAnswers } from '../../../../src/core/jobs/rollout-packing.js';
 import { addCosts, isCheaper } from '../../../../src/core/search/costs.js';
 import { exceeds } from '../../../../src/core/math/rewards.js';
-import type { RolloutAnswer } from '../../../../src/core/search/protocol.js';
 import { casesOf, of, worldOf } from './cases.js';
 import { config, drive, proposed, type World } from './driver.js';
 import { pureRuns } from '../../../support/runs.js';
@@ -79,15 +77,4 @@ test('compares mean costs of different numbers of rollouts', () => {
   ]);
   expect(costs).toEqual({ 0: [30, 3], 1: [8, 1] });
   expect([isCheaper(costs, 1, 0), isCheaper(costs, 0, 1), isCheaper(costs, 1, 2)]).toEqual([true, false, false]);
-});
-
-test('packed answers contain costs and unverified outputs, and no field for costs without them', () => {
-  const answers: RolloutAnswer[] = [
-    { ordinal: 4, reward: 1, infrastructure: false, cost: 12.5 },
-    { ordinal: 5, reward: null, infrastructure: true },
-    { ordinal: 6, reward: null, infrastructure: true, unverified: true },
-  ];
-  expect(unpackAnswers(packAnswers(answers))).toEqual(answers);
-  const free = answers.map(({ cost: _, ...rest }) => rest);
-  expect(Object.keys(packAnswers(free))).toEqual(['from', 'rewards', 'infrastructure', 'unverified']);
 });

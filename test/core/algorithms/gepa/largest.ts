@@ -1,17 +1,9 @@
-import { packAnswers, packRequests } from '../../../../src/core/jobs/rollout-packing.js';
-import type {
-  SearchResponse,
-  SearchAlgorithm,
-  SearchView,
-  SearchRequest,
-} from '../../../../src/core/search/protocol.js';
+import type { SearchAlgorithm, SearchView } from '../../../../src/core/search/protocol.js';
 import type { Turn } from './driver.js';
 
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
-const request = (work: SearchRequest) => (work.kind === 'rollouts' ? packRequests(work.requests) : work);
-const answer = (answers: SearchResponse) => (answers.kind === 'rollouts' ? packAnswers(answers.answers) : answers);
 
-/** Maximum size in bytes of the state and of each kind of message in the history. */
+/** Maximum size in bytes of the state, and of what each step records. */
 export function largestOf<State>(
   search: SearchAlgorithm<State>,
   turns: readonly Turn<State>[],
@@ -19,12 +11,10 @@ export function largestOf<State>(
   const largest: Record<string, number> = {};
   const note = (what: string, value: unknown) => (largest[what] = Math.max(largest[what] ?? 0, bytes(value)));
   let seen: SearchView | undefined;
-  for (const { before, work, answers, after, decisions } of turns) {
+  for (const { before, after, decisions } of turns) {
     const view = search.view(after);
     const known = new Map(seen?.candidates.map((summary) => [summary.candidate, JSON.stringify(summary)]));
     const changed = view.candidates.filter((summary) => known.get(summary.candidate) !== JSON.stringify(summary));
-    note('asked', request(work));
-    note('answered', answer(answers));
     note('recorded', { view: { ...view, candidates: changed }, decisions });
     note('view', view);
     note('state', before);

@@ -6,11 +6,10 @@ import { config, drive, scoring, type World } from './driver.js';
 import { datasetLimits } from '../../../../src/contracts/graphs/dataset.js';
 import { largestOf } from './largest.js';
 
-// Sizes at the limits of a session or a graph job: the state that continues as new, and the input
-// and result of each activity. Temporal refuses payloads above 2 MB.
+// Sizes at the limits of a session or a graph job: the snapshot, and what a step records.
 
 const maxOfState = 1_500_000;
-const maxOfMessage = 500_000;
+const maxOfRecord = 500_000;
 /** Distinct seeds with the most digits. */
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
 
@@ -39,7 +38,7 @@ test.each<[string, Partial<GepaConfig>]>([
   ['499 generations of 1, all accepted', { populationSize: 1, generations: 499, minibatchSize: 3 }],
   ['a graph job with the most tasks and candidates', graphJob],
 ])(
-  '%s: the state stays below 1.5 MB, messages in the history below 0.5 MB',
+  '%s: the state stays below 1.5 MB, what a step records below 0.5 MB',
   (_, shape) => {
     const { turns, state } = drive(config({ ...limits, ...shape }), {
       ...scoring(growing),
@@ -47,9 +46,9 @@ test.each<[string, Partial<GepaConfig>]>([
     });
     expect(state.candidates.length).toBeGreaterThan(490);
     // The state grows, so its last turns are the largest; the first turns evaluate the baseline.
-    const { state: largest, ...messages } = largestOf(gepa, [...turns.slice(0, 3), ...turns.slice(-12)]);
+    const { state: largest, ...records } = largestOf(gepa, [...turns.slice(0, 3), ...turns.slice(-12)]);
     expect(largest).toBeLessThan(maxOfState);
-    expect(Object.entries(messages).filter(([, size]) => size >= maxOfMessage)).toEqual([]);
+    expect(Object.entries(records).filter(([, size]) => size >= maxOfRecord)).toEqual([]);
   },
   240_000,
 );

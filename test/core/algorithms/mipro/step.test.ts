@@ -350,9 +350,9 @@ describe('live traffic without seeds', () => {
 
   test('is detected during the baseline only', () => {
     const state = createMipro(wide);
-    expect(switchToUnpaired(state, 'unpaired')).toEqual(unpaired(wide));
+    expect(switchToUnpaired(state)).toEqual(unpaired(wide));
     const later = until('gate', state);
-    expect(switchToUnpaired(later, 'unpaired')).toBe(later);
+    expect(switchToUnpaired(later)).toBe(later);
   });
 
   test('compares best and candidate on the same traffic, and keeps the winner', () => {

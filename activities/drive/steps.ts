@@ -10,9 +10,9 @@ import type { StartedRollouts } from '../rollouts/run.js';
 
 export type AnswerableRequest = Exclude<SearchRequest, { kind: 'done' | 'failed' }>;
 
-/** A step of the search to record; `input` absent: the workflow has it. */
+/** A step of the search to record. */
 export interface StepRecord {
-  input?: SearchInput;
+  input: SearchInput;
   /** The candidates that it proposes. */
   candidates?: NewCandidate[];
   update: SearchUpdate;

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { isMeasuredBaseline } from '../../src/core/algorithms/progress.js';
-import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
 import { proposalsIn, responseTo, rolloutsIn, type RoundRequest } from '../../src/core/search/parts.js';
 import type {
@@ -11,21 +10,18 @@ import type {
   SearchResponse,
 } from '../../src/core/search/protocol.js';
 import type { TracedRun } from '../../src/core/jobs/trace.js';
-import { addCandidate, readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
+import { readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
-import { readControl, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
-import { releaseLease } from '../../src/storage/jobs/leases.js';
-import { recordInput } from '../../src/storage/jobs/search-inputs.js';
+import { readControl, type JobRef } from '../../src/storage/jobs/events.js';
 import { noteGeneration } from '../../src/storage/jobs/traces.js';
-import { readCounts } from '../../src/storage/rollouts/outcome-counts.js';
 import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
 import { planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
+import { clearWake, publishSlots, readTraffic, type Traffic } from '../../src/storage/rollouts/slots.js';
 import { jobSpan } from '../../src/tracing/spans.js';
 import type { ActivityDeps } from '../deps.js';
 import { adoptCalledPrompt } from '../jobs/adopt-baseline.js';
-import { logGenerations, type RecordedGeneration } from '../jobs/generations.js';
-import { recordSearchUpdate } from '../jobs/search-update.js';
-import { leaseLost, lockHeldJob, recordLost } from '../jobs/spec.js';
+import { logGenerations } from '../jobs/generations.js';
+import { leaseLost, recordLost } from '../jobs/spec.js';
 import type { AdmittedProposals } from '../proposals/admit.js';
 import { findDemos } from '../proposals/find-demos.js';
 import { readMaterial, type Material } from '../proposals/material.js';
@@ -34,6 +30,7 @@ import { deriveProposals, propose } from '../proposals/propose.js';
 import { keepLease } from '../rollouts/lease.js';
 import type { RolloutRunners } from '../rollouts/run.js';
 import type { RunnerContext } from '../rollouts/runner.js';
+import { recordSteps } from './record-steps.js';
 import type { AnswerableRequest, AnsweredRequest, BegunRequest, Conclusion, NextSteps, StepRecord } from './steps.js';
 
 export interface AnswererContext {
@@ -102,16 +99,33 @@ export class RequestAnswerer {
     return derived && { response: { kind: 'proposals', answers: derived.answers }, candidates: derived.candidates };
   }
 
-  /** Records the steps, gives the lease back and reads the outcomes of all the job's rollouts. */
-  async end(steps: readonly StepRecord[]): Promise<OutcomeCounts> {
-    const { jobId, orgId } = this.job;
-    const { counts, generations } = await this.deps.db.orgHot(orgId, async (tx) => {
-      const { row, generations } = await this.recordIn(tx, steps);
-      await releaseLease(tx, jobId, this.context.runner.token);
-      return { counts: await readCounts(tx, jobId, row, this.spec.maxFailureRate), generations };
+  /**
+   * Publishes rollouts as slots for live traffic, and reads their answers; null: some are missing,
+   * and whoever records the last one signals the workflow.
+   */
+  async answerByTraffic(
+    request: Extract<SearchRequest, { kind: 'rollouts' }>,
+    steps: StepRecord[],
+  ): Promise<{ response: SearchResponse; traffic: Traffic | null } | null> {
+    const { deps, job } = this;
+    const { requests } = request;
+    const [from, to] = [requests[0]!.ordinal, requests.at(-1)!.ordinal + 1];
+    const { answers, traffic, generations } = await deps.db.orgHot(job.orgId, async (tx) => {
+      const { generations } = await recordSteps(tx, this.context.runner, steps);
+      const [, , answers, { traffic }] = await Promise.all([
+        publishSlots(tx, job, requests),
+        clearWake(tx, job.jobId),
+        readAnswers(tx, job.jobId, from, to),
+        readTraffic(tx, job.jobId),
+      ]);
+      return { answers, traffic, generations };
     });
-    logGenerations(this.deps.log, this.job, generations);
-    return counts;
+    steps.length = 0;
+    logGenerations(deps.log, job, generations);
+    if (!answers) return null;
+    const response: SearchResponse = { kind: 'rollouts', answers };
+    if (this.adoptsBaseline(request, response)) await this.adoptBaseline();
+    return { response, traffic };
   }
 
   private get deps(): ActivityDeps {
@@ -158,7 +172,7 @@ export class RequestAnswerer {
       return { answers, next: next && { ...next, begun: await this.beginIn(end, next.records, next.request) } };
     };
     const [{ row, generations }, , run, material] = await Promise.all([
-      this.recordIn(tx, steps),
+      recordSteps(tx, this.context.runner, steps),
       planRollouts(tx, job, rollouts, true),
       rollouts.length > 0 ? runners.start(tx, runner, prompts, conclude) : null,
       proposals.length > 0 ? readMaterial(tx, job, spec, pool, proposals) : null,
@@ -199,24 +213,6 @@ export class RequestAnswerer {
       return readPool(tx, job.jobId);
     });
     this.context.pool.set(0, adopted.get(0)!);
-  }
-
-  private async recordIn(
-    tx: Tx,
-    steps: readonly StepRecord[],
-  ): Promise<{ row: ControlRow; generations: RecordedGeneration[] }> {
-    const row = await lockHeldJob(tx, this.job, this.context.runner.token);
-    const generations: RecordedGeneration[] = [];
-    // One after the other: each changes what the next one reads.
-    for (const { input, candidates = [], update } of steps) {
-      const [, completed] = await Promise.all([
-        Promise.all(candidates.map((candidate) => addCandidate(tx, this.job, candidate))),
-        recordSearchUpdate(tx, this.job, update, row),
-        input && recordInput(tx, this.job, update.step, input),
-      ]);
-      generations.push(...completed);
-    }
-    return { row, generations };
   }
 
   /** Null: interrupted. */

@@ -5,14 +5,13 @@ import { pino } from 'pino';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { prepareActivities } from '../../../activities/jobs/prepare.js';
 import { RolloutRunners } from '../../../activities/rollouts/run.js';
-import { searchActivity, type RunSearchInput, type RunSearchResult } from '../../../activities/search/search.js';
+import { driveActivity } from '../../../activities/drive/drive.js';
+import type { DriveResult } from '../../../activities/drive/rest.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
 import { createMetrics, mergeMetrics } from '../../../src/metrics.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
-import { algorithmOf } from '../../../src/core/algorithms/index.js';
-import { SearchProgress } from '../../../src/core/algorithms/progress.js';
+import { readSearch } from '../../../src/storage/jobs/step-log.js';
 import { createSession, startHttp, type TestHttp } from '../../http/support.js';
-import { answers } from '../../support/fakes/container.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 import { propose, startRulesWorld, type RulesWorld } from '../../support/worlds/rules.js';
@@ -56,41 +55,59 @@ async function startSearch() {
     ...{ notifications: http.deps.notifications, publicUrl: 'http://127.0.0.1:9', draining: draining.signal },
     ...{ metrics: createMetrics(), log: pino({ level: 'silent' }) },
   } as unknown as ActivityDeps;
-  const { search: settings } = await inActivity(() => prepareActivities(deps).prepareSession(job));
-  const first: RunSearchInput = { ...job, state: algorithmOf(settings).create(settings), steps: 0, given: [] };
-  const attempt = (input: RunSearchInput = first, with_: Partial<ActivityDeps> = {}): Promise<RunSearchResult> => {
+  const prepare = () => inActivity(() => prepareActivities(deps).prepare(job));
+  await prepare();
+  const attempt = (with_: Partial<ActivityDeps> = {}): Promise<DriveResult> => {
     const all = { ...deps, ...with_ };
-    return inActivity(() => searchActivity(all, new RolloutRunners(all)).search(input));
+    return inActivity(() => driveActivity(all, new RolloutRunners(all)).drive(job));
   };
-  const catchUp = () => inActivity(() => searchActivity(deps, new RolloutRunners(deps)).catchUp(first));
+  /** The search on record. */
+  const recorded = async () => {
+    const { search } = (await http.db.org('default', (tx) => readSearch(tx, id)))!;
+    return { state: search.state, steps: search.steps, next: search.next().kind };
+  };
   const query = (text: string) => http.db.org('default', (tx) => tx.query<Record<string, unknown>>(text, [id]));
   const calls = () => world.container.callsOf(id);
-  return { id, job, first, attempt, catchUp, query, calls };
+  return { id, job, prepare, attempt, recorded, query, calls };
 }
 
 /** Takes the lease away, as another attempt does. */
 const takeLease = `update job_controls set lease_token = lease_token + 1, lease_owner = null where job_id = $1`;
 
-const isDone = ({ state, steps }: Pick<RunSearchResult, 'state' | 'steps'>) =>
-  new SearchProgress(state, steps).next().kind === 'done';
+const isDone = ({ rest }: DriveResult) => rest.kind === 'ended' && rest.end.kind === 'completed';
+
+/** A database that keeps the inputs that are in a snapshot. */
+const keepingInputs = () => {
+  const orgHot: typeof http.db.orgHot = (orgId, work) =>
+    http.db.orgHot(orgId, (tx) => {
+      const query: typeof tx.query = (text, values, name) =>
+        name === 'delete_search_inputs' ? Promise.resolve([]) : tx.query(text, values, name);
+      return work(Object.assign(Object.create(tx) as typeof tx, { query }));
+    });
+  return Object.assign(Object.create(http.db) as typeof http.db, { orgHot });
+};
 
 /** The search without an interruption. */
-async function uncut() {
+async function uncut(with_: Partial<ActivityDeps> = {}) {
   const search = await startSearch();
-  const result = await search.attempt();
-  expect([isDone(result), result.fault]).toEqual([true, null]);
+  const result = await search.attempt(with_);
+  expect(isDone(result)).toBe(true);
   return { ...search, result };
 }
 
 test('a repeated attempt ends in the same state, and buys nothing', async () => {
-  const { attempt, calls, result } = await uncut();
+  const { attempt, calls, result, recorded, prepare } = await uncut();
   const [bought, asked] = [calls().length, world.model.requests.length];
+  const before = await recorded();
+  // Also where the job is prepared again.
+  await prepare();
   expect(await attempt()).toEqual(result);
+  expect(await recorded()).toEqual(before);
   expect([calls().length, world.model.requests.length]).toEqual([bought, asked]);
 });
 
 test('logs one line for each generation when it is recorded, and counts the proposals', async () => {
-  const { first, attempt, query } = await startSearch();
+  const { attempt, query } = await startSearch();
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
   const metrics = createMetrics();
@@ -100,12 +117,12 @@ test('logs one line for each generation when it is recorded, and counts the prop
               data->'rollouts_completed' as rollouts, data->'cost_usd' as cost_usd
          from events where job_id = $1 and type = 'generation_complete' order by seq`,
     );
-  await attempt(first, { log, metrics });
+  await attempt({ log, metrics });
   expect(lines.length).toBeGreaterThan(1);
   expect(lines).toMatchObject(await recorded());
   expect(lines.at(-1)!['candidates']).toBeGreaterThan(1);
   expect(await mergeMetrics([metrics.values])).toMatch(/ratchet_proposals_total{outcome="proposed"} [1-9]/);
-  await attempt(first, { log, metrics });
+  await attempt({ log, metrics });
   expect(lines).toMatchObject(await recorded());
 });
 
@@ -118,13 +135,8 @@ test('a proposal that failed stays failed in the next attempt', async () => {
   expect(await attempt()).toEqual(result);
 });
 
-test('the state of an attempt whose result was lost is read from the record', async () => {
-  const { catchUp, result } = await uncut();
-  expect(await catchUp()).toEqual({ state: result.state, steps: result.steps });
-});
-
 test('a merge, which needs neither rows nor a model, has no transaction of its own', async () => {
-  const { query } = await uncut();
+  const { query } = await uncut({ db: keepingInputs() });
   const steps = await query(
     `select xmin::text as transaction, input->>'kind' = 'proposals'
             and not jsonb_path_exists(input::jsonb, '$.answers[*] ? (!exists(@.parents))') as merged
@@ -133,15 +145,6 @@ test('a merge, which needs neither rows nor a model, has no transaction of its o
   const merged = steps.flatMap((step, index) => (step['merged'] ? [[step, steps[index - 1]]] : []));
   expect(merged.length).toBeGreaterThan(0);
   for (const [step, last] of merged) expect(step!['transaction']).toBe(last!['transaction']);
-});
-
-test('an attempt after a lost result knows how many rollouts failed', async () => {
-  const search = await startSearch();
-  const failed = new Set<unknown>();
-  world.container.behave((call) => (failed.size < 2 && failed.add(call) ? answers.status(422) : world.answer(call)));
-  const result = await search.attempt();
-  expect(result.counts!.failed).toBeGreaterThan(0);
-  expect((await search.attempt()).counts).toEqual(result.counts);
 });
 
 describe('while only the proposer works', () => {
@@ -195,40 +198,31 @@ test('asks the proposer for nothing once the job is paused, also if no news of i
       await paused.query(`update job_controls set control = 'pause' where job_id = $1`);
     await world.answer(call)(call, response);
   });
-  const { state, steps, fault } = await paused.attempt();
-  expect([new SearchProgress(state, steps).next().kind, fault]).toEqual(['proposals', null]);
+  expect((await paused.attempt()).rest).toEqual({ kind: 'again' });
+  expect((await paused.recorded()).next).toBe('proposals');
   expect([paused.calls().length, world.model.requests.length]).toEqual([callsBefore, asked]);
 });
 
 test('an answer that would end the search waits for a prompt that a person may have given', async () => {
-  const { result: whole } = await uncut();
-  const { first, attempt, query, calls } = await startSearch();
+  const whole = await (await uncut()).recorded();
+  const { attempt, query, calls, recorded } = await startSearch();
   world.container.behave((call) => async (_, response) => {
     await query(`select pg_notify('ratchet_control', $1)`);
     await world.answer(call)(call, response);
   });
-  let last: Pick<RunSearchResult, 'state' | 'steps'> = first;
   for (let isWaiting = false; !isWaiting;) {
-    const result = await attempt({ ...first, ...last });
-    expect(isDone(result)).toBe(false);
-    isWaiting = result.steps === last.steps;
-    last = result;
+    const before = await recorded();
+    expect(isDone(await attempt())).toBe(false);
+    isWaiting = (await recorded()).steps === before.steps;
   }
   const bought = calls().length;
-  expect((await attempt({ ...first, ...last })).state).toEqual(whole.state);
-  expect(calls()).toHaveLength(bought);
-});
-
-test('without the first inputs the search asks again, and gets the recorded answers', async () => {
-  const { attempt, calls, query, result } = await uncut();
-  const bought = calls().length;
-  await query('delete from search_inputs where job_id = $1 and step = 1');
-  expect((await attempt()).state).toEqual(result.state);
+  await attempt();
+  expect((await recorded()).state).toEqual(whole.state);
   expect(calls()).toHaveLength(bought);
 });
 
 test('the answers of a round and the start of the next one share a transaction', async () => {
-  const { query } = await uncut();
+  const { query } = await uncut({ db: keepingInputs() });
   const steps = await query(
     `select s.step, bool_or(s.xmin::text = r.xmin::text) as shared
        from search_inputs s,
@@ -260,7 +254,7 @@ test('a step that can never be recorded fails the job with its first cause', asy
   const { attempt } = await startSearch();
   const { db, counted } = refusingSteps(1);
   // With the outcomes before it, alone, and with the end of the slice.
-  await expect(attempt(undefined, { db })).rejects.toMatchObject({
+  await expect(attempt({ db })).rejects.toMatchObject({
     type: 'internal',
     details: [{ message: 'Internal error: refused 2', retryable: false }],
   });
@@ -268,9 +262,9 @@ test('a step that can never be recorded fails the job with its first cause', asy
 });
 
 test('the outcomes before a step that cannot be recorded are on record', async () => {
-  const { attempt, calls, query, first } = await startSearch();
+  const { attempt, calls, query } = await startSearch();
   const { db, counted } = refusingSteps(5);
-  await attempt(first, { db }).catch(() => undefined);
+  await attempt({ db }).catch(() => undefined);
   expect(counted.refused).toBeGreaterThan(0);
   const bought = calls().length;
   const [row] = await query(`select count(*) as n from rollouts where job_id = $1 and status = 'succeeded'`);
@@ -292,7 +286,7 @@ test('an attempt that is cut between a claim and its call returns the rollout', 
     return result;
   };
   const db = Object.assign(Object.create(http.db) as typeof http.db, { orgHot });
-  await attempt(undefined, { db, draining: draining.signal });
+  await attempt({ db, draining: draining.signal });
   const states = () => query('select distinct status, resent from rollouts where job_id = $1');
   expect([calls().length, await states()]).toEqual([0, [{ status: 'queued', resent: 0 }]]);
   await attempt();
@@ -301,9 +295,11 @@ test('an attempt that is cut between a claim and its call returns the rollout', 
 
 describe('an attempt that is cut at any call of the container', () => {
   let whole: Awaited<ReturnType<typeof uncut>>;
+  let end: Awaited<ReturnType<(typeof whole)['recorded']>>;
   beforeAll(async () => {
     world.reset();
     whole = await uncut();
+    end = await whole.recorded();
   });
 
   /** Cuts an attempt at the n-th call of a new search, and compares the next one. */
@@ -320,11 +316,11 @@ describe('an attempt that is cut at any call of the container', () => {
         }
         await world.answer(call)(call, response);
       });
-      const cut = await search.attempt(search.first, { draining: draining.signal }).catch(() => null);
+      const cut = await search.attempt({ draining: draining.signal }).catch(() => null);
       if (ends === 'by another attempt') expect(cut).toBeNull();
       world.reset();
-      const result = await search.attempt(cut ? { ...search.first, ...cut } : search.first);
-      expect([result.state, result.steps]).toEqual([whole.result.state, whole.result.steps]);
+      expect(isDone(await search.attempt())).toBe(true);
+      expect(await search.recorded()).toEqual(end);
       if (ends === 'by a shutdown') expect(search.calls()).toHaveLength(whole.calls().length);
     });
 

@@ -1,0 +1,33 @@
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { ActivityDeps } from '../deps.js';
+import { Interruptions } from '../rollouts/interruptions.js';
+import { withLease } from '../rollouts/lease.js';
+import type { RolloutRunners } from '../rollouts/run.js';
+import { startEvaluation } from './evaluation.js';
+import type { DriveResult } from './rest.js';
+import { startSearch } from './search.js';
+
+export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
+  return {
+    /**
+     * Goes on with a job from its record, for some seconds or until an interruption. Every outcome
+     * and input is recorded before what follows from it, so a retry goes on behind it.
+     */
+    drive: async ({ orgId, jobId }: JobRef): Promise<DriveResult> => {
+      const job: JobRef = { orgId, jobId };
+      // Listen first: a pause that is answered after the first claims must be heard.
+      const interruptions = new Interruptions(deps, job);
+      try {
+        const slice = await withLease(deps.db, job, interruptions, async (tx, token) => {
+          const held = await rollouts.open(tx, job);
+          const runner = { job, ...held, token, interruptions };
+          const start = held.runnable.spec.kind === 'evaluation' ? startEvaluation : startSearch;
+          return start(tx, deps, rollouts, runner);
+        });
+        return slice ? await slice() : { rest: { kind: 'again' }, progress: null };
+      } finally {
+        interruptions.close();
+      }
+    },
+  };
+}

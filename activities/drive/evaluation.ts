@@ -1,0 +1,44 @@
+import type { JobFault } from '../../src/core/jobs/fault.js';
+import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
+import { progressOfEvaluation } from '../../src/core/jobs/progress.js';
+import { readOpenPrompts } from '../../src/storage/candidates/candidates.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { releaseLease } from '../../src/storage/jobs/leases.js';
+import { areWhole, haveEnded } from '../../src/storage/rollouts/rollouts.js';
+import type { ActivityDeps } from '../deps.js';
+import type { RolloutRunners } from '../rollouts/run.js';
+import type { RunnerContext } from '../rollouts/runner.js';
+import { restOfFault, startNothing, type DriveResult, type Rest } from './rest.js';
+
+/** Runs the rollouts of an evaluation that have no outcome. */
+export async function startEvaluation(
+  tx: Tx,
+  { db }: ActivityDeps,
+  rollouts: RolloutRunners,
+  runner: RunnerContext,
+): Promise<() => Promise<DriveResult>> {
+  const { job, token } = runner;
+  const { jobId } = job;
+  const total = (runner.runnable.spec as EvaluationSpec).seeds.length;
+  const release = (end: Tx) => releaseLease(end, jobId, token);
+  const [whole, prompts] = await Promise.all([areWhole(tx, jobId, 0, total), readOpenPrompts(tx, jobId)]);
+  if (!whole) return startNothing(tx, runner);
+  const run = await rollouts.start(tx, runner, prompts, async (end) => {
+    const [hasEnded] = await Promise.all([haveEnded(end, jobId, 0, total), release(end)]);
+    return hasEnded;
+  });
+  return async () => {
+    const giveUp = () => db.orgHot(job.orgId, release);
+    const { conclusion, fault, counts } = await run().catch(async (error: unknown) => {
+      await giveUp();
+      throw error;
+    });
+    if (conclusion === undefined) await giveUp();
+    return { rest: restOf(conclusion, fault), progress: progressOfEvaluation(counts, total) };
+  };
+}
+
+function restOf(hasEnded: boolean | undefined, fault: JobFault | undefined): Rest {
+  if (fault) return restOfFault(fault);
+  return hasEnded ? { kind: 'ended', end: { kind: 'completed', stoppedBy: 'completed' } } : { kind: 'again' };
+}

@@ -1,0 +1,75 @@
+/** How a job ends: what its workflow knows, judged by what is on record. */
+import { costExhausted, mustFail, spendQuotaExceeded, type OutcomeCounts } from './failures.js';
+import type { JobFault } from './fault.js';
+import type { JobSpec } from './spec.js';
+
+/** Why the work of a job is over. `expired`: its running time is. */
+export type JobEnd =
+  | { kind: 'completed'; stoppedBy: string }
+  | { kind: 'cancelled' }
+  | { kind: 'expired' }
+  | { kind: 'failed'; fault: JobFault };
+
+export interface JobOutcome {
+  status: 'completed' | 'failed' | 'cancelled';
+  stoppedBy: string;
+  error: JobFault | null;
+}
+
+/** What Postgres knows of a job that ends. */
+export interface EndRecord {
+  spec: JobSpec;
+  counts: OutcomeCounts;
+  /** Whether its search has a best candidate. */
+  hasBest: boolean;
+}
+
+/** A budget, or quota, that can end a search before its algorithm does. */
+type SpentBudget = 'max_minutes' | typeof costExhausted | typeof spendQuotaExceeded;
+
+export function outcomeOf(end: JobEnd, record: EndRecord): JobOutcome {
+  switch (end.kind) {
+    case 'cancelled':
+      return { status: 'cancelled', stoppedBy: 'cancelled', error: null };
+    case 'completed':
+      return end.stoppedBy === 'reward_stop'
+        ? { status: 'completed', stoppedBy: end.stoppedBy, error: null }
+        : completed(end.stoppedBy, record);
+    case 'expired':
+      return record.spec.kind === 'evaluation' ? timedOut(record.spec) : spent('max_minutes', record);
+    case 'failed': {
+      const { code } = end.fault;
+      const isSpent = record.spec.kind !== 'evaluation' && isSpending(code);
+      return isSpent ? spent(code, record) : { status: 'failed', stoppedBy: 'failed', error: end.fault };
+    }
+  }
+}
+
+/** Whether a fault says that money or a quota is used up: the work before it counts. */
+export function isSpending(code: string): code is typeof costExhausted | typeof spendQuotaExceeded {
+  return code === costExhausted || code === spendQuotaExceeded;
+}
+
+/** Completed, or failed where too many rollouts failed. */
+function completed(stoppedBy: string, { counts, spec }: EndRecord): JobOutcome {
+  const fault = mustFail(counts, spec.maxFailureRate, true);
+  return fault
+    ? { status: 'failed', stoppedBy: 'failed', error: fault }
+    : { status: 'completed', stoppedBy, error: null };
+}
+
+/** A search with a spent budget: its best so far, or failed without one. */
+function spent(budget: SpentBudget, record: EndRecord): JobOutcome {
+  if (record.hasBest) return completed(budget, record);
+  const isQuota = budget === spendQuotaExceeded;
+  const name = isQuota ? 'The quota spend_usd_per_day' : `budget.${budget}`;
+  const remedy = isQuota ? 'Raise it, wait for the next day' : 'Raise it';
+  const cheaper = record.spec.kind === 'graph' ? 'give fewer tasks' : 'list fewer evaluation seeds';
+  const message = `${name} was used up before the baseline was evaluated. ${remedy}, or ${cheaper}.`;
+  return { status: 'failed', stoppedBy: budget, error: { code: budget, message, retryable: isQuota } };
+}
+
+function timedOut({ seeds, timeoutS }: Extract<JobSpec, { kind: 'evaluation' }>): JobOutcome {
+  const message = `The evaluation of ${seeds.length} seeds did not finish within its timeout of ${timeoutS} s.`;
+  return { status: 'failed', stoppedBy: 'timeout', error: { code: 'timeout', message, retryable: false } };
+}

@@ -1,0 +1,89 @@
+/** How far a job is, for its workflow: a few hundred bytes, one slice of work old at most. */
+import type { SearchProgress } from '../algorithms/progress.js';
+import type { SearchRequest, SearchView } from '../search/protocol.js';
+import type { OutcomeCounts } from './failures.js';
+import { candidateId } from './ids.js';
+
+/** What a person suggests to a search. */
+export type SuggestionKind = 'candidate' | 'hint';
+
+export interface JobProgress {
+  generation: number;
+  totalGenerations: number;
+  /** A candidate id; null: none yet. */
+  bestCandidate: string | null;
+  bestReward: number | null;
+  rolloutsCompleted: number;
+  maxRollouts: number | null;
+  /** In words, for the Temporal UI. */
+  details: string;
+  /** The work that comes next, in words. */
+  next: string;
+  /** The suggestions that the search can use. */
+  takes: SuggestionKind[];
+}
+
+/** The result of a job's workflow, and its memo once it has ended. Unknown values are null. */
+export interface JobSummary {
+  name: string | null;
+  /** Of a search that compared its winner with the baseline. */
+  verdict: 'better' | 'not_significantly_better' | 'worse' | null;
+  bestReward: number | null;
+  rollouts: number;
+  costUsd: number | null;
+}
+
+/** `takesSuggestions`: whether it takes any; `takesPrompts`: whether it tests prompts of people. */
+export function progressOfSearch(
+  jobId: string,
+  search: SearchProgress,
+  { takesSuggestions, takesPrompts }: { takesSuggestions: boolean; takesPrompts: boolean },
+): JobProgress {
+  const { view } = search;
+  const takes: SuggestionKind[] = takesPrompts && search.takesPrompt ? ['hint', 'candidate'] : ['hint'];
+  return {
+    generation: view.generation,
+    totalGenerations: view.totalGenerations,
+    bestCandidate: view.bestCandidate === null ? null : candidateId(jobId, view.bestCandidate),
+    bestReward: view.bestReward,
+    rolloutsCompleted: view.rolloutsCompleted,
+    maxRollouts: view.maxRollouts,
+    details: describe(view),
+    next: describeRequest(search.next()),
+    takes: takesSuggestions ? takes : [],
+  };
+}
+
+export function progressOfEvaluation({ succeeded, failed }: OutcomeCounts, total: number): JobProgress {
+  const rolloutsCompleted = succeeded + failed;
+  return {
+    ...{ generation: 0, totalGenerations: 0, bestCandidate: null, bestReward: null },
+    ...{ rolloutsCompleted, maxRollouts: total, takes: [] },
+    details: `${rolloutsCompleted} of ${total} seeds`,
+    next: `${total} seeds`,
+  };
+}
+
+function describe(view: SearchView): string {
+  const best =
+    view.bestReward === null ? 'none yet' : `${view.bestReward.toFixed(3)} (candidate ${view.bestCandidate})`;
+  return `generation ${view.generation} of ${view.totalGenerations}, best reward ${best}, ${view.rolloutsCompleted} rollouts`;
+}
+
+function describeRequest(request: SearchRequest): string {
+  switch (request.kind) {
+    case 'done':
+    case 'failed':
+      return 'the end';
+    case 'demos':
+      return `generation ${request.request.generation}: demonstrations from ${request.request.ordinals.length} rollouts`;
+    case 'round':
+      return `${describeRequest({ kind: 'rollouts', requests: request.rollouts })}, ${request.proposals.length} proposals`;
+    case 'proposals':
+      return `generation ${request.requests[0]?.generation ?? 0}: ${request.requests.length} proposals`;
+    case 'rollouts': {
+      const { generation = 0, stage } = request.requests[0] ?? {};
+      return `generation ${generation}: ${request.requests.length} rollouts${stage ? ` (${stage})` : ''}`;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import type { GateEvaluation } from '../activities/index.js';
+import { drive, openGateEvaluation, prepare } from './activities.js';
+import { JobControl, type CarriedJob } from './jobs/control.js';
+import type { JobInput } from './messages.js';
+import type { JobSummary } from '../src/core/jobs/progress.js';
+
+/** `carried`: what an earlier run of the workflow hands on; `gate`: a deployment's gate asks. */
+export interface JobWorkflowInput extends JobInput {
+  gate?: GateEvaluation;
+  carried?: CarriedJob;
+}
+
+/**
+ * The life of a job: prepare it, drive it from its record in Postgres, wait where it must, close
+ * it. The workflow holds status, clock and undecided commands, and no state of the work.
+ */
+export async function jobWorkflow({ orgId, jobId, gate, carried }: JobWorkflowInput): Promise<JobSummary> {
+  const job: JobInput = { orgId, jobId };
+  if (gate) {
+    // Such a job has no row yet, and a cancelled workflow needs one to close.
+    const { workflowId } = workflowInfo();
+    await CancellationScope.nonCancellable(() => openGateEvaluation({ ...job, evaluation: gate, workflowId }));
+  }
+  const control = new JobControl(job, carried);
+  return control.closing(async () => {
+    control.begin(carried ?? (await prepare(job)));
+    for (;;) {
+      await control.untilRunnable();
+      const rest = await control.driving(drive);
+      if (rest.kind === 'failed') return { kind: 'failed', fault: rest.fault };
+      if (rest.kind === 'unprepared') await prepare(job);
+      if (rest.kind === 'rewards') await control.untilRewards();
+      if (rest.kind === 'ended') {
+        // A paused job stays paused until it is resumed, even with nothing left to do.
+        await control.untilRunnable();
+        return rest.end;
+      }
+    }
+  });
+}
