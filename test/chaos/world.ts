@@ -89,7 +89,8 @@ export async function startWorld(
     kill: (target, choice) => engine.kill(target, choice),
     processes: () => engine.processes(),
     died: () => engine.died(),
-    sql: (text, values) => query(engine.databaseUrl, text, values),
+    // A fault may have just killed the database.
+    sql: (text, values) => until('the database answers', () => query(engine.databaseUrl, text, values), 60),
     async temporal(work) {
       const connection = await Connection.connect({ address: engine.temporalAddress });
       try {
