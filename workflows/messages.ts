@@ -1,5 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery, defineSignal } from '@temporalio/workflow';
+import type { JobFigures } from '../src/core/jobs/progress.js';
 
 /** The task queue of all workers. */
 export const taskQueue = 'ratchet';
@@ -29,15 +30,9 @@ export const candidateSignal = defineSignal<[Command]>('candidate');
 export const hintSignal = defineSignal<[Command]>('hint');
 export const rewardSignal = defineSignal<[RewardSignal?]>('reward');
 
-/** The answer to the query `status`. Rewards are means; `bestCandidate` is a candidate id. */
-export interface StatusView {
+/** The answer to the query `status`. */
+export interface StatusView extends JobFigures {
   status: 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
-  generation: number;
-  totalGenerations: number;
-  bestCandidate: string | null;
-  bestReward: number | null;
-  rolloutsCompleted: number;
-  maxRollouts: number | null;
 }
 export const statusQuery = defineQuery<StatusView>('status');
 

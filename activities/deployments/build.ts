@@ -1,3 +1,4 @@
+import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
 import { evaluateGate } from '../../src/core/deployments/gate.js';
 import { isDeleted, readLive, setGateResult, setSnapshot, promote } from '../../src/storage/deployments/deployments.js';
@@ -11,7 +12,7 @@ import {
   readRewards,
   type GateEvaluation,
 } from '../../src/storage/deployments/gate.js';
-import { finishJob, type ErrorDetails } from '../../src/storage/decisions/record.js';
+import { finishJob } from '../../src/storage/decisions/record.js';
 import { baselineSource, readContent, readSnapshot, putSnapshot } from '../../src/storage/deployments/snapshots.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { insertTrace, readTrace } from '../../src/storage/jobs/traces.js';
@@ -135,7 +136,7 @@ export function deploymentActivities({ db, secretKey, metrics }: ActivityDeps) {
     async closeDeployment({
       ending: { status, error },
       ...job
-    }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: ErrorDetails | null } }): Promise<void> {
+    }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: JobFault | null } }): Promise<void> {
       const events = endEvents('deployment', error ? { status: 'failed', error } : { status: 'cancelled' });
       const isClosed = await db.org(job.orgId, (tx) =>
         finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events }),

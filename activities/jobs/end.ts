@@ -1,10 +1,4 @@
-import {
-  endEvents,
-  evaluationResults,
-  searchResults,
-  stopAdvice,
-  type JobEnd as LastEvent,
-} from '../../src/core/events/jobs.js';
+import { endEvents, evaluationResults, searchResults, stopAdvice, type EndedAs } from '../../src/core/events/jobs.js';
 import { withCause } from '../../src/core/jobs/failures.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import { jobKinds, type JobKind } from '../../src/core/jobs/kinds.js';
@@ -14,7 +8,7 @@ import type { SearchView } from '../../src/core/search/protocol.js';
 import { finishJob, type ClosedState } from '../../src/storage/decisions/record.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
-import { addUsedTime, deleteSearch, readSearch, saveSearch } from '../../src/storage/jobs/step-log.js';
+import { addUsedTime, deleteSearch, readSearch } from '../../src/storage/jobs/step-log.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { readCommonestCause } from '../../src/storage/rollouts/failure-causes.js';
 import { readCounts } from '../../src/storage/rollouts/outcome-counts.js';
@@ -36,32 +30,30 @@ export interface EndedWork {
 export async function endJob(tx: Tx, job: JobRef, work: EndedWork): Promise<JobKind | null> {
   // Take the lock first: a runner may still be recording outcomes.
   const row = await lockJob(tx, job);
-  const { kind, run } = row;
+  const { kind } = row;
   const spec = await readSpec<JobSpec>(tx, job.jobId);
-  const [counts, recorded, cause] = await Promise.all([
+  const [counts, recorded] = await Promise.all([
     readCounts(tx, job.jobId, row, spec.maxFailureRate),
     jobKinds[kind].isSearch ? readSearch(tx, job.jobId) : null,
-    readCommonestCause(tx, job.jobId),
   ]);
   const view = recorded?.search.view ?? null;
   const outcome = outcomeOf(work.end, { spec, counts, hasBest: view !== null && view.bestCandidate !== null });
-  const ended = { ...outcome, error: outcome.error && withCause(outcome.error, cause) };
-  const { error, events } = jobKinds[kind].isSearch
-    ? searchEnd(job, kind, ended, view)
-    : await evaluationEnd(tx, job, kind, ended);
+  const error = outcome.error && withCause(outcome.error, await readCommonestCause(tx, job.jobId));
+  const ended = { ...outcome, error };
+  const last =
+    spec.kind === 'evaluation' ? await evaluationEnd(tx, job, spec, ended) : searchEnd(job, kind, ended, view);
   const isClosed = await finishJob(tx, job, {
     status: ended.status,
     stoppedBy: ended.stoppedBy === 'completed' ? null : ended.stoppedBy,
-    error,
     ...(view && searchState(job.jobId, view)),
-    events,
+    ...last,
     workflowId: work.workflowId,
     accepted: work.accepted,
   });
   if (!isClosed) return null;
-  if (recorded && spec.kind === 'session' && !isLive(spec)) {
-    await Promise.all([saveSearch(tx, job, recorded.search, run), addUsedTime(tx, job.jobId, work.usedMs)]);
-  } else if (recorded) await deleteSearch(tx, job.jobId);
+  // An extension goes on from the log.
+  if (spec.kind === 'session' && !isLive(spec)) await addUsedTime(tx, job.jobId, work.usedMs);
+  else if (recorded) await deleteSearch(tx, job.jobId);
   return kind;
 }
 
@@ -75,20 +67,20 @@ function searchEnd(
 ): End {
   const data = searchResults(jobId, stoppedBy, view);
   const note = status === 'completed' ? { note: stopAdvice(kind, stoppedBy) ?? stoppedBy } : {};
-  return { error, events: endEvents(kind, lastEvent(status, error), { ...note, data }) };
+  return { error, events: endEvents(kind, endedAs(status, error), { ...note, data }) };
 }
 
-async function evaluationEnd(tx: Tx, job: JobRef, kind: JobKind, ended: JobOutcome): Promise<End> {
-  const totals = await evaluationTotals(tx, job);
+async function evaluationEnd(tx: Tx, job: JobRef, { kind, seeds }: EvaluationSpec, ended: JobOutcome): Promise<End> {
+  const totals = await evaluationTotals(tx, job, seeds.length);
   const error = ended.error && withProgress(ended.error, totals);
-  const events = endEvents(kind, lastEvent(ended.status, error), {
+  const events = endEvents(kind, endedAs(ended.status, error), {
     note: `mean reward ${totals.meanReward ?? 'none'}`,
     data: evaluationResults(totals),
   });
   return { error, events };
 }
 
-function lastEvent(status: JobOutcome['status'], error: JobFault | null): LastEvent {
+function endedAs(status: JobOutcome['status'], error: JobFault | null): EndedAs {
   return status === 'failed' ? { status, error: error ?? unknownError } : { status };
 }
 
@@ -103,8 +95,7 @@ function withProgress(error: JobFault, { succeeded, failed, total }: Totals): Jo
 type Totals = Awaited<ReturnType<typeof evaluationTotals>>;
 
 /** `total` comes from the request: a job that fails early has no rollouts. */
-async function evaluationTotals(tx: Tx, job: JobRef) {
-  const { seeds } = await readSpec<EvaluationSpec>(tx, job.jobId);
+async function evaluationTotals(tx: Tx, job: JobRef, total: number) {
   const { succeeded, failed, meanReward } = await readTotals(tx, job.jobId);
-  return { total: seeds.length, succeeded, failed, meanReward };
+  return { total, succeeded, failed, meanReward };
 }

@@ -14,7 +14,7 @@ import {
 } from '@temporalio/workflow';
 import type { Rest } from '../../activities/index.js';
 import type { JobEnd, JobOutcome } from '../../src/core/jobs/outcome.js';
-import type { JobProgress, JobSummary } from '../../src/core/jobs/progress.js';
+import { noFigures, type JobProgress, type JobSummary } from '../../src/core/jobs/progress.js';
 import { finish, record, type drive } from '../activities.js';
 import type { jobWorkflow } from '../job.js';
 import {
@@ -152,18 +152,15 @@ export class JobControl {
   }
 
   private get view(): StatusView {
-    const { generation = 0, totalGenerations = 0, bestCandidate = null, bestReward = null } = this.progress ?? {};
-    const { rolloutsCompleted = 0, maxRollouts = null } = this.progress ?? {};
-    const search = { generation, totalGenerations, bestCandidate, bestReward };
-    return { status: this.status, ...search, rolloutsCompleted, maxRollouts };
+    return { status: this.status, ...(this.progress?.figures ?? noFigures) };
   }
 
   /** Search attributes are events in the history, so they follow the best reward. */
   private show(progress: JobProgress): void {
-    const before = this.progress?.bestReward ?? null;
+    const before = this.progress?.figures.bestReward ?? null;
     this.progress = progress;
     setCurrentDetails(progress.details);
-    const { bestReward, rolloutsCompleted } = progress;
+    const { bestReward, rolloutsCompleted } = progress.figures;
     if (bestReward !== before) upsertSearchAttributes(attributesOf(bestReward, rolloutsCompleted));
   }
 

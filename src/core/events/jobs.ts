@@ -22,7 +22,7 @@ export function hintGiven(commandId: string): NewEvent<'hint_given'> {
 }
 
 export type JobFailure = EventData<'error'>;
-export type JobEnd = { status: 'completed' | 'cancelled' } | { status: 'failed'; error: JobFailure };
+export type EndedAs = { status: 'completed' | 'cancelled' } | { status: 'failed'; error: JobFailure };
 
 /** What to do after a job that ended for this reason; null: nothing. */
 export function stopAdvice(kind: JobKind, stoppedBy: string | null): string | null {
@@ -37,7 +37,7 @@ type EvaluationResults = EventData<'eval.policy.job.completed'>;
 /** The last events of a job. `note` extends the message of a job that did not fail. */
 export function endEvents(
   kind: JobKind,
-  end: JobEnd,
+  end: EndedAs,
   { note, data = {} }: { note?: string; data?: SearchResults & EvaluationResults } = {},
 ): NewEvent[] {
   const { terminalEvents, hasErrorEvent } = jobKinds[kind];

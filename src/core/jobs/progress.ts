@@ -7,7 +7,8 @@ import { candidateId } from './ids.js';
 /** What a person suggests to a search. */
 export type SuggestionKind = 'candidate' | 'hint';
 
-export interface JobProgress {
+/** Rewards are means. */
+export interface JobFigures {
   generation: number;
   totalGenerations: number;
   /** A candidate id; null: none yet. */
@@ -15,6 +16,10 @@ export interface JobProgress {
   bestReward: number | null;
   rolloutsCompleted: number;
   maxRollouts: number | null;
+}
+
+export interface JobProgress {
+  figures: JobFigures;
   /** In words, for the Temporal UI. */
   details: string;
   /** The work that comes next, in words. */
@@ -33,6 +38,16 @@ export interface JobSummary {
   costUsd: number | null;
 }
 
+/** Of a job before its first. */
+export const noFigures: JobFigures = {
+  generation: 0,
+  totalGenerations: 0,
+  bestCandidate: null,
+  bestReward: null,
+  rolloutsCompleted: 0,
+  maxRollouts: null,
+};
+
 /** `takesSuggestions`: whether it takes any; `takesPrompts`: whether it tests prompts of people. */
 export function progressOfSearch(
   jobId: string,
@@ -42,12 +57,14 @@ export function progressOfSearch(
   const { view } = search;
   const takes: SuggestionKind[] = takesPrompts && search.takesPrompt ? ['hint', 'candidate'] : ['hint'];
   return {
-    generation: view.generation,
-    totalGenerations: view.totalGenerations,
-    bestCandidate: view.bestCandidate === null ? null : candidateId(jobId, view.bestCandidate),
-    bestReward: view.bestReward,
-    rolloutsCompleted: view.rolloutsCompleted,
-    maxRollouts: view.maxRollouts,
+    figures: {
+      generation: view.generation,
+      totalGenerations: view.totalGenerations,
+      bestCandidate: view.bestCandidate === null ? null : candidateId(jobId, view.bestCandidate),
+      bestReward: view.bestReward,
+      rolloutsCompleted: view.rolloutsCompleted,
+      maxRollouts: view.maxRollouts,
+    },
     details: describe(view),
     next: describeRequest(search.next()),
     takes: takesSuggestions ? takes : [],
@@ -57,10 +74,10 @@ export function progressOfSearch(
 export function progressOfEvaluation({ succeeded, failed }: OutcomeCounts, total: number): JobProgress {
   const rolloutsCompleted = succeeded + failed;
   return {
-    ...{ generation: 0, totalGenerations: 0, bestCandidate: null, bestReward: null },
-    ...{ rolloutsCompleted, maxRollouts: total, takes: [] },
+    figures: { ...noFigures, rolloutsCompleted, maxRollouts: total },
     details: `${rolloutsCompleted} of ${total} seeds`,
     next: `${total} seeds`,
+    takes: [],
   };
 }
 

@@ -1,3 +1,4 @@
+import type { JobFault } from '../../core/jobs/fault.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
 import { recordOf } from '../../core/search/acceptance-record.js';
 import type { AcceptanceDecision, CandidateSummary, CandidateTest } from '../../core/search/protocol.js';
@@ -14,12 +15,6 @@ import { candidateId } from '../../core/jobs/ids.js';
 import { keepTotals, readCounted, rewardSums } from '../rollouts/totals.js';
 import { keepAgreement } from '../rollouts/agreement.js';
 import { recordFrames } from '../rollouts/sensors.js';
-
-export interface ErrorDetails {
-  code: string;
-  message: string;
-  retryable: boolean;
-}
 
 /** A command's outcome. `statusAfter`: set if a later command of the decision changed it. */
 export interface CommandOutcome {
@@ -187,7 +182,7 @@ async function settleCommands(tx: Tx, commands: CommandOutcome[], status: Status
 export interface ClosedState {
   status: 'completed' | 'failed' | 'cancelled';
   stoppedBy: string | null;
-  error: ErrorDetails | null;
+  error: JobFault | null;
   projection?: SessionProjection;
   candidates?: CandidateSummary[];
   outcomesThrough?: number;

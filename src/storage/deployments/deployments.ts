@@ -8,7 +8,7 @@ import type { JobRef } from '../jobs/events.js';
 import { JobPage } from '../jobs/list-pages.js';
 import { webhookOf, type WebhookState } from '../jobs/webhooks.js';
 import { toJsonb } from '../db/json.js';
-import type { ErrorDetails } from '../decisions/record.js';
+import type { JobFault } from '../../core/jobs/fault.js';
 
 /** The gate's comparison, seed by seed, and its result; ids are of evaluations. */
 export interface GateResult {
@@ -33,7 +33,7 @@ export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unkno
   createdAt: Date;
   startedAt: Date | null;
   completedAt: Date | null;
-  errorDetails: ErrorDetails | null;
+  errorDetails: JobFault | null;
   warnings: string[];
   webhook: WebhookState | null;
   workflowId: string;
@@ -46,7 +46,7 @@ const status = `case j.status when 'completed' then 'ready' when 'failed' then '
   else case when j.started_at is null then 'pending' else 'building' end end`;
 
 /** Error of a deployment whose workflow was cancelled, regardless of how its row was closed. */
-const cancelled: ErrorDetails = {
+const cancelled: JobFault = {
   code: 'deployment_cancelled',
   message:
     'The workflow was cancelled before the deployment was live. Create it again; its name serves what it served before.',

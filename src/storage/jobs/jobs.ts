@@ -25,7 +25,7 @@ import { positionColumn } from '../db/positions.js';
 import { insertLabels } from './labels.js';
 import { JobPage, type JobFilter } from './list-pages.js';
 import { requestShard } from './usage.js';
-import type { ErrorDetails } from '../decisions/record.js';
+import type { JobFault } from '../../core/jobs/fault.js';
 
 /** A new job id: the kind's prefix and a UUIDv7 without dashes, so that ids sort by time. */
 export function newJobId(kind: JobKind): string {
@@ -156,7 +156,7 @@ export interface JobRow<Head = JobHead> extends Marks {
   rolloutsCompleted: number;
   /** The succeeded ones: range of the rewards (null: none), with feedback, without an answer. */
   scored: { rollouts: number; withFeedback: number; low: number | null; high: number | null; empty: EmptyCounts };
-  errorDetails: ErrorDetails | null;
+  errorDetails: JobFault | null;
   stoppedBy: string | null;
   warnings: string[];
   webhook: WebhookState | null;
