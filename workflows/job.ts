@@ -5,7 +5,7 @@ import { JobControl, type CarriedJob } from './jobs/control.js';
 import type { JobInput } from './messages.js';
 import type { JobSummary } from '../src/core/jobs/progress.js';
 
-/** `carried`: what an earlier run of the workflow hands on; `gate`: a deployment's gate asks. */
+/** `carried`: state of the previous run (continue-as-new). `gate`: set by a deployment's gate. */
 export interface JobWorkflowInput extends JobInput {
   gate?: GateEvaluation;
   carried?: CarriedJob;

@@ -40,9 +40,9 @@ export interface Lessons {
   taken: ReadonlySet<string>;
   /** Whether thoughts may lead its texts without an opening tag; true before its first text. */
   mayLackOpeningTag: boolean;
-  /** Called with what an accepted request left out, and with what it had. */
+  /** Records what an accepted request had to leave out, and the fields that it had. */
   keep(refused: readonly Lesson[], taken: readonly string[]): void;
-  /** Called with the text of an answer. */
+  /** Records how the text of an answer marks its thoughts. */
   keepText(text: string): void;
 }
 

@@ -47,7 +47,7 @@ function nameLimit(form: Form, lessons: ReadonlySet<Lesson>): void {
 function leaveOut(form: Form, lessons: ReadonlySet<Lesson>, callers: ReadonlySet<string>): void {
   const drop = (lesson: Lesson, name: string) => {
     if (!has(form.body, name)) return;
-    const isEmpty = meansNothing(name, form.body);
+    const isEmpty = hasDefault(name, form.body);
     if (!isEmpty && callers.has(name)) return;
     if (!isEmpty) form.left.push(name);
     without(form, lesson, name);
@@ -60,8 +60,8 @@ function leaveOut(form: Form, lessons: ReadonlySet<Lesson>, callers: ReadonlySet
   }
 }
 
-/** Whether a field says what is so without it. */
-function meansNothing(name: string, body: Json): boolean {
+/** Whether a field has its default value, so that the request means the same without it. */
+function hasDefault(name: string, body: Json): boolean {
   const value = body[name];
   if (value === null) return true;
   if (name === 'presence_penalty' || name === 'frequency_penalty') return value === 0;
