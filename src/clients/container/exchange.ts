@@ -42,7 +42,7 @@ export async function exchange(
       };
       return {
         status: answer.statusCode,
-        ...retryAdvice(header, Date.now()),
+        ...retryAdvice(answer.headers, Date.now(), (text) => redactor.text(text)),
         contentEncoding: header('content-encoding'),
         text: redactor.body(await answer.body.text()),
       };

@@ -65,11 +65,7 @@ export function errorAdvice(text: string, now: number): string | null {
     ...['retry_after', 'retry_after_seconds', 'retryAfter'].flatMap((name) => [own?.[name], body?.[name]]),
   ];
   given['retry-after'] ??= delays.find((delay) => delay != null) ?? inWords.exec(text.slice(0, 4_096))?.[1];
-  const read = (name: string) => {
-    const value = given[name];
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
-  };
-  return retryAdvice(read, now).retryAfter;
+  return retryAdvice(given, now).retryAfter;
 }
 
 /** The object of an error body; Google wraps it in a list. */

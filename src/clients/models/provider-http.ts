@@ -47,7 +47,7 @@ export async function askEndpoint(
     const head = {
       status: answer.statusCode,
       contentType: header('content-type'),
-      ...retryAdvice(header, Date.now()),
+      ...retryAdvice(answer.headers, Date.now(), (text) => redactor.text(text)),
     };
     const encoding = header('content-encoding');
     const unknown = unknownEncoding(encoding);

@@ -27,15 +27,18 @@ export interface Occurrence {
  */
 export class Redactor {
   private readonly forms: readonly string[];
-  /** Any of the forms. */
-  private readonly pattern: RegExp;
+  private compiled: RegExp | null = null;
   /** Characters of the longest form. */
   readonly longest: number;
 
   constructor(secrets: readonly (string | null)[]) {
     this.forms = secrets.flatMap((secret) => (secret && secret.length >= minSecretLength ? formsOf(secret) : []));
-    this.pattern = new RegExp(this.forms.map(asPattern).join('|') || '(?!)', 'g');
     this.longest = Math.max(0, ...this.forms.map((form) => form.length));
+  }
+
+  /** Any of the forms. Most texts have none, and compiling takes longer than the look for them. */
+  private get pattern(): RegExp {
+    return (this.compiled ??= new RegExp(this.forms.map(asPattern).join('|') || '(?!)', 'g'));
   }
 
   /** Whether there is nothing to hide. */

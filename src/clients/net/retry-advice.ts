@@ -1,8 +1,8 @@
 /** What an answer's status and headers say about repeating the request: one rule for all peers. */
 import { retryAfterMs } from './bounded.js';
 
-/** Reads a header by its name in lower case; null: absent. */
-export type ReadHeader = (name: string) => string | null;
+/** Headers by their names in lower case, as Node has them. */
+export type Headers = Readonly<Record<string, unknown>>;
 
 /** A server's advice. `retryAfter`: as a `Retry-After` header has it. */
 export interface RetryAdvice {
@@ -26,48 +26,58 @@ export function isPushback(status: number): boolean {
   return status === 429 || status === 498 || status === 503 || status === 529;
 }
 
-/** The advice in an answer's headers. `now`: milliseconds since 1970. */
-export function retryAdvice(header: ReadHeader, now: number): RetryAdvice {
-  const advice = header('x-should-retry')?.trim().toLowerCase();
+/**
+ * The advice in an answer's headers. `now`: milliseconds since 1970. Only `hide` sees their texts,
+ * which may have a secret.
+ */
+export function retryAdvice(headers: Headers, now: number, hide: (text: string) => string = String): RetryAdvice {
+  const read: ReadHeader = (name) => {
+    const value = headers[name];
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return typeof first === 'string' || typeof first === 'number' ? hide(String(first)).trim() : null;
+  };
+  const advice = read('x-should-retry')?.toLowerCase();
   return {
     shouldRetry: advice === 'true' ? true : advice === 'false' ? false : null,
-    retryAfter: retryAfterOf(header, now),
+    retryAfter: retryAfterOf(Object.keys(headers), read, now),
   };
 }
 
-function retryAfterOf(header: ReadHeader, now: number): string | null {
-  const ms = header('retry-after-ms')?.trim() ?? '';
+/** Null: absent. */
+type ReadHeader = (name: string) => string | null;
+
+function retryAfterOf(names: readonly string[], read: ReadHeader, now: number): string | null {
+  const ms = read('retry-after-ms') ?? '';
   if (/^\d+(\.\d+)?$/.test(ms)) return seconds(Number(ms));
-  const after = header('retry-after')?.trim() ?? '';
+  const after = read('retry-after') ?? '';
   if (retryAfterMs(after, now) !== null) return after;
   const spelled = untilReset(after, now);
   if (spelled !== null) return seconds(spelled);
-  const reset = resetMs(header, now);
+  const reset = resetMs(names, read, now);
   return reset === null ? null : seconds(reset);
 }
 
 const seconds = (ms: number) => String(Math.round(ms) / 1_000);
 
-/** Prefixes of the headers `…-remaining-<what>` and `…-reset-<what>`. */
-const prefixes = ['x-ratelimit', 'anthropic-ratelimit', 'ratelimit'];
+/** A reset of a limit; Anthropic names the limit before the field. */
+const resetName = /^((?:x-|anthropic-)?ratelimit)-(?:reset(?:-(.+))?|(.+)-reset)$/;
 const counted = ['requests', 'tokens'];
 const spans = counted.flatMap((what) => ['minute', 'hour', 'day'].map((span) => `${what}-${span}`));
-const limited = ['', 'after', ...counted, 'input-tokens', 'output-tokens', ...spans];
+const limited = new Set(['after', ...counted, 'input-tokens', 'output-tokens', ...spans]);
 
 /** When the last used-up limit resets; a limit without a rest counts as used up. */
-function resetMs(header: ReadHeader, now: number): number | null {
-  const waits = prefixes.flatMap((prefix) =>
-    limited.flatMap((what) => {
-      const [reset, remaining] = ['reset', 'remaining'].map(
-        (field) =>
-          // Anthropic names the limit before the field.
-          header(what === '' ? `${prefix}-${field}` : `${prefix}-${field}-${what}`) ??
-          header(`${prefix}-${what}-${field}`),
-      );
-      if (reset == null || (remaining != null && Number(remaining) > 0)) return [];
-      return untilReset(reset, now) ?? [];
-    }),
-  );
+function resetMs(names: readonly string[], read: ReadHeader, now: number): number | null {
+  const waits = names.flatMap((name) => {
+    const [, prefix, after, before] = resetName.exec(name) ?? [];
+    const what = after ?? before;
+    if (prefix === undefined || (what !== undefined && !limited.has(what))) return [];
+    const remaining =
+      what === undefined
+        ? read(`${prefix}-remaining`)
+        : (read(`${prefix}-remaining-${what}`) ?? read(`${prefix}-${what}-remaining`));
+    if (remaining !== null && Number(remaining) > 0) return [];
+    return untilReset(read(name) ?? '', now) ?? [];
+  });
   return waits.length === 0 ? null : Math.max(...waits);
 }
 

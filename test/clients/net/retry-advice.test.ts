@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { isPushback, mayPass, retryAdvice } from '../../../src/clients/net/retry-advice.js';
 
 const now = Date.UTC(2026, 0, 1);
-const advice = (headers: Record<string, string>) => retryAdvice((name) => headers[name] ?? null, now);
+const advice = (headers: Record<string, string>) => retryAdvice(headers, now);
 
 test.each<[Record<string, string>, string | null]>([
   [{}, null],
