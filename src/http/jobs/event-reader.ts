@@ -1,4 +1,5 @@
 import type { Db } from '../../storage/db/db.js';
+import { createGroupCommit } from '../../storage/db/group-commit.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { readEvents } from '../../storage/jobs/event-reads.js';
 import { frame } from './event-line.js';
@@ -6,6 +7,8 @@ import { createSharedReads } from '../../util/shared-reads.js';
 import type { Page } from '../server/sse.js';
 
 const pageSize = 100;
+/** The pages of one round trip. */
+const most = 16;
 
 /** `oldestAt`: the time of the first event; null: no event. */
 interface EventPage extends Page {
@@ -15,12 +18,16 @@ interface EventPage extends Page {
 /** A job's events after `after`, as frames of a stream. */
 export type EventReader = (job: JobRef, after: number) => Promise<EventPage>;
 
-/** Reads for streams. A notification wakes all streams of a job; equal reads share one query. */
+/**
+ * Reads for streams. A notification wakes all streams of a job: equal reads share one query, and
+ * those of an organization one round trip.
+ */
 export function createEventReader(db: Db): EventReader {
   const shared = createSharedReads<EventPage>();
+  const together = createGroupCommit(db, most);
   return ({ orgId, jobId }, after) =>
     shared(`${orgId} ${jobId} ${after}`, async () => {
-      const rows = await db.orgApart(orgId, (tx) => readEvents(tx, jobId, after, pageSize));
+      const rows = await readEvents(together.tx(orgId, jobId), jobId, after, pageSize);
       const frames = rows.map((row) => frame(jobId, row));
       return { frames, full: rows.length === pageSize, oldestAt: rows[0]?.ts ?? null };
     });

@@ -18,10 +18,8 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The most statements of one transaction. */
-const most = 100;
-
-export function createGroupCommit(db: Pick<Db, 'orgBatch'>): GroupCommit {
+/** `most`: statements of one transaction, all of whose rows are in memory at once. */
+export function createGroupCommit(db: Pick<Db, 'orgBatch'>, most = 100): GroupCommit {
   // By organization; present while its transaction runs.
   const queues = new Map<string, Waiting[]>();
 

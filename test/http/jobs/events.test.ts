@@ -204,16 +204,14 @@ describe('a reader that stops reading', () => {
     const watched = await startHttp({
       db: {
         ...db,
-        orgApart: (orgId, work) =>
-          db.orgApart(orgId, (tx) => work({ query: (text, values) => count(text) ?? tx.query(text, values) })),
+        orgBatch: (orgId, statements) => {
+          reads += statements.length;
+          return db.orgBatch(orgId, statements);
+        },
       },
       secretKey: http.deps.secretKey,
       timing: { pollMs: 5_000, heartbeatMs: 300, stallMs: 500 },
     });
-    const count = (text: string) => {
-      if (/from events/.test(text)) reads += 1;
-      return undefined;
-    };
     const accepted = once(watched.app.server, 'connection') as Promise<[Socket]>;
     const socket = connect(Number(new URL(await watched.listen()).port), '127.0.0.1');
     const [served] = await accepted;
@@ -240,15 +238,10 @@ describe('many readers of a job', () => {
     const watched = await startHttp({
       db: {
         ...db,
-        orgApart: (orgId, work) =>
-          db.orgApart(orgId, (tx) =>
-            work({
-              query: (text, ...rest) => {
-                if (/from events/.test(text)) looks += 1;
-                return tx.query(text, ...rest);
-              },
-            }),
-          ),
+        orgBatch: (orgId, statements) => {
+          looks += statements.length;
+          return db.orgBatch(orgId, statements);
+        },
       },
       notifications,
       secretKey: http.deps.secretKey,
