@@ -1,5 +1,5 @@
 /** Activities as workflows call them: one block for each time-out class. */
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 
 /** Retries of activities that only use Postgres: it is back soon, or not for a while. */
@@ -9,12 +9,18 @@ const networkRetry = { initialInterval: '500 milliseconds', maximumInterval: '5 
 /** A worker that was killed is noticed this soon. */
 const heartbeatTimeout = '10 seconds';
 
-/** One transaction whose outcome must be known, also when the job is cancelled meanwhile. */
-const decisiveTransaction = proxyActivities<Activities>({
+/**
+ * One transaction whose outcome must be known, also when the job is cancelled meanwhile. It runs in
+ * the workflow task that asks for it, so a command waits for no second task and no slot.
+ */
+const decisiveTransaction = proxyLocalActivities<Activities>({
   startToCloseTimeout: '30 seconds',
   retry: databaseRetry,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
+
+/** A request to Temporal itself, which would wait for the workflow task that asks for it. */
+const requests = proxyActivities<Activities>({ startToCloseTimeout: '30 seconds', retry: networkRetry });
 
 /** Probes of containers and models: each may take a minute. */
 const probes = proxyActivities<Activities>({
@@ -43,7 +49,8 @@ const webhookAttempts = proxyActivities<Activities>({
 });
 
 export const { deliverWebhook } = webhookAttempts;
-export const { abandonWebhook, record, finish, requestCancellation, openGateEvaluation } = decisiveTransaction;
+export const { abandonWebhook, record, finish, openGateEvaluation } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
+export const { requestCancellation } = requests;
 export const { prepare } = probes;
 export const { drive } = recordedWork;

@@ -6,7 +6,7 @@ import { startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
-import { replay } from './replay-history.js';
+import { localActivities, replay } from './replay-history.js';
 
 // Workflow code must replay its own histories: a restarted worker replays every running job.
 
@@ -73,11 +73,10 @@ describe('histories of the current code', () => {
     );
     await withoutDatabase(async () => {
       await handle.signal('pause');
-      await until('the recording of the pause has been tried twice', async () => {
-        const { raw } = await handle.describe();
-        return (raw.pendingActivities ?? []).some(
-          ({ activityType, attempt }) => activityType?.name === 'record' && (attempt ?? 0) > 1,
-        );
+      await until('the task that records the pause is prolonged', async () => {
+        const { events } = await historyOf(`session-${id}`);
+        const sentAt = events.findIndex((event) => event.workflowExecutionSignaledEventAttributes);
+        return events.slice(sentAt + 1).some((event) => event.workflowTaskCompletedEventAttributes);
       });
     });
     await until('it is paused', async () => (await statusOf(id)) === 'paused');
@@ -85,7 +84,7 @@ describe('histories of the current code', () => {
     await handle.signal('resume');
     await until('it has completed', async () => (await statusOf(id)) === 'completed', 60);
     const history = await historyOf(`session-${id}`);
-    const attempts = history.events.map((event) => event.activityTaskStartedEventAttributes?.attempt ?? 1);
+    const attempts = localActivities(history).map(({ attempt }) => attempt);
     expect(Math.max(...attempts)).toBeGreaterThan(1);
     await replay(history);
   }, 90_000);
