@@ -1,4 +1,4 @@
-import type { JobRef } from '../../src/storage/jobs/events.js';
+import { readLastSeq, type JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { Interruptions } from '../rollouts/interruptions.js';
 import { withLease } from '../rollouts/lease.js';
@@ -15,8 +15,9 @@ export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
      */
     drive: async ({ orgId, jobId }: JobRef): Promise<DriveResult> => {
       const job: JobRef = { orgId, jobId };
+      const record = await deps.db.org(orgId, (tx) => readLastSeq(tx, jobId));
       // Listen first: a pause that is answered after the first claims must be heard.
-      const interruptions = new Interruptions(deps, job);
+      const interruptions = new Interruptions(deps, job, record);
       try {
         const slice = await withLease(deps.db, job, interruptions, async (tx, token) => {
           const held = await rollouts.open(tx, job);

@@ -32,9 +32,10 @@ export class Interruptions {
   private readonly losses: LossCount;
   private readonly stopListening: () => void;
 
-  constructor({ notifications, draining }: InterruptionSources, job: JobRef) {
+  /** `record`: see `countLosses`. */
+  constructor({ notifications, draining }: InterruptionSources, job: JobRef, record: number) {
     const context = Context.current();
-    this.losses = countLosses(draining);
+    this.losses = countLosses(record, draining);
     this.draining = draining;
     const stop = () => this.listeners.forEach((listener) => listener.onStop());
     draining.addEventListener('abort', stop);
@@ -71,11 +72,6 @@ export class Interruptions {
     this.listeners.add(listener);
     if (this.hasNews) listener.onNews();
     return () => this.listeners.delete(listener);
-  }
-
-  /** Outcomes are on record: the next attempt goes on behind them. */
-  progressed(): void {
-    this.losses.progressed();
   }
 
   close(): void {

@@ -115,9 +115,7 @@ export class Runner<Conclusion> {
         const mayStart = !this.isStopped() && !this.mustYield(yieldFrom) && !this.inFlight.refusal;
         if (!mayStart || idle) prefetch.release();
         await this.coalesce();
-        const hasOutcomes = exchange.hasOutcomes;
         const done = made ?? (await exchange.run(mayStart));
-        if (hasOutcomes) this.interruptions.progressed();
         if (!done.held || done.control === 'stop') {
           await this.abort('the job was stopped');
           return {};

@@ -46,6 +46,17 @@ export async function readControl(tx: Tx, jobId: string): Promise<ControlRow['co
   return row.control;
 }
 
+/** The seq of a job's last event; everything that goes on record adds one. */
+export async function readLastSeq(tx: Tx, jobId: string): Promise<number> {
+  const [row] = await tx.query<{ event_seq: number }>(
+    'select event_seq from job_controls where job_id = $1',
+    [jobId],
+    'read_last_seq',
+  );
+  if (!row) throw new JobGoneError(`Job "${jobId}" is not in the database.`);
+  return row.event_seq;
+}
+
 /** `skip`: leave out the rows that another transaction has locked. */
 export type LockMode = 'wait' | 'skip';
 

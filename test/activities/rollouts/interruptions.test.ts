@@ -19,7 +19,7 @@ function interruptible() {
   const environment = new MockActivityEnvironment();
   const within = (work: (interruptions: Interruptions) => void | Promise<void>) =>
     environment.run(async () => {
-      const interruptions = new Interruptions({ notifications, draining: draining.signal }, job);
+      const interruptions = new Interruptions({ notifications, draining: draining.signal }, job, 0);
       try {
         await work(interruptions);
       } finally {
