@@ -181,7 +181,7 @@ export const rolloutCodes = {
     status: [],
     at: ['error_code'],
     retry: false,
-    meaning: 'The scorer gave no answer within its limit: `timeout`, or 2 s for a function',
+    meaning: 'The scorer gave no answer within its limit: `timeout`, else `rollout_timeout`',
     remedy: 'Make it faster',
   },
   scorer_busy: {

@@ -75,8 +75,9 @@ export function figuresOfReadme(): string {
     `With 50 ms rollouts, 8 at once, a session has the reward that \`gepa\` 0.1.4 ends with after ${ours.split(' (')[0]},
      \`gepa\` after ${theirs.split(' (')[0]}, and ${numberAfter(ours, end)} instead of ${numberAfter(besideGepa, end)} at
      the end (commit ${inTime.commit()}).`,
-    `After 400 rollouts, one at a time, on worlds with hidden rules: mean true reward ${range(1)}, the official \`gepa\`
-     0.1.4 ${range(0)}. MIPRO and graph jobs are compared with DSPy and \`gepa\` too.`,
+    `After 400 rollouts, one at a time, on worlds with hidden rules (\`bench/curve\`, worlds 1001 to 1020): mean true
+     reward ${range(1)}, the official \`gepa\` 0.1.4 ${range(0)}. MIPRO and graph jobs are compared with DSPy and
+     \`gepa\` too.`,
   ]);
 }
 
