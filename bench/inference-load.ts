@@ -26,7 +26,7 @@ export interface Load {
   directEvery?: number;
 }
 
-/** Milliseconds since the call was due. */
+/** Milliseconds since the call was due; of a direct call since its own start. */
 export interface Timed {
   firstByte: number;
   end: number;
@@ -60,7 +60,7 @@ export async function measure(
       const isDirect = slot === directEvery - 1;
       const nth = Math.floor(index / directEvery) * (directEvery - 1) + slot;
       const target = isDirect ? model : targets[nth % targets.length]!;
-      (isDirect ? direct : through).push(await call(dispatcher, target, stream, dueAt, index));
+      (isDirect ? direct : through).push(await call(dispatcher, target, stream, isDirect ? now() : dueAt, index));
     });
     return { through, direct, spent: difference(before, await world.spent()) };
   } finally {
@@ -72,7 +72,7 @@ async function call(
   dispatcher: Agent,
   { url, key, headers = {} }: Target,
   stream: boolean,
-  dueAt: number,
+  from: number,
   index: number,
 ): Promise<Timed> {
   const answer = await request(`${url}/chat/completions`, {
@@ -89,12 +89,12 @@ async function call(
   let firstByte: number | undefined;
   let text = '';
   for await (const chunk of answer.body) {
-    firstByte ??= now() - dueAt;
+    firstByte ??= now() - from;
     text += String(chunk);
   }
   if (answer.statusCode !== 200 || firstByte === undefined) throw new Error(`${url}: ${answer.statusCode} ${text}`);
   if (stream && !text.endsWith('data: [DONE]\n\n')) throw new Error(`${url}: the stream was aborted`);
-  return { firstByte, end: now() - dueAt };
+  return { firstByte, end: now() - from };
 }
 
 /** Rates of the rows, in calls per second. */

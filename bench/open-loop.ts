@@ -19,8 +19,8 @@ export async function openLoop(
   const calls: Promise<void>[] = [];
   for (let index = 0; index < perSecond * seconds; index += 1) {
     const dueAt = startedAt + dueMs(index, perSecond);
-    const early = dueAt - now();
-    if (early > 0) await delay(early);
+    // A timer may fire up to a millisecond early.
+    for (let early = dueAt - now(); early > 0; early = dueAt - now()) await delay(early);
     const call = send(dueAt, index);
     // Awaited below; until then a rejection must not end the process.
     call.catch(() => undefined);
