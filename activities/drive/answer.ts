@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { isMeasuredBaseline } from '../../src/core/algorithms/progress.js';
 import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
 import { proposalsIn, responseTo, rolloutsIn, type RoundRequest } from '../../src/core/search/parts.js';
@@ -12,7 +11,7 @@ import type {
 import type { TracedRun } from '../../src/core/jobs/trace.js';
 import { readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
-import { readControl, type JobRef } from '../../src/storage/jobs/events.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
 import { noteGeneration } from '../../src/storage/jobs/traces.js';
 import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
 import { planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
@@ -21,16 +20,17 @@ import { jobSpan } from '../../src/tracing/spans.js';
 import type { ActivityDeps } from '../deps.js';
 import { adoptCalledPrompt } from '../jobs/adopt-baseline.js';
 import { logGenerations } from '../jobs/generations.js';
-import { leaseLost, recordLost } from '../jobs/spec.js';
+import { recordLost } from '../jobs/spec.js';
 import type { AdmittedProposals } from '../proposals/admit.js';
 import { findDemos } from '../proposals/find-demos.js';
 import { readMaterial, type Material } from '../proposals/material.js';
 import type { CandidatePool } from '../proposals/pool.js';
 import { deriveProposals, propose } from '../proposals/propose.js';
-import { keepLease } from '../rollouts/lease.js';
+import type { RunEnd } from '../rollouts/exchange.js';
 import type { RolloutRunners } from '../rollouts/run.js';
 import type { RunnerContext } from '../rollouts/runner.js';
-import { recordSteps } from './record-steps.js';
+import { recordSteps, writeSteps } from './record-steps.js';
+import { StoppableCalls } from './stoppable-calls.js';
 import type { AnswerableRequest, AnsweredRequest, BegunRequest, Conclusion, NextSteps, StepRecord } from './steps.js';
 
 export interface AnswererContext {
@@ -47,25 +47,16 @@ const noProposals: AdmittedProposals = { answers: [], candidates: [] };
 
 /** Answers requests of a search with rollouts, proposals and demonstrations. */
 export class RequestAnswerer {
-  /** Aborts model calls of the proposer once the job is stopped. */
-  private readonly stopper = new AbortController();
-  private readonly stopListening: () => void;
+  private readonly calls: StoppableCalls;
   private readonly context: AnswererContext;
 
   constructor(context: AnswererContext) {
     this.context = context;
-    // Every question to the proposer listens to it.
-    setMaxListeners(0, this.stopper.signal);
-    const { interruptions } = context.runner;
-    const { obsolete } = interruptions;
-    this.stopListening = interruptions.listen({
-      onNews: () => void this.stopIfEnding(),
-      onStop: () => (obsolete.aborted ? this.stopper.abort(obsolete.reason) : void this.stopIfEnding()),
-    });
+    this.calls = new StoppableCalls(context.deps, context.runner);
   }
 
   close(): void {
-    this.stopListening();
+    this.calls.close();
   }
 
   /**
@@ -153,32 +144,69 @@ export class RequestAnswerer {
 
   /** Records the steps, starts rollouts and reads material for proposals. */
   private async beginIn(tx: Tx, steps: readonly StepRecord[], request: AnswerableRequest): Promise<BegunRequest> {
-    const { job, spec } = this;
-    const { runner, pool, rollouts: runners } = this.context;
-    const [rollouts, proposals] = [rolloutsIn(request), proposalsIn(request)];
-    if (!this.areInPool(rollouts)) throw recordLost(job);
-    const prompts = pool.pick(rollouts.map(({ candidate }) => candidate));
-    const begun: BegunRequest = {
-      ...{ run: null, material: null, isRunning: false, generations: [], mayGoOn: false },
-      proposed: proposals.length === 0 ? noProposals : null,
-    };
-    const conclude = async (end: Tx, { control }: SyncResult): Promise<Conclusion> => {
-      const { mayGoOn, proposed } = begun;
-      begun.mayGoOn = false;
-      const [from, to] = [rollouts[0]!.ordinal, rollouts.at(-1)!.ordinal + 1];
-      const answers = await readAnswers(end, job.jobId, from, to, costUnitOf(spec));
-      if (!mayGoOn || control !== 'run' || !answers || !proposed) return { answers, next: null };
-      const next = this.nextOf(request as RoundRequest, answers, proposed);
-      return { answers, next: next && { ...next, begun: await this.beginIn(end, next.records, next.request) } };
-    };
+    const { job } = this;
+    const { runner, rollouts: runners } = this.context;
+    const rollouts = rolloutsIn(request);
+    const { begun, prompts, end } = this.prepareToBegin(request);
     const [{ row, generations }, , run, material] = await Promise.all([
-      recordSteps(tx, this.context.runner, steps),
+      recordSteps(tx, runner, steps),
       planRollouts(tx, job, rollouts, true),
-      rollouts.length > 0 ? runners.start(tx, runner, prompts, conclude) : null,
-      proposals.length > 0 ? readMaterial(tx, job, spec, pool, proposals) : null,
-      this.noteGenerations(tx, proposals),
+      rollouts.length > 0 ? runners.start(tx, runner, prompts, end) : null,
+      this.readMaterial(tx, request),
     ]);
     return Object.assign(begun, { run, material, generations, isRunning: row.control === 'run', mayGoOn: true });
+  }
+
+  /** Like `beginIn`, in the exchange that `found` the request before it answered. */
+  private async beginBehind(tx: Tx, { records, request }: NextSteps, found: SyncResult): Promise<BegunRequest> {
+    const { job } = this;
+    const { runner, rollouts: runners } = this.context;
+    const rollouts = rolloutsIn(request);
+    const { begun, prompts, end } = this.prepareToBegin(request);
+    const claim = (slots: number) => planRollouts(tx, job, rollouts, true, { token: runner.token, slots });
+    const [generations, run, material] = await Promise.all([
+      writeSteps(tx, job, records),
+      rollouts.length > 0 ? runners.startNew(runner, prompts, end, found, claim) : null,
+      this.readMaterial(tx, request),
+    ]);
+    return Object.assign(begun, { run, material, generations, isRunning: true, mayGoOn: true });
+  }
+
+  private prepareToBegin(request: AnswerableRequest) {
+    const { job, spec } = this;
+    const rollouts = rolloutsIn(request);
+    if (!this.areInPool(rollouts)) throw recordLost(job);
+    const prompts = this.context.pool.pick(rollouts.map(({ candidate }) => candidate));
+    const begun: BegunRequest = {
+      ...{ run: null, material: null, isRunning: false, generations: [], mayGoOn: false },
+      proposed: proposalsIn(request).length === 0 ? noProposals : null,
+    };
+    const end: RunEnd<RolloutAnswer[] | null, Conclusion> = {
+      read: (tx) => {
+        const [from, to] = [rollouts[0]!.ordinal, rollouts.at(-1)!.ordinal + 1];
+        return readAnswers(tx, job.jobId, from, to, costUnitOf(spec));
+      },
+      isOver: (answers) => answers !== null,
+      conclude: async (tx, answers, found) => {
+        const { mayGoOn, proposed } = begun;
+        begun.mayGoOn = false;
+        if (!mayGoOn || found.control !== 'run' || !answers || !proposed) return { answers, next: null };
+        const next = this.nextOf(request as RoundRequest, answers, proposed);
+        return { answers, next: next && { ...next, begun: await this.beginBehind(tx, next, found) } };
+      },
+    };
+    return { begun, prompts, end };
+  }
+
+  /** Null: the request asks for no proposals. */
+  private async readMaterial(tx: Tx, request: AnswerableRequest): Promise<Material | null> {
+    const proposals = proposalsIn(request);
+    if (proposals.length === 0) return null;
+    const [material] = await Promise.all([
+      readMaterial(tx, this.job, this.spec, this.context.pool, proposals),
+      this.noteGenerations(tx, proposals),
+    ]);
+    return material;
   }
 
   /**
@@ -201,7 +229,7 @@ export class RequestAnswerer {
   }
 
   private async noteGenerations(tx: Tx, proposals: readonly ProposalRequest[]): Promise<void> {
-    if (!this.trace || proposals.length === 0) return;
+    if (!this.trace) return;
     await noteGeneration(tx, this.job.jobId, Math.max(...proposals.map(({ generation }) => generation)));
   }
 
@@ -220,44 +248,18 @@ export class RequestAnswerer {
     const { interruptions } = this.context.runner;
     const { trace } = this;
     const mayAsk = () => !interruptions.isStopped && !interruptions.hasNews;
-    return this.unlessStopped((signal) => propose(this.deps, this.job, { requests, material, trace, signal, mayAsk }));
+    return this.calls.unlessStopped((signal) =>
+      propose(this.deps, this.job, { requests, material, trace, signal, mayAsk }),
+    );
   }
 
   private async answerDemos({ request }: AnswerableRequest & { kind: 'demos' }): Promise<AnsweredRequest> {
     const spec = this.spec as SessionSpec;
     const trace = this.deps.tracing?.callsOf(this.trace && jobSpan(this.trace)) ?? null;
-    const answer = await this.unlessStopped((signal) =>
+    const answer = await this.calls.unlessStopped((signal) =>
       findDemos(this.deps, this.job, spec, request, { trace, signal }),
     );
     return { response: answer && { kind: 'demos', answer }, candidates: [], fault: null };
-  }
-
-  /** Null: the job was stopped meanwhile. */
-  private async unlessStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
-    const { deps, stopper, context } = this;
-    const { signal } = stopper;
-    // Rollouts renew it too, but may end earlier.
-    const lease = keepLease(deps, context.runner, () => stopper.abort(leaseLost(this.job)));
-    try {
-      const result = await work(signal);
-      return signal.aborted ? null : result;
-    } catch (error) {
-      if (signal.aborted) return null;
-      throw error;
-    } finally {
-      lease.end();
-    }
-  }
-
-  private async stopIfEnding(): Promise<void> {
-    const { deps, job } = this;
-    try {
-      const control = await deps.db.org(job.orgId, (tx) => readControl(tx, job.jobId));
-      if (control === 'stop') this.stopper.abort(new Error('the job was stopped'));
-    } catch (err) {
-      // A stop also reaches the activity as its cancellation.
-      deps.log.warn({ err, job_id: job.jobId }, 'control of the job not read');
-    }
   }
 }
 

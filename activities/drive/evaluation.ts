@@ -23,9 +23,10 @@ export async function startEvaluation(
   const release = (end: Tx) => releaseLease(end, jobId, token);
   const [whole, prompts] = await Promise.all([areWhole(tx, jobId, 0, total), readOpenPrompts(tx, jobId)]);
   if (!whole) return startNothing(tx, runner);
-  const run = await rollouts.start(tx, runner, prompts, async (end) => {
-    const [hasEnded] = await Promise.all([haveEnded(end, jobId, 0, total), release(end)]);
-    return hasEnded;
+  const run = await rollouts.start<boolean, boolean>(tx, runner, prompts, {
+    read: (last) => haveEnded(last, jobId, 0, total),
+    isOver: (hasEnded) => hasEnded,
+    conclude: (last, hasEnded) => release(last).then(() => hasEnded),
   });
   return async () => {
     const giveUp = () => db.orgHot(job.orgId, release);

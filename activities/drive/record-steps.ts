@@ -1,7 +1,7 @@
 import type { SearchProgress } from '../../src/core/algorithms/progress.js';
 import { addCandidate } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
-import type { ControlRow } from '../../src/storage/jobs/events.js';
+import type { ControlRow, JobRef } from '../../src/storage/jobs/events.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { recordInput, saveSearch } from '../../src/storage/jobs/step-log.js';
 import { takePrompt } from '../../src/storage/jobs/suggestions.js';
@@ -19,18 +19,23 @@ export async function recordSteps(
   steps: readonly StepRecord[],
 ): Promise<{ row: ControlRow; generations: RecordedGeneration[] }> {
   const row = await lockHeldJob(tx, job, token);
+  return { row, generations: await writeSteps(tx, job, steps) };
+}
+
+/** Records steps of a job that the transaction has locked, and whose lease is held. */
+export async function writeSteps(tx: Tx, job: JobRef, steps: readonly StepRecord[]): Promise<RecordedGeneration[]> {
   const generations: RecordedGeneration[] = [];
   // One after the other: each changes what the next one reads.
   for (const { input, candidates = [], update } of steps) {
     const [, completed] = await Promise.all([
       Promise.all(candidates.map((candidate) => addCandidate(tx, job, candidate))),
-      recordSearchUpdate(tx, job, update, row),
+      recordSearchUpdate(tx, job, update),
       recordInput(tx, job, update.step, input),
       input.kind === 'given' && takePrompt(tx, input.id),
     ]);
     generations.push(...completed);
   }
-  return { row, generations };
+  return generations;
 }
 
 /** Records the steps and, if it has changed, the search; gives the lease back. */

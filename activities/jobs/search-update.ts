@@ -3,19 +3,18 @@ import { decisionEvents } from '../../src/core/events/search.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
 import type { AcceptanceDecision, Decision, SearchView } from '../../src/core/search/protocol.js';
 import { countCandidates } from '../../src/storage/candidates/candidates.js';
-import { recordDecision, type ClosedState } from '../../src/storage/decisions/record.js';
+import { writeDecision, type ClosedState } from '../../src/storage/decisions/record.js';
 import type { Tx } from '../../src/storage/db/db.js';
-import type { ControlRow, JobRef } from '../../src/storage/jobs/events.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
 import { readUsage } from '../../src/storage/jobs/usage.js';
 import type { RecordedGeneration } from './generations.js';
 
-/** Records what a step of a search shows. Returns the generations that it completes. */
+/** Records what a step of a search shows, of a locked job. Returns the generations it completes. */
 export async function recordSearchUpdate(
   tx: Tx,
   job: JobRef,
   { view, decisions }: SearchUpdate,
-  locked?: ControlRow,
 ): Promise<RecordedGeneration[]> {
   const completed = decisions.filter((decision) => decision.type === 'generation_complete');
   const [costUsd, candidates] =
@@ -32,11 +31,9 @@ export async function recordSearchUpdate(
     repeated: decisions.flatMap((decision) => (decision.type === 'rollouts_repeated' ? decision.ordinals : [])),
     events: decisions.flatMap((decision) => decisionEvents(job.jobId, decision, { ...view, costUsd })),
   };
-  const isRecorded = await recordDecision(tx, job, decision, locked);
+  await writeDecision(tx, job, decision, 'running');
   const rollouts = view.rolloutsCompleted;
-  return isRecorded
-    ? completed.map(({ generation, bestReward }) => ({ generation, candidates, bestReward, rollouts, costUsd }))
-    : [];
+  return completed.map(({ generation, bestReward }) => ({ generation, candidates, bestReward, rollouts, costUsd }));
 }
 
 function isAcceptance(decision: Decision): decision is AcceptanceDecision {

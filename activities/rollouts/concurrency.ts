@@ -1,4 +1,4 @@
-import type { ConcurrencyNow } from '../../src/storage/jobs/concurrency.js';
+import type { ConcurrencyNow, LimitChange } from '../../src/storage/jobs/concurrency.js';
 
 /** The limit is lowered at most once in this time. */
 const quietMs = 1_000;
@@ -45,7 +45,7 @@ export class Concurrency {
   }
 
   /** The change since the last call; null: none. */
-  takeChange(): (ConcurrencyNow & { lowered: boolean; max: number }) | null {
+  takeChange(): LimitChange | null {
     const { limit, lowered, reason, max } = this;
     if (!lowered && limit === this.reportedLimit) return null;
     this.lowered = false;

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
-import { recordLimit } from '../../src/storage/jobs/concurrency.js';
 import { databasePatienceMs } from '../../src/storage/db/patience.js';
 import { isTransient } from '../../src/storage/db/postgres-errors.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { JobGoneError, type JobRef } from '../../src/storage/jobs/events.js';
 import {
   syncRollouts,
+  type Claim,
   type JobExchange,
+  type RunnerEnd,
   type SyncResult,
   type WantedSlots,
 } from '../../src/storage/rollouts/exchange.js';
@@ -27,6 +28,16 @@ const longestMs = 60 * 60_000;
 /** `conclusion`: set by the last exchange. */
 export type ExchangeResult<Conclusion> = SyncResult & { conclusion?: Conclusion };
 
+/** How a run of rollouts ends, in the transaction of its last exchange. */
+export interface RunEnd<Read, Conclusion> {
+  /** Reads behind the outcomes what the conclusion needs. */
+  read(tx: Tx): Promise<Read>;
+  /** Whether every rollout has its outcome. */
+  isOver(read: Read): boolean;
+  /** Not called if the job must fail. */
+  conclude(tx: Tx, read: Read, found: SyncResult): Promise<Conclusion>;
+}
+
 /** The runner's state that an exchange depends on. */
 export interface ExchangeContext<Conclusion> {
   deps: ActivityDeps;
@@ -41,8 +52,7 @@ export interface ExchangeContext<Conclusion> {
   isStopped(): boolean;
   /** Whether an exchange shows that the job must fail. */
   mustFail(found: SyncResult): boolean;
-  /** Runs in the transaction of the last exchange, unless the job must fail. */
-  conclude(tx: Tx, found: SyncResult): Promise<Conclusion>;
+  end: RunEnd<unknown, Conclusion>;
 }
 
 /** Each exchange with Postgres records a runner's outcomes and claims rollouts for it. */
@@ -92,9 +102,9 @@ export class RolloutExchange<Conclusion> {
   async runIn(tx: Tx, mayStart: boolean): Promise<ExchangeResult<Conclusion>> {
     const { jobId, orgId } = this.context.job;
     const queued = this.queued(mayStart);
-    const found = (await syncRollouts(tx, orgId, [queued.take()], 'wait')).get(jobId);
+    const [found] = await syncRollouts(tx, orgId, [queued.take()], 'wait');
     if (!found) throw new JobGoneError(`Job "${jobId}" is not in the database.`);
-    return this.settle(queued, await queued.complete(tx, found));
+    return queued.settle(found);
   }
 
   /** Exchanges outcomes for claims; keeps them and retries while Postgres does not answer. */
@@ -104,7 +114,7 @@ export class RolloutExchange<Conclusion> {
     const queued = this.queued(mayStart);
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
-        return this.settle(queued, await groupCommit.run(queued));
+        return queued.settle(await groupCommit.run(queued));
       } catch (error) {
         if (performance.now() > deadline || signal.aborted || !isTransient(error)) throw error;
         deps.log.warn({ err: error, job_id: job.jobId }, 'outcomes not recorded; retrying');
@@ -113,14 +123,13 @@ export class RolloutExchange<Conclusion> {
     }
   }
 
-  private settle(
-    { confirm }: { confirm(found: SyncResult): void },
-    result: ExchangeResult<Conclusion>,
-  ): ExchangeResult<Conclusion> {
-    confirm(result);
-    this.counts = result.counts;
-    this.awaiting = result.awaiting + this.unrecorded.filter(({ status }) => status === 'awaiting_reward').length;
-    return result;
+  /** Claims that were made with the rollouts, while nothing else of the job was open. */
+  startWith(claims: Claim[], { counts, control }: SyncResult): ExchangeResult<Conclusion> {
+    const { confirm } = this.prefetch.report(performance.now());
+    this.queueEmpty = claims.length < this.wantedSlots().slots;
+    this.counts = counts;
+    confirm(control, 0);
+    return { held: true, control, claims, awaiting: 0, counts, spent: null };
   }
 
   /** What it exchanges is decided when the transaction begins, and stays so in a retry. */
@@ -135,29 +144,39 @@ export class RolloutExchange<Conclusion> {
       return { completed: { outcomes, ...report }, limit: concurrency.takeChange(), confirm };
     });
     let wanted: WantedSlots = { slots: 0, ahead: 0 };
+    let ended: { conclusion?: Conclusion } = {};
     return {
       jobId: job.jobId,
       take: (): JobExchange => {
-        const { completed } = taken();
+        const { completed, limit } = taken();
         if (mayStart) wanted = this.wantedSlots();
         return {
-          ...{ jobId: job.jobId, token, leaseSeconds, completed, wanted },
+          ...{ jobId: job.jobId, token, leaseSeconds, completed, wanted, limit },
           rolloutSeconds: spec.rolloutTimeoutS,
           maxFailureRate: spec.maxFailureRate,
           hasCostBudget: 'budget' in spec && spec.budget.maxCostUsd != null,
+          readEnd: this.isIdle ? (tx) => this.readEnd(tx, (conclusion) => (ended = { conclusion })) : null,
         };
       },
-      complete: async (tx: Tx, found: SyncResult): Promise<ExchangeResult<Conclusion>> => {
-        const { limit } = taken();
-        if (limit && found.held) await recordLimit(tx, job, limit);
-        return this.isLast(found) && !this.context.mustFail(found)
-          ? { ...found, conclusion: await this.context.conclude(tx, found) }
-          : found;
-      },
-      confirm: ({ claims, control }: SyncResult): void => {
+      settle: (found: SyncResult): ExchangeResult<Conclusion> => {
         const { completed, confirm } = taken();
+        const { claims, control, counts } = found;
         this.queueEmpty = claims.length < wanted.slots + wanted.ahead;
         confirm(control, completed.outcomes.length);
+        this.counts = counts;
+        this.awaiting = found.awaiting + this.unrecorded.filter(({ status }) => status === 'awaiting_reward').length;
+        return { ...found, ...ended };
+      },
+    };
+  }
+
+  private async readEnd(tx: Tx, onEnd: (conclusion: Conclusion) => void): Promise<RunnerEnd> {
+    const { end, mustFail } = this.context;
+    const read = await end.read(tx);
+    return {
+      isOver: end.isOver(read),
+      conclude: async (found) => {
+        if (this.isLast(found) && !mustFail(found)) onEnd(await end.conclude(tx, read, found));
       },
     };
   }

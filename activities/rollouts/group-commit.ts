@@ -4,18 +4,16 @@ import { JobGoneError, type LockMode } from '../../src/storage/jobs/events.js';
 import { syncRollouts, type JobExchange, type SyncResult } from '../../src/storage/rollouts/exchange.js';
 
 /** An exchange that waits for its transaction. */
-export interface QueuedExchange<Result> {
+export interface QueuedExchange {
   jobId: string;
   /** The report and the wanted slots. Called when the transaction begins; a retry reuses them. */
   take(): JobExchange;
-  /** Completes the exchange in its transaction. */
-  complete(tx: Tx, found: SyncResult): Promise<Result>;
 }
 
 interface Entry {
-  exchange: QueuedExchange<unknown>;
+  exchange: QueuedExchange;
   taken?: JobExchange;
-  resolve(result: unknown): void;
+  resolve(found: SyncResult): void;
   reject(error: unknown): void;
 }
 
@@ -61,9 +59,9 @@ export class GroupCommit {
   }
 
   /** Resolves after the commit; rejects with the error of a transaction of its own. */
-  run<Result>(exchange: QueuedExchange<Result>): Promise<Result> {
+  run(exchange: QueuedExchange): Promise<SyncResult> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ exchange, resolve: resolve as Entry['resolve'], reject });
+      this.waiting.push({ exchange, resolve, reject });
       void this.send();
     });
   }
@@ -82,13 +80,13 @@ export class GroupCommit {
   private async sendBatch(): Promise<void> {
     let batch: Entry[] = [];
     try {
-      const results = await this.db.orgHot(this.orgId, (tx) => {
+      const found = await this.db.orgHot(this.orgId, (tx, commit) => {
         batch = this.waiting.splice(0, maxBatch);
-        return batch.length > 0 ? this.exchange(tx, batch, 'skip') : Promise.resolve([]);
+        return batch.length > 0 ? this.exchange(tx, batch, 'skip', commit) : Promise.resolve([]);
       });
       for (const [at, entry] of batch.entries()) {
-        const result = results[at];
-        if (result) entry.resolve(result.value);
+        const result = found[at];
+        if (result) entry.resolve(result);
         else this.alone.push(entry);
       }
     } catch {
@@ -113,23 +111,17 @@ export class GroupCommit {
 
   private async sendAlone(entry: Entry): Promise<void> {
     try {
-      const [result] = await this.db.orgHot(this.orgId, (tx) => this.exchange(tx, [entry], 'wait'));
+      const [result] = await this.db.orgHot(this.orgId, (tx, commit) => this.exchange(tx, [entry], 'wait', commit));
       if (!result) throw new JobGoneError(`Job "${entry.exchange.jobId}" is not in the database.`);
-      entry.resolve(result.value);
+      entry.resolve(result);
     } catch (error) {
       entry.reject(error);
     }
   }
 
-  /** One result for each entry; null: the job was left out, or is not in the database. */
-  private async exchange(tx: Tx, entries: readonly Entry[], mode: LockMode): Promise<({ value: unknown } | null)[]> {
+  /** One result for each; null: the job was left out, or is not in the database. */
+  private exchange(tx: Tx, entries: readonly Entry[], mode: LockMode, commit: () => void) {
     const taken = entries.map((entry) => (entry.taken ??= entry.exchange.take()));
-    const found = await syncRollouts(tx, this.orgId, taken, mode);
-    return Promise.all(
-      entries.map(async ({ exchange }) => {
-        const result = found.get(exchange.jobId);
-        return result ? { value: await exchange.complete(tx, result) } : null;
-      }),
-    );
+    return syncRollouts(tx, this.orgId, taken, mode, commit);
   }
 }

@@ -7,10 +7,11 @@ import { readLimit } from '../../src/storage/jobs/concurrency.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { readTrace } from '../../src/storage/jobs/traces.js';
-import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
+import type { Claim, SyncResult } from '../../src/storage/rollouts/exchange.js';
 import type { ActivityDeps } from '../deps.js';
 import { containerKey } from '../jobs/spec.js';
 import { Concurrency } from './concurrency.js';
+import type { ExchangeResult, RunEnd } from './exchange.js';
 import { GroupCommits } from './group-commit.js';
 import { Runner, type RunnerContext } from './runner.js';
 
@@ -45,20 +46,47 @@ export class RolloutRunners {
     return { runnable: { spec, apiKey, trace }, concurrency: new Concurrency(spec.maxConcurrent, limit) };
   }
 
-  /**
-   * Makes the first claims of stored rollouts, under the job's lock. `conclude` runs in the
-   * transaction of the last exchange, when no rollout of the job is open.
-   */
-  async start<Conclusion>(
+  /** Makes the first claims of stored rollouts, under the job's lock. */
+  async start<Read, Conclusion>(
     tx: Tx,
     context: RunnerContext,
     prompts: Map<number, StoredPrompt>,
-    conclude: (tx: Tx, found: SyncResult) => Promise<Conclusion>,
+    end: RunEnd<Read, Conclusion>,
   ): Promise<StartedRollouts<Conclusion>> {
+    const runner = this.runnerOf(context, prompts, end);
+    const first = await runner.exchangeIn(tx);
+    return started(runner, first);
+  }
+
+  /**
+   * Starts with rollouts that the caller stores and claims, in a transaction of an exchange that
+   * `found` nothing open. `claim`: given the free slots, stores all and claims as many.
+   */
+  async startNew<Read, Conclusion>(
+    context: RunnerContext,
+    prompts: Map<number, StoredPrompt>,
+    end: RunEnd<Read, Conclusion>,
+    found: SyncResult,
+    claim: (slots: number) => Promise<Claim[]>,
+  ): Promise<StartedRollouts<Conclusion>> {
+    const runner = this.runnerOf(context, prompts, end);
+    return started(runner, runner.startWith(await claim(context.concurrency.limit), found));
+  }
+
+  private runnerOf<Read, Conclusion>(
+    context: RunnerContext,
+    prompts: Map<number, StoredPrompt>,
+    end: RunEnd<Read, Conclusion>,
+  ): Runner<Conclusion> {
     const groupCommit = this.groupCommits.of(context.job.orgId);
     const runnable = { ...context.runnable, prompts };
-    const runner = new Runner(this.deps, groupCommit, { ...context, runnable }, conclude);
-    const first = await runner.exchangeIn(tx);
-    return async () => ({ ...(await runner.run(first)), counts: runner.counts });
+    return new Runner(this.deps, groupCommit, { ...context, runnable }, end as RunEnd<unknown, Conclusion>);
   }
+}
+
+function started<Conclusion>(
+  runner: Runner<Conclusion>,
+  first: ExchangeResult<Conclusion>,
+): StartedRollouts<Conclusion> {
+  return async () => ({ ...(await runner.run(first)), counts: runner.counts });
 }

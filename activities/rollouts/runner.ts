@@ -1,3 +1,27 @@
+/**
+ * The runner of a job's rollouts, in one activity at a time, under the job's lease.
+ *
+ * A rollout passes from left to right:
+ *
+ *     queued ──▶ claimed ──▶ in flight ──▶ ended ──▶ recorded
+ *     (row)      prefetch     InFlight…    exchange   (row)
+ *
+ * An exchange with Postgres (RolloutExchange) records what has ended and claims what is queued, in
+ * one transaction that renews the lease; GroupCommit sends those of many jobs together. Nothing
+ * starts unless the last exchange read `run` and there was no news of the job's control since.
+ *
+ * The runner is in one of these states:
+ *
+ * - running: starts claimed rollouts where a slot is free, and exchanges once one has ended; with
+ *   all slots busy it waits 5 ms for more to end. No end in a second: idle. A pause, a worker that
+ *   shuts down, a request of the workflow, a refusal or its share of time: resting. A stopped job,
+ *   a lost lease, a fault: stopped.
+ * - idle: exchanges once a second, which renews the lease, and returns what it claimed ahead.
+ * - resting: starts nothing, returns its claims and records what is in flight as it ends.
+ * - stopped: cuts what is in flight. A fault records what had ended before; nothing else counts.
+ * - over: nothing is claimed, in flight or unrecorded, and nothing can be claimed. The exchange
+ *   that finds it so concludes in its transaction, where the next round of a search begins.
+ */
 import { setMaxListeners } from 'node:events';
 import { costExhausted, mustFail, spendQuotaExceeded, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
@@ -5,11 +29,11 @@ import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { TracedRun } from '../../src/core/jobs/trace.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
+import type { Claim, SyncResult } from '../../src/storage/rollouts/exchange.js';
 import type { ActivityDeps } from '../deps.js';
 import { costSpentMessage } from '../call-meter.js';
 import type { Concurrency } from './concurrency.js';
-import { RolloutExchange, type ExchangeResult } from './exchange.js';
+import { RolloutExchange, type ExchangeResult, type RunEnd } from './exchange.js';
 import type { RunnableJob } from './execute.js';
 import type { GroupCommit } from './group-commit.js';
 import { InFlightRollouts } from './in-flight.js';
@@ -49,10 +73,9 @@ export interface RunnerContext {
   interruptions: Interruptions;
 }
 
-/**
- * Runs a job's open rollouts, at most `max_concurrent` at once, until none is open, the job is
- * paused or stopped, it must yield, or the workflow or worker asks it to.
- */
+type RunnerState = 'running' | 'idle' | 'resting';
+
+/** Runs a job's open rollouts, at most `max_concurrent` at once. */
 export class Runner<Conclusion> {
   private readonly aborter = new AbortController();
   private readonly work = new Latch();
@@ -62,12 +85,11 @@ export class Runner<Conclusion> {
   private readonly runnable: RunnableJob;
   private readonly interruptions: Interruptions;
 
-  /** `conclude` runs in the transaction of the last exchange. */
   constructor(
     deps: ActivityDeps,
     groupCommit: GroupCommit,
     { job, runnable, concurrency, token, interruptions }: RunnerContext & { runnable: RunnableJob },
-    conclude: (tx: Tx, found: SyncResult) => Promise<Conclusion>,
+    end: RunEnd<unknown, Conclusion>,
   ) {
     this.runnable = runnable;
     this.interruptions = interruptions;
@@ -86,7 +108,7 @@ export class Runner<Conclusion> {
     });
     const { inFlight } = this;
     this.exchange = new RolloutExchange({
-      ...{ deps, groupCommit, job, runnable, token, concurrency, inFlight, signal, conclude },
+      ...{ deps, groupCommit, job, runnable, token, concurrency, inFlight, signal, end },
       isStopped: () => this.isStopped(),
       mustFail: (found) => this.faultOf(found) !== null,
     });
@@ -101,6 +123,11 @@ export class Runner<Conclusion> {
     return this.exchange.runIn(tx, !this.isStopped());
   }
 
+  /** See `RolloutExchange.startWith`. */
+  startWith(claims: Claim[], found: SyncResult): ExchangeResult<Conclusion> {
+    return this.exchange.startWith(claims, found);
+  }
+
   /**
    * Resolves when nothing is in flight: with the conclusion, with a fault that must fail the job,
    * or with neither if it was interrupted.
@@ -109,20 +136,21 @@ export class Runner<Conclusion> {
     const stopListening = this.listen();
     const { exchange } = this;
     const { prefetch } = exchange;
+    let state: RunnerState = 'running';
     let yieldFrom = Date.now();
     try {
-      for (let made: ExchangeResult<Conclusion> | null = first, idle = false; ; made = null) {
-        const mayStart = !this.isStopped() && !this.mustYield(yieldFrom) && !this.inFlight.refusal;
-        if (!mayStart || idle) prefetch.release();
+      for (let made: ExchangeResult<Conclusion> | null = first; ; made = null) {
+        if (this.mustRest(yieldFrom)) state = 'resting';
+        if (state !== 'running') prefetch.release();
         await this.coalesce();
-        const done = made ?? (await exchange.run(mayStart));
+        const done = made ?? (await exchange.run(state !== 'resting'));
         if (!done.held || done.control === 'stop') {
-          await this.abort('the job was stopped');
+          await this.stop('the job was stopped');
           return {};
         }
         const fault = this.faultOf(done);
         if (fault) {
-          await this.abort(fault.message);
+          await this.stop(fault.message);
           // Record what had ended by then.
           await exchange.run(false);
           return { fault };
@@ -130,13 +158,12 @@ export class Runner<Conclusion> {
         if (done.conclusion !== undefined) return { conclusion: done.conclusion };
         // Also where nothing may start any more: then they are returned.
         prefetch.add(done.claims);
-        if (done.control === 'run' && mayStart) this.startClaimed();
+        if (done.control === 'run' && state !== 'resting') this.startClaimed();
         else prefetch.release();
         if (prefetch.hasReleased) this.work.set();
         // A runner that only waits for rewards blocks no other job.
         if (exchange.isIdle) yieldFrom = Date.now();
-        // Idle: no rollout ended, and the control did not change, for a second.
-        idle = !(await this.work.wait(idleMs));
+        state = (await this.work.wait(idleMs)) ? 'running' : 'idle';
       }
     } finally {
       stopListening();
@@ -158,7 +185,7 @@ export class Runner<Conclusion> {
     return this.interruptions.listen({ onNews, onStop });
   }
 
-  private async abort(reason: string): Promise<void> {
+  private async stop(reason: string): Promise<void> {
     this.aborter.abort(new Error(reason));
     await this.inFlight.settled();
   }
@@ -168,9 +195,9 @@ export class Runner<Conclusion> {
     return spent ? faultsOfSpending[spent] : mustFail(counts, this.runnable.spec.maxFailureRate, false);
   }
 
-  private mustYield(since: number): boolean {
-    const meanLatencyMs = this.inFlight.meanLatencyMs ?? 0;
-    return Date.now() - since > Math.max(yieldAfter.ms, yieldAfter.rollouts * meanLatencyMs);
+  private mustRest(runningFrom: number): boolean {
+    const longestMs = Math.max(yieldAfter.ms, yieldAfter.rollouts * (this.inFlight.meanLatencyMs ?? 0));
+    return this.isStopped() || this.inFlight.refusal !== null || Date.now() - runningFrom > longestMs;
   }
 
   private isStopped(): boolean {

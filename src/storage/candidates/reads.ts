@@ -2,7 +2,7 @@ import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/jobs/spec.js';
 import type { DecisionRecord } from '../../core/search/acceptance-record.js';
 import type { Tx } from '../db/db.js';
-import { readCounted, rewardSums } from '../rollouts/totals.js';
+import { countedThrough, readCounted, rewardSums } from '../rollouts/totals.js';
 
 /** A candidate as HTTP shows it; `avgReward` is the mean over all its succeeded rollouts. */
 export interface CandidateRow extends Record<string, unknown> {
@@ -35,7 +35,7 @@ export interface CandidateFilter {
 export async function readCandidates(tx: Tx, jobId: string, only: CandidateFilter = {}): Promise<CandidateRow[]> {
   return tx.query<CandidateRow>(
     `with fresh as materialized ( -- run once, not per candidate
-       ${rewardSums} and ordinal >= (select rollouts_counted from jobs where id = $1) group by candidate_id
+       ${rewardSums} and ordinal >= $2 and ordinal >= (${countedThrough}) group by candidate_id
      )
      select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward,
             (c.reward_sum + coalesce(r.rewards, 0)) / nullif(c.rewards_counted + coalesce(r.succeeded, 0), 0) as "avgReward",

@@ -20,9 +20,10 @@ export interface Db {
   org<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
    * Like `org`, for statements that run very often: the plan of a named one is made once per
-   * connection, for any values, and scans no table.
+   * connection, for any values, and scans no table. `commit` commits behind the statements that
+   * were sent, in their round trip; no other may follow.
    */
-  orgHot<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
+  orgHot<T>(orgId: string, work: (tx: Tx, commit: () => void) => Promise<T>): Promise<T>;
   /** Like `org`, but each statement is its own transaction and takes one round trip. */
   orgApart<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
@@ -128,18 +129,28 @@ export function connect(url: string, log: Logger, max = 10): Db {
     }
   }
 
-  const run = <T>(settings: Settings, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  const run = <T>(settings: Settings, work: (tx: Tx, commit: () => void) => Promise<T>): Promise<T> =>
     withClient(async (client, spoil) => {
       let over = false;
+      let committed: Promise<unknown> | null = null;
+      const commit = (): Promise<unknown> => {
+        over = true;
+        if (!committed) {
+          committed = sending(client).query('commit');
+          // Awaited below, once the statements before it have ended.
+          committed.catch(() => undefined);
+        }
+        return committed;
+      };
       const query: Tx['query'] = async (text, values, name) => {
         // A pipelined statement failed: another transaction may own the connection by now.
         if (over) throw new Error('The transaction of this statement has ended.');
         return (await sending(client).query({ text, ...(values && { values }), ...(name && { name }) })).rows;
       };
       try {
-        const [, result] = await Promise.all([sending(client).query(beginning(client, settings)), work({ query })]);
-        over = true;
-        await client.query('commit');
+        const begun = sending(client).query(beginning(client, settings));
+        const [, result] = await Promise.all([begun, work({ query }, () => void commit())]);
+        await commit();
         return result;
       } catch (error) {
         over = true;

@@ -6,13 +6,13 @@ import type { Tx } from '../db/db.js';
 import type { NewEvent } from '../../core/events/event.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { settleLost } from '../jobs/cost-budget.js';
-import { appendEvents, lockJob, type ControlRow, type JobRef } from '../jobs/events.js';
+import { appendEvents, lockJob, type JobRef } from '../jobs/events.js';
 import type { SessionProjection } from '../jobs/jobs.js';
 import { markTraceDue } from '../jobs/traces.js';
 import { markDue } from '../jobs/webhooks.js';
 import { toJsonb } from '../db/json.js';
 import { candidateId } from '../../core/jobs/ids.js';
-import { keepTotals, readCounted, rewardSums } from '../rollouts/totals.js';
+import { countedThrough, keepTotals, rewardSums } from '../rollouts/totals.js';
 import { keepAgreement } from '../rollouts/agreement.js';
 import { recordFrames } from '../rollouts/sensors.js';
 
@@ -45,11 +45,17 @@ export interface Decision {
 
 /**
  * Records a decision of an open job; a repeated one changes nothing. Returns false without effect
- * if the job is closed. `locked`: the job's control row.
+ * if the job is closed.
  */
-export async function recordDecision(tx: Tx, job: JobRef, decision: Decision, locked?: ControlRow): Promise<boolean> {
-  const row = locked ?? (await lockJob(tx, job));
+export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): Promise<boolean> {
+  const row = await lockJob(tx, job);
   if (isTerminal(row.status)) return false;
+  await writeDecision(tx, job, decision, row.status);
+  return true;
+}
+
+/** Records a decision of a job that is locked and open. `status`: the one before it. */
+export async function writeDecision(tx: Tx, job: JobRef, decision: Decision, status: Status): Promise<void> {
   await Promise.all([
     decision.projection &&
       tx.query(
@@ -69,10 +75,9 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision, lo
     decision.isEnding &&
       tx.query(`update job_controls set control = 'stop' where job_id = $1`, [job.jobId], 'set_ending'),
     (decision.isEnding || decision.hasPrompt) && notifyControl(tx, job),
-    settleCommands(tx, decision.commands ?? [], decision.status ?? row.status),
+    settleCommands(tx, decision.commands ?? [], decision.status ?? status),
     appendEvents(tx, job, decision.events ?? []),
   ]);
-  return true;
 }
 
 async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused'): Promise<void> {
@@ -142,26 +147,22 @@ async function readMerges(tx: Tx, job: JobRef, candidates: readonly number[]): P
  * frames for outcomes beyond `outcomesThrough`.
  */
 async function countOutcomes(tx: Tx, job: JobRef, outcomesThrough: number, rest = false): Promise<void> {
-  const from = await readCounted(tx, job.jobId);
-  const through = Math.max(from, outcomesThrough);
-  await Promise.all([
-    through > from && countRewards(tx, job, from, through),
-    (through > from || rest) && recordFrames(tx, job, { from, through, rest }),
-  ]);
+  // In this order: the sums move the bound from which both begin.
+  await Promise.all([recordFrames(tx, job, outcomesThrough, rest), countRewards(tx, job, outcomesThrough)]);
 }
 
-async function countRewards(tx: Tx, job: JobRef, from: number, through: number): Promise<void> {
+async function countRewards(tx: Tx, job: JobRef, through: number): Promise<void> {
   await tx.query(
     `with fresh as (
-       ${rewardSums} and ordinal < $3 group by candidate_id
+       ${rewardSums} and ordinal >= (${countedThrough}) and ordinal < $2 group by candidate_id
      ), moved as (
-       update jobs set rollouts_counted = $3 where id = $1
+       update jobs set rollouts_counted = $2 where id = $1 and rollouts_counted < $2
      )
      update candidates c
         set rollouts_counted = c.rollouts_counted + f.n, rewards_counted = c.rewards_counted + f.succeeded,
             reward_sum = c.reward_sum + f.rewards
        from fresh f where c.id = f.candidate_id and c.job_id = $1`,
-    [job.jobId, from, through],
+    [job.jobId, through],
     'count_rewards',
   );
 }

@@ -8,6 +8,12 @@ export interface ConcurrencyNow {
   reason: string | null;
 }
 
+/** `lowered`: since the last change. */
+export interface LimitChange extends ConcurrencyNow {
+  lowered: boolean;
+  max: number;
+}
+
 /** Limit of events about lowered concurrency, per job. */
 const maxEvents = 20;
 
@@ -22,11 +28,7 @@ export async function readLimit(tx: Tx, jobId: string): Promise<ConcurrencyNow |
 }
 
 /** Records the limit, with an event if it was `lowered`. Call it under `lockJob`. */
-export async function recordLimit(
-  tx: Tx,
-  job: JobRef,
-  { limit, reason, lowered, max }: ConcurrencyNow & { lowered: boolean; max: number },
-): Promise<void> {
+export async function recordLimit(tx: Tx, job: JobRef, { limit, reason, lowered, max }: LimitChange): Promise<void> {
   const [row] = await tx.query<{ n: number }>(
     `update job_controls set concurrency = $2, concurrency_reason = $3, concurrency_lowered = concurrency_lowered + $4
       where job_id = $1 returning concurrency_lowered as n`,

@@ -8,6 +8,8 @@ import {
   type OutcomeCounts,
 } from '../../core/jobs/failures.js';
 import type { NewEvent } from '../../core/events/event.js';
+import type { Tx } from '../db/db.js';
+import { recordLimit, type LimitChange } from '../jobs/concurrency.js';
 import type { LockedControl } from '../jobs/events.js';
 import type { Claim, Renewal } from './claims.js';
 import { countsIn } from './outcome-counts.js';
@@ -29,6 +31,14 @@ export interface WantedSlots {
   ahead: number;
 }
 
+/** How an exchange ends its runner, if it leaves nothing to run. */
+export interface RunnerEnd {
+  /** Every rollout has its outcome: nothing is claimed. */
+  isOver: boolean;
+  /** Called once nothing more is claimed; its statements belong to the exchange. */
+  conclude(found: SyncResult): Promise<void>;
+}
+
 /** A runner, its report and its wish. */
 export interface JobExchange {
   jobId: string;
@@ -40,6 +50,10 @@ export interface JobExchange {
   hasCostBudget: boolean;
   completed: CompletedRollouts;
   wanted: WantedSlots;
+  /** A change of the limit of rollouts in flight; null: none. */
+  limit: LimitChange | null;
+  /** Reads, behind the outcomes, what the runner's end needs; null: it goes on. */
+  readEnd: ((tx: Tx) => Promise<RunnerEnd>) | null;
 }
 
 /** `held` false: another runner has the job; nothing was written and nothing may be started. */
@@ -62,6 +76,7 @@ export class JobInExchange {
   private awaiting: number;
   private readonly finished: WrittenRollout[] = [];
   private succeeded: WrittenOutcome[] = [];
+  private end: RunnerEnd | null = null;
   private readonly exchange: JobExchange;
   private readonly row: LockedControl;
   /** The rollouts with a refused model call; null: none was refused. */
@@ -105,6 +120,10 @@ export class JobInExchange {
     this.count(rows);
   }
 
+  async readEnd(tx: Tx): Promise<void> {
+    this.end = (await this.exchange.readEnd?.(tx)) ?? null;
+  }
+
   countDistinct(distinct: OutcomeCounts['distinct']): void {
     if (distinct) this.counts = { ...this.counts, distinct };
   }
@@ -113,11 +132,27 @@ export class JobInExchange {
     return outcomeEvents(this.row, this.finished);
   }
 
+  /** Whether it claims rollouts, if there are any. */
+  get mayClaim(): boolean {
+    const { now, ahead } = this.wanted;
+    return now + ahead > 0;
+  }
+
+  /** Whether no statement follows its claims. */
+  get isClosed(): boolean {
+    return !this.end && !this.exchange.limit;
+  }
+
+  private get wanted(): { now: number; ahead: number } {
+    const { slots, ahead } = this.exchange.wanted;
+    if (this.row.control !== 'run' || this.refused || this.end?.isOver) return { now: 0, ahead: 0 };
+    return { now: Math.max(0, slots - this.awaiting), ahead };
+  }
+
   get renewal(): Renewal {
-    const { jobId, counts, succeeded, awaiting, exchange } = this;
-    const { token, leaseSeconds, completed, wanted } = exchange;
+    const { jobId, counts, succeeded, exchange } = this;
+    const { token, leaseSeconds, completed } = exchange;
     const { started, returned } = completed;
-    const mayClaim = this.row.control === 'run' && !this.refused;
     const rewards = succeeded.map(({ reward }) => reward!);
     return {
       ...{ jobId, token, leaseSeconds, counts, started, returned },
@@ -129,9 +164,18 @@ export class JobInExchange {
         this.row.empty_answers,
         succeeded.map(({ empty }) => empty),
       ),
-      now: mayClaim ? Math.max(0, wanted.slots - awaiting) : 0,
-      ahead: mayClaim ? wanted.ahead : 0,
+      ...this.wanted,
     };
+  }
+
+  async recordLimit(tx: Tx, orgId: string): Promise<void> {
+    const { jobId, exchange } = this;
+    if (exchange.limit) await recordLimit(tx, { orgId, jobId }, exchange.limit);
+  }
+
+  /** Ends the runner, unless it has claimed rollouts. */
+  async conclude(claims: readonly Claim[]): Promise<void> {
+    if (claims.length === 0) await this.end?.conclude(this.result([]));
   }
 
   result(claims: Claim[]): SyncResult {

@@ -3,32 +3,48 @@ import { candidateId, rolloutId } from '../../core/jobs/ids.js';
 import type { RolloutAnswer, RolloutRequest } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
+import type { Claim } from './claims.js';
 import { costAtModel } from './call-records.js';
 
+/** The lease under which rollouts are claimed as they are stored, and how many. */
+export interface FirstClaims {
+  token: number;
+  slots: number;
+}
+
 /**
- * Inserts requested rollouts unless they exist. `withCandidate` false: null candidate ids. Call it
- * under `lockJob`, so that `rollout_idx` counts without gaps.
+ * Inserts requested rollouts unless they exist, and claims the first of them. `withCandidate`
+ * false: null candidate ids. Call it under `lockJob`, so that `rollout_idx` counts without gaps.
  */
 export async function planRollouts(
   tx: Tx,
   job: JobRef,
   requests: RolloutRequest[],
   withCandidate: boolean,
-): Promise<void> {
-  if (requests.length === 0) return;
-  await tx.query(
+  { token, slots }: FirstClaims = { token: 0, slots: 0 },
+): Promise<Claim[]> {
+  if (requests.length === 0) return [];
+  return tx.query<Claim & Record<string, unknown>>(
     `with input as (
-       select * from unnest($3::text[], $4::int[], $5::text[], $6::bigint[], $7::text[], $8::int[])
+       select *, row_number() over (order by ordinal) as n
+         from unnest($3::text[], $4::int[], $5::text[], $6::bigint[], $7::text[], $8::int[])
               as t(id, ordinal, candidate_id, seed, stage, generation)
         -- One look-up per row: for a join Postgres may read all rollouts.
         where (select r.ordinal from rollouts r where r.id = t.id) is null
      ), bumped as (
        update job_controls set rollout_idx = rollout_idx + (select count(*) from input) where job_id = $1 returning rollout_idx
+     ), planned as (
+       insert into rollouts (id, org_id, job_id, idx, source, ordinal, stage, generation, seed, candidate_id,
+                             status, attempt, lease_token, started_at)
+       select id, $2, $1, rollout_idx - (select count(*) from input) + n - 1, 'service',
+              ordinal, stage, generation, seed, candidate_id,
+              case when n <= $10 then 'running' else 'queued' end, case when n <= $10 then 1 else 0 end,
+              case when n <= $10 then $9::bigint else 0 end, case when n <= $10 then clock_timestamp() end
+         from input, bumped
+       returning id, attempt, ordinal, seed, candidate_id, status
      )
-     insert into rollouts (id, org_id, job_id, idx, source, ordinal, stage, generation, seed, candidate_id, status)
-     select id, $2, $1, rollout_idx - (select count(*) from input) + row_number() over (order by ordinal) - 1, 'service',
-            ordinal, stage, generation, seed, candidate_id, 'queued'
-       from input, bumped`,
+     select id as "rolloutId", attempt, ordinal, seed, candidate_id as "candidateId" from planned
+      where status = 'running' order by ordinal`,
     [
       job.jobId,
       job.orgId,
@@ -38,6 +54,8 @@ export async function planRollouts(
       requests.map((r) => r.seed),
       requests.map((r) => r.stage),
       requests.map((r) => r.generation),
+      token,
+      slots,
     ],
     'plan_rollouts',
   );

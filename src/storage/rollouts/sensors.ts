@@ -3,27 +3,21 @@ import type { SessionSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
-import { countedReward } from './totals.js';
+import { countedReward, countedThrough } from './totals.js';
 
 /** Limit of trace ids in a frame; its rollout sensor has the true count. */
 export const maxTraces = 100;
 
-/** Ordinals `from` to `through` (exclusive) form a batch; `rest`: later ones are included too. */
-export interface FrameRange {
-  from: number;
-  through: number;
-  rest: boolean;
-}
-
 /**
- * Adds finished rollouts to frames, one per candidate, stage and generation; those beyond `through`
- * get their own. An unknown cost makes the sum unknown. Idempotent; call it under `lockJob`.
+ * Adds finished rollouts that are in no frame to frames, one per candidate, stage and generation:
+ * those below the ordinal `through`, and with `rest` those beyond, in frames of their own. An
+ * unknown cost makes the sum unknown. Idempotent; call it under `lockJob`.
  */
-export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }: FrameRange): Promise<void> {
+export async function recordFrames(tx: Tx, job: JobRef, through: number, rest: boolean): Promise<void> {
   await tx.query(
     `with added as (
      insert into sensor_frames (job_id, ordinal, org_id, candidate_id, stage, generation, trace_ids, rollout, reward, resource)
-     select $1, min(ordinal), $2, candidate_id, stage, generation, (array_agg(id order by ordinal))[1:$6],
+     select $1, min(ordinal), $2, candidate_id, stage, generation, (array_agg(id order by ordinal))[1:$5],
             jsonb_build_object('count', count(*), 'succeeded', count(*) filter (where status = 'succeeded'),
                                'failed', count(*) filter (where status = 'failed'), 'resent', sum(resent)),
             case when count(counted) > 0 then
@@ -41,13 +35,14 @@ export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }:
                     prompt_tokens + completion_tokens + cost_usd is null
                       and exists (select from model_calls c where c.job_id = $1 and c.rollout_id = r.id) as called
                from rollouts r
-              where job_id = $1 and ordinal >= $3 and ($5 or ordinal < $4) and status in ('succeeded', 'failed')) r
-      group by candidate_id, stage, generation, ordinal >= $4
+              where job_id = $1 and ordinal >= (${countedThrough}) and ($4 or ordinal < $3)
+                and status in ('succeeded', 'failed')) r
+      group by candidate_id, stage, generation, ordinal >= greatest($3, (${countedThrough}))
      on conflict (job_id, ordinal) do nothing returning 1
      )
      update job_controls set sensor_frames = sensor_frames + (select count(*) from added)
       where job_id = $1 and exists (select from added)`,
-    [job.jobId, job.orgId, from, through, rest, maxTraces],
+    [job.jobId, job.orgId, through, rest, maxTraces],
     'record_frames',
   );
 }

@@ -4,19 +4,17 @@ import type { Tx } from '../db/db.js';
 /** A reward clamped as in core/math/rewards: `avg` refuses squares that overflow. */
 export const countedReward = `greatest(least(reward, ${largestReward}), -${largestReward})`;
 
-/** Sums of finished rollouts of the search by candidate, from the ordinal $2 on. */
+/** Sums of finished rollouts of the search by candidate; add bounds of the ordinal. */
 export const rewardSums = `select candidate_id, count(*) as n, count(*) filter (where status = 'succeeded') as succeeded,
     coalesce(sum(${countedReward}) filter (where status = 'succeeded'), 0) as rewards
-  from rollouts where job_id = $1 and status in ('succeeded', 'failed') and ordinal >= $2`;
+  from rollouts where job_id = $1 and status in ('succeeded', 'failed')`;
 
-/** The ordinal up to which candidates' sums include rollouts; it only grows. */
+/** The ordinal up to which candidates' sums include rollouts of job $1; it only grows. */
+export const countedThrough = 'select rollouts_counted from jobs where id = $1';
+
 export async function readCounted(tx: Tx, jobId: string): Promise<number> {
-  const [row] = await tx.query<{ n: number }>(
-    'select rollouts_counted as n from jobs where id = $1',
-    [jobId],
-    'read_counted',
-  );
-  return row?.n ?? 0;
+  const [row] = await tx.query<{ rollouts_counted: number }>(countedThrough, [jobId], 'read_counted');
+  return row?.rollouts_counted ?? 0;
 }
 
 /** A job's rollout counts; tokens and cost are of recorded outcomes. */

@@ -79,10 +79,10 @@ const isDone = ({ rest }: DriveResult) => rest.kind === 'ended' && rest.end.kind
 /** A database that keeps the inputs that are in a snapshot. */
 const keepingInputs = () => {
   const orgHot: typeof http.db.orgHot = (orgId, work) =>
-    http.db.orgHot(orgId, (tx) => {
+    http.db.orgHot(orgId, (tx, commit) => {
       const query: typeof tx.query = (text, values, name) =>
         name === 'delete_search_inputs' ? Promise.resolve([]) : tx.query(text, values, name);
-      return work(Object.assign(Object.create(tx) as typeof tx, { query }));
+      return work(Object.assign(Object.create(tx) as typeof tx, { query }), commit);
     });
   return Object.assign(Object.create(http.db) as typeof http.db, { orgHot });
 };
@@ -239,13 +239,13 @@ test('the answers of a round and the start of the next one share a transaction',
 function refusingSteps(from: number) {
   const counted = { tries: 0, refused: 0 };
   const orgHot: typeof http.db.orgHot = (orgId, work) =>
-    http.db.orgHot(orgId, (tx) => {
+    http.db.orgHot(orgId, (tx, commit) => {
       const query: typeof tx.query = (text, ...more) => {
         if (text.includes('insert into search_inputs') && (counted.tries += 1) >= from)
           throw new RangeError(`refused ${(counted.refused += 1)}`);
         return tx.query(text, ...more);
       };
-      return work(Object.assign(Object.create(tx) as typeof tx, { query }));
+      return work(Object.assign(Object.create(tx) as typeof tx, { query }), commit);
     });
   return { counted, db: Object.assign(Object.create(http.db) as typeof http.db, { orgHot }) };
 }

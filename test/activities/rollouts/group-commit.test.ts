@@ -78,11 +78,9 @@ async function exchange(group: GroupCommit, runner: Runner, report: Report = {})
       ...{ jobId: job.jobId, token, leaseSeconds: 300, rolloutSeconds: 30, maxFailureRate: 1, hasCostBudget: false },
       completed: { outcomes, started: [], returned },
       wanted: { slots: maxConcurrent - runner.open.length, ahead: 0 },
+      limit: null,
+      readEnd: complete ? () => complete().then(() => ({ isOver: false, conclude: () => Promise.resolve() })) : null,
     }),
-    complete: async (_tx, result) => {
-      await complete?.();
-      return result;
-    },
   });
   runner.open.push(...found.claims);
   return found;
@@ -193,20 +191,37 @@ describe('jobs in one transaction', () => {
   });
 
   test('share one transaction', async () => {
-    const found = await Promise.all(
+    const seen = new Set<string>();
+    await Promise.all(
       runners.map((runner) =>
         group.run({
           jobId: runner.job.jobId,
           take: () => ({
             ...{ jobId: runner.job.jobId, token: runner.token, leaseSeconds: 300, rolloutSeconds: 30 },
-            ...{ maxFailureRate: 1, hasCostBudget: false, wanted: { slots: 0, ahead: 0 } },
+            ...{ maxFailureRate: 1, hasCostBudget: false, wanted: { slots: 0, ahead: 0 }, limit: null },
             completed: { outcomes: [], started: [], returned: [] },
+            readEnd: async (tx) => {
+              const [row] = await tx.query<{ id: string }>('select pg_current_xact_id()::text as id');
+              seen.add(row!.id);
+              return { isOver: true, conclude: () => Promise.resolve() };
+            },
           }),
-          complete: async (tx) => (await tx.query<{ id: string }>('select pg_current_xact_id()::text as id'))[0]!.id,
         }),
       ),
     );
-    expect(new Set(found).size).toBe(1);
+    expect(seen.size).toBe(1);
+  });
+
+  test('a runner that lost its lease gets no claims of the one that has it', async () => {
+    const [current] = runners;
+    const stale: Runner = { ...current!, token: current!.token - 1, open: [] };
+    await set(current!.job, `control = 'run'`);
+    const results = await Promise.all([
+      exchange(group, current!, { returned: current!.open.map(({ rolloutId }) => rolloutId) }),
+      exchange(group, stale),
+    ]);
+    expect(results.map(({ held }) => held)).toEqual([true, false]);
+    expect([current!.open.length, stale.open.length]).toEqual([maxConcurrent, 0]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { connect, type Db } from '../../../src/storage/db/db.js';
+import { connect, type Db, type Tx } from '../../../src/storage/db/db.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { gate } from '../../support/gate.js';
 
@@ -106,5 +106,27 @@ describe('batched statements', () => {
     });
     await expect(put).rejects.toThrow('division by zero');
     expect(await db.org('default', (tx) => tx.query('select key from idempotency_keys'))).toEqual([{ key: id }]);
+  });
+
+  test('with a commit behind them: all of them, or none', async () => {
+    const add = (tx: Tx, key: string) =>
+      tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ('default', $1, '')`, [key]);
+    const added = (prefix: string) =>
+      db.org('default', (tx) => tx.query('select from idempotency_keys where key ^@ $1', [prefix]));
+    await db.orgHot('default', async (tx, commit) => {
+      const sent = [add(tx, 'all-1'), add(tx, 'all-2')];
+      commit();
+      await Promise.all(sent);
+      await expect(add(tx, 'all-3')).rejects.toThrow('has ended');
+    });
+    expect(await added('all-')).toHaveLength(2);
+
+    const broken = db.orgHot('default', async (tx, commit) => {
+      const sent = [add(tx, 'none-1'), tx.query('select 1 / 0'), add(tx, 'none-2')];
+      commit();
+      await Promise.all(sent);
+    });
+    await expect(broken).rejects.toThrow('division by zero');
+    expect(await added('none-')).toEqual([]);
   });
 });

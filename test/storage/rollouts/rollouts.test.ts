@@ -45,8 +45,9 @@ const tell = (token: number, report: Partial<CompletedRollouts>, want: Partial<W
       ...{ jobId: job.jobId, token, leaseSeconds: 30, rolloutSeconds, maxFailureRate: 0.5, hasCostBudget: false },
       completed: { outcomes: [], started: [], returned: [], ...report },
       wanted: { slots: 0, ahead: 0, ...want },
+      ...{ limit: null, readEnd: null },
     };
-    return (await syncRollouts(tx, job.orgId, [exchange], 'wait')).get(job.jobId)!;
+    return (await syncRollouts(tx, job.orgId, [exchange], 'wait'))[0]!;
   });
 const outcome = (claim: Claim, more: Partial<Outcome> = {}): Outcome => ({
   rolloutId: claim.rolloutId,
