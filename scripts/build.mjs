@@ -1,10 +1,11 @@
 // Compiles TypeScript into dist/, copies SQL and data, bundles workflows and dashboard, and copies
 // the client into client/dist/. Skips unchanged input.
-import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { generate } from './generate.mjs';
+import { filesBelow, hashOf } from './inputs.mjs';
 import { Fault, root, start } from './install.mjs';
 import { withLock } from './lock.mjs';
 
@@ -16,11 +17,12 @@ const client = join(root, 'client', 'dist');
 
 /** Builds unless dist/ is current. */
 export async function build() {
+  const missing = folders.find((folder) => !existsSync(join(root, folder)));
+  if (missing) throw new Fault(`Build failed: the folder ${missing} is missing in ${root}.`);
+  await generate();
   if (isCurrent()) return;
   await withLock('build', async () => {
     if (isCurrent()) return;
-    const missing = folders.find((folder) => !existsSync(join(root, folder)));
-    if (missing) throw new Fault(`Build failed: the folder ${missing} is missing in ${root}.`);
     console.error('Building …');
     const made = hashOfInputs();
     // Build beside dist/, then replace it: a failed build keeps the last one.
@@ -28,7 +30,8 @@ export async function build() {
     rmSync(draft, { recursive: true, force: true });
     try {
       compile(draft);
-      for (const file of inputs()) if (!/\.tsx?$/.test(file) && !file.startsWith('dashboard')) copy(file, draft);
+      for (const file of filesBelow(folders))
+        if (!/\.tsx?$/.test(file) && !file.startsWith('dashboard')) copy(file, draft);
       rmSync(dist, { recursive: true, force: true });
       renameSync(draft, dist);
     } finally {
@@ -84,19 +87,7 @@ function isCurrent() {
 }
 
 function hashOfInputs() {
-  const hash = createHash('sha256');
-  for (const file of [...configuration, ...inputs()]) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
-  return hash.digest('hex');
-}
-
-/** All files below the source folders, relative to the root, sorted. */
-function inputs() {
-  return folders
-    .filter((folder) => existsSync(join(root, folder)))
-    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
-    .sort();
+  return hashOf([...configuration, ...filesBelow(folders)]);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) await start(build);

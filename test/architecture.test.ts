@@ -94,7 +94,7 @@ const rules: Record<string, Rule> = {
 /** The readers of process.env: the service's, the client's in a user's process, Vite's. */
 const environmentReaders = ['src/config.ts', 'src/client/environment.ts', 'dashboard/vite.config.mjs'];
 
-/** Written by `npm run client`. */
+/** Written by `npm run generate`. */
 const generated = ['src/client/api.ts'];
 
 /** An import, export from, import() or require() of a module. */

@@ -11,7 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { endShells, freePort, root, runBlocks, shellBlocks } from './support/pages.js';
+import { shellBlocks } from './docs/blocks.js';
+import { root } from './docs/pages.js';
+import { endShells, freePort, runBlocks } from './docs/run-blocks.js';
 import { pythonWithAll } from './support/python.js';
 import { startTree, type Tree } from './support/servers/tree.js';
 
@@ -51,13 +53,14 @@ function projectFolder(name: string): { cwd: string; env: Record<string, string>
   return { cwd, env };
 }
 
+const blocksOf = (page: string) => [...shellBlocks(page), ...shellBlocks(page, 'sh end')];
 const portsOf = async () => ({ 8787: new URL(service.url).port, 8900: await freePort() });
 
 test.each(['docs/own-rows.md', 'docs/tutorial-command-line.md', 'docs/coming-from.md'])(
   '%s runs in an empty folder with the output on the page',
   async (page) => {
     const { cwd, env } = projectFolder(page.replaceAll(/\W/g, '-'));
-    await runBlocks(shellBlocks([page]), { cwd, env, ports: await portsOf() });
+    await runBlocks(blocksOf(page), { cwd, env, ports: await portsOf() });
   },
   pageMs,
 );
@@ -68,7 +71,7 @@ small.test(
     const { cwd, env } = projectFolder('python');
     const PATH = `${dirname(small.python)}:${env['PATH']}`;
     const python = { PATH, PYTHONPATH: join(root, 'python/src'), PYTHONDONTWRITEBYTECODE: '1' };
-    await runBlocks(shellBlocks(['docs/tutorial-python.md']), {
+    await runBlocks(blocksOf('docs/tutorial-python.md'), {
       cwd,
       env: { ...env, ...python },
       ports: await portsOf(),
@@ -84,7 +87,7 @@ test(
     for (const name of readdirSync(root).filter((name) => !['.git', '.ratchet'].includes(name)))
       symlinkSync(join(root, name), join(cwd, name));
     const ports = await portsOf();
-    for (let run = 0; run < 2; run++) await runBlocks(shellBlocks(['docs/tutorial.md']), { cwd, env, ports });
+    for (let run = 0; run < 2; run++) await runBlocks(blocksOf('docs/tutorial.md'), { cwd, env, ports });
   },
   pageMs,
 );

@@ -3,7 +3,8 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pagesBefore, referencePages, shellBlocks, tutorial, variablesOf } from './docs/blocks.js';
-import { endShells, freePort, root, runBlocks } from './support/pages.js';
+import { root } from './docs/pages.js';
+import { endShells, freePort, runBlocks } from './docs/run-blocks.js';
 import { startTree, type Tree } from './support/servers/tree.js';
 
 // Runs the shell blocks of the README, the tutorial and the reference against the built service,

@@ -1,6 +1,6 @@
 /**
- * Writes the request of a graph job on two-step questions; without options, it is `job.json`. `node
- * dist/examples/two-steps/generate.js --seed 1 --tasks 100 > job.json`
+ * Prints the request of a graph job on two-step questions: `node
+ * dist/examples/two-steps/generate.js --seed 1 --tasks 100 > job.json`.
  */
 import { parseArgs } from 'node:util';
 import { twoStepJob } from './tasks.js';

@@ -1,7 +1,6 @@
-import { fencesOf } from '../support/pages.js';
-import { codeNames, read, section, tableRows } from './pages.js';
+import { codeNames, fencesOf, read, section, tableRows } from './pages.js';
 
-// - Every block marked `sh` runs; `sh skip` does not.
+// - Every block marked `sh` runs, in order; `sh skip` does not run, and `sh end` runs after all.
 // - The `text` block after it is its output, stdout and stderr. Without one it prints nothing.
 // - In an output `…` matches any text, such as ids, times and omissions.
 
@@ -13,11 +12,11 @@ export interface Block {
 }
 
 /** The shell blocks of a page, each with the output printed below it. */
-export function shellBlocks(page: string): Block[] {
+export function shellBlocks(page: string, mark: 'sh' | 'sh end' = 'sh'): Block[] {
   return fencesOf(page).flatMap(({ info, body, line }, at, fences) => {
     const next = fences[at + 1];
     const output = next?.info === 'text' ? next.body.trim() : '';
-    return info === 'sh' ? [{ page, line, code: body, output }] : [];
+    return info === mark ? [{ page, line, code: body, output }] : [];
   });
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodes } from '../../src/contracts/errors/index.js';
-import { root } from './pages.js';
+import { read, root, tableRows } from './pages.js';
 
 // Every code that the source gives to an error has a row. The compiler checks those of `ApiError`.
 // The codes of jobs and rollouts are strings, which travel through Temporal and Postgres.
@@ -56,4 +56,11 @@ test('an answer has the status of its row', () => {
   expect(answers.length).toBeGreaterThan(50);
   const wrong = answers.filter(([, status, code]) => !known[code!]?.status.includes(Number(status)));
   expect(wrong.map(([, status, code]) => `${status} ${code}`)).toEqual([]);
+});
+
+test('each code of the page of symptoms has a row', () => {
+  const cells = tableRows(read('docs/symptoms.md')).map(([, cell]) => cell!);
+  const codes = cells.flatMap((cell) => /^`([a-z]+_[a-z_]+)`$/.exec(cell)?.[1] ?? []);
+  expect(codes.length).toBeGreaterThan(15);
+  expect(codes.filter((code) => !Object.hasOwn(errorCodes, code))).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { opSignatures } from '../../src/core/graphs/ops.js';
 import { driveGraph } from '../../src/core/graphs/run/drive.js';
 import { outcomeOf } from '../../src/core/graphs/run/run.js';
 import { graphProblems } from '../../src/core/graphs/validate.js';
-import { fencesOf, tableOf } from '../support/pages.js';
+import { fencesOf, tableOf } from './pages.js';
 
 // The examples of docs/reference/graph-format.md are valid and run; its tables name every kind.
 

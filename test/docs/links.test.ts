@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { brokenLinks } from '../support/links.js';
 import { pages, prose, read, root } from './pages.js';
 
 /** The anchor that GitHub gives to a heading. */
@@ -28,20 +28,25 @@ function anchorsOf(page: string): Set<string> {
 
 const anchors = new Map(pages().map((page) => [page, anchorsOf(page)]));
 
-/** The links of a page that lead nowhere. */
-function dead(page: string): string[] {
+/** The links of a page to a heading that its target does not have. */
+function deadAnchors(page: string): string[] {
   return prose(read(page)).flatMap((line, at) =>
-    [...line.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)].flatMap(([, target]) => {
-      if (/^[a-z]+:/.test(target!)) return [];
-      const [path, fragment] = target!.split('#') as [string, string?];
-      const file = path === '' ? page : normalize(join(dirname(page), path));
-      const isDead = !existsSync(join(root, file)) || (fragment && anchors.get(file)?.has(fragment) === false);
-      return isDead ? [`${page}:${at + 1} ${target}`] : [];
+    [...line.matchAll(/\]\(([^)\s#:]*)#([^)\s]+)/g)].flatMap(([, path, anchor]) => {
+      const target = path === '' ? page : normalize(join(dirname(page), path!));
+      return anchors.get(target)?.has(anchor!) === false ? [`${page}:${at + 1} ${path}#${anchor}`] : [];
     }),
   );
 }
 
 test('every link of every page leads to a file and to a heading', () => {
   expect(anchors.size).toBeGreaterThan(80);
-  expect(pages().flatMap(dead)).toEqual([]);
+  const broken = (page: string) => brokenLinks(root, page).map((link) => `${page} ${link}`);
+  expect(pages().flatMap((page) => [...broken(page), ...deadAnchors(page)])).toEqual([]);
+});
+
+test('llms.txt lists each page of the reference', () => {
+  const listed = read('llms.txt');
+  const reference = pages('docs/reference').filter((page) => !page.endsWith('README.md'));
+  expect(reference.length).toBeGreaterThan(20);
+  expect(reference.filter((page) => !listed.includes(`](${page})`))).toEqual([]);
 });

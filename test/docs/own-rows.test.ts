@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { testPaired } from '../../src/core/math/statistics.js';
 import { verdictOf } from '../../src/core/search/view.js';
 import { splitSeeds } from '../../src/core/search/split.js';
-import { tableOf } from '../support/pages.js';
+import { tableOf } from './pages.js';
 
 // The tables of docs/own-rows.md say what the code computes.
 

@@ -39,20 +39,37 @@ export function section(text: string, heading: string): string {
   return end < 0 ? rest : rest.slice(0, end);
 }
 
+const isRow = (line: string) => line.startsWith('|');
+const isRule = (line: string) => /^\|[ :|-]+$/.test(line);
+const cellsOf = (line: string) =>
+  line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
 /** The cells of the rows of all tables in a text, without heads. */
 export function tableRows(text: string): string[][] {
-  return text
-    .split('\n')
-    .filter(
-      (line, at, lines) =>
-        line.startsWith('|') && !/^\|[ :|-]+$/.test(line) && !/^\|[ :|-]+$/.test(lines[at + 1] ?? ''),
-    )
-    .map((line) =>
-      line
-        .split(/(?<!\\)\|/)
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    );
+  const lines = text.split('\n');
+  return lines.filter((line, at) => isRow(line) && !isRule(line) && !isRule(lines[at + 1] ?? '')).map(cellsOf);
+}
+
+/** The rows of the first table of a page whose first column has this name. */
+export function tableOf(page: string, firstColumn: string): string[][] {
+  const lines = read(page).split('\n');
+  const head = lines.findIndex((line) => isRow(line) && cellsOf(line)[0] === firstColumn);
+  if (head < 0) throw new Error(`${page} has no table that begins with the column "${firstColumn}"`);
+  const end = lines.findIndex((line, at) => at > head && !isRow(line));
+  return tableRows(lines.slice(head, end).join('\n'));
+}
+
+/** The fenced blocks of a page. */
+export function fencesOf(page: string): { line: number; info: string; body: string }[] {
+  const text = read(page);
+  return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: info, 2: body }) => ({
+    line: text.slice(0, index).split('\n').length,
+    info: info!.trim(),
+    body: body!,
+  }));
 }
 
 /** The names between backticks. */

@@ -23,6 +23,7 @@ beforeEach(() => {
   write('tsconfig.build.json', '{}');
   lockfile('1.0.0');
   write('npm.js', fakeNpm);
+  write('scripts/openapi.mjs', fakeGenerator);
   write('src/cli/ratchet.ts', 'console.log(JSON.stringify(process.argv.slice(2)));');
   write('src/storage/migrations/0001.sql', 'select 1;');
   for (const file of ['client/index', 'container/index', 'util/loopback']) write(`src/${file}.ts`, '');
@@ -57,6 +58,16 @@ const fakeNpm = `
   tool('@temporalio/worker', 'export class DefaultLogger {} export const bundleWorkflowCode = () => ({ code: "bundled" });');
   tool('vite', 'import { mkdirSync } from "node:fs"; export const build = () => mkdirSync("dist/dashboard", { recursive: true });');
   cpSync('package-lock.json', 'node_modules/.package-lock.json');
+`;
+
+const fakeGenerator = `
+  import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+  appendFileSync('generate.log', 'generated\\n');
+  if (existsSync('generate-fails')) throw new Error('no route');
+  const [document, types, hash] = process.argv.slice(2);
+  mkdirSync('docs', { recursive: true });
+  writeFileSync(document, '{}');
+  writeFileSync(types, '// ' + hash + '\\n');
 `;
 
 function write(file: string, text: string): void {
@@ -120,10 +131,30 @@ describe('the scripts of a fresh clone', () => {
     expect(existsSync(join(project, 'dist/src/old.js'))).toBe(false);
   });
 
+  test('generate again when a source of the API changes, or a generated file is away', async () => {
+    const npmRun = (script: string) => spawned(process.execPath, [join(project, 'scripts', script)]);
+    await npmRun('generate.mjs');
+    expect(await npmRun('generate.mjs')).toEqual({ code: 0, out: '', err: '' });
+    await npmRun('build.mjs');
+    expect([lines('generate.log'), lines('tsc.log')]).toEqual([1, 1]);
+    rmSync(join(project, 'docs/openapi.json'));
+    await npmRun('generate.mjs');
+    rmSync(join(project, 'src/client/api.ts'));
+    await npmRun('generate.mjs');
+    write('src/client/api.ts', 'export const cut = 1;\n');
+    await npmRun('build.mjs');
+    write('src/http/route.ts', 'export {};');
+    await npmRun('build.mjs');
+    expect([lines('generate.log'), lines('tsc.log')]).toEqual([5, 2]);
+    write('dashboard/page.ts', 'export {};');
+    await npmRun('build.mjs');
+    expect([lines('generate.log'), lines('tsc.log')]).toEqual([5, 3]);
+  });
+
   test('install and build once for two concurrent starts', async () => {
     const both = await Promise.all([run(['a']), run(['b'])]);
     expect(both.map(({ out }) => out)).toEqual(['["a"]\n', '["b"]\n']);
-    expect([lines('npm.log'), lines('tsc.log')]).toEqual([1, 1]);
+    expect(['npm.log', 'generate.log', 'tsc.log'].map(lines)).toEqual([1, 1, 1]);
   });
 
   test('build the files of the client', async () => {
@@ -152,15 +183,18 @@ describe('the scripts of a fresh clone', () => {
     expect(err.trim().split('\n').at(-1)).toBe('The packages could not be installed: npm ci ended with 7.');
   });
 
-  test('exit with code 1 after a failed build, keep the last build, and retry', async () => {
+  test.each([
+    ['tsc-fails', 'Build failed'],
+    ['generate-fails', 'no route'],
+  ])('exit with code 1 after a failed build (%s), keep the last build, and retry', async (fault, message) => {
     await run([]);
     write('src/cli/ratchet.ts', 'console.log("new");');
-    write('tsc-fails', '');
+    write(fault, '');
     const { code, err } = await run([]);
-    expect([code, err]).toEqual([1, expect.stringContaining('Build failed')]);
+    expect([code, err]).toEqual([1, expect.stringContaining(message)]);
     expect(read('dist/src/cli/ratchet.js')).toContain('process.argv');
     expect(existsSync(join(project, 'dist.new'))).toBe(false);
-    rmSync(join(project, 'tsc-fails'));
+    rmSync(join(project, fault));
     expect((await run([])).out).toBe('new\n');
   });
 

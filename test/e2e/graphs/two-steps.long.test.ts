@@ -1,6 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   groupsOfTask,
   initialPrompt,
@@ -29,8 +27,7 @@ import { serviceOfFile } from '../../support/service-of-file.js';
 
 const on = serviceOfFile(() => Promise.resolve({ env: {}, close: () => Promise.resolve() }));
 const jobs = {
-  sample: () =>
-    JSON.parse(readFileSync(join(import.meta.dirname, '../../../examples/two-steps/job.json'), 'utf8')) as object,
+  sample: () => twoStepJob(0, 100),
   renamed: () => twoStepJob(7, 100),
 };
 const tasksOf = { sample: twoStepTasks(0, 100), renamed: twoStepTasks(7, 100) };

@@ -8,13 +8,10 @@ import { serviceOfFile } from '../../support/service-of-file.js';
 import { startModelWorld } from '../../support/worlds/model.js';
 import { isExpected } from './exceptions.js';
 import { narrow } from './narrow.js';
+import { operationsOf, type Document } from './recorder.js';
 import { fuzz, type Failure } from './schemathesis.js';
 
 // Schemathesis finds no answer that the OpenAPI document does not describe.
-
-interface Document {
-  paths: Record<string, Record<string, object>>;
-}
 
 const { python, test } = pythonWith('schemathesis', '4.32.5', '3.10');
 
@@ -83,9 +80,9 @@ test.each([
     );
     expect(distinct(failures.filter((failure) => !isExpected(failure)))).toEqual([]);
     expect(errors).toEqual([]);
-    const selected = operationsOf(whole).filter(
-      (operation) => only.length === 0 || new RegExp(creates).test(operation),
-    );
+    const selected = operationsOf(whole)
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((operation) => only.length === 0 || new RegExp(creates).test(operation));
     expect(selected.filter((operation) => !operations.has(operation))).toEqual([]);
     expect(cases).toBeGreaterThanOrEqual(least.cases);
     expect(succeeded.size).toBeGreaterThanOrEqual(least.succeeded);
@@ -94,11 +91,6 @@ test.each([
   },
   300_000,
 );
-
-const operationsOf = ({ paths }: Document) =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((name) => `${name.toUpperCase()} ${path}`),
-  );
 
 /** One failure of each check, operation and answer, as text. */
 function distinct(failures: readonly Failure[]): string[] {

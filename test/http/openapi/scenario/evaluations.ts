@@ -50,15 +50,3 @@ export async function playEvaluations(api: Recorder, { container }: Capitals): P
   await api.call('reportEvaluationReward', { path: held, body: { rollout_id: rollout, reward: 1 } });
   return { completed, paused };
 }
-
-/** The commands to a paused evaluation that no worker answers. */
-export const pendingEvaluation = (api: Recorder, job_id: string) => {
-  const path = { job_id };
-  return [
-    api.call('pauseEvaluation', { path, body: {} }),
-    api.call('resumeEvaluation', { path, body: {} }),
-    api.call('updateEvaluation', { path, body: { state: 'running' } }),
-    api.call('reportEvaluationReward', { path, body: { stop: true } }),
-    api.call('cancelEvaluation', { path, body: {} }),
-  ];
-};

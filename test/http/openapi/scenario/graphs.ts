@@ -62,15 +62,3 @@ export async function playGraphs(api: Recorder): Promise<Ids> {
   await api.call('updateGraphJob', { ...held, body: { state: 'paused' } });
   return { completed, paused };
 }
-
-/** The commands to a paused graph job that no worker answers. */
-export const pendingGraph = (api: Recorder, job_id: string) => {
-  const path = { job_id };
-  return [
-    api.call('pauseGraphJob', { path, body: {} }),
-    api.call('resumeGraphJob', { path, body: {} }),
-    api.call('updateGraphJob', { path, body: { state: 'running' } }),
-    api.call('reportGraphJobReward', { path, body: { stop: true } }),
-    api.call('cancelGraphJob', { path, body: {} }),
-  ];
-};

@@ -2,12 +2,13 @@
 import { playAccess } from './access.js';
 import { playDatasets } from './datasets.js';
 import { playDeployments } from './deployments.js';
-import { pendingEvaluation, playEvaluations } from './evaluations.js';
-import { pendingGraph, playGraphs } from './graphs.js';
+import { playEvaluations } from './evaluations.js';
+import { playGraphs } from './graphs.js';
+import { pending } from './jobs.js';
 import type { Recorder } from '../recorder.js';
 import { playSamples } from './samples.js';
 import { playService } from './service.js';
-import { pendingSession, playCommands, playSession, playTraffic } from './sessions.js';
+import { pendingOfSession, playCommands, playSession, playTraffic } from './sessions.js';
 import type { Capitals } from './world.js';
 
 interface Stoppable {
@@ -30,8 +31,9 @@ export async function play(api: Recorder, world: Capitals, startWorker: () => Pr
   world.release();
   await worker.stop();
   await Promise.all([
-    ...pendingSession(api, held),
-    ...pendingEvaluation(api, evaluations.paused),
-    ...pendingGraph(api, graphs.paused),
+    ...pendingOfSession(api, held),
+    ...pending(api, 'Session', { session_id: held }),
+    ...pending(api, 'Evaluation', { job_id: evaluations.paused }),
+    ...pending(api, 'GraphJob', { job_id: graphs.paused }),
   ]);
 }

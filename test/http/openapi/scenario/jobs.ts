@@ -36,3 +36,12 @@ export async function traceIn(api: Recorder, operation: string, path: Record<str
   const [file] = await unzip(await api.call<Buffer>(operation, { path }));
   return file!.name.replace(/\.json$/, '');
 }
+
+/** The commands to a paused job that no worker answers. */
+export const pending = (api: Recorder, kind: string, path: Record<string, string>) => [
+  api.call(`pause${kind}`, { path, body: {} }),
+  api.call(`resume${kind}`, { path, body: {} }),
+  api.call(`update${kind}`, { path, body: { state: 'running' } }),
+  api.call(`report${kind}Reward`, { path, body: { stop: true } }),
+  api.call(`cancel${kind}`, { path, body: {} }),
+];

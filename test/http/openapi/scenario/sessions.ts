@@ -101,19 +101,12 @@ export async function playCommands(api: Recorder, original: string): Promise<str
   return path.session_id;
 }
 
-/** The commands to a paused session that no worker answers. */
-export const pendingSession = (api: Recorder, session_id: string) => {
+/** The commands of sessions alone to a paused one, when no worker answers. */
+export const pendingOfSession = (api: Recorder, session_id: string) => {
   const path = { session_id };
+  const messages = [{ role: 'system', content: 'Name the city.' }];
   return [
-    api.call('pauseSession', { path, body: {} }),
-    api.call('resumeSession', { path, body: {} }),
-    api.call('updateSession', { path, body: { state: 'running' } }),
     api.call('hintSession', { path, body: { hint: null } }),
-    api.call('suggestSessionCandidate', {
-      path,
-      body: { messages: [{ role: 'system', content: 'Name the city.' }] },
-    }),
-    api.call('reportSessionReward', { path, body: { stop: true } }),
-    api.call('cancelSession', { path, body: {} }),
+    api.call('suggestSessionCandidate', { path, body: { messages } }),
   ];
 };
