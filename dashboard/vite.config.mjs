@@ -1,5 +1,4 @@
 // The dashboard: `vite dashboard` serves it with reloads beside a service on port 8787.
-import { join } from 'node:path';
 import { defineConfig, runnerImport } from 'vite';
 
 const service = process.env.RATCHET_URL ?? 'http://127.0.0.1:8787';
@@ -10,7 +9,7 @@ const proxied = { target: service, headers: { origin: service } };
 const scorerForms = {
   name: 'scorer-forms',
   load: {
-    filter: { id: join(import.meta.dirname, '..', 'src', 'scorers', 'forms.ts') },
+    filter: { id: new URL('../src/scorers/forms.ts', import.meta.url).pathname },
     async handler(id) {
       const { module } = await runnerImport(id, { configFile: false });
       const values = Object.entries(module);

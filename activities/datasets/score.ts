@@ -69,12 +69,12 @@ function runCall(
     }
     case 'sandbox': {
       const scoring = { orgId: job.orgId, code: call.code };
-      return deps.scorers.javascript(scoring, { output, row, expected }, signal, timeoutMs).then(judgementOf);
+      return deps.scorers.runFunction(scoring, { output, row, expected }, signal, timeoutMs).then(judgementOf);
     }
     case 'url': {
       const tryTimeoutMs = call.timeoutS === null ? timeoutMs : call.timeoutS * 1_000;
       const scoring = { url: call.url, tryTimeoutMs, onPushback };
-      return deps.scorers.http(scoring, { output, row, expected }, signal).then(judgementOf);
+      return deps.scorers.askUrl(scoring, { output, row, expected }, signal).then(judgementOf);
     }
   }
 }

@@ -4,10 +4,9 @@ import { typeOf } from './scorer.js';
 import { defaultScorer as byDefault, scorers } from './table.js';
 import { weighted } from './weighted.js';
 
-export const scorerForms: Readonly<Record<string, ScorerForm>> = Object.fromEntries([
-  ...scorers.map((scorer): [string, ScorerForm] => [typeOf(scorer), scorer.form]),
-  [weighted.schema.shape.type.value, weighted.form],
-]);
+export const scorerForms: Readonly<Record<string, ScorerForm>> = Object.fromEntries(
+  [...scorers, weighted].map((scorer): [string, ScorerForm] => [typeOf(scorer), scorer.form]),
+);
 
 /** The type of the scorer that a request without one gets from a form or a command. */
 export const defaultScorer = typeOf(byDefault);

@@ -6,10 +6,10 @@ import { compareWith, useOf, valueProblem } from './compare.js';
 import { exact } from './exact.js';
 import { judgeOf, partSchemas, partSpec, partTypes, scorerOf, type PartSpec } from './parts.js';
 import { shortOrFull, unknownType } from './request.js';
-import type { ScoringCall, ServiceChecks } from './scorer.js';
+import { typeOf, type ScoringCall, type ServiceChecks } from './scorer.js';
 import { isWeighted, partsFor, partsOf, weighted, weightedSpec, type WeightedSpec } from './weighted.js';
 
-const types = [...partTypes, weighted.schema.shape.type.value];
+const types = [...partTypes, typeOf(weighted)];
 
 export const scorerSchema = shortOrFull(
   z.discriminatedUnion('type', [...partSchemas, weighted.schema], unknownType(types)),

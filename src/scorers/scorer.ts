@@ -93,4 +93,4 @@ export const calling = <Schema extends RequestSchema, Settings extends object>(
   scorer: CallingScorer<Schema, Settings> & FormOf<Schema>,
 ): CallingScorer<Schema, Settings> => scorer;
 
-export const typeOf = ({ schema }: Scorer): string => schema.shape.type.value;
+export const typeOf = ({ schema }: { schema: RequestSchema }): string => schema.shape.type.value;

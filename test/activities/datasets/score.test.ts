@@ -187,8 +187,8 @@ test.each([
   const answer = { ok: true, reward: 1, feedback: null, details: null };
   const before = { ...scorers };
   Object.assign(scorers, {
-    http: (scoring: { tryTimeoutMs: number }) => (times.push(scoring.tryTimeoutMs), Promise.resolve(answer)),
-    javascript: (_code: string, _input: unknown, _signal: AbortSignal, timeMs?: number) => {
+    askUrl: (scoring: { tryTimeoutMs: number }) => (times.push(scoring.tryTimeoutMs), Promise.resolve(answer)),
+    runFunction: (_code: string, _input: unknown, _signal: AbortSignal, timeMs?: number) => {
       times.push(timeMs);
       return Promise.resolve(answer);
     },
