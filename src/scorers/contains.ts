@@ -9,10 +9,10 @@ import { comparing } from './scorer.js';
 export const contains = comparing({
   schema: z.strictObject({ type: z.literal('contains'), case_sensitive: caseField }).meta({ id: 'ContainsScorer' }),
   settings: ({ case_sensitive: caseSensitive = false }) => ({ caseSensitive }),
-  summary: { reward: '1 if the output contains the expected value as a whole word or phrase', expected: 'required' },
+  reward: '1 if the output contains the expected value as a whole word or phrase',
+  expected: 'required',
   form: {
     label: 'Contains',
-    explanation: '1 if the answer contains the expected value as a whole word or phrase.',
     fields: [caseBox],
   },
   problem(_settings, expected) {

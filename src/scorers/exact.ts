@@ -10,10 +10,10 @@ import { comparing } from './scorer.js';
 export const exact = comparing({
   schema: z.strictObject({ type: z.literal('exact'), case_sensitive: caseField }).meta({ id: 'ExactScorer' }),
   settings: ({ case_sensitive: caseSensitive = false }) => ({ caseSensitive }),
-  summary: { reward: '1 if the output equals the expected value', expected: 'required' },
+  reward: '1 if the output equals the expected value; white space is collapsed',
+  expected: 'required',
   form: {
     label: 'Exact',
-    explanation: '1 if the answer equals the expected value; white space is collapsed.',
     fields: [caseBox],
   },
   rightAnswer: 'list',

@@ -17,6 +17,5 @@ export type FormField<Name extends string = string> =
 
 export interface ScorerForm<Name extends string = string> {
   label: string;
-  explanation: string;
   fields: readonly FormField<Name>[];
 }

@@ -1,11 +1,20 @@
-/** The forms of all scorers by type, as plain JSON. */
+/** What a form shows of each scorer, as plain JSON. */
 import type { ScorerForm } from './form.js';
 import { typeOf } from './scorer.js';
 import { defaultScorer as byDefault, scorers } from './table.js';
 import { weighted } from './weighted.js';
 
-export const scorerForms: Readonly<Record<string, ScorerForm>> = Object.fromEntries(
-  [...scorers, weighted].map((scorer): [string, ScorerForm] => [typeOf(scorer), scorer.form]),
+interface ShownScorer extends ScorerForm {
+  /** In a few words. */
+  reward: string;
+}
+
+/** By type. */
+export const scorerForms: Readonly<Record<string, ShownScorer>> = Object.fromEntries(
+  [...scorers, weighted].map((scorer): [string, ShownScorer] => [
+    typeOf(scorer),
+    { ...scorer.form, reward: scorer.reward },
+  ]),
 );
 
 /** The type of the scorer that a request without one gets from a form or a command. */

@@ -17,10 +17,10 @@ export const http = calling({
     })
     .meta({ id: 'HttpScorer' }),
   settings: ({ url, timeout: timeoutS = null }): { url: string; timeoutS: number | null } => ({ url, timeoutS }),
-  summary: { reward: 'what your URL answers', expected: 'passed on' },
+  reward: 'what your URL answers to POST {output, row, expected}',
+  expected: 'passed on',
   form: {
     label: 'HTTP',
-    explanation: 'Your URL gets POST {output, row, expected} and answers {reward, feedback}.',
     fields: [
       { kind: 'text', name: 'url', label: 'URL', isRequired: true },
       { kind: 'number', name: 'timeout', label: 'Seconds per try', hint: 'Empty: the limit of a rollout.' },

@@ -17,10 +17,10 @@ export const javascript = calling({
     })
     .meta({ id: 'JavascriptScorer' }),
   settings: ({ code }) => ({ code }),
-  summary: { reward: 'what your function returns', expected: 'passed on' },
+  reward: 'what your function returns, where the operator allows it',
+  expected: 'passed on',
   form: {
     label: 'JavaScript',
-    explanation: 'Your function scores the answer, where the operator allows it.',
     fields: [
       {
         ...{ kind: 'area', name: 'code', label: 'Function', isRequired: true },

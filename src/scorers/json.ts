@@ -52,13 +52,10 @@ export const json = comparing({
     fields: Array.isArray(fields) ? Object.fromEntries(fields.map((name) => [name, 1])) : fields,
     schema,
   }),
-  summary: {
-    reward: 'share of the fields that are as expected, and as the schema demands',
-    expected: 'without `schema`',
-  },
+  reward: 'share of the fields that are as expected, and as the schema demands',
+  expected: 'without `schema`',
   form: {
     label: 'JSON',
-    explanation: 'The share of fields that are as expected, and as the schema demands.',
     fields: [
       { kind: 'list', name: 'fields', label: 'Compared fields', hint: 'With commas between; empty: all.' },
       { kind: 'value', name: 'schema', label: 'JSON schema of the answer' },

@@ -17,13 +17,10 @@ export const numeric = comparing({
     })
     .meta({ id: 'NumericScorer' }),
   settings: ({ tolerance = 1e-6, relative = true }) => ({ tolerance, relative }),
-  summary: {
-    reward: '1 if the last number of the output is the expected one, within a tolerance',
-    expected: 'required',
-  },
+  reward: '1 if the last number of the output is the expected one, within a tolerance',
+  expected: 'required',
   form: {
     label: 'Number',
-    explanation: 'Compares the last number of the answer with the expected one.',
     fields: [
       {
         ...{ kind: 'number', name: 'tolerance', label: 'Tolerance' },

@@ -27,10 +27,10 @@ export const regex = comparing({
     .meta({ id: 'RegexScorer' }),
   /** `pattern` null: the expected value. */
   settings: ({ pattern = null, flags = '' }): { pattern: string | null; flags: string } => ({ pattern, flags }),
-  summary: { reward: '1 if a part of the output matches the pattern', expected: 'without `pattern`' },
+  reward: '1 if a part of the output matches the pattern',
+  expected: 'without `pattern`',
   form: {
     label: 'Regular expression',
-    explanation: '1 if a part of the answer matches the pattern.',
     fields: [
       { kind: 'text', name: 'pattern', label: 'Pattern', hint: 'RE2 syntax. Empty: the expected value of each row.' },
       { kind: 'text', name: 'flags', label: 'Flags', hint: 'i: ignores case, m: lines, s: a dot matches all.' },

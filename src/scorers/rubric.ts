@@ -17,10 +17,10 @@ export const rubric = calling({
     rubric: criteria,
     judge: { model, provider: provider ?? defaultProvider, params: {} },
   }),
-  summary: { reward: "weighted mean of a judge model's scores", expected: 'shown to it' },
+  reward: "weighted mean of a judge model's scores; its calls are paid for like others",
+  expected: 'shown to it',
   form: {
     label: 'Judge model',
-    explanation: 'A model scores each answer by your criteria; its calls are paid for like others.',
     fields: [
       {
         ...{ kind: 'area', name: 'criteria', label: 'Criteria', isRequired: true },

@@ -15,8 +15,9 @@ interface Definition<Schema extends RequestSchema, Settings extends object> {
   schema: Schema;
   /** What a job stores beside the type, with all defaults. */
   settings(request: z.output<Schema>, defaultProvider: string): Settings;
-  /** Its row of the reference. `expected`: what the expected value is for. */
-  summary: { reward: string; expected: string };
+  /** In a few words: the reward, and what happens to the expected value. */
+  reward: string;
+  expected: string;
   form: ScorerForm;
 }
 

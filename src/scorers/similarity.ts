@@ -27,10 +27,10 @@ export const similarity = comparing({
     })
     .meta({ id: 'SimilarityScorer' }),
   settings: ({ metric = 'token_f1' }) => ({ metric }),
-  summary: { reward: 'similarity of the words', expected: 'required' },
+  reward: 'similarity of the words',
+  expected: 'required',
   form: {
     label: 'Similarity',
-    explanation: 'How similar the words of answer and expected value are.',
     fields: [{ kind: 'choice', name: 'metric', label: 'Measure', choices: metricNames.options }],
   },
   problem: (_settings, expected) => (wordsOf(asText(expected)).length > 0 ? null : 'has no words to compare with'),

@@ -32,7 +32,6 @@ const schema = z
 
 const form: ScorerForm<'parts'> = {
   label: 'Weighted',
-  explanation: 'The weighted mean of several scorers.',
   fields: [
     {
       ...{ kind: 'value', name: 'parts', label: 'Parts', isRequired: true },
@@ -45,10 +44,8 @@ const form: ScorerForm<'parts'> = {
 export const weighted = {
   schema,
   form,
-  summary: {
-    reward: `weighted mean of up to ${maxParts} other scorers; the feedback begins with the worst one`,
-    expected: 'as its parts',
-  },
+  reward: `weighted mean of up to ${maxParts} other scorers; the feedback begins with the worst one`,
+  expected: 'as its parts',
   partFields: Object.keys(part.shape),
 };
 

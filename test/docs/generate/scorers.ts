@@ -5,9 +5,6 @@ import { table } from './table.js';
 
 /** All scorers by type. */
 export function scorerTable(): string {
-  const rows = [...scorers, weighted].map((scorer) => {
-    const { reward, expected } = scorer.summary;
-    return [`\`${typeOf(scorer)}\``, reward, expected];
-  });
+  const rows = [...scorers, weighted].map((scorer) => [`\`${typeOf(scorer)}\``, scorer.reward, scorer.expected]);
   return table(['type', 'reward', 'expected value'], rows);
 }

@@ -20,7 +20,7 @@ export function ScorerFields(props: {
     onChange({ ...draft, values: { ...draft.values, [name]: value } });
   return (
     <>
-      <Field label="Type of scorer" {...(form && { hint: form.explanation })} error={errorAt('')}>
+      <Field label="Type of scorer" {...(form && { hint: `Reward: ${form.reward}.` })} error={errorAt('')}>
         <select value={draft.type} onChange={(event) => onChange({ type: event.currentTarget.value, values: {} })}>
           {inherited !== undefined && <option value="">{inherited}</option>}
           {Object.entries(scorerForms).map(([type, { label }]) => (
