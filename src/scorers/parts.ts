@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { PolicySpec } from '../core/jobs/spec.js';
 import { shortOrFull, unknownType } from './request.js';
-import { typeOf, type ComparingScorer, type Scorer, type ScoringCall, type SpecOf } from './scorer.js';
+import { typeOf, type Scorer, type SpecOf } from './scorer.js';
 import { scorers } from './table.js';
 
 /** The request schemas, for a union. */
@@ -15,7 +15,6 @@ type PartRequest = z.output<typeof partSchema>;
 
 /** A stored scorer that is not weighted. */
 export type PartSpec = SpecOf<(typeof scorers)[number]>;
-export type ComparingSpec = SpecOf<Extract<(typeof scorers)[number], ComparingScorer>>;
 
 const byType: ReadonlyMap<string, Scorer> = new Map(
   scorers.map((scorer): [string, Scorer] => [typeOf(scorer), scorer]),
@@ -29,14 +28,9 @@ export function partSpec(request: PartRequest, defaultProvider: string): PartSpe
   return { type: request.type, ...settings } as PartSpec;
 }
 
-/** The call that scores; null: a comparison does. */
-export function callOf(spec: PartSpec): ScoringCall | null {
-  const scorer = scorerOf(spec);
-  return 'call' in scorer ? scorer.call(spec) : null;
-}
-
 /** The judge model of a scorer; null: it has none. */
 export function judgeOf(spec: PartSpec): PolicySpec | null {
-  const call = callOf(spec);
+  const scorer = scorerOf(spec);
+  const call = 'call' in scorer ? scorer.call(spec) : null;
   return call?.runner === 'judge' ? call.judge : null;
 }

@@ -20,7 +20,7 @@ interface JsonFields<T> {
   text(...path: FieldPath<T>): string;
   /** The value without these fields. */
   without(...paths: FieldPath<T>[]): string;
-  /** `value`, an expression of the same form, whose objects at these paths have their `type` only. */
+  /** `value`, an expression of that form, with the `type` only of the objects at these paths. */
   typesOnly(value: string, ...paths: FieldPath<T>[]): string;
 }
 
