@@ -22,13 +22,14 @@ const anyPart = ['*'];
 const rules: Record<string, Rule> = {
   'src/util': { values: [], packages: ['ajv', 'ipaddr.js', 'lru-cache', 're2js'] },
   'src/contracts': {
-    values: ['src/core/prompts', 'src/core/jobs/kinds', 'src/util'],
+    values: ['src/core/prompts', 'src/core/jobs/kinds', 'src/scorers', 'src/util'],
     types: ['src/core'],
     packages: ['zod', 'fastest-levenshtein'],
   },
-  'src/core': { values: ['src/util'], types: ['src/contracts'], packages: [] },
+  'src/core': { values: ['src/util'], types: ['src/contracts', 'src/scorers'], packages: [] },
+  'src/scorers': { values: ['src/contracts', 'src/core', 'src/util'], packages: ['zod'] },
   'src/tracing': { values: ['src/core', 'src/storage', 'src/util'], types: ['src/clients'] },
-  'src/storage': { values: ['src/contracts', 'src/core', 'src/util'] },
+  'src/storage': { values: ['src/contracts', 'src/core', 'src/util'], types: ['src/scorers'] },
   'src/local-model': { values: [] },
   'src/clients': {
     values: ['src/contracts', 'src/core/answers', 'src/core/prompts', 'src/local-model', 'src/util'],
@@ -37,8 +38,8 @@ const rules: Record<string, Rule> = {
   'src/temporal': { values: ['src/contracts', 'src/core', 'src/storage', 'src/util', 'workflows/messages'] },
   'src/http': {
     values: [
-      ...['src/contracts', 'src/core', 'src/storage', 'src/clients', 'src/temporal', 'src/tracing', 'src/util'],
-      'workflows/messages',
+      ...['src/contracts', 'src/core', 'src/scorers', 'src/storage', 'src/clients', 'src/temporal', 'src/tracing'],
+      ...['src/util', 'workflows/messages'],
     ],
   },
   workflows: {
@@ -52,7 +53,7 @@ const rules: Record<string, Rule> = {
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
   activities: {
-    values: ['src/contracts', 'src/core', 'src/storage', 'src/clients', 'src/tracing', 'src/util'],
+    values: ['src/contracts', 'src/core', 'src/scorers', 'src/storage', 'src/clients', 'src/tracing', 'src/util'],
     types: ['src/metrics'],
   },
   'src/embedded': { values: ['src/util/proxy'] },
@@ -80,11 +81,12 @@ const rules: Record<string, Rule> = {
         'src/core/prompts/template',
         'src/core/graphs',
         'src/core/jobs',
+        'src/scorers/forms',
         'src/util/example-models',
         'src/util/json',
       ],
     ],
-    types: ['src/core', 'src/contracts'],
+    types: ['src/core', 'src/contracts', 'src/scorers'],
     packages: ['preact', '@preact/signals', 'uplot', 'diff', 'eventsource-parser', 'vite'],
   },
   examples: { values: ['src/container'] },

@@ -17,7 +17,7 @@ import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
 import { renderPrompt } from '../../src/core/prompts/demos.js';
 import { expectedOf, fillMessages, rowValues, type RowColumns } from '../../src/core/prompts/row-template.js';
-import { labelledScore } from '../../src/core/verify/agreement.js';
+import { labelledScore } from '../../src/scorers/index.js';
 import { shownText } from '../../src/core/verify/text.js';
 import type { Verification } from '../../src/core/verify/verification.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';

@@ -1,9 +1,8 @@
-import type { PartSpec, ScorerSpec } from '../../src/contracts/scoring/scorer.js';
 import type { ScorerAnswer } from '../../src/clients/scorers/client.js';
-import { compare, isComparing, partsFor } from '../../src/core/verify/compare.js';
-import { parseRubric } from '../../src/core/verify/rubric.js';
 import { maxFeedback } from '../../src/core/verify/text.js';
-import { combine, negated, partNames, type ScoredPart } from '../../src/core/verify/weighted.js';
+import { scorePart, type ScorerSpec } from '../../src/scorers/index.js';
+import type { ScoringCall } from '../../src/scorers/scorer.js';
+import { combine, isWeighted, negated, partNames, partsFor, type ScoredPart } from '../../src/scorers/weighted.js';
 import { cutWithin, storableText } from '../../src/util/text.js';
 import type { ModelRollout } from '../models/ask-model.js';
 import { askJudge, type Judgement } from '../models/judge.js';
@@ -22,58 +21,60 @@ export interface ScoredRow {
  */
 export async function scoreOutput(
   rollout: ModelRollout,
-  scorer: ScorerSpec,
+  spec: ScorerSpec,
   row: ScoredRow,
   output: string,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Judgement> {
-  if (scorer.mode !== 'weighted') return scorePart(rollout, scorer, row, output, { key: '@judge', timeoutMs }, signal);
-  const parts = partsFor(scorer, row.expected);
-  const names = partNames(parts.map((part) => part.scorer.mode));
+  const parts = partsFor(spec, row.expected);
+  const names = partNames(parts.map(({ scorer }) => scorer.type));
   const scored: ScoredPart[] = [];
   let judges = 0;
-  for (const [at, { weight, scorer: part, expected, negate }] of parts.entries()) {
-    if (part.mode === 'rubric') judges += 1;
+  for (const [at, { weight, scorer, expected, negate }] of parts.entries()) {
+    const scoring = scorePart(scorer, expected, output);
+    if ('call' in scoring && scoring.call.runner === 'judge') judges += 1;
     const key = judges > 1 ? `@judge${judges}` : '@judge';
-    const result = await scorePart(rollout, part, { ...row, expected }, output, { key, timeoutMs }, signal);
-    if (!result.ok) return result;
-    const { verification } = result;
+    const judgement: Judgement =
+      'call' in scoring
+        ? await runCall(rollout, scoring.call, { ...row, expected, output, key, timeoutMs }, signal)
+        : { ok: true, verification: scoring.verification };
+    if (!judgement.ok || !isWeighted(spec)) return judgement;
+    const { verification } = judgement;
     scored.push({ name: names[at]!, weight, verification: negate ? negated(verification) : verification });
   }
   return { ok: true, verification: combine(scored) };
 }
 
 /** `key`: the name of a judge's recorded call; `timeoutMs`: of the code of users. */
-async function scorePart(
+interface Scored extends ScoredRow {
+  output: string;
+  key: string;
+  timeoutMs: number;
+}
+
+function runCall(
   rollout: ModelRollout,
-  scorer: PartSpec,
-  { row, expected, judged }: ScoredRow,
-  output: string,
-  { key, timeoutMs }: { key: string; timeoutMs: number },
+  call: ScoringCall,
+  { row, expected: given, judged, output, key, timeoutMs }: Scored,
   signal: AbortSignal,
 ): Promise<Judgement> {
-  if (isComparing(scorer)) return { ok: true, verification: compare(scorer, expected, output) };
-  const { scorers } = rollout.deps;
-  const wanted = expected ?? null;
-  switch (scorer.mode) {
-    case 'rubric': {
-      const gold = wanted === null ? {} : { gold: { value: wanted } };
-      const { judge, rubric } = scorer;
-      return askJudge(rollout, { judge, key, criteria: parseRubric(rubric), input: judged, output, ...gold }, signal);
+  const { deps, job, onPushback } = rollout;
+  const expected = given ?? null;
+  switch (call.runner) {
+    case 'judge': {
+      const { judge, criteria } = call;
+      const gold = expected === null ? {} : { gold: { value: expected } };
+      return askJudge(rollout, { judge, key, criteria, input: judged, output, ...gold }, signal);
     }
-    case 'javascript': {
-      const scoring = { orgId: rollout.job.orgId, code: scorer.code };
-      return judgementOf(await scorers.javascript(scoring, { output, row, expected: wanted }, signal, timeoutMs));
+    case 'sandbox': {
+      const scoring = { orgId: job.orgId, code: call.code };
+      return deps.scorers.runFunction(scoring, { output, row, expected }, signal, timeoutMs).then(judgementOf);
     }
-    case 'http': {
-      const { onPushback } = rollout;
-      const scoring = {
-        url: scorer.url,
-        tryTimeoutMs: scorer.timeoutS === null ? timeoutMs : scorer.timeoutS * 1_000,
-        onPushback,
-      };
-      return judgementOf(await scorers.http(scoring, { output, row, expected: wanted }, signal));
+    case 'url': {
+      const tryTimeoutMs = call.timeoutS === null ? timeoutMs : call.timeoutS * 1_000;
+      const scoring = { url: call.url, tryTimeoutMs, onPushback };
+      return deps.scorers.askUrl(scoring, { output, row, expected }, signal).then(judgementOf);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { GraphSpec } from '../../src/core/jobs/spec.js';
 import type { Json } from '../../src/core/graphs/values.js';
-import { agreementCriteria, parseRubric, selectExampleTasks } from '../../src/core/verify/rubric.js';
-import { isJudged, score } from '../../src/core/verify/score.js';
+import { selectExampleTasks } from '../../src/core/verify/rubric.js';
+import { isJudged, judgeOf, verifyOutput } from '../../src/scorers/verifier.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import { readTasks, type GraphTask } from '../../src/storage/graphs/tasks.js';
 import type { ModelRollout } from '../models/ask-model.js';
@@ -16,17 +16,22 @@ export async function verify(
   signal: AbortSignal,
 ): Promise<Judgement> {
   const { verifier } = spec;
-  if (!isJudged(verifier)) return { ok: true, verification: score(verifier, task.gold!.value, output) };
-  const { judge, mode } = verifier;
-  const criteria = mode === 'rubric' ? parseRubric(task.rubric!) : agreementCriteria;
-  const examples = mode === 'gold_examples' ? await examplesFor(rollout, spec) : [];
+  if (!isJudged(verifier)) return { ok: true, verification: verifyOutput(verifier, task.gold!.value, output) };
+  const { judge } = verifier;
+  const { criteria: criteriaOf, examples: count } = judgeOf(verifier);
+  const criteria = criteriaOf(task.rubric);
+  const examples = count > 0 ? await examplesFor(rollout, spec, count) : [];
   const gold = task.gold === null ? {} : { gold: task.gold };
   return askJudge(rollout, { judge, criteria, input: task.input, output, ...gold, examples }, signal);
 }
 
 /** Gold outputs of a few train tasks. */
-async function examplesFor({ deps, job, claim }: ModelRollout, { search }: GraphSpec): Promise<unknown[]> {
-  const indexes = selectExampleTasks(claim.seed, search.trainSeeds);
+async function examplesFor(
+  { deps, job, claim }: ModelRollout,
+  { search }: GraphSpec,
+  count: number,
+): Promise<unknown[]> {
+  const indexes = selectExampleTasks(claim.seed, search.trainSeeds, count);
   const tasks = await retryTransient(() => deps.db.org(job.orgId, (tx) => readTasks(tx, job.jobId, indexes)), {
     patienceMs: databasePatienceMs,
     onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'examples not read; retrying'),

@@ -6,7 +6,7 @@ import { driveGraph } from '../../src/core/graphs/run/drive.js';
 import type { Graph } from '../../src/core/graphs/graph.js';
 import { singleStepGraph } from '../../src/core/graphs/single-step.js';
 import { outcomeOf } from '../../src/core/graphs/run/run.js';
-import { score } from '../../src/core/verify/score.js';
+import { exact } from '../../src/scorers/exact.js';
 import { seededDraws, textDraws } from './draws.js';
 import { propose } from './lookup-proposer.js';
 import { readLookup, steps, townWanted, writeLookup, type Lookup } from './lookup-texts.js';
@@ -111,7 +111,7 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
   }
 
   const judge = (seed: number, given: string): Judgement =>
-    score({ mode: 'exact', caseSensitive: false }, expected(seed), given);
+    exact.score({ caseSensitive: false }, expected(seed), given);
 
   return {
     ...{ kind, baseline, input, expected, answer },

@@ -10,6 +10,20 @@ export function unlessMissing(message: string) {
   return { error: ({ input }: { input?: unknown }) => (input === undefined ? undefined : message) };
 }
 
+/** The error of a union: names the forms and the first problem inside a value. */
+export function unionError(forms: string) {
+  return {
+    error: ({ input, errors }: { input?: unknown; errors?: { path: PropertyKey[]; message: string }[][] }) => {
+      if (input === undefined) return undefined;
+      const inside = (errors ?? []).flat().find(({ path }) => path.length > 0);
+      return inside ? `must be ${forms}: ${inside.path.join('.')}: ${inside.message}` : `must be ${forms}`;
+    },
+  };
+}
+
+/** Of the existing client: accepted, kept with the job, and named in a warning. */
+export const unusedSchema = z.unknown().optional().describe('Of the existing client; not used.');
+
 /** Runs a cross-field check even if a field is invalid, so that all problems are reported. */
 export const runAlways = { when: () => true };
 

@@ -12,9 +12,8 @@ import { readPromptfoo } from '../../src/cli/task/promptfoo.js';
 import { functionOf } from '../../src/cli/task/promptfoo/code.js';
 import { listOf, maxOrdered, patternOfAll } from '../../src/cli/task/promptfoo/patterns.js';
 import { evaluate, parseExpression, textOf } from '../../src/cli/task/promptfoo/expressions.js';
-import { scorerSchema, scorerSpec, type ComparingScorer } from '../../src/contracts/scoring/scorer.js';
-import { compare } from '../../src/core/verify/compare.js';
 import { compilePattern } from '../../src/util/linear-regex.js';
+import { compare } from '../support/scoring.js';
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'ratchet-promptfoo-'))));
@@ -31,8 +30,7 @@ const withAssert = (assert: object) => ({ tests: [{ vars: { text: 'a' }, assert:
 
 async function reward(assert: object, output: string): Promise<number> {
   const { scorer, rows, expected } = await read(withAssert(assert));
-  const spec = scorerSpec(scorerSchema.parse(scorer), 'local') as ComparingScorer;
-  return compare(spec, expected === null ? undefined : rows[0]![expected], output).reward;
+  return compare(scorer, expected === null ? undefined : rows[0]![expected], output).reward;
 }
 
 const schema = {

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { readPromptfoo } from '../../src/cli/task/promptfoo.js';
 import { ConfigError } from '../../src/config.js';
-import { scorerSchema, scorerSpec, type ComparingScorer } from '../../src/contracts/scoring/scorer.js';
-import { compare, expectedProblem, partsFor } from '../../src/core/verify/compare.js';
-import { combine, negated } from '../../src/core/verify/weighted.js';
+import { expectedProblem, scorerSchema } from '../../src/scorers/index.js';
+import { compare, specOf } from '../support/scoring.js';
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'ratchet-promptfoo-'))));
@@ -77,8 +76,7 @@ describe('assertions', () => {
   test('contains matches within words and with case, as in promptfoo', async () => {
     const scored = async (type: string, output: string) => {
       const { scorer, rows } = await read(perTest(type, 'x', 'a.b'));
-      const spec = scorerSpec(scorerSchema.parse(scorer), 'local') as ComparingScorer;
-      return compare(spec, rows[1]!['expected'], output).reward;
+      return compare(scorer, rows[1]!['expected'], output).reward;
     };
     expect(await Promise.all(['za.bz', 'zA.Bz', 'zazbz'].map((output) => scored('contains', output)))).toEqual([
       1, 0, 0,
@@ -311,15 +309,10 @@ describe('refuses', () => {
 describe('assertions that differ between tests', () => {
   const scored = async (more: object, ...outputs: string[]) => {
     const { scorer, rows, expected } = await read(more);
-    const spec = scorerSpec(scorerSchema.parse(scorer), 'local');
     return outputs.map((output, at) => {
       const value = expected === null ? undefined : rows[at]![expected];
-      expect(expectedProblem(spec, value)).toBeNull();
-      const parts = partsFor(spec, value).map(({ scorer: part, expected: wanted, negate, weight }) => {
-        const verification = compare(part as ComparingScorer, wanted, output);
-        return { name: part.mode, weight, verification: negate ? negated(verification) : verification };
-      });
-      return combine(parts).reward;
+      expect(expectedProblem(specOf(scorer), value)).toBeNull();
+      return compare(scorer, value, output).reward;
     });
   };
 

@@ -15,7 +15,7 @@ import { clusterByFeedback } from '../../src/core/proposals/feedback-clusters.js
 import { chooseComponents, mergeCandidates, type Texts } from '../../src/core/proposals/components.js';
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
 import type { ProposalAnswer, ProposalRequest, RolloutRequest } from '../../src/core/search/protocol.js';
-import { score } from '../../src/core/verify/score.js';
+import { exact } from '../../src/scorers/exact.js';
 import { driveSearch } from '../core/algorithms/gepa/driver.js';
 
 /** The `local` provider's answer to these messages. */
@@ -35,7 +35,7 @@ export function runLocally(graph: Graph, { facts, question, answer }: TwoStepTas
   const outcome = outcomeOf(run);
   if (outcome.status !== 'done') throw new Error(JSON.stringify(outcome));
   const steps = Object.entries(stepValues(run)).map(([step, value]) => ({ step, value: shown(value) }));
-  const verified = score({ mode: 'exact', caseSensitive: false }, answer, outcome.value);
+  const verified = exact.score({ caseSensitive: false }, answer, outcome.value);
   return { input, output: shown(outcome.value), steps, reward: verified.reward, feedback: verified.feedback };
 }
 

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { evaluationResultsSchema, evaluationSchema } from '../../contracts/evaluations/evaluation.js';
 import type { traceSchema } from '../../contracts/rollouts/trace.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
+import { defaultScorer } from '../../scorers/forms.js';
 import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
 import type { ModelCheck } from '../../contracts/model-check.js';
@@ -133,7 +134,7 @@ async function modelCheck(api: Api, model: string): Promise<Check> {
   const { job_id: id } = await api.call<{ job_id: string }>('POST', path, {
     ...{ app_id: 'doctor', policy, preflight: false, max_concurrent: 1 },
     candidate: { messages: [{ role: 'user', content: '{{input}}' }] },
-    ...{ dataset: { rows: [{ input: 'Answer with the word ok.', expected: 'ok' }] }, scorer: 'exact' },
+    ...{ dataset: { rows: [{ input: 'Answer with the word ok.', expected: 'ok' }] }, scorer: defaultScorer },
   });
   const { status, error } = await api.ended<z.output<typeof evaluationSchema>>(`${path}/${id}`);
   const { results } = await api.call<z.output<typeof evaluationResultsSchema>>(

@@ -1,4 +1,6 @@
 import { ConfigError } from '../../config.js';
+import { typeOf } from '../../scorers/scorer.js';
+import { scorers } from '../../scorers/table.js';
 import { asObject } from '../../util/json.js';
 
 /**
@@ -13,7 +15,7 @@ export function refuseTargets(value: unknown, field: string): void {
     if (!object) continue;
     const { type } = object;
     const named = targets.find((name) => Object.hasOwn(object, name));
-    if (named !== undefined || type === 'http' || type === 'javascript') {
+    if (named !== undefined || targetTypes.has(type)) {
       const what = named === undefined ? `a scorer of type ${String(type)}` : `the field ${named}`;
       throw new ConfigError(
         `${field} has ${what}: a call of a tool names no address and no code; ask the user to put it into ratchet.json, or to run the command`,
@@ -24,3 +26,8 @@ export function refuseTargets(value: unknown, field: string): void {
 }
 
 const targets = ['container_url', 'webhook_url', 'url', 'code'];
+
+/** The types of scorers with such a field. */
+const targetTypes: ReadonlySet<unknown> = new Set(
+  scorers.filter(({ schema }) => targets.some((field) => field in schema.shape)).map(typeOf),
+);

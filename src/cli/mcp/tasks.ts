@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { startEvaluation } from '../commands/evaluate.js';
 import { startSession } from '../commands/optimize.js';
 import type { Files } from '../task/files.js';
+import { defaultScorer } from '../../scorers/forms.js';
+import { typeOf } from '../../scorers/scorer.js';
+import { scorers } from '../../scorers/table.js';
 import { promptOf, readTask, taskFields, type ReadTask } from '../task/task.js';
 import { answer } from './answer.js';
 import { refuseTargets } from './bounds.js';
@@ -21,7 +24,7 @@ const taskSchema = z.strictObject({
     .string()
     .optional()
     .describe(
-      'Scorer by name (exact, contains, numeric, json, …), as JSON, or a .json file; default exact. One with a URL or code is that of ratchet.json.',
+      `Scorer by name (${scorers.map(typeOf).join(', ')}), as JSON, or a .json file; default ${defaultScorer}. One with a URL or code is that of ratchet.json.`,
     ),
   model: z.string().optional().describe('provider/model that answers; default local, a stand-in without cost.'),
   name: z.string().optional().describe('Name of the job in lists.'),

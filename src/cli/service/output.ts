@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { printable } from '../../util/text.js';
-import type { agreementSchema } from '../../contracts/scoring/agreement.js';
+import type { agreementSchema } from '../../contracts/agreement.js';
 
 /** A line of the result. */
 export function say(line: string): void {

@@ -1,4 +1,5 @@
 /** The bodies of the requests that start a task. */
+import { defaultScorer } from '../../scorers/forms.js';
 import { modelOf } from './model-name.js';
 import { policyOf } from './policy.js';
 import type { Prompt } from './prompt-file.js';
@@ -19,7 +20,7 @@ export interface SearchOptions extends LabelOptions {
 
 /** The fields of a stored data set, the scorer and the models. */
 export function taskRequest(task: ReadTask, datasetId: string) {
-  const { scorer = 'exact', model = 'local', proposer, input, expected, policy = {} } = task;
+  const { scorer = defaultScorer, model = 'local', proposer, input, expected, policy = {} } = task;
   // Parameters for answers do not fit the proposer, whose default is the policy as a whole.
   const writer = proposer ?? (Object.keys(policy).length > 0 ? model : undefined);
   return {

@@ -20,7 +20,7 @@ export type ScorerAnswer =
   | { ok: true; reward: number; feedback: string | null; details: Record<string, unknown> | null }
   | { ok: false; code: string; message: string; infrastructure: boolean };
 
-export interface HttpScoring {
+export interface UrlScoring {
   url: string;
   /** Time limit of one try, in milliseconds. */
   tryTimeoutMs: number;
@@ -29,7 +29,7 @@ export interface HttpScoring {
 }
 
 /** A function of an organization's job. */
-export interface JavascriptScoring {
+export interface FunctionScoring {
   orgId: string;
   code: string;
 }
@@ -37,10 +37,10 @@ export interface JavascriptScoring {
 /** Scorers of the caller. Every method rejects with the signal's reason when the signal fires. */
 export interface ScorerClient {
   /** POSTs the input, with the retries of rollouts at containers but after a time-out. */
-  http(scoring: HttpScoring, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
+  askUrl(scoring: UrlScoring, input: ScorerInput, signal: AbortSignal): Promise<ScorerAnswer>;
   /** Runs a function in a process of its own for at most `timeMs`, if the operator allows it. */
-  javascript(
-    scoring: JavascriptScoring,
+  runFunction(
+    scoring: FunctionScoring,
     input: ScorerInput,
     signal: AbortSignal,
     timeMs?: number,
@@ -70,7 +70,7 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
   const call = createCaller(agent, retryBaseMs, 'scorer');
 
   return {
-    async http({ url, tryTimeoutMs, onPushback }, input, signal) {
+    async askUrl({ url, tryTimeoutMs, onPushback }, input, signal) {
       const headers = { ...containerHeaders(null), 'content-type': 'application/json' };
       const limits = {
         ...{ tryTimeoutMs, deadline: performance.now() + rolloutWindowMs(tryTimeoutMs) },
@@ -87,7 +87,7 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
       return { ok: false, code, message, infrastructure: infrastructure || code === 'scorer_timeout' };
     },
 
-    async javascript({ orgId, code }, input, signal, timeMs) {
+    async runFunction({ orgId, code }, input, signal, timeMs) {
       if (!allowsJavascript(javascriptOrgs, orgId)) return failed('scorer_not_allowed', javascriptRefused);
       const ran = await sandbox.run(code, input, signal, timeMs);
       if (!ran.ok) return failed(ran.code, ran.message);

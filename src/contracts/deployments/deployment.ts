@@ -11,7 +11,7 @@ import {
 } from '../common.js';
 import { fixedMessagesSchema } from '../prompt.js';
 import { checkSource, rowsSchema, rowsViewSchema, sourceRule } from '../datasets/rows.js';
-import { scorerSchema } from '../scoring/scorer.js';
+import { scorerSchema } from '../../scorers/index.js';
 import { isObject } from '../../util/json.js';
 import { webhookField, webhookViewSchema } from '../webhook.js';
 import { all, either, forbidden, oneRequired, required } from '../rules.js';

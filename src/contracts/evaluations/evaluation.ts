@@ -17,8 +17,8 @@ import {
 } from '../common.js';
 import { fixedMessagesSchema } from '../prompt.js';
 import { checkSource, rowsSchema, rowsViewSchema, sourceRule } from '../datasets/rows.js';
-import { agreementSchema } from '../scoring/agreement.js';
-import { scorerSchema } from '../scoring/scorer.js';
+import { agreementSchema } from '../agreement.js';
+import { scorerSchema } from '../../scorers/index.js';
 import { labelFields } from '../labels.js';
 import { all, either, forbidden, required } from '../rules.js';
 import { webhookField } from '../webhook.js';

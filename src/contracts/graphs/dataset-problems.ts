@@ -1,7 +1,8 @@
 /** Cross-field validation of data sets. */
 import { valueAt } from '../validation.js';
 import { datasetLimits, taskDescription, taskInput } from './dataset.js';
-import { modes, maxFields } from '../scoring/verifier.js';
+import { maxFields } from '../../scorers/json.js';
+import { readsRubric, verifierOf } from '../../scorers/verifier.js';
 import { isObject } from '../../util/json.js';
 
 /** A path within a data set. */
@@ -83,16 +84,18 @@ function* goldProblems(
 ): Generator<DatasetProblem> {
   const ids = new Set(tasks.map(({ name }) => name));
   const mode = valueAt(dataset, 'verifier_config', 'mode');
+  const verifier = verifierOf(mode);
+  const isOfFields = verifier && 'score' in verifier && verifier.rightAnswer === 'object';
   for (const { index, name, entry } of golds) {
     const path = ['gold_outputs', index];
     if (!ids.has(name)) {
       yield { path: [...path, 'task_id'], message: `is "${name}", which is not the id of a task` };
     }
-    if (mode === 'json' && entry['output'] !== undefined && !isObject(entry['output'])) {
-      yield { path: [...path, 'output'], message: 'must be an object in mode json' };
+    if (isOfFields && entry['output'] !== undefined && !isObject(entry['output'])) {
+      yield { path: [...path, 'output'], message: `must be an object in mode ${String(mode)}` };
     }
   }
-  if (!modes.some((known) => known === mode) || mode === 'rubric') return;
+  if (verifier === null || readsRubric(mode)) return;
   const withGold = new Set(golds.map(({ name }) => name));
   for (const { index, name } of tasks) {
     if (withGold.has(name)) continue;
@@ -107,18 +110,18 @@ function* rubricProblems(
   golds: readonly NamedEntry[],
 ): Generator<DatasetProblem> {
   const isGuided = valueAt(dataset, 'verifier_config', 'scoring_guidelines') !== undefined;
-  const isRubric = valueAt(dataset, 'verifier_config', 'mode') === 'rubric';
-  if (!isRubric || isGuided || !isNoRubric(dataset['default_rubric'])) return;
+  const mode = valueAt(dataset, 'verifier_config', 'mode');
+  if (!readsRubric(mode) || isGuided || !isNoRubric(dataset['default_rubric'])) return;
   const without = tasks.filter(({ entry }) => isNoRubric(entry['rubric']));
   if (without.length === tasks.length) {
     const withGold = new Set(golds.map(({ name }) => name));
     if (tasks.every(({ name }) => withGold.has(name))) return;
-    const message = 'is required in mode rubric unless each task has a rubric, or each has a gold output';
+    const message = `is required in mode ${String(mode)} unless each task has a rubric, or each has a gold output`;
     yield { path: ['default_rubric'], message };
     return;
   }
   for (const { index, name } of without) {
-    const message = `is required for task "${name}" in mode rubric without default_rubric`;
+    const message = `is required for task "${name}" in mode ${String(mode)} without default_rubric`;
     yield { path: ['tasks', index, 'rubric'], message };
   }
 }
@@ -131,31 +134,14 @@ function isNoRubric(rubric: unknown): boolean {
   return criteria === undefined || (Array.isArray(criteria) && criteria.length === 0);
 }
 
-const allOptions = ['model', 'provider', 'tolerance', 'relative', 'case_sensitive', 'fields'] as const;
-const options: Record<(typeof modes)[number], readonly (typeof allOptions)[number][]> = {
-  contrastive: ['model', 'provider'],
-  exact: ['case_sensitive'],
-  contains: ['case_sensitive'],
-  numeric: ['tolerance', 'relative'],
-  json: ['case_sensitive', 'fields'],
-  rubric: ['model', 'provider'],
-  gold_examples: ['model', 'provider'],
-};
-
-/** The options of a verifier that its mode does not use. */
-export function unusedOptions(config: Record<string, unknown> & { mode: (typeof modes)[number] }): string[] {
-  return allOptions.filter((option) => config[option] !== undefined && !options[config.mode].includes(option));
-}
-
 function* verifierProblems(dataset: Record<string, unknown>, hasJudge: boolean): Generator<DatasetProblem> {
   const config = dataset['verifier_config'];
-  const mode = modes.find((known) => known === valueAt(config, 'mode'));
-  if (!isObject(config) || mode === undefined) return;
-  const used = options[mode];
-  if (used.includes('model') && config['model'] === undefined && !hasJudge) {
+  const verifier = verifierOf(valueAt(config, 'mode'));
+  if (!isObject(config) || verifier === null) return;
+  if ('criteria' in verifier && config['model'] === undefined && !hasJudge) {
     yield {
       path: ['verifier_config', 'model'],
-      message: `is required in mode ${mode}: it names the judge`,
+      message: `is required in mode ${String(config['mode'])}: it names the judge`,
     };
   }
   const { fields } = config;

@@ -1,17 +1,10 @@
 /** The data set of a graph job: tasks, gold outputs and scoring. */
 import { z } from 'zod';
 import { promptSchema } from '../prompt.js';
-import { unlessMissing } from '../validation.js';
+import { outcomeRubricSchema, rubricSchema, type Rubric } from '../rubric.js';
+import { unionError, unlessMissing, unusedSchema } from '../validation.js';
 import type { Message } from '../../core/jobs/spec.js';
-import {
-  outcomeRubricSchema,
-  rubricSchema,
-  unionError,
-  unusedSchema,
-  verifierSchema,
-  type Rubric,
-  type ScoringMode,
-} from '../scoring/verifier.js';
+import { verifierSchema } from '../../scorers/verifier.js';
 
 export const datasetLimits = {
   tasks: 10_000,
@@ -105,13 +98,6 @@ export function rubricOf(given: z.infer<typeof anyRubricSchema> | undefined): Ru
   return criteria.length > 0 ? { criteria } : null;
 }
 
-/** Whether the data set or a task has a rubric. */
-export const hasRubric = ({ tasks, default_rubric: common }: Pick<GraphDataset, 'tasks' | 'default_rubric'>): boolean =>
+/** Whether the data set or a task has a rubric, besides the guidelines of `verifier_config`. */
+export const hasRubric = ({ tasks, default_rubric: common }: GraphDataset): boolean =>
   [common, ...tasks.map(({ rubric }) => rubric)].some((rubric) => rubricOf(rubric) !== null);
-
-/** The mode of a valid data set. Mode rubric without any rubric compares with the gold outputs. */
-export function scoringMode(dataset: GraphDataset): ScoringMode {
-  const { mode, scoring_guidelines: guidelines } = dataset.verifier_config;
-  if (mode === 'contrastive') return 'gold_examples';
-  return mode === 'rubric' && guidelines === undefined && !hasRubric(dataset) ? 'gold_examples' : mode;
-}

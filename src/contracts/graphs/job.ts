@@ -15,11 +15,10 @@ import {
 import { envelopeLabelFields } from '../labels.js';
 import { oneRequired, required } from '../rules.js';
 import { webhookField } from '../webhook.js';
-import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
+import { runAlways, unlessMissing, unusedSchema, valueAt, wholeNumber } from '../validation.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
 import { datasetLimits, datasetSchema } from './dataset.js';
 import { splitSchema } from '../datasets/rows.js';
-import { unusedSchema } from '../scoring/verifier.js';
 import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../search.js';
 import { candidateSchema } from '../candidates/candidate.js';
 import { policyOptimizationSchema } from '../sessions/create.js';

@@ -9,7 +9,7 @@ import {
 } from '../common.js';
 import { promptSchema } from '../prompt.js';
 import { containerOnly, rowsSchema } from '../datasets/rows.js';
-import { scorerSchema } from '../scoring/scorer.js';
+import { scorerSchema } from '../../scorers/index.js';
 import { asObject, isObject } from '../../util/json.js';
 import { algorithmFields, algorithmNames } from './algorithms.js';
 import { all, either, forbidden, oneOf, oneRequired, required, where, type Rule } from '../rules.js';

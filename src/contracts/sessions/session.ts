@@ -14,7 +14,7 @@ import {
 } from '../common.js';
 import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../search.js';
 import { rowsViewSchema, splitSchema } from '../datasets/rows.js';
-import { agreementSchema } from '../scoring/agreement.js';
+import { agreementSchema } from '../agreement.js';
 import { sensorFields } from './sensors.js';
 
 const urls = {

@@ -3,8 +3,8 @@ import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { GepaSearch, SearchSettings } from '../algorithms/index.js';
 import type { AnswerCache } from './answer-cache.js';
 import type { Demo } from '../prompts/demos.js';
-import type { ScorerSpec } from '../../contracts/scoring/scorer.js';
-import type { VerifierSpec } from '../../contracts/scoring/verifier.js';
+import type { ScorerSpec } from '../../scorers/index.js';
+import type { VerifierSpec } from '../../scorers/verifier.js';
 
 export interface Message {
   role: 'system' | 'user' | 'assistant';

@@ -1,32 +1,4 @@
 /** Agreement of a judge with labels. */
-import type { ScorerSpec } from '../../contracts/scoring/scorer.js';
-import { compare } from './compare.js';
-import type { Verification } from './verification.js';
-
-/** A judge's score and a label of the same output, each 0 to 1; at least 0.5 means good. */
-export interface LabelledScore {
-  judge: number;
-  label: number;
-}
-
-/**
- * The score of a scorer's first judge beside the label: whether the output equals the expected
- * value. Null: no judge, or no expected value.
- */
-export function labelledScore(
-  scorer: ScorerSpec,
-  expected: unknown,
-  output: string,
-  { reward, criteria }: Pick<Verification, 'reward' | 'criteria'>,
-): LabelledScore | null {
-  // A weighted scorer names its first judge `rubric`.
-  const judge =
-    scorer.mode === 'rubric'
-      ? reward
-      : scorer.mode === 'weighted' && criteria?.find(({ name }) => name === 'rubric')?.score;
-  if (typeof judge !== 'number' || expected == null) return null;
-  return { judge, label: compare({ mode: 'exact', caseSensitive: false }, expected, output).reward };
-}
 
 /** Labelled outputs: all, and those that the judge, the label, and both call good. */
 export interface AgreementCounts {

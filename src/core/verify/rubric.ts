@@ -6,7 +6,7 @@
  * and it has at most `maxCriteria` items. Any other text is one criterion named "rubric" of weight
  * 1.
  */
-import type { Rubric } from '../../contracts/scoring/verifier.js';
+import type { Rubric } from '../../contracts/rubric.js';
 import { normalize } from './text.js';
 import type { Criterion } from './verification.js';
 
@@ -45,7 +45,7 @@ function readList(text: string): Criterion[] | null {
   return isList && criteria.every(({ weight }) => weight > 0 && weight <= maxWeight) ? criteria : null;
 }
 
-/** The only criterion of mode gold_examples. */
+/** The only criterion of a judge that compares with gold outputs. */
 export const agreementCriteria: readonly Criterion[] = [
   {
     name: 'agreement',
@@ -58,7 +58,7 @@ export const agreementCriteria: readonly Criterion[] = [
 ];
 
 /** The examples shown with `task`: those that follow it in `among`, wrapping around. */
-export function selectExampleTasks(task: number, among: readonly number[], count = 3): number[] {
+export function selectExampleTasks(task: number, among: readonly number[], count: number): number[] {
   const others = among.filter((item) => item !== task).sort((left, right) => left - right);
   const later = others.findIndex((item) => item > task);
   const from = later < 0 ? 0 : later;

@@ -1,12 +1,11 @@
 /** The rows of a job on a data set, with the prompt that they fill. */
 import { closestName } from '../../contracts/close-names.js';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
-import { comparesFields, judgesOf, needsExpected, type ScorerSpec } from '../../contracts/scoring/scorer.js';
+import { comparesFields, expectedProblem, judgesOf, needsExpected, type ScorerSpec } from '../../scorers/index.js';
 import type { Message, RowsSpec } from '../../core/jobs/spec.js';
 import { columnFinder, expectedOf, inputName, rowPlaceholders } from '../../core/prompts/row-template.js';
 import { bracedNames, isPlainName, type IsInput } from '../../core/prompts/template.js';
 import type { RowContent } from '../../core/prompts/row-groups.js';
-import { expectedProblem } from '../../core/verify/compare.js';
 import { createTurns } from '../../util/turns.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';

@@ -1,5 +1,5 @@
 /** What a create tells about its rows: forms that are read otherwise than they look. */
-import { needsExpected } from '../../contracts/scoring/scorer.js';
+import { needsExpected } from '../../scorers/index.js';
 import { chatDoubt } from '../../core/prompts/chat-rows.js';
 import type { JobRows } from './job-rows.js';
 

@@ -1,4 +1,4 @@
-import type { ScorerSpec } from '../../contracts/scoring/scorer.js';
+import { serviceProblems, type ScorerSpec } from '../../scorers/index.js';
 import type { HttpDeps } from '../deps.js';
 import { pointerOf, type FieldError } from '../server/errors.js';
 
@@ -20,22 +20,10 @@ export function scorerErrors(
   path: Path,
   checks: ScorerChecks,
 ): FieldError[] {
-  const error = (field: string, message: string | null): FieldError[] =>
-    message === null ? [] : [{ pointer: pointerOf([...path, field]), message }];
-  switch (scorer.mode) {
-    case 'weighted':
-      return scorer.parts.flatMap((part, at) =>
-        scorerErrors(part.scorer, policyProvider, [...path, 'parts', at, 'scorer'], checks),
-      );
-    case 'http':
-      return error('url', checks.checkContainerUrl(scorer.url));
-    case 'javascript':
-      return error('code', checks.checkJavascript(scorer.code));
-    case 'rubric':
-      return scorer.judge.provider === policyProvider
-        ? []
-        : error('provider', checks.checkProvider(scorer.judge.provider));
-    default:
-      return [];
-  }
+  const problems = serviceProblems(scorer, {
+    url: checks.checkContainerUrl,
+    javascript: checks.checkJavascript,
+    provider: (name) => (name === policyProvider ? null : checks.checkProvider(name)),
+  });
+  return problems.map(({ path: inside, message }) => ({ pointer: pointerOf([...path, ...inside]), message }));
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { scorerSpec } from '../../contracts/scoring/scorer.js';
+import { scorerSpec } from '../../scorers/index.js';
 import type { GateRequest } from '../../contracts/deployments/deployment.js';
 import type { DeploymentSource, DeploymentSpec, SessionSpec } from '../../core/jobs/spec.js';
 import { callerMessages, columnFinder, inputName, servedMessages } from '../../core/prompts/row-template.js';

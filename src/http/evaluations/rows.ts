@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { EvaluationRequest } from '../../contracts/evaluations/evaluation.js';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
-import { scorerSpec } from '../../contracts/scoring/scorer.js';
+import { scorerSpec } from '../../scorers/index.js';
 import type { EvaluationSpec, Message, RowsSpec } from '../../core/jobs/spec.js';
 import { checkExpected, jobRows, type JobRows } from '../datasets/job-rows.js';
 import { formWarnings } from '../datasets/row-warnings.js';

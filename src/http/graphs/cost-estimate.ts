@@ -1,14 +1,14 @@
 import { priceOf } from '../../clients/models/cost.js';
 import { algorithmOf } from '../../core/algorithms/index.js';
 import { initialGraphOf, type GraphSpec } from '../../core/jobs/spec.js';
-import type { Rubric } from '../../contracts/scoring/verifier.js';
+import type { Rubric } from '../../contracts/rubric.js';
 import { maxStepCalls, stepPrompt, type Graph, type Ref, type Step } from '../../core/graphs/graph.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import { refHead, parseRef } from '../../core/graphs/refs.js';
 import { graphText } from '../../core/graphs/text.js';
 import { sum } from '../../core/math/rewards.js';
 import { parseRubric, selectExampleTasks } from '../../core/verify/rubric.js';
-import { isJudged } from '../../core/verify/score.js';
+import { isJudged, judgeOf } from '../../scorers/verifier.js';
 import type { GraphTask } from '../../storage/graphs/tasks.js';
 import {
   answerTokens,
@@ -109,12 +109,12 @@ function stepCalls(step: Step, level: Level): number {
 /** Cost of judging an output; 0 without a judge model. */
 function judgePrice({ verifier, search }: GraphSpec, means: Means, level: Level): number | null {
   if (!isJudged(verifier)) return 0;
-  const { judge, mode } = verifier;
-  const isRubric = mode === 'rubric';
-  const golds = isRubric ? 1 : 1 + selectExampleTasks(-1, search.trainSeeds).length;
-  const sampleChars = means.input + golds * means.gold + (isRubric ? means.rubric : 0);
+  const { judge } = verifier;
+  const { readsRubric, examples } = judgeOf(verifier);
+  const golds = 1 + selectExampleTasks(-1, search.trainSeeds, examples).length;
+  const sampleChars = means.input + golds * means.gold + (readsRubric ? means.rubric : 0);
   const promptSize = graphAssumptions.judging + textTokens(sampleChars) + assumptions.answer[level];
-  const answerSize = Math.ceil((isRubric ? means.criteria : 1) * graphAssumptions.verdict[level]);
+  const answerSize = Math.ceil((readsRubric ? means.criteria : 1) * graphAssumptions.verdict[level]);
   return priceOf(judge.provider, judge.model, promptSize, Math.min(answerSize, answerLimit(judge)));
 }
 

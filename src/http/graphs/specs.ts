@@ -1,23 +1,16 @@
 import { unknownPrice } from '../../clients/models/call-bound.js';
 import { priceOf } from '../../clients/models/cost.js';
 import { requestPolicies, type CreateGraphJob } from '../../contracts/graphs/job.js';
-import {
-  rubricOf,
-  scoringMode,
-  taskDescription,
-  taskInput,
-  type GraphDataset,
-} from '../../contracts/graphs/dataset.js';
+import { hasRubric, rubricOf, taskDescription, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
 import type { Path } from '../../contracts/graphs/dataset-problems.js';
 import type { GraphSpec, PolicySpec } from '../../core/jobs/spec.js';
-import { verifierSpec, type VerifierSpec } from '../../contracts/scoring/verifier.js';
+import { goldProblem, isJudged, readsRubric, verifierSpec, type VerifierSpec } from '../../scorers/verifier.js';
 import { configProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
 import { samples } from '../../core/search/config.js';
 import { graphSearch } from '../../core/graphs/search-config.js';
 import { graphToJson } from '../../core/graphs/json.js';
 import { groupRows, groupWarnings, type RowContent } from '../../core/prompts/row-groups.js';
 import { canonicalJson } from '../../util/json.js';
-import { goldProblem, isJudged } from '../../core/verify/score.js';
 import type { GraphTask } from '../../storage/graphs/tasks.js';
 import type { HttpDeps } from '../deps.js';
 import { answerCacheSpec } from '../jobs/specs.js';
@@ -98,9 +91,8 @@ function verifierOf({
   judge_provider: provider,
   ...request
 }: CreateGraphJob): VerifierSpec {
-  const config = { ...dataset.verifier_config, mode: scoringMode(dataset) };
   const judge = { ...(model !== undefined && { model }), ...(provider !== undefined && { provider }) };
-  return verifierSpec({ ...config, ...judge }, request.policy_provider);
+  return verifierSpec({ ...dataset.verifier_config, ...judge }, hasRubric(dataset), request.policy_provider);
 }
 
 function proposerPolicy({ proposer, policy_provider: own }: CreateGraphJob): PolicySpec | null {
@@ -169,7 +161,7 @@ function graphTasks({
   verifier_config: verifier,
 }: GraphDataset) {
   const goldById = new Map(golds.map(({ task_id: id, output }) => [id, { value: output }]));
-  const guidelines = verifier.mode === 'rubric' ? (verifier.scoring_guidelines ?? null) : null;
+  const guidelines = readsRubric(verifier.mode) ? (verifier.scoring_guidelines ?? null) : null;
   return tasks.map((task): GraphTask => ({
     taskId: task.id,
     input: taskInput(task.input),

@@ -1,7 +1,7 @@
 /** The fields of a graph job's request that have no meaning here: kept with the job and named. */
-import { hasRubric, scoringMode } from '../../contracts/graphs/dataset.js';
-import { unusedOptions } from '../../contracts/graphs/dataset-problems.js';
+import { hasRubric } from '../../contracts/graphs/dataset.js';
 import type { CreateGraphJob } from '../../contracts/graphs/job.js';
+import { lacksRubric, readsRubric, unusedOptions } from '../../scorers/verifier.js';
 
 /** The values of unused fields by name; those of tasks and gold outputs as lists. */
 export function unusedFields(request: CreateGraphJob): Record<string, unknown> {
@@ -16,13 +16,10 @@ export function unusedFields(request: CreateGraphJob): Record<string, unknown> {
     ...(['version', 'input_schema', 'output_schema', 'output_config', 'select_output'] as const).map(
       (name): [string, unknown] => [`dataset.${name}`, dataset[name]],
     ),
-    ...unusedOptions({ ...options, mode: verifier.mode }).map((name): [string, unknown] => [
-      `dataset.verifier_config.${name}`,
-      options[name],
-    ]),
+    ...unusedOptions(verifier).map((name): [string, unknown] => [`dataset.verifier_config.${name}`, options[name]]),
     [
       'dataset.verifier_config.scoring_guidelines',
-      verifier.mode === 'rubric' && !hasRubric(dataset) ? undefined : verifier.scoring_guidelines,
+      readsRubric(verifier.mode) && !hasRubric(dataset) ? undefined : verifier.scoring_guidelines,
     ],
     ['dataset.default_rubric.events', eventsOf(common)],
     ['dataset.tasks[].rubric.events', some(tasks.map(({ rubric }) => eventsOf(rubric)))],
@@ -33,9 +30,9 @@ export function unusedFields(request: CreateGraphJob): Record<string, unknown> {
 }
 
 /** The warnings about a request: the names of unused fields, and the mode in place of another. */
-export function formWarnings(request: CreateGraphJob, unused: Record<string, unknown>): string[] {
+export function formWarnings({ dataset }: CreateGraphJob, unused: Record<string, unknown>): string[] {
   const names = Object.keys(unused);
-  const isCompared = request.dataset.verifier_config.mode === 'rubric' && scoringMode(request.dataset) !== 'rubric';
+  const isCompared = lacksRubric(dataset.verifier_config, hasRubric(dataset));
   return [
     ...(names.length > 0 ? [`Not used, but kept with the job: ${names.join(', ')}.`] : []),
     ...(isCompared

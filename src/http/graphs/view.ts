@@ -35,7 +35,7 @@ function graphSummary(job: GraphJob, deps: HttpDeps) {
     algorithm: spec.search.algorithm,
     policy: { model: spec.policy.model, provider: spec.policy.provider },
     policy_models: spec.policies.map(({ model }) => model),
-    verifier_mode: spec.verifier.mode,
+    verifier_mode: spec.verifier.type,
     num_tasks: spec.numTasks,
     progress: {
       generation: seen.generation ?? 0,

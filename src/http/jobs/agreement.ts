@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { agreementSchema } from '../../contracts/scoring/agreement.js';
+import type { agreementSchema } from '../../contracts/agreement.js';
 import type { RowsSpec } from '../../core/jobs/spec.js';
 import { agreement } from '../../core/verify/agreement.js';
 import type { Tx } from '../../storage/db/db.js';

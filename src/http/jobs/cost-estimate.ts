@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { priceOf } from '../../clients/models/cost.js';
-import { judgesOf } from '../../contracts/scoring/scorer.js';
+import { judgesOf } from '../../scorers/index.js';
 import type { estimateSchema } from '../../contracts/common.js';
 import { renderPrompt } from '../../core/prompts/demos.js';
 import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';

@@ -18,7 +18,7 @@ import type {
 } from '../../core/jobs/spec.js';
 import { algorithmOf, searchFromRequest } from '../../core/algorithms/index.js';
 import type { SeedSplit } from '../../core/search/split.js';
-import { judgesOf } from '../../contracts/scoring/scorer.js';
+import { judgesOf } from '../../scorers/index.js';
 import type { HttpDeps } from '../deps.js';
 import { pointerOf, refuse, type FieldError } from '../server/errors.js';
 

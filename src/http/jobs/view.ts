@@ -77,5 +77,5 @@ export function idFields(jobId: string): { session_id?: string; graph_gen_job_id
 export function rowsView(rows: SessionHead['rows']): { dataset?: NonNullable<z.output<typeof rowsViewSchema>> } {
   if (!rows) return {};
   const { datasetId, numRows, scorer } = rows;
-  return { dataset: { dataset_id: datasetId, num_rows: numRows, scorer: scorer.mode } };
+  return { dataset: { dataset_id: datasetId, num_rows: numRows, scorer: scorer.type } };
 }

@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { emptySentences, totalEmpty } from '../../core/answers/empty-answers.js';
 import { closestName } from '../../contracts/close-names.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
-import { judgesOf } from '../../contracts/scoring/scorer.js';
+import { judgesOf } from '../../scorers/index.js';
 import { isDeterministic } from '../../core/jobs/answer-cache.js';
 import { componentTexts } from '../../core/prompts/components.js';
 import { inputsOf, rewritableNames } from '../../core/prompts/row-template.js';
 import { bracedNames, isPlainName } from '../../core/prompts/template.js';
 import { maxProposalChars } from '../../core/proposals/limits.js';
 import { minSeeds } from '../../core/search/split.js';
-import { isJudged } from '../../core/verify/score.js';
+import { isJudged } from '../../scorers/verifier.js';
 import type { ContainerSpec, DeploymentSpec, JobSpec, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
 
 const most = 20;

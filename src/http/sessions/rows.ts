@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
-import { scorerSpec } from '../../contracts/scoring/scorer.js';
+import { scorerSpec } from '../../scorers/index.js';
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { searchLimits } from '../../core/search/config.js';

@@ -20,6 +20,8 @@ interface JsonFields<T> {
   text(...path: FieldPath<T>): string;
   /** The value without these fields. */
   without(...paths: FieldPath<T>[]): string;
+  /** `value`, an expression of that form, with the `type` only of the objects at these paths. */
+  typesOnly(value: string, ...paths: FieldPath<T>[]): string;
 }
 
 /** The fields of a column that holds a `T`. */
@@ -35,6 +37,11 @@ export function jsonFields<T>(column: string): JsonFields<T> {
       const top = paths.filter(({ length }) => length === 1).flatMap(quoted);
       const nested = paths.filter(({ length }) => length > 1).map((path) => ` #- '{${path.join()}}'`);
       return `((${column} - array[${top.join()}]::text[])${nested.join('')})`;
+    },
+    typesOnly(value, ...paths) {
+      const setType = (rest: string, path: string) =>
+        `jsonb_set(${rest}, '{${path}}', jsonb_build_object('type', ${column} #> '{${path},type}'), false)`;
+      return paths.map((path) => path.join()).reduce(setType, value);
     },
   };
 }

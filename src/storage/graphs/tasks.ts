@@ -1,4 +1,4 @@
-import type { Rubric } from '../../contracts/scoring/verifier.js';
+import type { Rubric } from '../../contracts/rubric.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 

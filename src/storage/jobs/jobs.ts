@@ -12,8 +12,8 @@ import type {
   SessionSpec,
 } from '../../core/jobs/spec.js';
 import type { Labels, Marks } from '../../contracts/labels.js';
-import type { ScorerSpec } from '../../contracts/scoring/scorer.js';
-import type { VerifierSpec } from '../../contracts/scoring/verifier.js';
+import type { ScorerSpec } from '../../scorers/index.js';
+import type { VerifierSpec } from '../../scorers/verifier.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
 import { openCostBudget } from './cost-budget.js';
@@ -123,7 +123,7 @@ export interface SessionProjection {
 }
 
 /** A job's spec without fields that grow with the request: seeds, prompts, env_config, scoring. */
-type RowsHead = { rows?: Omit<RowsSpec, 'scorer'> & { scorer: Pick<ScorerSpec, 'mode'> } };
+type RowsHead = { rows?: Omit<RowsSpec, 'scorer'> & { scorer: Pick<ScorerSpec, 'type'> } };
 export type SessionHead = Omit<SessionSpec, 'search' | 'initialPrompt' | 'rows'> &
   RowsHead & {
     search: Omit<GepaSearch, SeedFields> | Omit<MiproSearch, SeedFields>;
@@ -134,7 +134,7 @@ export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate' | 'rows'
   };
 export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description' | 'verifier' | 'unused'> & {
   search: Omit<GepaSearch, SeedFields>;
-  verifier: Pick<VerifierSpec, 'mode'>;
+  verifier: Pick<VerifierSpec, 'type'>;
 };
 export type JobHead = SessionHead | EvaluationHead | GraphHead;
 
@@ -169,7 +169,7 @@ export interface JobRow<Head = JobHead> extends Marks {
 }
 
 const spec = jsonFields<JobSpec>('spec');
-const head = spec.without(
+const small = spec.without(
   ['seeds'],
   ['initialPrompt'],
   ['initialGraph'],
@@ -181,13 +181,8 @@ const head = spec.without(
   ['candidate', 'messages'],
   ['candidate', 'demos'],
   ['container', 'envConfig'],
-  ['verifier', 'fields'],
-  ['rows', 'scorer', 'rubric'],
-  ['rows', 'scorer', 'schema'],
-  ['rows', 'scorer', 'fields'],
-  ['rows', 'scorer', 'code'],
-  ['rows', 'scorer', 'parts'],
 );
+const head = spec.typesOnly(small, ['verifier'], ['rows', 'scorer']);
 
 const columns = `id as "jobId", org_id as "orgId", kind, key_id as "keyId", status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata, notes, archived,

@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { runRow, type RowsJob } from '../../../activities/datasets/rollout.js';
 import { createScorerClient } from '../../../src/clients/scorers/client.js';
-import { scorerSchema, scorerSpec } from '../../../src/contracts/scoring/scorer.js';
+import { scorerSchema, scorerSpec } from '../../../src/scorers/index.js';
 import type { Tx } from '../../../src/storage/db/db.js';
 import { answerId } from '../../../src/storage/rollouts/answers.js';
 import { listen, type Listening } from '../../support/loopback.js';

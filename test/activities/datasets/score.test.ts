@@ -6,7 +6,7 @@ import { scoreOutput, type ScoredRow } from '../../../activities/datasets/score.
 import type { ModelRollout } from '../../../activities/models/ask-model.js';
 import { createLessons } from '../../../src/clients/models/quirks/lessons.js';
 import { createScorerClient, type ScorerClient } from '../../../src/clients/scorers/client.js';
-import { scorerSchema, scorerSpec } from '../../../src/contracts/scoring/scorer.js';
+import { scorerSchema, scorerSpec } from '../../../src/scorers/index.js';
 import type { EndedAnswer } from '../../../src/core/answers/ending.js';
 import { answerId } from '../../../src/storage/rollouts/answers.js';
 import { listen, type Listening } from '../../support/loopback.js';
@@ -187,8 +187,8 @@ test.each([
   const answer = { ok: true, reward: 1, feedback: null, details: null };
   const before = { ...scorers };
   Object.assign(scorers, {
-    http: (scoring: { tryTimeoutMs: number }) => (times.push(scoring.tryTimeoutMs), Promise.resolve(answer)),
-    javascript: (_code: string, _input: unknown, _signal: AbortSignal, timeMs?: number) => {
+    askUrl: (scoring: { tryTimeoutMs: number }) => (times.push(scoring.tryTimeoutMs), Promise.resolve(answer)),
+    runFunction: (_code: string, _input: unknown, _signal: AbortSignal, timeMs?: number) => {
       times.push(timeMs);
       return Promise.resolve(answer);
     },

@@ -37,7 +37,7 @@ const text =
 const json = (body: unknown): Answer => text(200, JSON.stringify(body), { 'content-type': 'application/json' });
 const ask = (given: Answer[], { tryTimeoutMs = 5_000, by = client, onPushback = (_because: string) => {} } = {}) => {
   answers = given;
-  return by.http({ url: `${server.url}/score`, tryTimeoutMs, onPushback }, input, signal);
+  return by.askUrl({ url: `${server.url}/score`, tryTimeoutMs, onPushback }, input, signal);
 };
 
 test('posts output, row and expected value, and reads reward, feedback and details', async () => {
@@ -55,10 +55,10 @@ test.each([
   const url = server.url + path;
   answers = [json({ reward: 1, feedback: quoted, details: { path } })];
   const hidden = (value: string) => value.replace(token, '***');
-  const answer = await client.http({ url, tryTimeoutMs: 5_000 }, input, signal);
+  const answer = await client.askUrl({ url, tryTimeoutMs: 5_000 }, input, signal);
   expect(answer).toEqual({ ok: true, reward: 1, feedback: hidden(quoted), details: { path: hidden(path) } });
   answers = [text(404, quoted)];
-  expect(JSON.stringify(await client.http({ url, tryTimeoutMs: 5_000 }, input, signal))).not.toContain(token);
+  expect(JSON.stringify(await client.askUrl({ url, tryTimeoutMs: 5_000 }, input, signal))).not.toContain(token);
 });
 
 test('feedback and details may be absent', async () => {
@@ -140,5 +140,5 @@ test("rejects with the signal's reason", async () => {
   const aborter = new AbortController();
   answers = [() => aborter.abort(new Error('stopped'))];
   const scoring = { url: server.url, tryTimeoutMs: 5_000 };
-  await expect(client.http(scoring, input, aborter.signal)).rejects.toThrow('stopped');
+  await expect(client.askUrl(scoring, input, aborter.signal)).rejects.toThrow('stopped');
 });

@@ -15,7 +15,7 @@ const hasty = createScorerClient({
 const input = { output: 'Paris', row: { n: 2, list: [1, 2] }, expected: 'paris' };
 const { signal } = new AbortController();
 const run = (code: string, by = client): Promise<ScorerAnswer> =>
-  by.javascript({ orgId: 'org_1', code }, input, signal);
+  by.runFunction({ orgId: 'org_1', code }, input, signal);
 afterAll(() => Promise.all([client.close(), hasty.close()]));
 
 test.each<[string, number, string | null]>([

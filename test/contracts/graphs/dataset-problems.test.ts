@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { datasetProblems, unusedOptions } from '../../../src/contracts/graphs/dataset-problems.js';
+import { datasetProblems } from '../../../src/contracts/graphs/dataset-problems.js';
+import { unusedOptions, type VerifierMode } from '../../../src/scorers/verifier.js';
 
 type Data = Record<string, unknown>;
 const task = (id: string, input: unknown = { q: id }, rubric?: string) => ({ id, input, ...(rubric && { rubric }) });
@@ -122,7 +123,7 @@ describe('the verifier', () => {
   });
 
   const all = { model: 'm', provider: 'p', tolerance: 1, relative: true, case_sensitive: true, fields: ['a'] };
-  test.each([
+  test.each<[VerifierMode, string[]]>([
     ['exact', ['model', 'provider', 'tolerance', 'relative', 'fields']],
     ['contains', ['model', 'provider', 'tolerance', 'relative', 'fields']],
     ['numeric', ['model', 'provider', 'case_sensitive', 'fields']],
@@ -133,7 +134,7 @@ describe('the verifier', () => {
     const gold_outputs = [gold('a', {}), gold('b', {})];
     const data = { ...good, gold_outputs, default_rubric: 'r', verifier_config: { mode, ...all } };
     expect(problemPaths(data)).toEqual([]);
-    expect(unusedOptions({ ...all, mode: mode as 'exact' })).toEqual(unused);
+    expect(unusedOptions({ ...all, mode })).toEqual(unused);
   });
 
   test('requires a weight if fields are given', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { initialMessages, taskInput } from '../../../src/contracts/graphs/dataset.js';
 import { createGraphJobSchema, requestPolicies } from '../../../src/contracts/graphs/job.js';
-import { verifierSpec } from '../../../src/contracts/scoring/verifier.js';
+import { verifierSpec, type VerifierConfig } from '../../../src/scorers/verifier.js';
 
 const task = { id: 'a', input: { question: 'q' } };
 const dataset = {
@@ -193,26 +193,25 @@ test('requestPolicies', () => {
   expect(requestPolicies({ policy_models: ['m', 'n'], policy_provider: 'p' })).toEqual([policy('m'), policy('n')]);
 });
 
-test('verifierSpec fills in defaults', () => {
-  expect(verifierSpec({ mode: 'exact' }, 'p')).toEqual({ mode: 'exact', caseSensitive: false });
-  expect(verifierSpec({ mode: 'contains', case_sensitive: true }, 'p')).toEqual({
-    mode: 'contains',
-    caseSensitive: true,
-  });
-  expect(verifierSpec({ mode: 'numeric' }, 'p')).toEqual({ mode: 'numeric', tolerance: 1e-6, relative: true });
-  expect(verifierSpec({ mode: 'numeric', tolerance: 0, relative: false }, 'p')).toEqual({
-    mode: 'numeric',
-    tolerance: 0,
-    relative: false,
-  });
-  expect(verifierSpec({ mode: 'json' }, 'p')).toEqual({ mode: 'json', caseSensitive: false, fields: null });
-  const fieldsOf = (fields: string[] | Record<string, number>) => verifierSpec({ mode: 'json', fields }, 'p');
-  expect(fieldsOf(['a', 'b'])).toMatchObject({ fields: { a: 1, b: 1 } });
-  expect(fieldsOf({ a: 2 })).toMatchObject({ fields: { a: 2 } });
+describe('the stored verifier', () => {
   const judge = (provider: string) => ({ model: 'm', provider, params: {} });
-  expect(verifierSpec({ mode: 'rubric', model: 'm' }, 'p')).toEqual({ mode: 'rubric', judge: judge('p') });
-  expect(verifierSpec({ mode: 'gold_examples', model: 'm', provider: 'q' }, 'p')).toEqual({
-    mode: 'gold_examples',
-    judge: judge('q'),
+  const model = { model: 'm' };
+  const exact = { type: 'exact', caseSensitive: false };
+  const json = { type: 'json', caseSensitive: false, fields: null, schema: null };
+  test.each<[VerifierConfig, boolean, object]>([
+    [{ mode: 'exact' }, false, exact],
+    [{ mode: 'contains', case_sensitive: true }, false, { type: 'contains', caseSensitive: true }],
+    [{ mode: 'numeric' }, false, { type: 'numeric', tolerance: 1e-6, relative: true }],
+    [{ mode: 'numeric', tolerance: 0, relative: false }, false, { type: 'numeric', tolerance: 0, relative: false }],
+    [{ mode: 'json' }, false, json],
+    [{ mode: 'json', fields: ['a', 'b'] }, false, { ...json, fields: { a: 1, b: 1 } }],
+    [{ mode: 'json', fields: { a: 2 } }, false, { ...json, fields: { a: 2 } }],
+    [{ mode: 'rubric', ...model }, true, { type: 'rubric', judge: judge('p') }],
+    [{ mode: 'rubric', ...model, scoring_guidelines: 'x' }, false, { type: 'rubric', judge: judge('p') }],
+    [{ mode: 'rubric', ...model }, false, { type: 'gold_examples', judge: judge('p') }],
+    [{ mode: 'gold_examples', ...model, provider: 'q' }, true, { type: 'gold_examples', judge: judge('q') }],
+    [{ mode: 'contrastive', ...model }, true, { type: 'gold_examples', judge: judge('p') }],
+  ])('of %j with a rubric (%j) is %j', (config, hasRubric, stored) => {
+    expect(verifierSpec(config, hasRubric, 'p')).toEqual(stored);
   });
 });

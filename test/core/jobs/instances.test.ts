@@ -4,14 +4,14 @@ import { anySpec } from '../../support/job.js';
 
 const rows: Instances = { kind: 'rows', datasetId: 'ds_1', expected: 'label', scorer: { kind: 'exact' } as never };
 const container = instancesOf('evl_1', anySpec, null);
-const tasks: Instances = { kind: 'tasks', tasks: 'digest', verifier: { mode: 'exact', fields: { x: 1, y: 2 } } };
+const tasks: Instances = { kind: 'tasks', tasks: 'digest', verifier: { type: 'exact', fields: { x: 1, y: 2 } } };
 const traffic = instancesOf('ses_1', { ...anySpec, container: null }, null);
 
 test('of the same kind and content they are the same, whatever the order of fields', () => {
   for (const instances of [rows, container, tasks, traffic]) {
     expect(instancesProblem(instances, structuredClone(instances))).toBeNull();
   }
-  const verifier = { fields: { y: 2, x: 1 }, mode: 'exact' };
+  const verifier = { fields: { y: 2, x: 1 }, type: 'exact' };
   expect(instancesProblem(tasks, { kind: 'tasks', tasks: 'digest', verifier })).toBeNull();
 });
 
@@ -23,7 +23,7 @@ test.each<[Instances, object]>([
   [container, { envName: 'test' }],
   [container, { envConfig: { split: 'test' } }],
   [tasks, { tasks: 'other' }],
-  [tasks, { verifier: { mode: 'contains' } }],
+  [tasks, { verifier: { type: 'contains' } }],
   [traffic, { jobId: 'ses_2' }],
   [container, rows],
   [traffic, tasks],

@@ -78,9 +78,9 @@ test('gold_examples has one criterion', () => {
 });
 
 test('selects the following tasks as examples, wrapping around, without the task itself', () => {
-  expect(selectExampleTasks(2, [0, 1, 2, 3, 4, 5])).toEqual([3, 4, 5]);
-  expect(selectExampleTasks(4, [5, 0, 4, 2])).toEqual([5, 0, 2]);
-  expect(selectExampleTasks(9, [0, 1, 2, 3])).toEqual([0, 1, 2]);
-  expect(selectExampleTasks(0, [0])).toEqual([]);
+  expect(selectExampleTasks(2, [0, 1, 2, 3, 4, 5], 3)).toEqual([3, 4, 5]);
+  expect(selectExampleTasks(4, [5, 0, 4, 2], 3)).toEqual([5, 0, 2]);
+  expect(selectExampleTasks(9, [0, 1, 2, 3], 3)).toEqual([0, 1, 2]);
+  expect(selectExampleTasks(0, [0], 3)).toEqual([]);
   expect(selectExampleTasks(1, [0, 1, 2], 1)).toEqual([2]);
 });

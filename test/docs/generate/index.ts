@@ -5,12 +5,14 @@ import { eventTables } from './events.js';
 import { figuresOfOperations, figuresOfReadme } from './figures.js';
 import { presetTable } from './presets.js';
 import { routeTables } from './routes.js';
+import { scorerTable } from './scorers.js';
 import { settingTables } from './settings.js';
 
 /** The generated parts of pages, between `<!-- generated: NAME -->` and `<!-- end -->`. */
 const parts: { page: string; name: string; render: () => string }[] = [
   { page: 'docs/reference/errors-and-limits.md', name: 'codes', render: errorTables },
   { page: 'docs/reference/README.md', name: 'routes', render: routeTables },
+  { page: 'docs/reference/scorers.md', name: 'scorers', render: scorerTable },
   { page: 'docs/reference/events.md', name: 'events', render: eventTables },
   { page: 'docs/reference/clients.md', name: 'callers', render: callerTable },
   { page: 'docs/reference/providers.md', name: 'presets', render: presetTable },

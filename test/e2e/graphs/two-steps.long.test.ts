@@ -10,7 +10,7 @@ import { createContainer } from '../../../src/container/index.js';
 import type { GraphJson } from '../../../src/contracts/graphs/graph.js';
 import { graphSearch } from '../../../src/core/graphs/search-config.js';
 import { graphFromJson } from '../../../src/core/graphs/json.js';
-import { score } from '../../../src/core/verify/score.js';
+import { exact } from '../../../src/scorers/exact.js';
 import { meanReward } from '../../local-model/evolve.js';
 import {
   createGraphJob,
@@ -47,7 +47,7 @@ async function bestPrompt(tasks: readonly TwoStepTask[]): Promise<number> {
         { role: 'system', content: prompt },
         { role: 'user', content: `facts: ${facts}\n\nquestion: ${question}` },
       ]);
-      return score({ mode: 'exact', caseSensitive: false }, answer, said);
+      return exact.score({ caseSensitive: false }, answer, said);
     },
   });
   const { url, close } = await container.listen(0);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { scorerSchema, scorerSpec } from '../../../src/contracts/scoring/scorer.js';
+import { scorerSchema, scorerSpec } from '../../../src/scorers/index.js';
 import { scorerErrors } from '../../../src/http/datasets/scorer-errors.js';
 
 const refused = {

@@ -152,8 +152,8 @@ describe('creating a deployment', () => {
       const { rows } = await it.http.db.org('default', (tx) => readSpec<DeploymentSpec>(tx, body.id));
       return rows?.scorer;
     };
-    expect(await scorerOf()).toEqual({ mode: 'contains', caseSensitive: true });
-    expect(await scorerOf('exact')).toEqual({ mode: 'exact', caseSensitive: false });
+    expect(await scorerOf()).toEqual({ type: 'contains', caseSensitive: true });
+    expect(await scorerOf('exact')).toEqual({ type: 'exact', caseSensitive: false });
   });
 
   test('takes the named candidate of a session or else the best, and refuses a missing one', async () => {

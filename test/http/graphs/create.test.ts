@@ -132,7 +132,7 @@ describe('create graph job', () => {
       },
     });
     const head = await http.db.org('default', (tx) => readJob<GraphHead>(tx, body.job_id as string));
-    expect(head!.spec.verifier.mode).toBe('json');
+    expect(head!.spec.verifier.type).toBe('json');
     expect(JSON.stringify(head!.spec).length).toBeLessThan(2_000);
   });
 

@@ -50,7 +50,7 @@ test('the whole body is accepted, and a warning names the fields without a use',
   expect(answer).toMatchObject({ graph_evolve_job_id: answer.job_id, graph_gen_job_id: answer.job_id });
   expect(answer.warnings).toEqual([expect.stringMatching(/: dataset\.version, dataset\.output_config\.$/)]);
   expect(spec).toMatchObject({
-    verifier: { mode: 'rubric', judge: { model: 'llama-3.3-70b-versatile', provider: 'groq' } },
+    verifier: { type: 'rubric', judge: { model: 'llama-3.3-70b-versatile', provider: 'groq' } },
     description: 'Add up.',
     unused: { 'dataset.version': '1.0', 'dataset.output_config': dataset.output_config },
   });
@@ -76,7 +76,7 @@ test('all that the client can set', async () => {
     ...{ target_llm_calls: 5, eval_sample_size: 10, feedback_sample_size: 3, metadata: { population_size: 6 } },
   });
   expect(spec).toMatchObject({
-    verifier: { mode: 'gold_examples', judge: { model: 'judge', provider: 'openai' } },
+    verifier: { type: 'gold_examples', judge: { model: 'judge', provider: 'openai' } },
     description: 'Add up.\n\nSums.',
   });
   expect(Object.keys(spec['unused'] as object).sort()).toEqual([
@@ -89,13 +89,13 @@ test('all that the client can set', async () => {
 
 test("the client's default verifier without a rubric compares with the gold outputs, or follows the guidelines", async () => {
   const compared = await created(withDataset({ default_rubric: null }));
-  expect(compared.spec).toMatchObject({ verifier: { mode: 'gold_examples' } });
+  expect(compared.spec).toMatchObject({ verifier: { type: 'gold_examples' } });
   expect(compared.answer.warnings[1]).toContain('gold_examples');
   const scoring_guidelines = 'Allow partial credit.';
   const guided = await created(
     withDataset({ default_rubric: null, verifier_config: { ...verifier, scoring_guidelines } }),
   );
-  expect(guided.spec).toMatchObject({ verifier: { mode: 'rubric' } });
+  expect(guided.spec).toMatchObject({ verifier: { type: 'rubric' } });
   expect(guided.rubrics).toEqual(Array(12).fill(scoring_guidelines));
   expect(await refused(withDataset({ default_rubric: null, gold_outputs: [] }))).toEqual([
     422,
@@ -109,7 +109,7 @@ test('options that a mode does not use are named in a warning', async () => {
   const { answer, spec } = await created(
     withDataset({ gold_outputs: text, verifier_config: exact, rubric: undefined }),
   );
-  expect(spec).toMatchObject({ verifier: { mode: 'exact', caseSensitive: false } });
+  expect(spec).toMatchObject({ verifier: { type: 'exact', caseSensitive: false } });
   const warned: string = answer.warnings[0];
   for (const name of ['model', 'provider', 'tolerance']) expect(warned).toContain(`dataset.verifier_config.${name}`);
 });

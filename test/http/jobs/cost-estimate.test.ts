@@ -80,8 +80,8 @@ test('multiplies one call by the seeds of an evaluation', () => {
 });
 
 test('adds a call of each judge of a job on a data set', () => {
-  const judge = { mode: 'rubric' as const, rubric: 'Is it good?', judge: policy };
-  const scorer = { mode: 'weighted' as const, parts: [judge, judge].map((part) => ({ weight: 1, scorer: part })) };
+  const judge = { type: 'rubric' as const, rubric: 'Is it good?', judge: policy };
+  const scorer = { type: 'weighted' as const, parts: [judge, judge].map((part) => ({ weight: 1, scorer: part })) };
   const rows = { datasetId: 'ds_1', numRows: 3, placeholders: {}, columns: [], expected: null, scorer };
   const { high } = evaluationEstimate({ ...anySpec, policy, rows }).cost_usd!;
   expect(high).toBeCloseTo(3 * (usd(1_900, 1_000) + 2 * usd(300 + 1_500 + 1_000, 500)), 12);
@@ -107,7 +107,7 @@ describe('estimate for a graph job', () => {
       proposer: policy,
       costUnit: 'usd',
     },
-    ...{ numTasks: 2, description: null, verifier: { mode: 'exact', caseSensitive: false } },
+    ...{ numTasks: 2, description: null, verifier: { type: 'exact', caseSensitive: false } },
     search,
     budget: unlimited,
     initialGraph: JSON.stringify({ inputs: ['question'], steps, output: `${steps.at(-1)!.id}.answer` }),
@@ -137,14 +137,14 @@ describe('estimate for a graph job', () => {
   });
 
   test('includes a judge in every run', () => {
-    const judged = { verifier: { mode: 'gold_examples' as const, judge: policy } };
+    const judged = { verifier: { type: 'gold_examples' as const, judge: policy } };
     const more = perRollout(job(judged)) - perRollout(job());
     // Three gold outputs of 20 tokens and an input; the keys of an input count, too.
     const input = JSON.stringify(tasks[0]!.input).length / 2 + JSON.stringify(tasks[1]!.input).length / 2;
     expect(more).toBeCloseTo(usd(300 + Math.ceil((input + 3 * 80) / 4) + 1_000, 200), 12);
     const rubric = { criteria: ['a', 'b'].map((name) => ({ name, weight: 1, description: 'd'.repeat(99) })) };
     const asked = graphEstimate(
-      { ...job({ verifier: { mode: 'rubric', judge: policy } }), search: { ...search, maxRollouts: 12 } },
+      { ...job({ verifier: { type: 'rubric', judge: policy } }), search: { ...search, maxRollouts: 12 } },
       tasks.map((task) => ({ ...task, gold: null, rubric })),
     ).cost_usd!;
     const scored = costs({ ...job(), search: { ...search, maxRollouts: 12 } });
@@ -156,7 +156,7 @@ describe('estimate for a graph job', () => {
     for (const more of [
       { policies: [policy, unknown] },
       { proposer: unknown },
-      { verifier: { mode: 'rubric' as const, judge: unknown } },
+      { verifier: { type: 'rubric' as const, judge: unknown } },
     ]) {
       expect(graphEstimate(job(more), tasks).cost_usd).toBeNull();
     }

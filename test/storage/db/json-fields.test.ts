@@ -15,6 +15,9 @@ test('converts a path of fields to SQL', () => {
   expect(jsonFields<GraphSpec>('spec').without(['verifier', 'fields'])).toBe(
     `((spec - array[]::text[]) #- '{verifier,fields}')`,
   );
+  expect(jsonFields<JobSpec>('spec').typesOnly('x', ['verifier'], ['rows', 'scorer'])).toBe(
+    `jsonb_set(jsonb_set(x, '{verifier}', jsonb_build_object('type', spec #> '{verifier,type}'), false), '{rows,scorer}', jsonb_build_object('type', spec #> '{rows,scorer,type}'), false)`,
+  );
   expect(jsonRecord<SessionSpec>()('j.spec', 's', { budget: 'jsonb', rolloutTimeoutS: 'float8' })).toEqual({
     from: `jsonb_to_record(j.spec) as s("budget" jsonb, "rolloutTimeoutS" float8)`,
     columns: { budget: 's."budget"', rolloutTimeoutS: 's."rolloutTimeoutS"' },

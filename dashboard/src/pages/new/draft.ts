@@ -1,7 +1,7 @@
 /** What the form of a new run holds, and the request of it. */
 import { bracedNames, isPlainName } from '../../../../src/core/prompts/template.js';
 import { algorithms, defaultBudget } from '../../../../src/cli/task/search.js';
-import { isJson, scorerOf, scorerProblems, type ScorerDraft } from '../../ui/scorer/kinds.js';
+import { emptyScorer, isJson, scorerOf, scorerProblems, type ScorerDraft } from '../../ui/scorer/draft.js';
 
 export type RunKind = 'session' | 'evaluation';
 
@@ -36,7 +36,7 @@ export interface Draft {
 export const emptyDraft: Draft = {
   ...{ kind: 'session', datasetId: '', input: '', expected: '' },
   messages: [{ role: 'system', content: '' }],
-  scorer: { type: 'exact', values: {} },
+  scorer: emptyScorer,
   ...{ provider: 'local', model: 'local', proposerProvider: '', proposerModel: '' },
   ...{ algorithm: 'gepa', rollouts: String(defaultBudget), dollars: '', minutes: '' },
   ...{ name: '', tags: '', json: null },

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
+import { scorerForms } from '../../../../src/scorers/forms.js';
 import { client } from '../../data/client.js';
 import { errorAt, fieldErrors, otherErrors } from '../../data/field-errors.js';
 import { useResource } from '../../data/resource.js';
 import { go, pageOf, route, setQuery } from '../../util/router.js';
 import { Panel, Problem } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
-import { scorerKinds } from '../../ui/scorer/kinds.js';
 import { ScorerFields } from '../../ui/scorer/fields.js';
 import { BudgetPanel } from './budget-panel.js';
 import { DataPanel } from './data-panel.js';
@@ -101,7 +101,7 @@ const shownFields = [
   'tags',
 ].map((name) => `/${name}`);
 
-const fieldsOfScorer = () => scorerKinds[draft.value.scorer.type]!.fields.map(({ name }) => `/${name}`);
+const fieldsOfScorer = () => scorerForms[draft.value.scorer.type]!.fields.map(({ name }) => `/${name}`);
 
 function KindChoice() {
   return (

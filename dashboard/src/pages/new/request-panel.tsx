@@ -1,5 +1,5 @@
 import { Copy } from '../../ui/copy.js';
-import { isJson } from '../../ui/scorer/kinds.js';
+import { isJson } from '../../ui/scorer/draft.js';
 import { change, draft } from './store.js';
 
 /** The request as JSON, for experts. Once it is edited, the other fields have no effect. */

@@ -1,5 +1,7 @@
+import type { FormField } from '../../../../src/scorers/form.js';
+import { scorerForms } from '../../../../src/scorers/forms.js';
 import { Field } from '../basics.js';
-import { scorerKinds, scorerProblems, type ScorerDraft, type ScorerField } from './kinds.js';
+import { scorerProblems, type ScorerDraft } from './draft.js';
 
 /**
  * The choice of a scorer, with the fields of its type. `inherited`: the label of the type "";
@@ -12,23 +14,23 @@ export function ScorerFields(props: {
   errorAt: (field: string) => string | undefined;
 }) {
   const { draft, inherited, onChange, errorAt } = props;
-  const kind = scorerKinds[draft.type];
+  const form = scorerForms[draft.type];
   const problems = scorerProblems(draft);
   const set = (name: string, value: string | boolean) =>
     onChange({ ...draft, values: { ...draft.values, [name]: value } });
   return (
     <>
-      <Field label="Type of scorer" {...(kind && { hint: kind.explanation })} error={errorAt('')}>
+      <Field label="Type of scorer" {...(form && { hint: `Reward: ${form.reward}.` })} error={errorAt('')}>
         <select value={draft.type} onChange={(event) => onChange({ type: event.currentTarget.value, values: {} })}>
           {inherited !== undefined && <option value="">{inherited}</option>}
-          {Object.entries(scorerKinds).map(([type, { label }]) => (
+          {Object.entries(scorerForms).map(([type, { label }]) => (
             <option key={type} value={type}>
               {label}
             </option>
           ))}
         </select>
       </Field>
-      {kind?.fields.map((field) => {
+      {form?.fields.map((field) => {
         const value = draft.values[field.name];
         const problem = value ? problems[field.name] : undefined;
         return (
@@ -46,7 +48,7 @@ export function ScorerFields(props: {
 }
 
 function OneField(props: {
-  field: ScorerField;
+  field: FormField;
   value: string | boolean | undefined;
   error: string | undefined;
   onChange: (value: string | boolean) => void;
@@ -67,7 +69,7 @@ function OneField(props: {
   );
 }
 
-function Control({ field, value, onChange }: { field: ScorerField; value: string; onChange: (value: string) => void }) {
+function Control({ field, value, onChange }: { field: FormField; value: string; onChange: (value: string) => void }) {
   switch (field.kind) {
     case 'choice':
       return (
@@ -78,7 +80,7 @@ function Control({ field, value, onChange }: { field: ScorerField; value: string
         </select>
       );
     case 'area':
-    case 'json':
+    case 'value':
       return <textarea rows={4} value={value} onInput={(event) => onChange(event.currentTarget.value)} />;
     default:
       return (

@@ -1,5 +1,5 @@
 /** What the form of a deployment holds, and the request of it. */
-import { scorerOf, scorerProblems, type ScorerDraft } from '../../../ui/scorer/kinds.js';
+import { emptyScorer, scorerOf, scorerProblems, type ScorerDraft } from '../../../ui/scorer/draft.js';
 
 export interface DeployDraft {
   name: string;
@@ -19,7 +19,7 @@ export interface DeployDraft {
 
 export const emptyDeploy: DeployDraft = {
   ...{ name: '', demand: 'none', least: '0', scoredBy: 'dataset', datasetId: '', input: '', expected: '' },
-  scorer: { type: 'exact', values: {} },
+  scorer: emptyScorer,
   ...{ sessionScorer: null, containerUrl: '', seeds: '' },
 };
 

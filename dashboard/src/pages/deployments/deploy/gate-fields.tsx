@@ -1,5 +1,5 @@
+import { scorerForms } from '../../../../../src/scorers/forms.js';
 import { Field } from '../../../ui/basics.js';
-import { scorerKinds } from '../../../ui/scorer/kinds.js';
 import { ScorerFields } from '../../../ui/scorer/fields.js';
 import { DatasetFields } from './dataset-fields.js';
 import type { DeployDraft } from './draft.js';
@@ -78,14 +78,14 @@ function Least({ draft: { demand, least }, onChange, errorAt }: Props) {
 }
 
 function RowsFields({ draft, onChange, errorAt }: Props) {
-  const ofScorer = (scorerKinds[draft.scorer.type]?.fields ?? []).map(({ name }) => `/${name}`);
+  const ofScorer = (scorerForms[draft.scorer.type]?.fields ?? []).map(({ name }) => `/${name}`);
   return (
     <>
       <DatasetFields {...{ draft, onChange, errorAt }} />
       <ScorerFields
         draft={draft.scorer}
         {...(draft.sessionScorer !== null && {
-          inherited: `As in the run: ${scorerKinds[draft.sessionScorer]?.label ?? draft.sessionScorer}`,
+          inherited: `As in the run: ${scorerForms[draft.sessionScorer]?.label ?? draft.sessionScorer}`,
         })}
         onChange={(scorer) => onChange({ scorer })}
         errorAt={(field) => (field === '' ? errorAt('/gate/scorer', ofScorer) : errorAt(`/gate/scorer/${field}`))}

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { compare } from '../../../src/core/verify/compare.js';
-import type { ComparingScorer } from '../../../src/contracts/scoring/scorer.js';
-import { heldMs, maxHeldMs } from '../../support/held.js';
+import { heldMs, maxHeldMs } from '../support/held.js';
+import { compare } from '../support/scoring.js';
 
 // Invariant: no comparing scorer takes more than linear time for an output of a model.
 
@@ -34,23 +33,23 @@ const texts: Record<string, string> = {
 };
 
 const schema = { properties: { a: { uniqueItems: true, items: { type: 'object' } } }, additionalProperties: false };
-const scorers: [name: string, scorer: ComparingScorer, expected: unknown][] = [
-  ['exact', { mode: 'exact', caseSensitive: false }, 'a b'],
-  ['exact with an object', { mode: 'exact', caseSensitive: false }, { a: [1] }],
-  ['contains', { mode: 'contains', caseSensitive: true }, 'a b'],
-  ['contains a repeated text', { mode: 'contains', caseSensitive: false }, `${'a'.repeat(500)}b`],
-  ['contains a repeated word', { mode: 'contains', caseSensitive: false }, `${'a '.repeat(500)}b`],
-  ['numeric', { mode: 'numeric', tolerance: 0.1, relative: true }, '7'],
-  ['json', { mode: 'json', caseSensitive: false, fields: null, schema: null }, { a: [1, { b: 2 }] }],
-  ['json with a schema', { mode: 'json', caseSensitive: false, fields: null, schema }, null],
-  ['token F1', { mode: 'similarity', metric: 'token_f1' }, 'a b c '.repeat(600)],
-  ['ROUGE-L', { mode: 'similarity', metric: 'rouge_l' }, 'a b c '.repeat(600)],
-  ['BLEU', { mode: 'similarity', metric: 'bleu' }, 'a b c '.repeat(600)],
-  ['regex', { mode: 'regex', pattern: '(a*)*b$', flags: 'i' }, null],
+const scorers: [name: string, request: unknown, expected: unknown][] = [
+  ['exact', 'exact', 'a b'],
+  ['exact with an object', 'exact', { a: [1] }],
+  ['contains', { type: 'contains', case_sensitive: true }, 'a b'],
+  ['contains a repeated text', 'contains', `${'a'.repeat(500)}b`],
+  ['contains a repeated word', 'contains', `${'a '.repeat(500)}b`],
+  ['numeric', { type: 'numeric', tolerance: 0.1 }, '7'],
+  ['json', 'json', { a: [1, { b: 2 }] }],
+  ['json with a schema', { type: 'json', schema }, null],
+  ['token F1', 'similarity', 'a b c '.repeat(600)],
+  ['ROUGE-L', { type: 'similarity', metric: 'rouge_l' }, 'a b c '.repeat(600)],
+  ['BLEU', { type: 'similarity', metric: 'bleu' }, 'a b c '.repeat(600)],
+  ['regex', { type: 'regex', pattern: '(a*)*b$', flags: 'i' }, null],
 ];
 
-for (const [name, scorer, expected] of scorers) {
+for (const [name, request, expected] of scorers) {
   test.each(Object.entries(texts))(`${name}: %s`, async (_name, output) => {
-    expect(await heldMs(() => compare(scorer, expected ?? undefined, output))).toBeLessThan(maxHeldMs);
+    expect(await heldMs(() => compare(request, expected, output))).toBeLessThan(maxHeldMs);
   });
 }

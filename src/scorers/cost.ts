@@ -1,7 +1,7 @@
 /** What compiling a weighted scorer costs, read off the request before any part is compiled. */
-import { asObject, isObject } from '../../util/json.js';
-import { maxSchemaSize, schemaSize } from '../../util/json-schema.js';
-import { patternWork } from '../../util/pattern-cost.js';
+import { asObject, isObject } from '../util/json.js';
+import { maxSchemaSize, schemaSize } from '../util/json-schema.js';
+import { patternWork } from '../util/pattern-cost.js';
 
 /** Maximum instructions of all patterns of a scorer, which compile in 0.1 s. */
 const maxPatternWork = 10_000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { judgesOf, needsExpected, scorerSchema, scorerSpec } from '../../../src/contracts/scoring/scorer.js';
+import { judgesOf, needsExpected, scorerSchema } from '../../src/scorers/index.js';
+import { specOf as spec } from '../support/scoring.js';
 
-const spec = (request: unknown) => scorerSpec(scorerSchema.parse(request), 'openai');
 const faults = (request: unknown) =>
   z
     .strictObject({ scorer: scorerSchema })
@@ -11,23 +11,23 @@ const faults = (request: unknown) =>
 const fields = (request: unknown) => faults(request).map(([path]) => path);
 
 test('the stored form has all defaults', () => {
-  expect(spec('exact')).toEqual({ mode: 'exact', caseSensitive: false });
-  expect(spec({ type: 'numeric' })).toEqual({ mode: 'numeric', tolerance: 1e-6, relative: true });
-  expect(spec('regex')).toEqual({ mode: 'regex', pattern: null, flags: '' });
-  expect(spec('similarity')).toEqual({ mode: 'similarity', metric: 'token_f1' });
+  expect(spec('exact')).toEqual({ type: 'exact', caseSensitive: false });
+  expect(spec({ type: 'numeric' })).toEqual({ type: 'numeric', tolerance: 1e-6, relative: true });
+  expect(spec('regex')).toEqual({ type: 'regex', pattern: null, flags: '' });
+  expect(spec('similarity')).toEqual({ type: 'similarity', metric: 'token_f1' });
   expect(spec({ type: 'json', fields: ['a'] })).toEqual({
-    ...{ mode: 'json', caseSensitive: false, fields: { a: 1 }, schema: null },
+    ...{ type: 'json', caseSensitive: false, fields: { a: 1 }, schema: null },
   });
-  expect(spec({ type: 'http', url: 'http://x' })).toEqual({ mode: 'http', url: 'http://x', timeoutS: null });
+  expect(spec({ type: 'http', url: 'http://x' })).toEqual({ type: 'http', url: 'http://x', timeoutS: null });
   expect(spec({ type: 'rubric', criteria: 'good', model: 'm' })).toEqual({
-    ...{ mode: 'rubric', rubric: 'good', judge: { model: 'm', provider: 'openai', params: {} } },
+    ...{ type: 'rubric', rubric: 'good', judge: { model: 'm', provider: 'openai', params: {} } },
   });
   expect(spec({ type: 'weighted', parts: [{ scorer: 'exact' }, { weight: 2, scorer: { type: 'contains' } }] })).toEqual(
     {
-      mode: 'weighted',
+      type: 'weighted',
       parts: [
-        { weight: 1, scorer: { mode: 'exact', caseSensitive: false } },
-        { weight: 2, scorer: { mode: 'contains', caseSensitive: false } },
+        { weight: 1, scorer: { type: 'exact', caseSensitive: false } },
+        { weight: 2, scorer: { type: 'contains', caseSensitive: false } },
       ],
     },
   );

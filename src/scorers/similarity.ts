@@ -2,24 +2,51 @@
  * Similarity of two texts by their words: token F1 (Rajpurkar 2016), ROUGE-L (Lin 2004) and BLEU-4
  * of a sentence (Papineni 2002), smoothed from the second order by one (Lin and Och 2004).
  */
-import type { ComparingScorer } from '../../contracts/scoring/scorer.js';
-import { unspaced } from './contains.js';
-import { asText, maxFeedback, normalize, show } from './text.js';
-import type { Verification } from './verification.js';
-import { cutWithin } from '../../util/text.js';
+import { z } from 'zod';
+import { unspaced } from '../core/verify/contains.js';
+import { asText, maxFeedback, normalize, show } from '../core/verify/text.js';
+import { cutWithin } from '../util/text.js';
+import { comparing } from './scorer.js';
 
-type Metric = Extract<ComparingScorer, { mode: 'similarity' }>['metric'];
+const metrics = {
+  token_f1: { name: 'token F1', of: tokenF1 },
+  rouge_l: { name: 'ROUGE-L', of: rougeL },
+  bleu: { name: 'BLEU', of: bleu },
+} as const;
+const metricNames = z.enum(['token_f1', 'rouge_l', 'bleu']);
 
 /** Maximum words compared: ROUGE-L takes time in the product of both numbers. */
 const maxWords = 2_000;
 const maxShown = { text: 1_200, words: 30 } as const;
 
-const names: Readonly<Record<Metric, string>> = { token_f1: 'token F1', rouge_l: 'ROUGE-L', bleu: 'BLEU' };
-const metrics: Readonly<Record<Metric, (expected: readonly string[], given: readonly string[]) => number>> = {
-  token_f1: tokenF1,
-  rouge_l: rougeL,
-  bleu,
-};
+export const similarity = comparing({
+  schema: z
+    .strictObject({
+      type: z.literal('similarity'),
+      metric: metricNames.optional().describe('Default token_f1.'),
+    })
+    .meta({ id: 'SimilarityScorer' }),
+  settings: ({ metric = 'token_f1' }) => ({ metric }),
+  reward: 'similarity of the words',
+  expected: 'required',
+  form: {
+    label: 'Similarity',
+    fields: [{ kind: 'choice', name: 'metric', label: 'Measure', choices: metricNames.options }],
+  },
+  problem: (_settings, expected) => (wordsOf(asText(expected)).length > 0 ? null : 'has no words to compare with'),
+  score({ metric }, expected, output) {
+    const [wanted, given] = [wordsOf(asText(expected ?? '')), wordsOf(asText(output ?? ''))];
+    const { name, of } = metrics[metric];
+    const reward = of(wanted, given);
+    const lines = [
+      reward === 1 ? 'Right: the words are those that were expected.' : describe(wanted, given),
+      `Similarity (${name}): ${Math.round(reward * 1_000) / 1_000} of 1.`,
+      `Expected: ${show(expected, maxShown.text)}`,
+      `Given: ${show(output, maxShown.text)}`,
+    ];
+    return { reward, feedback: cutWithin(lines.join('\n'), maxFeedback) };
+  },
+});
 
 /**
  * The words and numbers of a text without case and punctuation; in scripts without spaces, each
@@ -47,18 +74,6 @@ function splitUnspaced(run: string): string[] {
     isOpen = isSpaced;
   }
   return words;
-}
-
-export function scoreSimilarity(metric: Metric, expected: unknown, output: unknown): Verification {
-  const [wanted, given] = [expected, output].map((value) => wordsOf(asText(value ?? ''))) as [string[], string[]];
-  const reward = metrics[metric](wanted, given);
-  const lines = [
-    reward === 1 ? 'Right: the words are those that were expected.' : describe(wanted, given),
-    `Similarity (${names[metric]}): ${Math.round(reward * 1_000) / 1_000} of 1.`,
-    `Expected: ${show(expected, maxShown.text)}`,
-    `Given: ${show(output, maxShown.text)}`,
-  ];
-  return { reward, feedback: cutWithin(lines.join('\n'), maxFeedback) };
 }
 
 function describe(expected: readonly string[], given: readonly string[]): string {

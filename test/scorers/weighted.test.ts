@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { combine, partNames } from '../../../src/core/verify/weighted.js';
-import { maxFeedback } from '../../../src/core/verify/text.js';
+import { combine, partNames } from '../../src/scorers/weighted.js';
+import { maxFeedback } from '../../src/core/verify/text.js';
 
 test('the reward is the weighted mean; the worst part stands first', () => {
   const parts = [
