@@ -29,7 +29,7 @@ const rules: Record<string, Rule> = {
   'src/core': { values: ['src/util'], types: ['src/contracts'], packages: [] },
   'src/tracing': { values: ['src/core', 'src/storage', 'src/util'], types: ['src/clients'] },
   'src/storage': { values: ['src/contracts', 'src/core', 'src/util'] },
-  'src/local-model': { values: [] },
+  'src/local-model': { values: [], types: ['src/core'] },
   'src/clients': {
     values: ['src/contracts', 'src/core/answers', 'src/core/prompts', 'src/local-model', 'src/util'],
     types: ['src/core'],
