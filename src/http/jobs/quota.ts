@@ -1,5 +1,5 @@
 import type { Tx } from '../../storage/db/db.js';
-import { exceededQuota } from '../../storage/jobs/quota.js';
+import { exceededQuota } from '../../storage/access/quota.js';
 import { quotaExceeded } from '../server/limits.js';
 
 /** Refuses to open a job beyond the limit of a key or its organization. */

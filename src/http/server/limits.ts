@@ -5,7 +5,7 @@ import type { KeyRow } from '../../storage/access/keys.js';
 import type { Portion } from '../../storage/access/limits.js';
 import { takeRequests } from '../../storage/access/request-windows.js';
 import type { Db } from '../../storage/db/db.js';
-import type { UsedQuota } from '../../storage/jobs/quota.js';
+import type { UsedQuota } from '../../storage/access/quota.js';
 import type { HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
 import { createSharedUses, type LimitState, type SharedLimit } from './shared-limits.js';

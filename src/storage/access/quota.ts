@@ -1,4 +1,4 @@
-import { readStoredBytes } from '../access/stored-bytes.js';
+import { readStoredBytes } from './stored-bytes.js';
 import type { Tx } from '../db/db.js';
 
 /** A used-up quota; `subject`: the id of the key or of the organization. */
