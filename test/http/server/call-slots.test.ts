@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { buildApp } from '../../../src/http/app.js';
 import type { App } from '../../../src/http/deps.js';
 import { callsInFlight } from '../../../src/http/server/limits.js';
-import { createSharedUses, type SharedUses } from '../../../src/http/server/shared-limits.js';
+import { createSharedUses, type SharedLimit, type SharedUses } from '../../../src/http/server/shared-limits.js';
 import type { KeyRow } from '../../../src/storage/access/keys.js';
 import { noLimits } from '../../../src/storage/access/limits.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
@@ -134,6 +134,27 @@ test('a stopped process returns its slots at once', async () => {
   await stopped.close();
   expect(await isFree(alive, key)).toBe(true);
   await alive.close();
+});
+
+test('no call takes a slot that is being returned', async () => {
+  const looks: number[] = [];
+  let answers = gate();
+  const take: SharedLimit['take'] = async ({ used, waiting }) => {
+    looks.push(waiting);
+    await answers.opened;
+    return { granted: used + 2 * waiting, left: 1, secondsLeft: 15 };
+  };
+  const key = keyOf(4);
+  const slots = createSharedUses({ name: 'callsInFlight', isHeld: true, take }, log);
+  answers.open();
+  (await slots.take(key)).release();
+  answers = gate();
+  await until('two slots are being returned', () => looks.length === 2);
+  const call = slots.take(key);
+  answers.open();
+  expect((await call).exceeded).toBeNull();
+  expect(looks).toEqual([1, 0, 1]);
+  await slots.close();
 });
 
 test('a call that waits for Postgres in vain holds no slot', async () => {
