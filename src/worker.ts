@@ -89,7 +89,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   };
 }
 
-/** A bundle whose workflows encode their failures, which the codec then encrypts. */
+/**
+ * A bundle whose workflows encode their failures, which the codec then encrypts. It is prefixed, as
+ * the SDK passes workflow code no setting of its worker; it may go when the SDK does.
+ */
 function encodingFailures({ codePath }: WorkflowBundlePath): { code: string } {
   return { code: `globalThis.encodesFailures = true;${readFileSync(codePath, 'utf8')}` };
 }

@@ -30,7 +30,7 @@ const rules: Record<string, Rule> = {
   'src/scorers': { values: ['src/contracts', 'src/core', 'src/util'], packages: ['zod'] },
   'src/tracing': { values: ['src/core', 'src/storage', 'src/util'], types: ['src/clients'] },
   'src/storage': { values: ['src/contracts', 'src/core', 'src/util'], types: ['src/scorers'] },
-  'src/local-model': { values: [] },
+  'src/local-model': { values: [], types: ['src/core'] },
   'src/clients': {
     values: ['src/contracts', 'src/core/answers', 'src/core/prompts', 'src/local-model', 'src/util'],
     types: ['src/core'],

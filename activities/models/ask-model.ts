@@ -4,6 +4,7 @@ import { answerTokens, boundCall } from '../../src/clients/models/call-bound.js'
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import { cacheScope, type AnswerCache } from '../../src/core/jobs/answer-cache.js';
 import type { BudgetSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
+import type { Question } from '../../src/core/question.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
@@ -37,6 +38,8 @@ export interface ModelQuestion {
   tries: number;
   policy: PolicySpec;
   messages: Message[];
+  /** What the messages ask, as data. Absent: they are the caller's. */
+  question?: Question;
   timeoutMs: number;
 }
 
@@ -83,6 +86,7 @@ export async function askModel(
     tryTimeoutMs: timeoutMs,
     onPushback,
     ...(onWait && { onWait }),
+    ...(question.question && { question: question.question }),
   };
   const answer = await completeChat(deps.providers.forPayer(job, rollout.trace), call);
   requireAccount(answer, policy);

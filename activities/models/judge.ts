@@ -1,6 +1,7 @@
 import type { PolicySpec } from '../../src/core/jobs/spec.js';
+import { messagesOf, type Question } from '../../src/core/question.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
-import { buildJudgePrompt, judgementForm, type JudgementRequest } from '../../src/core/verify/judge.js';
+import { judgementForm, type JudgementRequest } from '../../src/core/verify/judge.js';
 import { parseJudgement } from '../../src/core/verify/judgement.js';
 import type { Verification } from '../../src/core/verify/verification.js';
 import { askModel, type ModelRollout } from './ask-model.js';
@@ -26,16 +27,18 @@ export async function askJudge(
   signal: AbortSignal,
 ): Promise<Judgement> {
   const { criteria } = request;
-  const question = buildJudgePrompt(request);
-  let messages = question;
+  const question: Question = { kind: 'judgement', request };
+  const asked = messagesOf(question);
+  let messages = asked;
   let reason = '';
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const answer = await askModel(rollout, { asker: 'judge', key, tries, policy, messages, timeoutMs }, signal);
+    const call = { asker: 'judge' as const, key, tries, policy, messages, question, timeoutMs };
+    const answer = await askModel(rollout, call, signal);
     if (!answer.ok) return answer;
     const parsed = parseJudgement(answer.text, { criteria, finishReason: answer.finishReason });
     if (parsed.ok) return parsed;
     ({ reason } = parsed);
-    messages = askAgain(question, answer.text, reason, judgementForm);
+    messages = askAgain(asked, answer.text, reason, judgementForm);
   }
   const message = `the judge gave ${maxTries} unreadable answers; the last: ${reason}`;
   // Not the candidate's fault: the search may repeat the rollout.

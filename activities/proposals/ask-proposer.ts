@@ -1,10 +1,11 @@
 import { completeChat, type ChatRequest, type ChatResult } from '../../src/clients/models/complete-chat.js';
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { ModelClient } from '../../src/clients/models/providers.js';
-import type { Message, PolicySpec, SearchSpec } from '../../src/core/jobs/spec.js';
+import type { PolicySpec, SearchSpec } from '../../src/core/jobs/spec.js';
 import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits.js';
 import { placeholderProblem, type TextRows } from '../../src/core/proposals/placeholders.js';
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
+import { messagesOf, type Question } from '../../src/core/question.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { retryTransient } from '../../src/storage/db/patience.js';
@@ -31,7 +32,7 @@ export interface ProposerQuestion {
   component: string | null;
   /** Whether the answer should differ from those to similar questions. */
   isVaried: boolean;
-  question: Message[];
+  question: Question;
   /** The form of the answer that the question demands. */
   form: string;
   read: (answer: { text: string; finishReason: string | null }) => ParsedProposal;
@@ -67,12 +68,13 @@ export async function askProposer(
   const { proposer } = spec;
   const deadline = performance.now() + proposalTimeoutMs;
   const meter = costReservation(deps, job, { budget: spec.budget, policy: proposer, rolloutId: null }, signal);
-  let messages = question;
+  const asked = messagesOf(question);
+  let messages = asked;
   let reason = 'no answer';
   for (let attempt = 0; attempt < proposalTries; attempt += 1) {
     const index = { ...job, candidate, occurrence: part * proposalTries + attempt };
     const recorded = known.get(candidate, index.occurrence);
-    const request = { policy: proposer, messages, signal, meter, deadline };
+    const request = { policy: proposer, messages, question, signal, meter, deadline };
     const call = recorded
       ? null
       : await (isVaried ? completeVaried : completeChat)(deps.providers.forPayer(job, trace), request);
@@ -94,7 +96,7 @@ export async function askProposer(
     // Another try on the same failures would repeat an unchanged text.
     if (parsed.ok || parsed.unchanged) return parsed;
     ({ reason } = parsed);
-    messages = askAgain(question, answer.text, reason, form);
+    messages = askAgain(asked, answer.text, reason, form);
   }
   return { ok: false, reason: `the proposer gave ${proposalTries} unusable answers; the last: ${reason}` };
 }

@@ -1,7 +1,8 @@
 import { splitThoughts } from '../../src/core/answers/thoughts.js';
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
 import { proposalTries } from '../../src/core/proposals/limits.js';
-import { buildDescription, maxDescription } from '../../src/core/proposals/reflection.js';
+import type { Question } from '../../src/core/question.js';
+import { maxDescription } from '../../src/core/proposals/reflection.js';
 import type { Texts } from '../../src/core/proposals/components.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -28,7 +29,7 @@ export async function describeTask(
   const [examples, recorded] = await deps.db.org(job.orgId, (tx) =>
     Promise.all([readExamples(tx, job.jobId, ordinals), readRecordedAnswers(tx, job.jobId, indexes)]),
   );
-  const question = buildDescription(prompt, examples);
+  const question: Question = { kind: 'description', request: { prompt, examples } };
   const asked = { ...index, question, form: 'the description of the task', read: readText };
   const described = await askProposer({ deps, job, spec, recorded, trace, signal }, asked);
   if (!described.ok) deps.log.warn({ job_id: job.jobId, reason: described.reason }, 'task not described');

@@ -1,13 +1,14 @@
 import { editsSchema, type EditJson } from '../../src/contracts/graphs/graph.js';
 import { initialGraphOf, type GraphSpec } from '../../src/core/jobs/spec.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../../src/core/graphs/components.js';
-import { buildEditProposal, editsForm } from '../../src/core/graphs/edits/proposal.js';
+import { editsForm } from '../../src/core/graphs/edits/proposal.js';
 import { attemptsLimit, type EditRules } from '../../src/core/graphs/edits/edits.js';
 import { maxAttempts, type Graph } from '../../src/core/graphs/graph.js';
 import { editToJson, graphFromJson } from '../../src/core/graphs/json.js';
 import { formatProblems, maxEdits, readGraphEdits, readGraphText } from '../../src/core/graphs/edits/read-proposal.js';
 import { graphText } from '../../src/core/graphs/text.js';
 import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
+import type { Question } from '../../src/core/question.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
 import type { GraphExample } from '../../src/storage/graphs/examples.js';
 import { askProposer, type ProposerContext, type ProposerQuestion } from './ask-proposer.js';
@@ -76,7 +77,7 @@ async function editStructure(
 ): Promise<NewGraph | NoProposal> {
   const spec = proposer.spec as GraphSpec;
   const rules = editRules(spec);
-  const question = buildEditProposal({
+  const proposal = {
     graph: graphText(parent),
     failures,
     models: rules.models,
@@ -84,7 +85,8 @@ async function editStructure(
     attempts: { now: maxAttempts(parent), most: rules.maxAttempts },
     ...(spec.search.traceDetail !== undefined && { traceDetail: spec.search.traceDetail }),
     ...(spec.description !== null && { task: spec.description }),
-  });
+  };
+  const question: Question = { kind: 'edits', graph: parent, proposal };
   let graph = parent;
   let edits: EditJson[] = [];
   const read: ProposerQuestion['read'] = (answer) => {

@@ -1,6 +1,7 @@
 import { componentsToRewrite, type Texts } from '../../src/core/proposals/components.js';
-import { buildReflection, requireShorter, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import { requireShorter, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 import { textForm } from '../../src/core/proposals/second-try.js';
+import type { Question } from '../../src/core/question.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
 import { askProposer, type ProposerContext, type ProposerQuestion } from './ask-proposer.js';
 
@@ -37,11 +38,12 @@ export async function rewriteTexts(
     components.map((component) => {
       const { [component]: instruction = '', ...others } = parent;
       const varied = approach && { approach };
-      const question = buildReflection({ instruction, examples, component, others, ...context, ...varied });
+      const reflection = { instruction, examples, component, others, ...context, ...varied };
       const part = parts.indexOf(component);
       const readText = reader(instruction, component);
       const read: ProposerQuestion['read'] = (answer) =>
         approach === 'compress' ? requireShorter(readText(answer), instruction) : readText(answer);
+      const question: Question = { kind: 'text', reflection };
       const asked = { candidate, part, component, isVaried: approach !== undefined, question, form: textForm, read };
       return askProposer(proposer, asked);
     }),

@@ -86,7 +86,7 @@ export class TaskInProcess {
   private findDemos({ ordinals, open, describe }: DemoRequest): DemoAnswer {
     if (describe.length > 0) {
       const prompt = { [component]: this.world.baseline };
-      this.task = this.ask(buildDescription(prompt, this.examples(describe))).trim();
+      this.task = this.ask(buildDescription({ prompt, examples: this.examples(describe) })).trim();
     }
     const known = this.examples(ordinals);
     const questions = this.examples(open).map(({ input }) => input);

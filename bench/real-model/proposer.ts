@@ -1,15 +1,18 @@
 /**
- * The proposer of every optimizer: the product's `local` provider, which reads our reflections and
- * gepa's. MIPROv2 asks in fields of its own; its demonstrations count as examples of right answers.
+ * The proposer of every optimizer: the product's `local` provider, asked with what our reflections
+ * and gepa's say. MIPROv2 asks in fields of its own; its demonstrations count as examples of right
+ * answers.
  */
 import { completeLocally } from '../../src/local-model/index.js';
-import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
+import { parseProposal } from '../../src/core/proposals/reflection.js';
 import { chatField, reply, type ChatMessage } from '../worlds/task-texts.js';
+import { readReflection } from './read-reflection.js';
 
 const maxChars = 8_000;
 
 export function propose(model: string, messages: readonly ChatMessage[]) {
-  const answer = completeLocally({ model, messages });
+  const reflection = readReflection(messages.findLast(({ role }) => role === 'user')?.content ?? '');
+  const answer = completeLocally({ model, messages }, reflection && { kind: 'text', reflection });
   const [choice] = answer.choices;
   const content = reply(messages, (field) => {
     if (field === null) return choice.message.content;
@@ -28,8 +31,8 @@ function instructionFor(model: string, messages: readonly ChatMessage[]): string
     reward: 0,
   }));
   if (examples.length === 0) return instruction;
-  const question = buildReflection({ instruction, examples, component: 'system', others: {} });
-  const answer = completeLocally({ model, messages: question }).choices[0].message.content;
+  const answered = completeLocally({ model, messages }, { kind: 'text', reflection: { instruction, examples } });
+  const answer = answered.choices[0].message.content;
   const parsed = parseProposal(answer, { parent: instruction, maxChars, finishReason: 'stop' });
   return parsed.ok ? parsed.text : instruction;
 }

@@ -25,7 +25,7 @@ import { registerGraphs } from './graphs/routes.js';
 import { registerWebhooks } from './jobs/webhooks.js';
 import { registerCompare } from './jobs/compare.js';
 import { registerHealth } from './server/health.js';
-import { registerAdmission } from './admission/admission.js';
+import { createAdmission } from './admission/admission.js';
 import { overCapacity } from './admission/gate.js';
 import { registerHosts } from './server/hosts.js';
 import { registerIdempotency } from './server/idempotency.js';
@@ -59,7 +59,9 @@ const requestTimeoutMs = 60_000;
 
 /** Builds the complete HTTP server, not yet listening. */
 export async function buildApp(deps: HttpDeps): Promise<App> {
+  const admission = createAdmission(deps);
   const app: App = fastify({
+    serverFactory: admission.serverFactory,
     loggerInstance: deps.log as FastifyBaseLogger,
     // The hook below logs requests at debug level: clients poll.
     logController: new LogController({ disableRequestLogging: true }),
@@ -119,7 +121,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   const hashOf = createKeyHash(deps.secretKey);
   limitStrangers(app, hashOf);
   registerAuth(app, deps, hashOf);
-  registerAdmission(app, deps);
+  admission.register(app);
   registerNotFound(app);
   registerIdempotency(app, deps);
   registerAudit(app, deps);

@@ -3,11 +3,9 @@
  * key or clock. It knows common English words and no data set; see docs/adr/0004-local-provider.md.
  */
 import { createHash } from 'node:crypto';
-import { readEditRequest } from './edit-request.js';
-import { judgeLocally, readJudgement } from './judgement.js';
+import type { Question } from '../core/question.js';
+import { judgeLocally } from './judgement.js';
 import { propose } from './propose.js';
-import { readReflection } from './reflection.js';
-import { LocalRequestError } from './request-error.js';
 import { restructure } from './restructure.js';
 import { answerTask } from './task.js';
 import { countTokens, firstTokens } from './words.js';
@@ -35,16 +33,28 @@ export interface ChatCompletion {
 
 const tokensPerMessage = 3;
 
-/** Answers a chat completion request; throws LocalRequestError for invalid `messages`. */
-export function completeLocally(request: ChatRequest): ChatCompletion {
+/** An invalid request; `param` names the field. */
+export class LocalRequestError extends Error {
+  readonly param: string;
+  constructor(param: string, message: string) {
+    super(message);
+    this.name = 'LocalRequestError';
+    this.param = param;
+  }
+}
+
+/**
+ * Answers a chat completion request, from `question` if it is one of the service; throws
+ * LocalRequestError for invalid `messages`.
+ */
+export function completeLocally(request: ChatRequest, question: Question | null = null): ChatCompletion {
   const messages = readMessages(request.messages);
-  const users = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
-  const user = users.at(-1) ?? '';
+  const user = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const system = messages
     .filter(({ role }) => role === 'system' || role === 'developer')
     .map(({ content }) => content)
     .join('\n\n');
-  const full = answer(users) ?? answerTask(system, user);
+  const full = answerOf(question, system, user);
   const content = firstTokens(full, tokenLimit(request));
   const prompt = messages.reduce((sum, message) => sum + tokensPerMessage + countTokens(message.content), 0);
   const completion = countTokens(content);
@@ -65,16 +75,18 @@ export function completeLocally(request: ChatRequest): ChatCompletion {
   };
 }
 
-/** The answer to a request recognized by its form; null: not recognized. */
-function answer(users: readonly string[]): string | null {
-  const shown = <Shown>(read: (message: string) => Shown | null) =>
-    users.map(read).findLast((request) => request !== null);
-  const edits = shown(readEditRequest);
-  if (edits) return `\`\`\`json\n${JSON.stringify(restructure(edits))}\n\`\`\``;
-  const judgement = shown(readJudgement);
-  if (judgement) return judgeLocally(judgement);
-  const reflection = shown(readReflection);
-  return reflection ? `\`\`\`\n${propose(reflection)}\n\`\`\`` : null;
+/** The answer to a question of the service; others are tasks for the task model. */
+function answerOf(question: Question | null, system: string, user: string): string {
+  switch (question?.kind) {
+    case 'text':
+      return `\`\`\`\n${propose(question.reflection)}\n\`\`\``;
+    case 'edits':
+      return `\`\`\`json\n${JSON.stringify(restructure(question.graph, question.proposal.failures))}\n\`\`\``;
+    case 'judgement':
+      return judgeLocally(question.request);
+    default:
+      return answerTask(system, user);
+  }
 }
 
 function tokenLimit(request: ChatRequest): number {

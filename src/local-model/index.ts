@@ -1,2 +1,2 @@
 export { completeLocally } from './complete.js';
-export type { ThreadAnswer } from './thread.js';
+export type { LocalRequest, ThreadAnswer } from './thread.js';

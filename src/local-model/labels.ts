@@ -91,43 +91,28 @@ export interface Mention {
   end: number;
 }
 
-/** Finds label mentions in one pass. Build it once per list of labels. */
+/** Finds label mentions in one pass, the longest label first. Build it once per list of labels. */
 export function mentionFinder(labels: readonly string[]): (text: string) => Mention[] {
-  const byFirstWord = new Map<string, { label: string; words: string[] }[]>();
-  for (const label of labels) {
-    const words = label.toLowerCase().match(labelWord) ?? [];
-    if (words.length === 0) continue;
-    const sharing = byFirstWord.get(words[0]!) ?? [];
-    sharing.push({ label, words });
-    byFirstWord.set(words[0]!, sharing);
-  }
-  for (const sharing of byFirstWord.values()) sharing.sort((a, b) => b.words.length - a.words.length);
-  return (text) => {
-    const words = [...text.matchAll(labelWord)];
-    const mentions: Mention[] = [];
-    for (let at = 0; at < words.length; at += 1) {
-      const first = words[at]!;
-      const found = byFirstWord
-        .get(first[0].toLowerCase())
-        ?.find(({ words: wanted }) => wanted.every((word, n) => words[at + n]?.[0].toLowerCase() === word));
-      if (!found) continue;
-      const last = words[at + found.words.length - 1]!;
-      const mention = { label: found.label, start: first.index, end: last.index + last[0].length };
-      at += found.words.length - 1;
-      if (isMeant(text, mention)) mentions.push(mention);
-    }
-    return mentions;
-  };
+  const byName = new Map(labels.slice(0, maxLabels).map((label) => [label.toLowerCase(), label]));
+  const names = [...byName.keys()].sort((a, b) => b.length - a.length);
+  if (names.length === 0) return () => [];
+  const escaped = names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${escaped.join('|')})(?![\\p{L}\\p{N}_])`, 'giu');
+  return (text) =>
+    [...text.matchAll(pattern)].flatMap(({ 0: name, index }) => {
+      const label = byName.get(name.toLowerCase());
+      const mention = label !== undefined && { label, start: index, end: index + name.length };
+      return mention && isMeant(text, mention) ? [mention] : [];
+    });
 }
 
-const labelWord = /[\p{L}\p{N}_]+(?:[-./][\p{L}\p{N}_]+)*/gu;
-
-/** A common word is a label only if marked, at the start of a line, or after `answer` or `->`. */
+/** A common word is a label only if quoted, at the start of a line, or after `answer` or `->`. */
 function isMeant(text: string, { label, start, end }: Mention): boolean {
   if (/[_\d/-]|\p{Ll}\p{Lu}/u.test(label)) return true;
   const before = text.slice(Math.max(0, start - 24), start);
   const after = text.slice(end, end + 3);
-  if (/[`"'*“[]$/.test(before) && /^[`"'*”\]]/.test(after)) return true;
-  if (/(?:^|\n)\s*(?:[-*•#|]+|\d{1,3}[.)])?\s*$/.test(before) && /^\s*(?:[:=–|]|-|$)/.test(after)) return true;
-  return /(?:->|=>|→|\b(?:answer|label|use|choose|pick|class|category|queue|is|as)\b:?)\s*$/i.test(before);
+  const isQuoted = /[`"'*“[]$/.test(before) && /^[`"'*”\]]/.test(after);
+  const isHead = /(?:^|\n)\s*(?:[-*•#|]+|\d{1,3}[.)])?\s*$/.test(before) && /^\s*(?:[:=–|]|-|$)/.test(after);
+  const isAnswer = /(?:->|=>|→|\b(?:answer|label|use|choose|pick|class|category|queue|is|as)\b:?)\s*$/i.test(before);
+  return isQuoted || isHead || isAnswer;
 }

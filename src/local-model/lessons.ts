@@ -1,23 +1,20 @@
-/** Lessons of a reflection's examples: texts, expected answers and explaining words. */
+/**
+ * Reads lessons from examples with feedback. Expected answers are recognized by words such as
+ * `Expected` and `should be`, among labels and quotes.
+ */
+import type { ReflectionExample } from '../core/proposals/reflection.js';
 import { mentionFinder, offeredLabels, type Mention } from './labels.js';
-import type { ShownExample, ShownReflection } from './reflection.js';
 import { readTask } from './task.js';
 import { splitWords } from './words.js';
 
+export type Example = Pick<ReflectionExample, 'input' | 'output' | 'feedback'>;
+
 export interface Lesson {
   text: string;
+  /** A label. */
   expected: string;
   /** The feedback's own words without its routine words. */
   explanation: string;
-}
-
-/**
- * `labels`: answers are labels. `extracts`: answers are pieces of the text. Examples without an
- * expected answer give no lesson.
- */
-export interface Lessons {
-  labels: Lesson[];
-  extracts: Lesson[];
 }
 
 const expectation = /\b(?:expected|correct|right|true|gold|should (?:have been|be)|must be|belongs to)\b/i;
@@ -32,31 +29,24 @@ const onItsLine = /^Expected: (.{1,200})$/m;
 const answerLines = /^(?:Expected|Given): .{1,200}$/gm;
 const quoted = /^[^`"'“\n]{0,40}[`"'“]([^`"'”\n]{1,80})[`"'”]/;
 
-/** Reads the lessons from inputs, outputs and feedback. */
-export function readLessons({ instruction, examples }: ShownReflection): Lessons {
+/** The lessons of the examples whose feedback names an expected label. */
+export function readLessons(instruction: string, examples: readonly Example[]): Lesson[] {
   const tasks = examples.map(({ input }) => readTask(input));
-  const quotes = examples.map(({ feedback }) => quotedExpectation(feedback));
   const offered = new Set([...tasks.flatMap(({ labels }) => labels), ...offeredLabels(instruction).labels]);
-  const known = offered.size > 0 ? offered : new Set(quotes.filter((quote) => quote !== null));
+  const quotes = examples.flatMap(({ feedback }) => quotedExpectation(feedback) ?? []);
+  const known = offered.size > 0 ? offered : new Set(quotes);
   const mentionsIn = mentionFinder([...known]);
-  const labels: Lesson[] = [];
-  const extracts: Lesson[] = [];
-  for (const [at, example] of examples.entries()) {
+  const lessons = examples.flatMap((example, at): Lesson[] => {
     const { text } = tasks[at]!;
-    const quote = quotes[at]!;
-    if (offered.size === 0 && quote !== null && text.includes(quote)) {
-      extracts.push({ text, expected: quote, explanation: '' });
-      continue;
-    }
     const stated = expectedAnswer(example.feedback);
     const isLabel = stated !== null && known.has(stated);
     const feedback = isLabel ? example.feedback.replaceAll(answerLines, '') : example.feedback;
     const mentions = mentionsIn(feedback);
     const expected = isLabel ? stated : expectedLabel(example, mentions, mentionsIn);
-    if (expected === null) continue;
-    labels.push({ text, expected, explanation: ownWords(feedback, mentions).replaceAll(text, ' ') });
-  }
-  return { labels: withoutRoutine(labels), extracts };
+    if (expected === null) return [];
+    return [{ text, expected, explanation: ownWords(feedback, mentions).replaceAll(text, ' ') }];
+  });
+  return withoutRoutine(lessons);
 }
 
 /** The expected answer in a feedback, quoted or on its own line; null: none. */
@@ -74,7 +64,7 @@ function quotedExpectation(feedback: string): string | null {
  * right.
  */
 function expectedLabel(
-  { output, feedback }: ShownExample,
+  { output, feedback }: Example,
   mentions: Mention[],
   mentionsIn: (text: string) => Mention[],
 ): string | null {

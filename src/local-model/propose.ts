@@ -2,10 +2,10 @@
  * The `local` proposer: adds cues from examples to an instruction. Words of an example's text
  * become cues of its expected label; words that the feedback explains it with count twice.
  */
+import type { Approach } from '../core/search/protocol.js';
 import { emphasis, readGuidance, type Cue, type Guidance } from './guidance.js';
 import { mentionFinder } from './labels.js';
-import { readLessons, type Lesson } from './lessons.js';
-import type { ShownReflection } from './reflection.js';
+import { readLessons, type Example, type Lesson } from './lessons.js';
 import { sameWords } from './statements.js';
 import { trailLessons, readTrail } from './trails.js';
 import { tellingStems } from './words.js';
@@ -16,21 +16,36 @@ const maxStemsPerText = 60;
 /** Limit of cues, shared among labels; at about 8 characters each it bounds the instruction. */
 const maxCues = 1_500;
 const maxNotesLength = 8_000;
-const maxShapes = 12;
+/** Limit of each text of an example. */
+const maxPartLength = 20_000;
 
 const intro = 'How to tell the labels apart, by what a message says:';
 const lookupIntro = 'What to look up, by how it is asked for:';
 const aloneLine = 'Give what is found alone, and nothing else.';
 const guidanceLine = /^- `([^`\n]+)`: (?:above all|mostly|often|also) /;
-const shapesLine = /^- The answer is a part of the text that looks like (.*)\.$/;
+
+/** An instruction to rewrite, and what it led to. */
+interface Rewrite {
+  instruction: string;
+  examples: readonly Example[];
+  approach?: Approach;
+}
 
 /**
  * An improved instruction; unchanged if the examples teach nothing new. A restart or a compression
  * also leaves out what is said twice.
  */
-export function propose(reflection: ShownReflection): string {
-  const { approach, instruction } = reflection;
-  return revise(approach === undefined ? reflection : { ...reflection, instruction: withoutRepeats(instruction) });
+export function propose({ instruction, examples, approach = 'revise' }: Rewrite): string {
+  const base = approach === 'revise' ? instruction : withoutRepeats(instruction);
+  const shown = examples.map(({ input, output, feedback }) => ({
+    input: input.slice(0, maxPartLength),
+    output: output.slice(0, maxPartLength),
+    feedback: feedback.slice(0, maxPartLength),
+  }));
+  const looked = withLookups(base, shown);
+  if (looked !== null) return looked;
+  const lessons = readLessons(base, shown);
+  return lessons.length > 0 ? withGuidance(base, lessons, intro) : withNotes(base, shown);
 }
 
 /** The text without the sentences and lines that it repeats. */
@@ -49,16 +64,8 @@ function withoutRepeats(text: string): string {
   return lines.join('\n');
 }
 
-function revise(reflection: ShownReflection): string {
-  const looked = withLookups(reflection);
-  if (looked !== null) return looked;
-  const { labels, extracts } = readLessons(reflection);
-  if (labels.length > 0) return withGuidance(reflection.instruction, labels, intro);
-  return extracts.length > 0 ? withShapes(reflection.instruction, extracts) : withNotes(reflection);
-}
-
 /** Adds attributes to look up and, after answers of whole statements, a request for values only. */
-function withLookups({ instruction, examples }: ShownReflection): string | null {
+function withLookups(instruction: string, examples: readonly Example[]): string | null {
   const trails = examples.flatMap((example) => {
     const trail = readTrail(example);
     return trail ? [{ trail, output: example.output }] : [];
@@ -80,14 +87,15 @@ function withLine(instruction: string, line: string): string {
 }
 
 function withGuidance(instruction: string, lessons: Lesson[], heading: string): string {
-  const { own, others } = splitLines(instruction, guidanceLine);
+  const lines = instruction.split('\n');
+  const own = lines.filter((line) => guidanceLine.test(line));
   const named = own.map((line) => guidanceLine.exec(line)![1]!);
   const guidance = readGuidance(own.join('\n'), mentionFinder(named));
   for (const lesson of lessons) learn(guidance, lesson);
   const perLabel = Math.max(3, Math.floor(maxCues / guidance.size));
-  const lines = [...guidance].map(([label, cues]) => `- \`${label}\`: ${describe(cues, perLabel)}`);
-  const kept = others.filter((line) => line !== heading).join('\n');
-  return `${kept.trimEnd()}\n\n${heading}\n${lines.join('\n')}`;
+  const learned = [...guidance].map(([label, cues]) => `- \`${label}\`: ${describe(cues, perLabel)}`);
+  const kept = lines.filter((line) => line !== heading && !guidanceLine.test(line)).join('\n');
+  return `${kept.trimEnd()}\n\n${heading}\n${learned.join('\n')}`;
 }
 
 function learn(guidance: Guidance, { text, expected, explanation }: Lesson): void {
@@ -124,16 +132,8 @@ function describe(cues: Map<string, Cue>, most: number): string {
   return `${tiers.join('; ')}.`;
 }
 
-function withShapes(instruction: string, lessons: Lesson[]): string {
-  const { own, others } = splitLines(instruction, shapesLine);
-  const known = own.flatMap((line) => [...line.matchAll(/`([^`]+)`/g)].map((match) => match[1]!));
-  const examples = [...new Set([...known, ...lessons.map(({ expected }) => expected)])].slice(-maxShapes);
-  const listed = examples.map((example) => `\`${example}\``).join(', ');
-  return `${others.join('\n').trimEnd()}\n- The answer is a part of the text that looks like ${listed}.`;
-}
-
 /** Without expected answers, adds the feedback itself as notes. */
-function withNotes({ instruction, examples }: ShownReflection): string {
+function withNotes(instruction: string, examples: readonly Example[]): string {
   const notes = new Set(examples.map(({ feedback }) => feedback.split('\n', 1)[0]!.slice(0, 300).trim()));
   let text = instruction.trimEnd();
   for (const note of notes) {
@@ -142,9 +142,4 @@ function withNotes({ instruction, examples }: ShownReflection): string {
     }
   }
   return text;
-}
-
-function splitLines(instruction: string, ownLine: RegExp): { own: string[]; others: string[] } {
-  const lines = instruction.split('\n');
-  return { own: lines.filter((line) => ownLine.test(line)), others: lines.filter((line) => !ownLine.test(line)) };
 }

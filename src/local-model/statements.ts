@@ -1,6 +1,6 @@
 /**
- * Passages of statements: `The color of the door is red.`, `The door's color is red.`, `color of
- * the door: red`. They are recognized by form alone.
+ * Passages of statements: `The color of the door is red.` or `The door's color is red.`, recognized
+ * by form alone.
  */
 import { splitWords } from './words.js';
 
@@ -17,46 +17,25 @@ export interface Statement {
 const fewest = 2;
 const maxSentence = 300;
 const maxStatements = 2_000;
-const says = [' is ', ' are ', ': '];
 
 /** The statements of a text (none below the minimum), and its other sentences. */
 export function readStatements(text: string): { statements: Statement[]; rest: string } {
   const statements: Statement[] = [];
   const rest: string[] = [];
   for (const sentence of text.split(/\n|(?<=[.;?!])[ \t]/)) {
-    const read = sentence.length > maxSentence ? null : readStatement(plain(sentence));
+    const read = sentence.length > maxSentence ? null : readStatement(sentence.trim().replace(/[.;]$/, ''));
     if (read && statements.length < maxStatements) statements.push(read);
     else rest.push(sentence);
   }
   return statements.length < fewest ? { statements: [], rest: text } : { statements, rest: rest.join('\n').trim() };
 }
 
+const ofSubject = /^(?:the |an? )?(?<attribute>.+?) of (?:the |an? )?(?<subject>.+?) is (?<value>.+)$/i;
+const subjectFirst = /^(?:the |an? )?(?<subject>.+?)['’]s (?<attribute>.+?) is (?<value>.+)$/i;
+
 function readStatement(text: string): Statement | null {
-  const [at, sign] = firstSubject(text, says);
-  if (at < 0) return null;
-  const [key, value] = [text.slice(0, at), text.slice(at + sign.length).trim()];
-  const [cut, between] = firstSubject(key, [' of ', "'s ", '’s ']);
-  if (cut < 0 || value === '' || value.endsWith('?')) return null;
-  const [before, behind] = [key.slice(0, cut), key.slice(cut + between.length)].map(withoutArticle) as [string, string];
-  const [attribute, subject] = between === ' of ' ? [before, behind] : [behind, before];
-  return attribute === '' || subject === '' ? null : { attribute, subject, value, text };
-}
-
-/** Without bullet and full stop. */
-function plain(sentence: string): string {
-  return sentence
-    .trim()
-    .replace(/^[-*•]\s+/, '')
-    .replace(/[.;]$/, '');
-}
-
-function firstSubject(text: string, signs: readonly string[]): [at: number, sign: string] {
-  const found = signs.map((sign): [number, string] => [text.indexOf(sign), sign]).filter(([at]) => at >= 0);
-  return found.sort(([left], [right]) => left - right)[0] ?? [-1, ''];
-}
-
-function withoutArticle(text: string): string {
-  return text.trim().replace(/^(?:the|an?)\s+/i, '');
+  const { attribute, subject, value } = (ofSubject.exec(text) ?? subjectFirst.exec(text))?.groups ?? {};
+  return attribute && subject && value && !value.endsWith('?') ? { attribute, subject, value, text } : null;
 }
 
 /** A text's words, each between blanks, for whole-word search. */
@@ -73,13 +52,11 @@ export function indexOfName(name: string, text: string): number {
 /** The subject that a text names first, ties: the longest; null: none. */
 export function firstNamed(statements: readonly Statement[], text: string): string | null {
   const where = spaced(text);
-  let first: { subject: string; at: number } | null = null;
-  for (const subject of new Set(statements.map((statement) => statement.subject))) {
-    const at = indexOfName(subject, where);
-    if (at < 0 || (first && (at > first.at || (at === first.at && subject.length <= first.subject.length)))) continue;
-    first = { subject, at };
-  }
-  return first?.subject ?? null;
+  const named = [...new Set(statements.map(({ subject }) => subject))]
+    .map((subject) => ({ subject, at: indexOfName(subject, where) }))
+    .filter(({ at }) => at >= 0)
+    .sort((a, b) => a.at - b.at || b.subject.length - a.subject.length);
+  return named[0]?.subject ?? null;
 }
 
 /** Whether two texts have the same words. */

@@ -1,7 +1,6 @@
 /** Lookup paths: chains of statements from a question to its expected answer. */
-import { expectedAnswer, type Lesson } from './lessons.js';
+import { expectedAnswer, type Example, type Lesson } from './lessons.js';
 import { readParts, type Parts } from './parts.js';
-import type { ShownExample } from './reflection.js';
 import { indexOfName, spaced, type Statement } from './statements.js';
 import { splitWords } from './words.js';
 
@@ -18,7 +17,7 @@ export interface Trail {
 const longest = 5;
 
 /** The shortest trail of an example; null: no expected answer, or no path. */
-export function readTrail({ input, feedback }: Pick<ShownExample, 'input' | 'feedback'>): Trail | null {
+export function readTrail({ input, feedback }: Example): Trail | null {
   const expected = expectedAnswer(feedback);
   if (expected === null) return null;
   const { passage, asked } = inputParts(input);
@@ -44,7 +43,7 @@ function inputParts(input: string): Parts {
 }
 
 /** The fields of an input that is a JSON object of texts; else null. */
-export function jsonFields(input: string): [name: string, value: string][] | null {
+function jsonFields(input: string): [name: string, value: string][] | null {
   if (!input.startsWith('{')) return null;
   try {
     const fields = Object.entries(JSON.parse(input) as object);

@@ -1,6 +1,7 @@
 import type { ModelReply, ModelRequest } from '../support/fakes/model.js';
 import { gate, type Gate } from '../support/gate.js';
-import { graphAnswer, isProposal } from '../support/worlds/graph.js';
+import { isProposal } from '../support/worlds/asked.js';
+import { graphAnswer } from '../support/worlds/graph.js';
 import { startModelWorld, type ModelWorld } from '../support/worlds/model.js';
 
 /** What a caller asks the model to do, and for whom: `tries` counts by both. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isProposal } from '../support/worlds/graph.js';
+import { kindOf } from '../support/worlds/asked.js';
 
 interface Message {
   role: string;
@@ -16,8 +16,6 @@ export function questionOfClient(n: number): string {
   return JSON.stringify({ question: `What is item ${n}? client=${n}` });
 }
 
-/** How a MIPRO proposer's first request begins, which quotes rollouts. */
-const describes = 'Describe the task for somebody';
 const mark = /\bjob=\S+ seed=\d+ rollout=\w+ ask=\d+|\bclient=\d+/;
 
 /**
@@ -31,7 +29,7 @@ export function keyOf(messages: readonly Message[]): string {
   const own = last.startsWith('{"question":') ? mark.exec(last) : null;
   if (own) return own[0];
   const all = messages.map(({ content }) => content).join('\n');
-  const asker = isProposal(messages) || all.includes(describes) ? null : mark.exec(all);
+  const asker = ['text', 'edits', 'description'].includes(kindOf(messages) ?? '') ? null : mark.exec(all);
   return asker ? `${asker[0]} of ${hash()}` : hash();
 }
 

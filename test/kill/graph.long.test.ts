@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
+import type { ModelRequest } from '../support/fakes/model.js';
 import { gate, type Gate } from '../support/gate.js';
+import { isProposal, kindOf } from '../support/worlds/asked.js';
 import { startGraphWorld } from '../support/worlds/graph.js';
 import { createGraphJob, ended, eventsOf, readJob, settledSpend, type GraphJob } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
@@ -35,10 +37,11 @@ interface Asked {
   job: string;
   asker: Asker;
 }
-function askedIn(said: string): Asked {
+function askedIn(messages: ModelRequest['body']['messages']): Asked {
+  const said = messages.map(({ content }) => content).join('\n');
   const job = /\(job (\w+)\)/.exec(said)![1]!;
-  if (/Write a new instruction|The edits that there are/.test(said)) return { job, asker: 'writer' };
-  if (said.includes('# Output to judge')) return { job, asker: 'judge' };
+  if (isProposal(messages)) return { job, asker: 'writer' };
+  if (kindOf(messages) === 'judgement') return { job, asker: 'judge' };
   return { job, asker: said.includes('Thought: ') ? 'solve' : 'think' };
 }
 
@@ -130,8 +133,7 @@ async function killWith(
 }
 test('repeats no recorded call, and accounts for every answer', async () => {
   on.world.model.reply(async (request) => {
-    const said = request.body.messages.map(({ content }) => content).join('\n');
-    const asked = askedIn(said);
+    const asked = askedIn(request.body.messages);
     noted.set(asked.job, (noted.get(asked.job) ?? 0) + 1);
     const stand = stands.get(asked.job);
     if (stand && (stand.at || (await stand.is(asked)))) {

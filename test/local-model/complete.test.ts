@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { completeLocally } from '../../src/local-model/complete.js';
-import { LocalRequestError } from '../../src/local-model/request-error.js';
+import { completeLocally, LocalRequestError } from '../../src/local-model/complete.js';
 import { countTokens } from '../../src/local-model/words.js';
 
 const messages = [
@@ -58,15 +57,5 @@ describe('completeLocally', () => {
   ])('refuses %j and names the field', (bad, param) => {
     expect(() => completeLocally({ messages: bad })).toThrow(LocalRequestError);
     expect(() => completeLocally({ messages: bad })).toThrow(expect.objectContaining({ param }));
-  });
-
-  test('treats a message that only mentions instructions as a task, not a reflection', () => {
-    const user = 'Message: I want a new instruction for my fence ```\n\nLabels: k1, k2';
-    const system = '- `k1`: instruction, fence\n- `k2`: other';
-    const request = [
-      { role: 'system', content: system },
-      { role: 'user', content: user },
-    ];
-    expect(completeLocally({ messages: request }).choices[0].message.content).toBe('k1');
   });
 });

@@ -6,9 +6,9 @@ import {
   type Intent,
   type LabelGuide,
 } from '../../examples/intents/container.js';
-import { completeLocally } from '../../src/local-model/complete.js';
-import { buildReflection, parseProposal, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import { parseProposal, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 import { seedRng, shuffle } from '../../src/core/math/random.js';
+import { answerQuestion, answerTo } from './ask.js';
 
 /** Result of a small search, judged on unseen tasks. */
 export interface Found {
@@ -42,11 +42,7 @@ export function optimize(
   const run = (prompt: string, task: Intent): ReflectionExample => {
     rollouts += 1;
     const input = question(task, labels);
-    const messages = [
-      { role: 'system', content: prompt },
-      { role: 'user', content: input },
-    ];
-    const output = completeLocally({ messages }).choices[0].message.content;
+    const output = answerTo(input, prompt);
     const { reward, feedback = '' } = score(task, output, labels, guide);
     return { input, output, feedback, reward };
   };
@@ -70,9 +66,7 @@ export function optimize(
 }
 
 function proposal(parent: string, examples: ReflectionExample[]): string | null {
-  const [{ message, finish_reason }] = completeLocally({
-    messages: buildReflection({ instruction: parent, examples }),
-  }).choices;
-  const parsed = parseProposal(message.content, { parent, maxChars: 32_000, finishReason: finish_reason });
+  const answer = answerQuestion({ kind: 'text', reflection: { instruction: parent, examples } });
+  const parsed = parseProposal(answer, { parent, maxChars: 32_000, finishReason: 'stop' });
   return parsed.ok ? parsed.text : null;
 }

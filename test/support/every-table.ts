@@ -72,7 +72,7 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     await planRollouts(tx, job, [{ ordinal: 0, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }], false);
     await recordDecision(tx, job, { events: [paused(1)] });
     await setLimits(tx, org, org, { ...noLimits, requestsPerMinute: 1 });
-    await takeRequests(tx, { orgId: org, subject: org, limit: 1 }, 1);
+    await takeRequests(tx, { orgId: org, subject: org, limit: 1, waiting: 1 });
     await tx.query('insert into call_slots values ($1, $1, $2, 1, now())', [org, randomUUID()]);
     await putProviderKey(tx, Buffer.alloc(32, 2), { orgId: org, provider: 'openai', value: 'key' });
     await putSecret(tx, Buffer.alloc(32, 2), { ...job, name: 'n', origin: 'http://x' }, 'secret');

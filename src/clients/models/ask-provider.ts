@@ -1,6 +1,7 @@
 import type { ModelAnswer } from './provider-answer.js';
 import type { ModelClient } from './providers.js';
 import { openAnswer, type OpenedAnswer } from './read-answer.js';
+import type { Question } from '../../core/question.js';
 import { asObject } from '../../util/json.js';
 import { learn, otherName, type Lesson } from './quirks/lessons.js';
 import { lessonsOf } from './quirks/refused-fields.js';
@@ -14,6 +15,8 @@ export interface ProviderRequest {
   body: Json;
   /** Its JSON, if there is one already. */
   readonly json?: string;
+  /** What it asks, as data, for a provider that reads no prose. */
+  readonly question?: Question;
   /** The fields of our caller, which keep their meaning. Default: the service asks itself. */
   callers?: ReadonlySet<string>;
   /** Optional fields that the service adds: left out after a refusal that names no field. */
@@ -37,7 +40,7 @@ const nobody: ReadonlySet<string> = new Set();
  */
 export async function askProvider(
   client: ModelClient,
-  { provider, body, json, callers = nobody, added = [] }: ProviderRequest,
+  { provider, body, json, question, callers = nobody, added = [] }: ProviderRequest,
   signal: AbortSignal,
   onBytes?: (bytes: number) => void,
 ): Promise<ProviderReply> {
@@ -49,7 +52,10 @@ export async function askProvider(
   const send = async (form: Form): Promise<ProviderReply & { asksUsage: boolean }> => {
     const usage = lessons.has('stream_options') ? null : withUsage(form.body, form.body === body ? json : undefined);
     const written = usage ?? (form.body === body && json !== undefined ? { body, json } : { body: form.body });
-    const answer = await client.send(provider, written.body, signal, 'json' in written ? written : undefined);
+    const answer = await client.send(provider, written.body, signal, {
+      ...('json' in written && { json: written.json }),
+      ...(question && { question }),
+    });
     const opened = await openAnswer(answer, stream, onBytes);
     const left = form.left.filter((name) => !(added as readonly string[]).includes(name));
     return { ...headOf(answer), opened, left, asksUsage: usage !== null };

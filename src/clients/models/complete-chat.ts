@@ -1,5 +1,6 @@
 import { answerIn } from '../../core/answers/completion.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { Question } from '../../core/question.js';
 import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, wasNotSent } from './provider-answer.js';
@@ -32,6 +33,8 @@ export interface ChatRequest {
   /** `proposer` if absent. */
   asker?: Asker;
   messages: Message[];
+  /** What the messages ask, as data, for a provider that reads no prose. */
+  question?: Question;
   /** Parameters that the service adds to those of the policy. */
   added?: readonly Lesson[];
   signal: AbortSignal;
@@ -131,7 +134,7 @@ async function tryOnce(
   request: ChatRequest,
   tryTimeoutMs: number,
 ): Promise<ChatResult | Retryable> {
-  const { policy, messages, added = [], signal, meter, asker = 'proposer', onPushback, onText } = request;
+  const { policy, messages, question, added = [], signal, meter, asker = 'proposer', onPushback, onText } = request;
   const body = { ...policy.params, model: policy.model, messages, stream: onText !== undefined };
   const allowed = meter ? await waiting(request, () => meter.open(body)) : { body };
   if ('message' in allowed) {
@@ -143,10 +146,11 @@ async function tryOnce(
     providers.observer.modelCall({ ...policy, purpose: asker, status, seconds, ...cost });
     await meter?.close(cost);
   };
+  const asked = { provider: policy.provider, added, ...(question && { question }) };
   let sent: ChatReply;
   try {
     sent = await withTimeout(tryTimeoutMs, signal, async (bounded) =>
-      readSent(await askProvider(providers, { provider: policy.provider, body: allowed.body, added }, bounded), onText),
+      readSent(await askProvider(providers, { ...asked, body: allowed.body }, bounded), onText),
     );
   } catch (error) {
     if (error instanceof StreamedError && !signal.aborted) {

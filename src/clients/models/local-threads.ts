@@ -1,15 +1,15 @@
 import { Worker } from 'node:worker_threads';
-import type { ThreadAnswer } from '../../local-model/index.js';
+import type { LocalRequest, ThreadAnswer } from '../../local-model/index.js';
 import { createSlots } from '../../util/slots.js';
 import { withTimeout } from '../net/bounded.js';
 
 /** Threads of the `local` provider, so that none of its work holds the event loop. */
 export interface LocalThreads {
   /**
-   * Answers a request, given as JSON. Rejects with a TimeoutError, with the thread's error, or with
+   * Answers a request. Rejects with a TimeoutError, with the thread's error, or with
    * the signal's reason; the thread then ends.
    */
-  answer(request: string, signal: AbortSignal): Promise<ThreadAnswer>;
+  answer(request: LocalRequest, signal: AbortSignal): Promise<ThreadAnswer>;
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export function createLocalThreads(changes: Partial<ThreadLimits> = {}): LocalTh
     return worker;
   }
 
-  async function ask(request: string, signal: AbortSignal): Promise<ThreadAnswer> {
+  async function ask(request: LocalRequest, signal: AbortSignal): Promise<ThreadAnswer> {
     const worker = idle.pop() ?? start();
     worker.ref();
     try {
@@ -80,7 +80,7 @@ export function createLocalThreads(changes: Partial<ThreadLimits> = {}): LocalTh
   };
 }
 
-function replyOf(worker: Worker, request: string, signal: AbortSignal): Promise<ThreadAnswer> {
+function replyOf(worker: Worker, request: LocalRequest, signal: AbortSignal): Promise<ThreadAnswer> {
   return new Promise<ThreadAnswer>((resolve, reject) => {
     const settle = (act: () => void) => {
       signal.removeEventListener('abort', abort);

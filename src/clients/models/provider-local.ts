@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { streamOf } from './chat-stream.js';
+import type { LocalRequest } from '../../local-model/index.js';
 import type { LocalThreads } from './local-threads.js';
 import { modelAnswer } from './model-answer.js';
 import { providerError, type ModelAnswer } from './provider-answer.js';
@@ -9,12 +10,12 @@ import { field } from '../net/untrusted.js';
 export async function answerLocally(
   threads: LocalThreads,
   body: Record<string, unknown>,
-  json: string,
+  request: LocalRequest,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
   let answered;
   try {
-    answered = await threads.answer(json, signal);
+    answered = await threads.answer(request, signal);
   } catch (error) {
     signal.throwIfAborted();
     throw providerError('local', error);

@@ -1,5 +1,6 @@
 import { Agent } from 'undici';
 import type { Payer } from '../../core/jobs/payer.js';
+import type { Question } from '../../core/question.js';
 import { readProxySettings } from '../../util/proxy.js';
 import { tolerantConnector } from '../net/interim.js';
 import { metDeadConnection } from '../net/kept-connection.js';
@@ -48,14 +49,15 @@ export interface ModelClient {
   /** What is known of a model of the provider; see `askProvider`. */
   lessonsOf(name: string, model: string): Lessons;
   /**
-   * Sends a chat completion request as it is; `signal` bounds the body too. `written`: the body's
-   * JSON, if there is one already. Rejects with a ProviderError or the signal's reason.
+   * Sends a chat completion request as it is; `signal` bounds the body too. `json`: the body's
+   * JSON, if there is one already. `question`: what it asks, as data; only `local` reads it.
+   * Rejects with a ProviderError or the signal's reason.
    */
   send(
     name: string,
     body: Record<string, unknown>,
     signal: AbortSignal,
-    written?: { readonly json: string },
+    more?: { readonly json?: string; readonly question?: Question },
   ): Promise<ModelAnswer>;
 }
 
@@ -149,11 +151,11 @@ export function createProviders(
     if (!configured) return `Provider "${name}" not found; use one of ${['local', ...endpoints.keys()].join(', ')}.`;
     return configured.endpoint && own?.has(name) ? null : configured.fault;
   };
-  const sendWith = async (ownKey: string | null, ...[name, body, signal, written]: Parameters<ModelClient['send']>) => {
+  const sendWith = async (ownKey: string | null, ...[name, body, signal, more]: Parameters<ModelClient['send']>) => {
     const fault = check(name, new Set(ownKey === null ? [] : [name]));
     if (fault !== null) throw new ProviderError('provider_not_usable', fault);
-    const json = written?.json ?? JSON.stringify(body);
-    if (name === 'local') return answerLocally(threads, body, json, signal);
+    const json = more?.json ?? JSON.stringify(body);
+    if (name === 'local') return answerLocally(threads, body, { json, question: more?.question ?? null }, signal);
     const endpoint = endpoints.get(name)!.endpoint!;
     const used = ownKey === null ? endpoint : { ...endpoint, apiKey: ownKey };
     const stream = body['stream'] === true;

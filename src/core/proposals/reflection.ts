@@ -105,10 +105,13 @@ function showOthers(component: string | undefined, others: Readonly<Record<strin
 /** The longest description, in characters. */
 export const maxDescription = maxShown.input;
 
-export function buildDescription(
-  prompt: Readonly<Record<string, string>>,
-  examples: readonly ReflectionExample[],
-): Message[] {
+export interface DescriptionRequest {
+  /** The texts of the prompt by component. */
+  prompt: Readonly<Record<string, string>>;
+  examples: readonly ReflectionExample[];
+}
+
+export function buildDescription({ prompt, examples }: DescriptionRequest): Message[] {
   const parts = [
     'An assistant is given this prompt for a task:',
     ...Object.entries(prompt).map(

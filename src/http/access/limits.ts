@@ -5,7 +5,7 @@ import { readLimits, setLimits, type Limits } from '../../storage/access/limits.
 import { readSpendToday } from '../../storage/access/spend-quota.js';
 import { readStoredBytes } from '../../storage/access/stored-bytes.js';
 import type { Tx } from '../../storage/db/db.js';
-import { countOpenJobs } from '../../storage/jobs/quota.js';
+import { countOpenJobs } from '../../storage/access/quota.js';
 import type { App, HttpDeps } from '../deps.js';
 import { bodyProblems, problems } from '../server/schema.js';
 import { adminBase } from '../server/scopes.js';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { FastifyServerFactory } from 'fastify';
 import type { App, HttpDeps } from '../deps.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { renderError } from '../server/errors.js';
@@ -23,7 +24,14 @@ const jobPaths = Object.values(jobKinds).map(({ path }) => path);
 const createPath = new RegExp(`^(?:${jobPaths.join('|')})(?:/[^/]+/(?:extend|clone))?(?:\\?|$)`);
 
 /** Bounds the model calls with an API key, and the creates, that a process works on at a time. */
-export function registerAdmission(app: App, { observe }: Pick<HttpDeps, 'observe'>): void {
+export interface Admission {
+  /** Makes servers that refuse before any other work: under overload most requests are refused. */
+  serverFactory: FastifyServerFactory;
+  /** Gives each admitted request its permit. */
+  register(app: App): void;
+}
+
+export function createAdmission({ observe }: Pick<HttpDeps, 'observe'>): Admission {
   const [calls, creates] = [createGate(bounds.calls), createGate(bounds.creates)];
   const gateOf = (request: IncomingMessage): Gate | null => {
     const { method, url = '' } = request;
@@ -33,19 +41,21 @@ export function registerAdmission(app: App, { observe }: Pick<HttpDeps, 'observe
   };
 
   const refuseLater = createDelay();
-  // Before any other work: under overload most requests are refused.
-  const handlers = app.server.listeners('request') as ((...args: [IncomingMessage, ServerResponse]) => void)[];
-  app.server.removeAllListeners('request');
-  app.server.on('request', (request, response) => {
-    const gate = gateOf(request);
-    if (!gate?.refuses()) {
-      for (const handle of handlers) handle.call(app.server, request, response);
-      return;
-    }
-    observe?.('POST', 'over capacity', 503, 0);
-    refuseLater(() => refuse(request, response, gate === calls));
-  });
+  return {
+    serverFactory(handle, options) {
+      const { requestTimeout, keepAliveTimeout } = options as { requestTimeout: number; keepAliveTimeout: number };
+      return createServer({ requestTimeout, keepAliveTimeout }, (request, response) => {
+        const gate = gateOf(request);
+        if (!gate?.refuses()) return handle(request, response);
+        observe?.('POST', 'over capacity', 503, 0);
+        refuseLater(() => refuse(request, response, gate === calls));
+      });
+    },
+    register: (app) => registerPermits(app, gateOf),
+  };
+}
 
+function registerPermits(app: App, gateOf: (request: IncomingMessage) => Gate | null): void {
   app.decorateRequest('permit', null as unknown as Permit);
   // The body is there: a slow sender holds no permit.
   app.addHook('preHandler', (request, reply, done) => {

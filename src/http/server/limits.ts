@@ -1,10 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { holdSlots } from '../../storage/access/call-slots.js';
 import type { KeyRow } from '../../storage/access/keys.js';
-import type { UsedQuota } from '../../storage/jobs/quota.js';
+import type { Portion } from '../../storage/access/limits.js';
+import { takeRequests } from '../../storage/access/request-windows.js';
+import type { Db } from '../../storage/db/db.js';
+import type { UsedQuota } from '../../storage/access/quota.js';
 import type { HttpDeps } from '../deps.js';
-import { createCallSlots, type CallLimit } from './call-slots.js';
 import { ApiError } from './errors.js';
-import { createRequestLimits, type RequestLimit } from './request-limits.js';
+import { createSharedUses, type LimitState, type SharedLimit } from './shared-limits.js';
 
 const field = (description: string) => ({ description, schema: { type: 'string' as const } });
 /** The fields of answers to limited keys, for the OpenAPI document. */
@@ -21,30 +25,47 @@ export interface Limiter {
   close(): Promise<void>;
 }
 
+/** Requests in a minute of Postgres. */
+const requestsPerMinute = (db: Pick<Db, 'orgApart'>): SharedLimit => ({
+  name: 'requestsPerMinute',
+  isHeld: false,
+  take: (portion) => db.orgApart(portion.orgId, (tx) => takeRequests(tx, portion)),
+});
+
+/** Model calls at a time. */
+export function callsInFlight(db: Pick<Db, 'orgBatch'>): SharedLimit {
+  const holder = randomUUID();
+  return {
+    name: 'callsInFlight',
+    isHeld: true,
+    take: async (portion) => (await db.orgBatch(portion.orgId, holdSlots(portion, holder))).at(-1)![0] as Portion,
+  };
+}
+
 export function createLimiter({ db, log }: Pick<HttpDeps, 'db' | 'log'>): Limiter {
-  const requests = createRequestLimits(db);
-  const slots = createCallSlots(db, log);
+  const requests = createSharedUses(requestsPerMinute(db), log);
+  const calls = createSharedUses(callsInFlight(db), log);
   return {
     async admit(key, request, reply) {
-      const { limits, exceeded } = await requests.admit(key);
+      const { states, exceeded } = await requests.take(key);
       if (exceeded) {
-        void reply.headers(fieldsOf(limits, []));
+        void reply.headers(fieldsOf(states, []));
         throw tooManyRequests(exceeded);
       }
       const isCall = request.method === 'POST' && request.routeOptions.config.access === 'inference';
-      const calls = isCall ? await slots.take(key) : { limits: [], exceeded: null, release: () => undefined };
-      if (limits.length + calls.limits.length > 0) void reply.headers(fieldsOf(limits, calls.limits));
-      if (calls.exceeded) throw tooManyCalls(calls.exceeded);
-      if (calls.limits.length === 0) return;
-      if (reply.raw.destroyed) calls.release();
-      else reply.raw.once('close', calls.release);
+      const taken = isCall ? await calls.take(key) : { states: [], exceeded: null, release: () => undefined };
+      if (states.length + taken.states.length > 0) void reply.headers(fieldsOf(states, taken.states));
+      if (taken.exceeded) throw tooManyCalls(taken.exceeded);
+      if (taken.states.length === 0) return;
+      if (reply.raw.destroyed) taken.release();
+      else reply.raw.once('close', taken.release);
     },
-    close: () => slots.close(),
+    close: async () => void (await Promise.all([requests.close(), calls.close()])),
   };
 }
 
 /** The fields of draft-ietf-httpapi-ratelimit-headers. */
-function fieldsOf(requests: readonly RequestLimit[], calls: readonly CallLimit[]): Record<string, string> {
+function fieldsOf(requests: readonly LimitState[], calls: readonly LimitState[]): Record<string, string> {
   const policies = [
     ...requests.map(({ of, limit }) => `"${of}";q=${limit};w=60`),
     ...calls.map(({ of, limit }) => `"${of}-calls";q=${limit};qu="concurrent-requests"`),
@@ -56,12 +77,12 @@ function fieldsOf(requests: readonly RequestLimit[], calls: readonly CallLimit[]
   return { 'ratelimit-policy': policies.join(', '), ratelimit: states.join(', ') };
 }
 
-function tooManyRequests({ of, limit, secondsLeft }: RequestLimit): ApiError {
+function tooManyRequests({ of, limit, secondsLeft }: LimitState): ApiError {
   const detail = `The ${of} has had its ${limit} requests of this minute; retry in ${secondsLeft} s.`;
   return limitExceeded(detail, secondsLeft, { quota: 'requests_per_minute', of, limit });
 }
 
-function tooManyCalls({ of, limit }: CallLimit): ApiError {
+function tooManyCalls({ of, limit }: LimitState): ApiError {
   const detail = `The ${of} has as many model calls in flight as it may have (${limit}); retry when one has ended.`;
   return limitExceeded(detail, 1, { quota: 'calls_in_flight', of, limit });
 }
@@ -70,15 +91,18 @@ function limitExceeded(detail: string, retryAfterS: number, extra: Record<string
   return new ApiError(429, 'rate_limit_exceeded', detail, { headers: { 'retry-after': String(retryAfterS) }, extra });
 }
 
+/** Jobs end, and are deleted, at any time. */
+const quotaRetryS = 60;
+
 /** The refusal of a request beyond a quota; `detail` follows "The key" or "The organization". */
 export function quotaExceeded(
   orgId: string,
   { subject, limit, used }: UsedQuota,
-  { quota, detail, retryAfterS }: { quota: string; detail: string; retryAfterS: number },
+  { quota, detail }: { quota: string; detail: string },
 ): ApiError {
   const of = subject === orgId ? 'organization' : 'key';
   return new ApiError(429, 'quota_exceeded', `The ${of} ${detail}`, {
-    headers: { 'retry-after': String(retryAfterS) },
+    headers: { 'retry-after': String(quotaRetryS) },
     extra: { quota, of, limit, used },
   });
 }

@@ -26,10 +26,7 @@ export function limitStrangers(app: App, hashOf: KeyHashOf): void {
 
   app.addHook('onRequest', (request, _reply, done) => {
     if ('key' in presentedKey(request)) return done();
-    const waitMs = pace(networkOf(request.ip));
-    if (waitMs === null) done(tooMany());
-    else if (waitMs < 1) done();
-    else setTimeout(done, waitMs);
+    inTurn(pace(networkOf(request.ip)), done, tooMany);
   });
 
   app.addHook('onRequest', (request, _reply, done) => {
@@ -37,10 +34,7 @@ export function limitStrangers(app: App, hashOf: KeyHashOf): void {
     const network = networkOf(request.ip);
     const limit = isLoopback(request.ip) ? most.loopback : most.remote;
     if ((failures.get(network) ?? 0) < limit || wasAccepted(request)) return done();
-    const waitMs = lookUps(network);
-    if (waitMs === null) done(tooManyFailures());
-    else if (waitMs < 1) done();
-    else setTimeout(done, waitMs);
+    inTurn(lookUps(network), done, tooManyFailures);
   });
 
   app.addHook('onResponse', (request, { statusCode }, done) => {
@@ -52,6 +46,13 @@ export function limitStrangers(app: App, hashOf: KeyHashOf): void {
     } else if (request.caller) accepted.set(hashOf(request)!, true);
     done();
   });
+}
+
+/** Calls `done` after the wait for a turn; null: the wait would be too long. */
+function inTurn(waitMs: number | null, done: (error?: Error) => void, refusal: () => ApiError): void {
+  if (waitMs === null) done(refusal());
+  else if (waitMs < 1) done();
+  else setTimeout(done, waitMs);
 }
 
 function tooMany(): ApiError {

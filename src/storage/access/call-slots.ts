@@ -1,32 +1,15 @@
 import type { Statement } from '../db/batch.js';
-
-/** A process's part of the calls that a key or an organization may have in flight. */
-export interface SlotRequest {
-  orgId: string;
-  subject: string;
-  limit: number;
-  /** The process. */
-  holder: string;
-  /** Calls that it has in flight. */
-  used: number;
-  /** Calls that wait for a slot; 0: it returns the slots that it does not use. */
-  waiting: number;
-}
-
-export interface HeldSlots {
-  slots: number;
-  /** What no process holds. */
-  free: number;
-}
+import type { PortionOf } from './limits.js';
 
 /** A process that does not renew its slots, because it was killed, loses them after this long. */
-export const slotSeconds = 15;
+const slotSeconds = 15;
 
 /**
- * Statements of one transaction, the last of which returns the `HeldSlots`: as many as are used,
- * and for waiting calls an eighth of the rest, at least one for each of them.
+ * Statements of one transaction, the last of which returns the portion of the process `holder` of
+ * the calls in flight: the used ones, and for waiting calls an eighth of the rest, at least one for
+ * each of them.
  */
-export function holdSlots({ orgId, subject, limit, holder, used, waiting }: SlotRequest): Statement[] {
+export function holdSlots({ orgId, subject, limit, used, waiting }: PortionOf, holder: string): Statement[] {
   return [
     // Processes take turns, so that each counts the slots of those before.
     {
@@ -50,7 +33,8 @@ export function holdSlots({ orgId, subject, limit, holder, used, waiting }: Slot
                from others
              on conflict (org_id, subject, holder) do update
                set slots = excluded.slots, expires_at = excluded.expires_at
-             returning slots, greatest(0, $4::int - slots - (select held from others)) as free`,
+             returning slots as granted, greatest(0, $4::int - slots - (select held from others)) as left,
+                       $7::int as "secondsLeft"`,
       values: [orgId, subject, holder, limit, used, waiting, slotSeconds],
       name: 'hold_slots',
     },

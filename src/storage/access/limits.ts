@@ -15,6 +15,23 @@ export interface SubjectLimits extends Limits {
   subject: string;
 }
 
+/** A process's portion of a limit that processes share: what it has, needs, and asks for. */
+export interface PortionOf {
+  orgId: string;
+  subject: string;
+  limit: number;
+  used: number;
+  /** Uses that wait for more; 0: it returns what is not used. */
+  waiting: number;
+}
+
+export interface Portion {
+  granted: number;
+  /** What no process has. */
+  left: number;
+  secondsLeft: number;
+}
+
 const columns: Record<keyof Limits, string> = {
   requestsPerMinute: 'requests_per_minute',
   callsInFlight: 'calls_in_flight',

@@ -1,32 +1,16 @@
 import type { Tx } from '../db/db.js';
-
-/** A limited organization or key. */
-export interface RequestQuota {
-  orgId: string;
-  subject: string;
-  /** Requests of a minute. */
-  limit: number;
-}
-
-/** A share of a minute's requests. */
-export interface TakenRequests {
-  granted: number;
-  /** What no process has taken yet. */
-  left: number;
-  secondsLeft: number;
-}
+import type { Portion, PortionOf } from './limits.js';
 
 /**
- * Takes a share of the current minute for this process: an eighth of the rest, and at least
- * `wanted`. The minutes are those of Postgres.
+ * Takes a share of the current minute's requests for this process: an eighth of the rest, and at
+ * least one for each that waits. The minutes are those of Postgres.
  */
 export async function takeRequests(
   tx: Tx,
-  { orgId, subject, limit }: RequestQuota,
-  wanted: number,
-): Promise<TakenRequests> {
+  { orgId, subject, limit, waiting }: Omit<PortionOf, 'used'>,
+): Promise<Portion> {
   const share = (left: string) => `greatest(0, least(${left}, greatest((${left} + 7) / 8, $4)))`;
-  const [row] = await tx.query<TakenRequests & Record<string, unknown>>(
+  const [row] = await tx.query<Portion & Record<string, unknown>>(
     `insert into request_windows as w (org_id, subject, starts_at, taken)
      values ($1, $2, date_trunc('minute', clock_timestamp()), ${share('$3::int')})
      on conflict (org_id, subject) do update
@@ -37,7 +21,7 @@ export async function takeRequests(
      returning w.taken - case when old.starts_at = w.starts_at then old.taken else 0 end as granted,
                greatest(0, $3::int - w.taken) as left,
                extract(epoch from w.starts_at + interval '1 minute' - clock_timestamp())::float8 as "secondsLeft"`,
-    [orgId, subject, limit, wanted],
+    [orgId, subject, limit, waiting],
     'take_requests',
   );
   return row!;

@@ -9,7 +9,7 @@ import { createSharedReads } from '../../util/shared-reads.js';
 import type { Db, Tx } from '../db/db.js';
 import { retryTransient, type Patience } from '../db/patience.js';
 import type { JobRef } from '../jobs/events.js';
-import type { UsedQuota } from '../jobs/quota.js';
+import type { UsedQuota } from './quota.js';
 
 /** SQL of the current day of spend. */
 export const today = `(now() at time zone 'utc')::date`;

@@ -4,7 +4,6 @@
  */
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
-import type { UsedQuota } from '../jobs/quota.js';
 import { requestShard } from '../jobs/usage.js';
 import { today } from './spend-quota.js';
 
@@ -63,20 +62,4 @@ export async function forgetBytes(tx: Tx, { orgId, jobId }: JobRef, which: 'all'
     [orgId, jobId, lowest],
   );
   await tx.query('update job_usage set bytes = 0 where job_id = $1 and shard >= $2', [jobId, lowest]);
-}
-
-/**
- * The quota of stored bytes that more would exceed; null: none. It locks the limit, so that
- * concurrent requests take turns.
- */
-export async function exceededBytes(tx: Tx, orgId: string, bytes: number): Promise<UsedQuota | null> {
-  const [limited] = await tx.query<{ limit: number }>(
-    `select stored_bytes as "limit" from limits
-      where org_id = $1 and subject = $1 and stored_bytes is not null for update`,
-    [orgId],
-  );
-  if (!limited) return null;
-  const { limit } = limited;
-  const used = await readStoredBytes(tx, orgId);
-  return used + bytes > limit ? { subject: orgId, limit, used } : null;
 }

@@ -25,7 +25,10 @@ type Read = (text: string) => unknown;
 type Columns = { name: string; read: Read }[];
 type TypeParser = (oid: number) => Read;
 
-/** The used part of pg's connection. */
+/**
+ * The used part of the inside of pg's connection: pg sends no statements together in one
+ * transaction. `Wire` and `Batch` may go when it does.
+ */
 interface Wire {
   stream: { write(bytes: Buffer): void };
   /** Where each of the following sends its message. */

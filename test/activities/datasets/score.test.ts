@@ -107,13 +107,11 @@ describe('judges', () => {
   test('the judge sees row, output, criteria and expected value', async () => {
     expect(await score(rubric, 'Rome')).toMatchObject({ ok: false, infrastructure: false });
     const question = JSON.stringify(asked.at(-1));
-    for (const text of ['Is it kind?', 'Capital of France?', 'Rome', 'Wanted output of this task']) {
-      expect(question).toContain(text);
-    }
+    for (const text of ['Is it kind?', 'Capital of France?', 'Rome', 'Paris']) expect(question).toContain(text);
     expect(question).not.toContain('on the Seine');
     const hello = { question: 'Say hello.' };
     await score(rubric, 'Rome', {}, { row: hello, expected: undefined, judged: hello });
-    expect(JSON.stringify(asked.at(-1))).not.toContain('Wanted output of this task');
+    expect(JSON.stringify(asked.at(-1))).not.toContain('Paris');
   });
 
   test('a judge that is never readable is a fault of the infrastructure', async () => {

@@ -10,13 +10,10 @@ const { signal } = new AbortController();
 const providers = createProviders({});
 afterAll(() => providers.close());
 
-const criterion = '# Criterion 1\nName:\n> c\nDescription:\n> five "words" of it\n\n';
 const forms: Record<string, (text: string) => string> = {
-  judgement: (text) => `# Task\n> x\n\n# Output to judge\n> ${text}\n\n${criterion.repeat(20)}`,
-  criteria: (text) => `# Task\n> x\n\n# Output to judge\n> ${text}\n\n${criterion.repeat(8_000)}`,
   task: (text) => `Message: ${text}\n\nLabels: k1, k2`,
   labels: (text) => `Message: x\n\nLabels: ${text}`,
-  pattern: (text) => `Find what looks like \`AB-12\`. ${text}`,
+  passage: (text) => `The a of b is c. The c of d is e. ${text}`,
   plain: (text) => text,
 };
 const pieces = ['a', 'x ', 'k1, ', '"', '```\n', '{{`"', '{"a":[', '<text>', '> ', 'The a of b is c. '];

@@ -5,10 +5,9 @@ import { heldMs, maxHeldMs } from '../../support/held.js';
 
 const { signal } = new AbortController();
 const asking = (content: string) => ({ messages: [{ role: 'user', content }] });
-const json = (content: string) => JSON.stringify(asking(content));
-const criterion = (at: number) => `# Criterion ${at}\nName:\n> c${at}\nDescription:\n> five words of the output\n\n`;
-const judging = (words: number, criteria: number) =>
-  `# Task\n> x\n\n# Output to judge\n> ${Array.from({ length: words }, (_, at) => `w${at}ing`).join(' ')}\n\n${Array.from({ length: criteria }, (_, at) => criterion(at + 1)).join('')}`;
+const request = (content: string) => ({ json: JSON.stringify(asking(content)), question: null });
+/** As long as any request that is read whole. */
+const long = `Labels: ${Array.from({ length: 500 }, (_, at) => `l_${at}`).join(', ')}\n${'l_1x word '.repeat(9_000)}`;
 
 let threads: LocalThreads | undefined;
 let providers: Providers | undefined;
@@ -20,48 +19,48 @@ afterEach(async () => {
 describe('a thread of the provider "local"', () => {
   test('answers as the provider does, one request after the other', async () => {
     threads = createLocalThreads({ threads: 1 });
-    const both = await Promise.all(['Labels: a, b', 'Hello'].map((text) => threads!.answer(json(text), signal)));
+    const both = await Promise.all(['Labels: a, b', 'Hello'].map((text) => threads!.answer(request(text), signal)));
     for (const answer of both) expect(answer).toHaveProperty('completion');
-    expect(await threads.answer('{"messages":[]}', signal)).toMatchObject({ param: 'messages' });
+    expect(await threads.answer({ json: '{"messages":[]}', question: null }, signal)).toMatchObject({
+      param: 'messages',
+    });
   });
 
   test('ends at its time limit, and another one answers the next request', async () => {
     threads = createLocalThreads({ threads: 1, timeMs: 1 });
-    await expect(threads.answer(json(judging(90_000, 20)), signal)).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(threads.answer(request(long), signal)).rejects.toMatchObject({ name: 'TimeoutError' });
     await threads.close();
     threads = createLocalThreads({ threads: 1 });
-    expect(await threads.answer(json('Hello'), signal)).toHaveProperty('completion');
+    expect(await threads.answer(request('Hello'), signal)).toHaveProperty('completion');
   });
 
   test('ends when its caller leaves', async () => {
     threads = createLocalThreads({ threads: 1 });
     const caller = new AbortController();
-    const asked = threads.answer(json(judging(90_000, 20)), caller.signal);
+    const asked = threads.answer(request(long), caller.signal);
     caller.abort(new Error('gone'));
     await expect(asked).rejects.toThrow('gone');
-    const answer = await threads.answer(json('Hello'), signal);
+    const answer = await threads.answer(request('Hello'), signal);
     // Not the answer to the one that left.
-    expect(answer).toEqual(await threads.answer(json('Hello'), signal));
+    expect(answer).toEqual(await threads.answer(request('Hello'), signal));
   });
 });
 
 describe('the provider "local"', () => {
-  test.each([
-    ['too many criteria', judging(10, 21)],
-    ['an output of too many words', judging(1, 1).replace('w0ing', 'x '.repeat(200_001))],
-  ])('refuses a judgement with %s', async (_what, content) => {
+  test('judges from the data of the question', async () => {
     providers = createProviders({});
-    const answer = await providers.send('local', asking(content), signal);
-    expect(answer.status).toBe(400);
-    const body = await answer.read();
-    expect(JSON.parse(String(body))).toMatchObject({ error: { code: 'invalid_request', param: 'messages' } });
+    const criteria = [{ name: 'c', weight: 1, description: 'says "noon"' }];
+    const question = { kind: 'judgement' as const, request: { criteria, input: 'x', output: 'At noon.' } };
+    const answer = await providers.send('local', asking('Hello'), signal, { question });
+    const { choices } = JSON.parse(String(await answer.read())) as { choices: { message: { content: string } }[] };
+    expect(JSON.parse(choices[0]!.message.content)).toMatchObject({ criteria: [{ name: 'c', score: 1 }] });
   });
 
-  test('judges the largest request without holding the event loop', async () => {
+  test('answers the largest request without holding the event loop', async () => {
     providers = createProviders({});
     // The first request starts the thread.
     await providers.send('local', asking('Hello'), signal);
-    const body = asking(judging(90_000, 20));
+    const body = asking(long);
     const held = await heldMs(() => providers!.send('local', body, signal));
     expect(held).toBeLessThan(maxHeldMs);
   });

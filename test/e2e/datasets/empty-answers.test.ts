@@ -11,7 +11,8 @@ import {
   type Session,
 } from '../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
-import { graphAnswer, graphDataset, isProposal } from '../../support/worlds/graph.js';
+import { isProposal } from '../../support/worlds/asked.js';
+import { graphAnswer, graphDataset } from '../../support/worlds/graph.js';
 import { startRowsWorld } from '../../support/worlds/rows.js';
 
 const on = serviceOfFile(() => startRowsWorld());

@@ -17,6 +17,7 @@ import { ask, built } from '../../support/deployments-over-http.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
+import { judgedOutput } from '../../support/worlds/asked.js';
 import { rowsBaseline, startRowsWorld } from '../../support/worlds/rows.js';
 import { propose } from '../../support/worlds/rules.js';
 
@@ -248,10 +249,8 @@ describe('a judge', () => {
     on.world.model.reply((request) => {
       const { model, messages } = request.body;
       if (model !== 'judge') return on.world.answer(request);
-      const text = messages.map(({ content }) => content).join('\n');
-      const criteria = [
-        { name: 'rubric', reason: 'because', score: score(!/# Output to judge\n> No rule/.test(text)) },
-      ];
+      const isRight = !judgedOutput(messages).startsWith('No rule');
+      const criteria = [{ name: 'rubric', reason: 'because', score: score(isRight) }];
       return { text: JSON.stringify({ criteria }) };
     });
     const { initial_prompt: _, proposer: __, ...job } = on.world.job(40) as Record<string, unknown>;

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createGraphJob, ended, eventsOf, type GraphJob } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
 import { allRules, graphOf, graphServiceOfFile, llm } from './support.js';
+import { isProposal, kindOf } from '../../support/worlds/asked.js';
 
 const { on, create, calls, textOf } = graphServiceOfFile();
 
@@ -107,7 +108,7 @@ describe('a graph job', () => {
     ];
     on.world.model.reply((request) => {
       const said = request.body.messages.map(({ content }) => content).join('\n');
-      if (!said.includes('The edits that there are')) return on.world.answer(request);
+      if (kindOf(request.body.messages) !== 'edits') return on.world.answer(request);
       expect(said).toMatch(/## What it took\n2 model calls, \d+ tokens/);
       expect(said).toMatch(/at most [36] model calls, of the edited graph at most 72: /);
       return { text: `\`\`\`json\n${JSON.stringify(edits)}\n\`\`\`` };
@@ -165,10 +166,10 @@ describe('a graph job', () => {
     const fixed = '{{question}} Answer in JSON.';
     on.world.model.reply((request) => {
       const said = request.body.messages.map(({ content }) => content).join('\n');
-      if (/Write a new instruction|The edits that there are/.test(said)) {
+      if (isProposal(request.body.messages)) {
         expect(said).toContain('There is no output. Step solve: The answer is not usable');
         const edits = [{ edit: 'prompt', step: 'solve', messages: [{ role: 'user', content: fixed }] }];
-        const text = said.includes('The edits') ? JSON.stringify(edits) : fixed;
+        const text = kindOf(request.body.messages) === 'edits' ? JSON.stringify(edits) : fixed;
         return { text: `\`\`\`\n${text}\n\`\`\`` };
       }
       const item = Number(/item (\d+)/.exec(said)![1]);

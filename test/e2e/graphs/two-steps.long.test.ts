@@ -9,9 +9,11 @@ import {
 import { createContainer } from '../../../src/container/index.js';
 import type { GraphJson } from '../../../src/contracts/graphs/graph.js';
 import { graphSearch } from '../../../src/core/graphs/search-config.js';
+import type { Graph } from '../../../src/core/graphs/graph.js';
 import { graphFromJson } from '../../../src/core/graphs/json.js';
+import { answerCall, openRun, outcomeOf, pendingCalls } from '../../../src/core/graphs/run/run.js';
 import { exact } from '../../../src/scorers/exact.js';
-import { meanReward } from '../../local-model/evolve.js';
+import { localSays } from '../../local-model/ask.js';
 import {
   createGraphJob,
   createSession,
@@ -32,6 +34,22 @@ const jobs = {
 };
 const tasksOf = { sample: twoStepTasks(0, 100), renamed: twoStepTasks(7, 100) };
 const unseen = { sample: twoStepTasks(0, 300).slice(100), renamed: twoStepTasks(7, 300).slice(100) };
+
+/** The mean reward of a graph on tasks, with the provider in this process. */
+function meanReward(graph: Graph, tasks: readonly TwoStepTask[]): number {
+  const rewards = tasks.map(({ facts, question, answer }) => {
+    let run = openRun(graph, { facts, question });
+    for (let [call] = pendingCalls(run); call; [call] = pendingCalls(run)) {
+      const answered = answerCall(run, call.key, localSays(call.messages));
+      if ('problem' in answered) return 0;
+      ({ run } = answered);
+    }
+    const outcome = outcomeOf(run);
+    if (outcome.status !== 'done') throw new Error(JSON.stringify(outcome));
+    return exact.score({ caseSensitive: false }, answer, outcome.value).reward;
+  });
+  return rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+}
 
 /** Division of the tasks in a job on the sample, and in an equivalent session. */
 const config = graphSearch({ tasks: 100, rolloutBudget: 400, effort: 'medium', rngSeed: 0 });

@@ -24,7 +24,8 @@ import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 import { startDemosWorld } from '../../support/worlds/demos.js';
-import { isProposal, startGraphWorld } from '../../support/worlds/graph.js';
+import { isProposal } from '../../support/worlds/asked.js';
+import { startGraphWorld } from '../../support/worlds/graph.js';
 
 // Every GET route of the OpenAPI document answers for every kind of job, running and ended.
 

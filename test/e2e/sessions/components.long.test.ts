@@ -4,6 +4,7 @@ import { startFakeModel } from '../../support/fakes/model.js';
 import { createSession, ended, resultsOf, type Session } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
+import { currentOf, partOf as requestedPart } from '../../support/worlds/asked.js';
 
 // A prompt of two components: each rule belongs to one component, which the feedback names.
 
@@ -28,8 +29,8 @@ async function startPartsWorld() {
   });
   const model = await startFakeModel(({ body }) => {
     const shown = body.messages.map(({ content }) => content).join('\n');
-    const part = /It is the part "(\w+)"/.exec(shown)?.[1];
-    const current = /```\n([\s\S]*?)\n```/.exec(shown)?.[1] ?? '';
+    const current = currentOf(body.messages);
+    const part = requestedPart(body.messages);
     const lessons = [...shown.matchAll(/the (\w+) lacks (rule-\d+\.)/g)];
     const own = lessons.find(([, name, rule]) => name === part && !current.includes(rule!));
     return { text: `\`\`\`\n${current}\n${own?.[2] ?? 'Be careful.'}\n\`\`\`` };

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { buildApp } from '../../../src/http/app.js';
 import type { App } from '../../../src/http/deps.js';
-import { createCallSlots, type CallSlots } from '../../../src/http/server/call-slots.js';
+import { callsInFlight } from '../../../src/http/server/limits.js';
+import { createSharedUses, type SharedLimit, type SharedUses } from '../../../src/http/server/shared-limits.js';
 import type { KeyRow } from '../../../src/storage/access/keys.js';
 import { noLimits } from '../../../src/storage/access/limits.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
@@ -90,7 +91,8 @@ const keyOf = (limit: number): KeyRow => {
   const id = `key_${randomUUID()}`;
   return { id, orgId: 'default', scopes: ['infer'], limits: [{ ...noLimits, subject: id, callsInFlight: limit }] };
 };
-const isFree = async (slots: CallSlots, key: KeyRow) => {
+const createCallSlots = (of: Pick<Db, 'orgBatch'>) => createSharedUses(callsInFlight(of), log);
+const isFree = async (slots: SharedUses, key: KeyRow) => {
   const { exceeded, release } = await slots.take(key);
   release();
   return exceeded === null;
@@ -98,7 +100,7 @@ const isFree = async (slots: CallSlots, key: KeyRow) => {
 
 test('a process returns the slots that it does not use', async () => {
   const key = keyOf(16);
-  const [one, two] = [createCallSlots(db, log), createCallSlots(db, log)];
+  const [one, two] = [createCallSlots(db), createCallSlots(db)];
   // One call takes two slots.
   const { release } = await one.take(key);
   const taken = await Promise.all(Array.from({ length: 15 }, () => two.take(key)));
@@ -115,7 +117,7 @@ test('a process returns the slots that it does not use', async () => {
 
 test('a killed process loses its slots when they expire, and not before', async () => {
   const key = keyOf(1);
-  const [killed, alive] = [createCallSlots(db, log), createCallSlots(db, log)];
+  const [killed, alive] = [createCallSlots(db), createCallSlots(db)];
   await killed.take(key);
   expect(await isFree(alive, key)).toBe(false);
   await db.org('default', (tx) =>
@@ -127,18 +129,39 @@ test('a killed process loses its slots when they expire, and not before', async 
 
 test('a stopped process returns its slots at once', async () => {
   const key = keyOf(1);
-  const [stopped, alive] = [createCallSlots(db, log), createCallSlots(db, log)];
+  const [stopped, alive] = [createCallSlots(db), createCallSlots(db)];
   (await stopped.take(key)).release();
   await stopped.close();
   expect(await isFree(alive, key)).toBe(true);
   await alive.close();
 });
 
+test('no call takes a slot that is being returned', async () => {
+  const looks: number[] = [];
+  let answers = gate();
+  const take: SharedLimit['take'] = async ({ used, waiting }) => {
+    looks.push(waiting);
+    await answers.opened;
+    return { granted: used + 2 * waiting, left: 1, secondsLeft: 15 };
+  };
+  const key = keyOf(4);
+  const slots = createSharedUses({ name: 'callsInFlight', isHeld: true, take }, log);
+  answers.open();
+  (await slots.take(key)).release();
+  answers = gate();
+  await until('two slots are being returned', () => looks.length === 2);
+  const call = slots.take(key);
+  answers.open();
+  expect((await call).exceeded).toBeNull();
+  expect(looks).toEqual([1, 0, 1]);
+  await slots.close();
+});
+
 test('a call that waits for Postgres in vain holds no slot', async () => {
   const key = keyOf(1);
   let isDown = true;
   const orgBatch: Db['orgBatch'] = (...batch) => (isDown ? Promise.reject(new Error('down')) : db.orgBatch(...batch));
-  const slots = createCallSlots({ orgBatch }, log);
+  const slots = createCallSlots({ orgBatch });
   await expect(slots.take(key)).rejects.toThrow('down');
   isDown = false;
   expect(await isFree(slots, key)).toBe(true);

@@ -87,10 +87,7 @@ function write(message: string): string {
   const current = /```\n([\s\S]*?)\n```/.exec(message)?.[1];
   if (current === undefined) return 'Questions on topics, each of which has a word.';
   const failures = [...message.matchAll(/(topic-\d+) is (word-\d+)\./g)].map(([, topic, word]) => [topic, word]);
-  const good = [...message.matchAll(/on (topic-\d+)\.\n## Generated Outputs\n> (word-\d+)/g)].map(([, topic, word]) => [
-    topic,
-    word,
-  ]);
+  const good = [...message.matchAll(/on (topic-\d+)\.\n.*\n> (word-\d+)/g)].map(([, topic, word]) => [topic, word]);
   const lesson = [...failures, ...good].find(([topic]) => !current.includes(`${topic} is`));
   return `\`\`\`\n${current}\n${lesson ? `${lesson[0]} is ${lesson[1]}.` : 'Take care.'}\n\`\`\``;
 }

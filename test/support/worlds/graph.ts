@@ -1,3 +1,4 @@
+import { criteriaNames, currentOf, isProposal, judgedOutput, kindOf } from './asked.js';
 import { startModelWorld, type ModelWorld } from './model.js';
 
 /**
@@ -20,16 +21,13 @@ interface Message {
   content: string;
 }
 
-/** Whether the request is for a proposer, of sessions or graph jobs. */
-export const isProposal = (messages: readonly Message[]): boolean =>
-  messages.some(({ content }) => /Write a new instruction|The edits that there are/.test(content));
-
 /** The default answer, in a world with this many rules, of the model recognized by the messages. */
 export function graphAnswer(messages: readonly Message[], rules = defaultRules): string {
+  if (isProposal(messages)) return write(messages);
   const text = messages.map(({ content }) => content).join('\n');
-  if (isProposal(messages)) return write(text);
-  const ruleOf = (item: number) => `rule-${item % rules}`;
-  return text.includes('# Output to judge') ? judgement(text, ruleOf) : solve(text, ruleOf);
+  const rule = `rule-${Number(/item (\d+)\?/.exec(text)![1]) % rules}`;
+  if (kindOf(messages) === 'judgement') return judgement(messages, rule);
+  return new RegExp(`${rule}\\b`).test(text) ? rule : 'unknown';
 }
 
 /** The tasks of a world with this many rules, scored by comparison. */
@@ -60,28 +58,22 @@ export async function startGraphWorld(rules = defaultRules): Promise<GraphWorld>
   };
 }
 
-function solve(text: string, ruleOf: (item: number) => string): string {
-  const rule = ruleOf(Number(/item (\d+)\?/.exec(text)![1]));
-  return new RegExp(`${rule}\\b`).test(text) ? rule : 'unknown';
-}
-
 /** Expected rules in a request, in order. */
 function expectedIn(text: string): string[] {
   return [...text.matchAll(/Expected: (rule-\d+)/g)].map(([, rule]) => rule!);
 }
 
-function write(text: string): string {
-  const [, shown = ''] = /```\n([\s\S]*?)\n```/.exec(text) ?? [];
+function write(messages: readonly Message[]): string {
+  const shown = currentOf(messages);
+  const text = messages.map(({ content }) => content).join('\n');
   const missing = expectedIn(text).find((rule) => !shown.includes(rule)) ?? 'nothing new';
-  if (!text.includes('The edits that there are')) return `Here it is.\n\`\`\`\n${shown}\nThere is ${missing}.\n\`\`\``;
+  if (kindOf(messages) === 'text') return `Here it is.\n\`\`\`\n${shown}\nThere is ${missing}.\n\`\`\``;
   const prompt = `Check {{draft}}, which was said to: {{question}} There is ${missing}.`;
   return `\`\`\`json\n${JSON.stringify([{ edit: 'verify', step: 'solve', prompt }])}\n\`\`\``;
 }
 
-function judgement(text: string, ruleOf: (item: number) => string): string {
-  const rule = ruleOf(Number(/item (\d+)\?/.exec(text)![1]));
-  const output = /# Output to judge\n> (.*)/.exec(text)![1]!;
-  const names = [...text.matchAll(/# Criterion \d+\nName:\n> (.*)/g)].map(([, name]) => name!);
-  const score = output.includes(rule) ? 1 : 0;
-  return JSON.stringify({ criteria: names.map((name) => ({ name, reason: `Expected: ${rule}`, score })) });
+function judgement(messages: readonly Message[], rule: string): string {
+  const score = judgedOutput(messages).includes(rule) ? 1 : 0;
+  const criteria = criteriaNames(messages).map((name) => ({ name, reason: `Expected: ${rule}`, score }));
+  return JSON.stringify({ criteria });
 }

@@ -6,6 +6,7 @@ import {
   type ReceivedRollout,
 } from '../fakes/container.js';
 import { startFakeModel, type FakeModel, type ModelRequest } from '../fakes/model.js';
+import { currentOf, partOf } from './asked.js';
 
 /**
  * A world with a known optimum. On seed s a prompt with `rule-k`, k = s mod `rules`, scores 1, else
@@ -66,8 +67,7 @@ export async function startRulesWorld(rules = 4): Promise<RulesWorld> {
 /** The proposer's answer; for prompts of several parts, the line for the requested part. */
 export function propose({ body }: Pick<ModelRequest, 'body'>): string {
   const shown = body.messages.map((message) => message.content).join('\n');
-  const part = /It is the part "(\w+)"/.exec(shown)?.[1];
-  const current = /```\n([\s\S]*?)\n```/.exec(shown)?.[1] ?? '';
+  const [part, current] = [partOf(body.messages), currentOf(body.messages)];
   const missing = [...shown.matchAll(/(?:the (\w+) )?needs (rule-\d+\.)/g)].find(
     ([, of, rule]) => (part === undefined || of === undefined || of === part) && !current.includes(rule!),
   )?.[2];

@@ -3,7 +3,7 @@ import type { ModelRequest } from '../../../support/fakes/model.js';
 import { exampleModelName } from '../../../../src/util/example-models.js';
 import { gate } from '../../../support/gate.js';
 import { startModelWorld } from '../../../support/worlds/model.js';
-import { isProposal } from '../../../support/worlds/graph.js';
+import { currentOf, isProposal } from '../../../support/worlds/asked.js';
 
 const capitals: Record<string, string> = {
   France: 'Paris',
@@ -34,8 +34,7 @@ const better = 'Answer with the name of the city alone.';
 function answerTo({ body: { messages } }: ModelRequest): string {
   const text = messages.map(({ content }) => content).join('\n');
   if (isProposal(messages)) {
-    const prompt = /```\n([\s\S]*?)\n```/.exec(text)?.[1] ?? '';
-    return `\`\`\`\n${better}${prompt.includes('{{input}}') ? ' {{input}}' : ''}\n\`\`\``;
+    return `\`\`\`\n${better}${currentOf(messages).includes('{{input}}') ? ' {{input}}' : ''}\n\`\`\``;
   }
   const country = countries.find((name) => text.includes(name));
   if (country === undefined) return 'ok';

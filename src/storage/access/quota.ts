@@ -1,3 +1,4 @@
+import { readStoredBytes } from './stored-bytes.js';
 import type { Tx } from '../db/db.js';
 
 /** A used-up quota; `subject`: the id of the key or of the organization. */
@@ -7,22 +8,30 @@ export interface UsedQuota {
   used: number;
 }
 
+/** What an organization or one of its keys uses of the quotas that requests add to. */
+const usedOf = {
+  open_jobs: countOpenJobs,
+  stored_bytes: (tx: Tx, { orgId }: { orgId: string }) => readStoredBytes(tx, orgId),
+};
+
 /**
- * The quota of open jobs that one more would exceed; null: none. Call it in the transaction that
- * opens the job: it locks the limits, so that concurrent creates take turns.
+ * The first limit of a key or its organization that `adds` more would exceed; null: none. Call it
+ * in the transaction that adds them: it locks the limits, so that concurrent requests take turns.
  */
-export async function exceededOpenJobs(
+export async function exceededQuota(
   tx: Tx,
   { orgId, keyId }: { orgId: string; keyId: string | null },
+  quota: keyof typeof usedOf,
+  adds: number,
 ): Promise<UsedQuota | null> {
   const limited = await tx.query<{ subject: string; limit: number }>(
-    `select subject, open_jobs as "limit" from limits
-      where org_id = $1 and subject in ($1, $2) and open_jobs is not null order by subject for update`,
+    `select subject, ${quota} as "limit" from limits
+      where org_id = $1 and subject in ($1, $2) and ${quota} is not null order by subject for update`,
     [orgId, keyId],
   );
   for (const { subject, limit } of limited) {
-    const used = await countOpenJobs(tx, { orgId, subject });
-    if (used >= limit) return { subject, limit, used };
+    const used = await usedOf[quota](tx, { orgId, subject });
+    if (used + adds > limit) return { subject, limit, used };
   }
   return null;
 }

@@ -1,21 +1,11 @@
 /**
- * Recognizes and parses a reflection request: the instruction in the first fence, then examples
- * with `## Inputs`, `## Generated Outputs` and `## Feedback`, as in GEPA's prompts; a request for a
- * shorter instruction needs no examples.
+ * Recognizes and parses a reflection of ours or of gepa's: the instruction in the first fence, then
+ * examples with `## Inputs`, `## Generated Outputs` and `## Feedback`; a request for a shorter
+ * instruction needs no examples.
  */
+import type { Reflection, ReflectionExample } from '../../src/core/proposals/reflection.js';
 
-export interface ShownExample {
-  input: string;
-  output: string;
-  feedback: string;
-}
-
-export interface ShownReflection {
-  instruction: string;
-  /** Absent: revise the instruction. */
-  approach?: 'restart' | 'compress' | undefined;
-  examples: ShownExample[];
-}
+type TextPart = 'input' | 'output' | 'feedback';
 
 const asksForInstruction = /\b(?:new|better|improved|revised) (?:instruction|prompt)s?\b/i;
 const asksForShorter = /\bshorter (?:new )?(?:instruction|prompt)\b/i;
@@ -26,7 +16,7 @@ const maxLength = 1_000_000;
 const maxPartLength = 20_000;
 
 /** The parsed request, or null for another kind of message. */
-export function readReflection(message: string): ShownReflection | null {
+export function readReflection(message: string): Reflection | null {
   if (!asksForInstruction.test(message)) return null;
   const lines = message.slice(0, maxLength).split(/\r?\n/);
   const opening = lines.findIndex((line) => /^`{3,}\S*\s*$/.test(line));
@@ -38,22 +28,22 @@ export function readReflection(message: string): ShownReflection | null {
   const examples = readExamples(rest);
   const approach = readApproach(rest);
   if (examples.length === 0 && approach !== 'compress') return null;
-  return { instruction: lines.slice(opening + 1, closing).join('\n'), approach, examples };
+  return { instruction: lines.slice(opening + 1, closing).join('\n'), examples, ...(approach && { approach }) };
 }
 
 /** Quoted lines are material, not a request. */
-function readApproach(lines: readonly string[]): ShownReflection['approach'] {
+function readApproach(lines: readonly string[]): Reflection['approach'] {
   const own = lines.filter((line) => !line.startsWith('>'));
   if (own.some((line) => asksForShorter.test(line))) return 'compress';
   return own.some((line) => asksForRestart.test(line)) ? 'restart' : undefined;
 }
 
-function readExamples(lines: string[]): ShownExample[] {
-  const examples: ShownExample[] = [];
-  let part: keyof ShownExample | null = null;
+function readExamples(lines: string[]): ReflectionExample[] {
+  const examples: ReflectionExample[] = [];
+  let part: TextPart | null = null;
   for (const line of lines) {
     if (exampleHeading.test(line)) {
-      examples.push({ input: '', output: '', feedback: '' });
+      examples.push({ input: '', output: '', feedback: '', reward: 0 });
       part = null;
       continue;
     }
@@ -67,7 +57,8 @@ function readExamples(lines: string[]): ShownExample[] {
     else if ((heading && /^#{1,2}\s/.test(line)) || asksForInstruction.test(line.replace(/^>.*/, ''))) part = null;
     else if (part) example[part] += `${line.replace(/^> ?/, '')}\n`;
   }
-  return examples.map(({ input, output, feedback }) => ({
+  return examples.map(({ input, output, feedback, reward }) => ({
+    reward,
     input: input.slice(0, maxPartLength).trim(),
     output: output.slice(0, maxPartLength).trim(),
     feedback: feedback.slice(0, maxPartLength).trim(),
