@@ -2,43 +2,71 @@
 import { mutationOf, type MutationConfig } from '../proposals/mutation.js';
 import { recordProposals } from '../proposals/proposer-failures.js';
 import { minibatchOf, type SearchConfig } from './config.js';
-import type { Approach, CandidateSummary, Decision, ProposalAnswer, ProposalRequest } from './protocol.js';
+import type {
+  Approach,
+  CandidateSummary,
+  Composition,
+  Decision,
+  FailurePick,
+  ProposalAnswer,
+  ProposalRequest,
+  Rewrite,
+} from './protocol.js';
 import type { EndPhase, SearchState } from './state.js';
 
+/** A candidate to propose; several parents without a composition make a merge. */
 export interface PlannedProposal {
   candidate: number;
   /** Absent: the search's. */
   generation?: number;
   parents: number[];
-  offered: readonly { ordinal: number }[];
+  /** Rollouts that the proposer may be shown. */
+  offered?: readonly { ordinal: number }[];
   /** The candidate is its parent's graph without a step. */
   ablation?: number;
   /** A person's prompt, by its id. */
   given?: string;
   /** How the model is asked; absent: as in a search that is not stalled. */
   approach?: Approach;
+  /** The component to rewrite, and which of the offered rollouts its proposer is shown. */
+  rewrite?: Rewrite & { pick: FailurePick };
+  /** Texts and demonstrations of other candidates. */
+  compose?: Composition;
 }
 
-/** The proposals of a generation, each for another cause; several parents make a merge. */
+/** The requests for proposals that are asked for at once. */
 export function proposalRequests(
   planned: readonly PlannedProposal[],
   current: number,
   config: SearchConfig & MutationConfig,
 ): ProposalRequest[] {
-  return planned.map(({ candidate, parents, offered, ablation, approach, given, ...own }, index): ProposalRequest => {
-    const { generation = current } = own;
+  const reflections = planned.filter(isReflection);
+  return planned.map((proposal): ProposalRequest => {
+    const { candidate, parents, offered = [], generation = current } = proposal;
+    const { ablation, approach, given, rewrite, compose } = proposal;
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
     if (given !== undefined) return { ...request, kind: 'given', given };
+    if (compose) return { ...request, kind: 'compose', compose };
     if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
     if (ablation !== undefined) return { ...request, kind: 'ablate', ablation };
+    if (rewrite) {
+      const { pick, ...own } = rewrite;
+      return { ...request, kind: 'rewrite', rewrite: own, pick };
+    }
     if (approach !== undefined) {
       const varied = { ...request, ...mutationOf(candidate, config, approach), approach };
       return approach === 'compress' ? varied : { ...varied, pick: { size: offered.length, index: 0, of: 1 } };
     }
-    const share = Math.ceil(offered.length / planned.length);
-    const pick = { size: Math.min(minibatchOf(config), share), index, of: planned.length };
-    return { ...request, ...mutationOf(candidate, config), pick };
+    // Each reflection of a round is about other failures, so these are counted together.
+    const of = reflections.length;
+    const size = Math.min(minibatchOf(config), Math.ceil(offered.length / of));
+    return { ...request, ...mutationOf(candidate, config), pick: { size, index: reflections.indexOf(proposal), of } };
   });
+}
+
+function isReflection({ parents, ablation, approach, given, compose, rewrite }: PlannedProposal): boolean {
+  const hasOwnKind = compose !== undefined || rewrite !== undefined || given !== undefined;
+  return parents.length === 1 && ablation === undefined && approach === undefined && !hasOwnKind;
 }
 
 /**

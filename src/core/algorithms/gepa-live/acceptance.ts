@@ -10,11 +10,11 @@ import { sum } from '../../math/rewards.js';
 import { addPairs, judgeTest, openTest, type RewardPair, type TestVerdict } from '../../math/sequential-test.js';
 import { changeCandidate } from '../../search/candidates.js';
 import { evaluationRollouts } from '../../search/config.js';
-import { ask } from '../../search/lifecycle.js';
 import type { Decision } from '../../search/protocol.js';
+import { openRound, type Measured } from '../../search/round.js';
 import type { PhaseOf } from '../../search/state.js';
 import { affordableChildren } from './budget.js';
-import { addFailures, maxKept, maxOffered, type RolloutReward } from './failure-pool.js';
+import { addFailures, maxKept, maxOffered } from './failure-pool.js';
 import { endGeneration } from './generation.js';
 import type { Arm, UnpairedState } from './state.js';
 import { maxTestPairs, repeatCandidate, roundSize, scheduleRounds } from './test-rounds.js';
@@ -28,7 +28,7 @@ export function beginTest(state: UnpairedState, children: readonly number[], dec
 export function afterTestRound(
   before: UnpairedState,
   phase: PhaseOf<UnpairedState, 'gate'>,
-  measured: readonly RolloutReward[],
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
   const { config, incumbent } = before;
@@ -71,17 +71,17 @@ function continueTest(
   const state = { ...before, candidates };
   if (winner !== undefined) {
     const { candidate, failures } = winner;
-    const pairs = repeatCandidate(candidate, evaluationRollouts(config));
-    return ask(state, pairs, (batch) => ({ name: 'evaluation', batch, candidate, failures }));
+    const evaluation = repeatCandidate(candidate, evaluationRollouts(config));
+    return openRound(state, { evaluation }, (round) => ({ ...round, name: 'evaluation', candidate, failures }));
   }
   if (open.length === 0) return endGeneration(state, decisions);
   const running = [...open.map(({ candidate }) => candidate), state.incumbent!.candidate];
   const size = roundSize(config, open.length, open[0]!.test.pairs);
-  const [pairs, rng] = scheduleRounds(state.rng, running, size);
-  return ask({ ...state, rng }, pairs, (batch) => ({ name: 'gate', batch, arms: open, controlSum }));
+  const [gate, rng] = scheduleRounds(state.rng, running, size);
+  return openRound({ ...state, rng }, { gate }, (round) => ({ ...round, name: 'gate', arms: open, controlSum }));
 }
 
-function addRound(arm: Arm, own: readonly RolloutReward[], control: readonly RolloutReward[]): Arm {
+function addRound(arm: Arm, own: readonly Measured[], control: readonly Measured[]): Arm {
   const pairs = own.map(({ reward }, index): RewardPair => [reward, control[index]!.reward]);
   return {
     candidate: arm.candidate,

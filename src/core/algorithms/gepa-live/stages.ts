@@ -6,17 +6,18 @@
 import { sampleOf } from '../../math/statistics.js';
 import { recordEvaluation } from '../../search/evaluation.js';
 import { done } from '../../search/lifecycle.js';
-import { addProposals, type PlannedProposal } from '../../search/proposing.js';
+import { addProposals } from '../../search/proposing.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
+import type { Measured } from '../../search/round.js';
 import type { PhaseOf } from '../../search/state.js';
 import { beginTest } from './acceptance.js';
-import { addFailures, countShown, maxKept, type RolloutReward } from './failure-pool.js';
+import { addFailures, countShown, maxKept } from './failure-pool.js';
 import { endGeneration, seekFailures } from './generation.js';
 import type { UnpairedState } from './state.js';
 
 export function afterBaseline(
   state: UnpairedState,
-  measured: readonly RolloutReward[],
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
   const after = evaluated(state, 0, measured, decisions);
@@ -26,29 +27,23 @@ export function afterBaseline(
 export function afterMinibatch(
   state: UnpairedState,
   { sought }: PhaseOf<UnpairedState, 'minibatch'>,
-  measured: readonly RolloutReward[],
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
   const failures = addFailures(state.failures, measured, maxKept);
   return seekFailures({ ...state, failures }, sought, decisions);
 }
 
-export function plannedProposals(
-  incumbent: number,
-  { wanted, offered }: PhaseOf<UnpairedState, 'proposals'>,
-): PlannedProposal[] {
-  const ordinals = offered.map((ordinal) => ({ ordinal }));
-  return wanted.map((candidate) => ({ candidate, parents: [incumbent], offered: ordinals }));
-}
-
-/** Tests the proposed children; `answers` are in the order of `planned`. */
+/** Tests the proposed children. */
 export function afterProposals(
   before: UnpairedState,
-  planned: readonly PlannedProposal[],
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): UnpairedState {
-  const proposed = planned.filter((_, index) => answers[index]!.outcome === 'proposed');
+  const parents = [before.incumbent!.candidate];
+  const proposed = answers.flatMap(({ candidate, outcome }) =>
+    outcome === 'proposed' ? [{ candidate, parents }] : [],
+  );
   const shown = new Set(answers.flatMap((answer) => answer.shown ?? []));
   const state = {
     ...addProposals(before, proposed, answers, decisions),
@@ -63,7 +58,7 @@ export function afterProposals(
 export function afterEvaluation(
   before: UnpairedState,
   { candidate, failures }: PhaseOf<UnpairedState, 'evaluation'>,
-  measured: readonly RolloutReward[],
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
   return endGeneration(evaluated({ ...before, failures }, candidate, measured, decisions), decisions);
@@ -72,7 +67,7 @@ export function afterEvaluation(
 export function afterHeldout(
   state: UnpairedState,
   { stoppedBy }: PhaseOf<UnpairedState, 'heldout'>,
-  measured: readonly RolloutReward[],
+  measured: readonly Measured[],
 ): UnpairedState {
   const sampleFor = (wanted: number) =>
     sampleOf(measured.filter(({ candidate }) => candidate === wanted).map(({ reward }) => reward));
@@ -83,7 +78,7 @@ export function afterHeldout(
 function evaluated(
   before: UnpairedState,
   candidate: number,
-  measured: readonly RolloutReward[],
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
   const sample = sampleOf(measured.map(({ reward }) => reward));

@@ -14,8 +14,9 @@ import { remainingRollouts } from '../../search/budget.js';
 import { heldoutRollouts } from '../../search/config.js';
 import { canImprove, knownFailures } from '../../search/failure-pool.js';
 import { heldoutPairs } from '../../search/evaluation.js';
-import { ask, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
-import { addProposals } from '../../search/proposing.js';
+import { finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
+import { addProposals, proposalRequests } from '../../search/proposing.js';
+import { openRound } from '../../search/round.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision, DemoAnswer, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
 import type { PhaseOf } from '../../search/state.js';
@@ -28,8 +29,8 @@ import { concludeEvaluation, evaluated, evaluationOf, missingOf } from './evalua
 import { isNoisy, leaderOf, mostPromising } from './expected-reward.js';
 import { bootstrapFurther, explore, failFurther } from './exploration.js';
 import { addInstructions, mergeInstructions, proposeInstructions, tryGiven } from './instructions.js';
-import { isAllRequested, knownCombinations, spaceOf } from './space.js';
-import type { MiproState, Tests } from './state.js';
+import { compositionOf, isAllRequested, knownCombinations, spaceOf } from './space.js';
+import type { MiproState, NewCombination, Tests } from './state.js';
 import { acceptedOf, judgeTests, mergeTrials, openTests } from './tests.js';
 import { chooseTrials, judgeTrials, trialPairs } from './trials.js';
 
@@ -88,11 +89,16 @@ function beginTrials(before: MiproState, first: readonly number[], decisions: De
   if (before.traffic === 'paired') {
     const { state, combinations } = chooseCombinations(before);
     if (combinations.length === 0) return endGeneration(state, 0, decisions);
-    return { ...state, phase: { name: 'combinations', wanted: combinations, trying: [] } };
+    return composeAll(state, combinations, []);
   }
   const { state, combinations, trying } = chooseTrials(before, first);
-  if (combinations.length > 0) return { ...state, phase: { name: 'combinations', wanted: combinations, trying } };
-  return runTrials(state, trying, decisions);
+  return combinations.length > 0 ? composeAll(state, combinations, trying) : runTrials(state, trying, decisions);
+}
+
+function composeAll(state: MiproState, wanted: NewCombination[], trying: number[]): MiproState {
+  const planned = wanted.map((combination) => ({ ...combination, compose: compositionOf(state, combination) }));
+  const proposals = proposalRequests(planned, state.generation, state.config);
+  return openRound(state, {}, (round) => ({ ...round, name: 'combinations', proposals, wanted, trying }));
 }
 
 export function afterCombinations(
@@ -122,7 +128,7 @@ export function afterCombinations(
 function runTrials(before: MiproState, trying: readonly number[], decisions: Decision[]): MiproState {
   const { state, pairs } = trialPairs(before, trying);
   if (pairs.length === 0) return endGeneration(state, 0, decisions);
-  return ask(state, pairs, (batch) => ({ name: 'gate', batch, trying: [...trying] }));
+  return openRound(state, { gate: pairs }, (round) => ({ ...round, name: 'gate', trying: [...trying] }));
 }
 
 /** Runs the first round of the tests, as many as the budget allows. */
@@ -130,14 +136,14 @@ function runTests(before: MiproState, wanted: Tests, decisions: Decision[]): Mip
   const { state, tests, pairs } = openTests(before, wanted);
   if (pairs.length === 0) return afterTests(state, { ...tests, trials: [] }, decisions);
   const trying = tests.trials.map(({ candidate }) => candidate);
-  return ask(state, pairs, (batch) => ({ name: 'gate', batch, trying, tests }));
+  return openRound(state, { gate: pairs }, (round) => ({ ...round, name: 'gate', trying, tests }));
 }
 
 export function afterTrials(before: MiproState, phase: PhaseOf<MiproState, 'gate'>, decisions: Decision[]): MiproState {
   if (!phase.tests) return endGeneration(judgeTrials(before, phase, decisions), 0, decisions);
   const { state, tests, pairs, open } = judgeTests(before, { ...phase, tests: phase.tests }, decisions);
-  if (open.length > 0) return ask(state, pairs, (batch) => ({ name: 'gate', batch, trying: open, tests }));
-  return afterTests(state, tests, decisions);
+  if (open.length === 0) return afterTests(state, tests, decisions);
+  return openRound(state, { gate: pairs }, (round) => ({ ...round, name: 'gate', trying: open, tests }));
 }
 
 function afterTests(state: MiproState, { step, trials }: Tests, decisions: Decision[]): MiproState {
@@ -148,10 +154,10 @@ function afterTests(state: MiproState, { step, trials }: Tests, decisions: Decis
 
 export function afterEvaluation(
   before: MiproState,
-  { candidate, batch }: PhaseOf<MiproState, 'evaluation'>,
+  { candidate, batches }: PhaseOf<MiproState, 'evaluation'>,
   decisions: Decision[],
 ): MiproState {
-  return endGeneration(concludeEvaluation(before, candidate, batch, decisions), 1, decisions);
+  return endGeneration(concludeEvaluation(before, candidate, batches.evaluation!, decisions), 1, decisions);
 }
 
 /** Ends the generation, after an evaluation of the most promising candidate if one is due. */
@@ -172,7 +178,7 @@ function endGeneration(state: MiproState, evaluations: number, decisions: Decisi
     const isDue = evaluations === 0 ? stop !== null || isAffordable : stop !== null && mayRepeat;
     if (isDue && missing.length === 0) return endGeneration(evaluated(state, candidate, decisions), 1, decisions);
     if (isDue && missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
-      return ask(state, missing, (batch) => ({ name: 'evaluation', batch, candidate }));
+      return openRound(state, { evaluation: missing }, (round) => ({ ...round, name: 'evaluation', candidate }));
     }
   }
   return finishGeneration(state, stop, decisions);

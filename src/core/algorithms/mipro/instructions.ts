@@ -5,7 +5,8 @@ import type { RewardModel } from '../../search/reward-model.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import { countShown, knownFailures, type Failure } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import { addProposals, reportFailedProposals } from '../../search/proposing.js';
+import { addProposals, proposalRequests, reportFailedProposals, type PlannedProposal } from '../../search/proposing.js';
+import { openRound } from '../../search/round.js';
 import type { PhaseOf } from '../../search/state.js';
 import { affordableTrials, generationsLeft, spareRollouts } from './budget.js';
 import { combinationShare } from './combinations.js';
@@ -74,12 +75,8 @@ export function tryGiven(state: MiproState): MiproState | null {
   const wanted = taken.map((id, index): InstructionProposal => {
     return { candidate: nextCandidate + index, parents: [parent], rewrite: null, given: id };
   });
-  return {
-    ...state,
-    given: given.slice(taken.length),
-    nextCandidate: nextCandidate + taken.length,
-    phase: { name: 'instructions', wanted, offered: [] },
-  };
+  const after = { ...state, given: given.slice(taken.length), nextCandidate: nextCandidate + taken.length };
+  return openInstructions(after, wanted, []);
 }
 
 function request(
@@ -91,8 +88,20 @@ function request(
   const requested = state.requested.map(
     (count, component) => count + added.filter((other) => other === component).length,
   );
-  const phase = { name: 'instructions' as const, wanted, offered };
-  return { ...state, nextCandidate: state.nextCandidate + wanted.length, requested, phase };
+  return openInstructions({ ...state, nextCandidate: state.nextCandidate + wanted.length, requested }, wanted, offered);
+}
+
+function openInstructions(
+  state: MiproState,
+  wanted: InstructionProposal[],
+  offered: PhaseOf<MiproState, 'instructions'>['offered'],
+): MiproState {
+  const planned = wanted.map(({ rewrite, ...proposal }, index): PlannedProposal => {
+    if (rewrite === null) return proposal;
+    return { ...proposal, offered, rewrite: { ...rewrite, pick: { size: failuresShown, index, of: wanted.length } } };
+  });
+  const proposals = proposalRequests(planned, state.generation, state.config);
+  return openRound(state, {}, (round) => ({ ...round, name: 'instructions', proposals, wanted, offered }));
 }
 
 /** Candidate numbers that are left; a failed proposal keeps its number. */

@@ -65,11 +65,11 @@ export function trialPairs(before: MiproState, trying: readonly number[]): { sta
 /** Accepts or rejects each candidate after its first trial: it must promise more than the best. */
 export function judgeTrials(
   before: MiproState,
-  { trying, batch }: PhaseOf<MiproState, 'gate'>,
+  { trying, batches }: PhaseOf<MiproState, 'gate'>,
   decisions: Decision[],
 ): MiproState {
   const { generation, best } = before;
-  const first = Math.min(...batch.ordinals);
+  const first = Math.min(...batches.gate!.ordinals);
   const model = rewardModelOf(before);
   let state = before;
   for (const candidate of [...trying].sort((left, right) => left - right)) {

@@ -28,7 +28,7 @@ import { mean, sum } from '../../../../src/core/math/rewards.js';
 import { addPairs, judgeTest, openTest } from '../../../../src/core/math/sequential-test.js';
 import { sampleOf } from '../../../../src/core/math/statistics.js';
 import type { Decision } from '../../../../src/core/search/protocol.js';
-import { casesOf, measuredIn, of, worldOf, type Case, type Measured } from '../gepa/cases.js';
+import { casesOf, measuredIn, of, repeatedBatches, worldOf, type Case, type Measured } from '../gepa/cases.js';
 import type { Run, World } from '../gepa/driver.js';
 import { chanceOf, serve } from './traffic.js';
 import { pureRuns } from '../../../support/runs.js';
@@ -112,7 +112,7 @@ describe('a search by live traffic', () => {
 
   check('numbers the requests of a batch by their seeds', (run) => {
     for (const { work, before } of run.turns) {
-      if (work.kind !== 'rollouts' || !('batch' in before.phase) || before.phase.batch.repeats > 0) continue;
+      if (work.kind !== 'rollouts' || repeatedBatches(before).length > 0) continue;
       if (before.phase.name === 'baseline') continue;
       expect(work.requests.map(({ seed }) => seed)).toEqual(work.requests.map((_, index) => index));
     }
@@ -160,14 +160,15 @@ describe('a search by live traffic', () => {
     for (const { before, after, decisions } of run.turns) {
       const control = incumbentBefore(before);
       if (before.phase.name === 'proposals') compared = new Map();
-      const done = 'batch' in before.phase && 'batch' in after.phase && after.phase.batch.repeats > 0 ? null : before;
+      const done = repeatedBatches(after).length > 0 ? null : before;
       for (const { candidate, reward } of evaluatedBy(run, decisions)) evaluations.set(candidate, reward);
       if (before.phase.name !== 'gate' || done === null) continue;
-      const { batch, arms } = before.phase;
+      const { batches, arms } = before.phase;
+      const { pairs } = batches.gate!;
       const own = answersOf(run, before);
       const open = [...arms.map(({ candidate }) => candidate), control].sort((left, right) => left - right);
-      for (let at = 0; at < batch.pairs.length; at += open.length) {
-        const round = batch.pairs.slice(at, at + open.length).map(([candidate]) => candidate);
+      for (let at = 0; at < pairs.length; at += open.length) {
+        const round = pairs.slice(at, at + open.length).map(([candidate]) => candidate);
         expect(round.sort((left, right) => left - right)).toEqual(open);
       }
       for (const candidate of open) {
@@ -297,11 +298,12 @@ function evaluatedBy(run: LiveRun, decisions: readonly Decision[]): { candidate:
 
 /** Rewards by candidate of a state's pending batch, in the order of its pairs. */
 function answersOf(run: LiveRun, { phase }: UnpairedState): Map<number, number[]> {
-  if (!('batch' in phase)) throw new Error(`${phase.name} has no pending batch`);
+  const [batch] = 'batches' in phase ? Object.values(phase.batches) : [];
+  if (!batch) throw new Error(`${phase.name} has no pending batch`);
   const answered = new Map<number, Measured>(measuredIn(run).map((rollout) => [rollout.ordinal, rollout]));
   const rewards = new Map<number, number[]>();
-  phase.batch.pairs.forEach(([candidate], index) => {
-    const reward = phase.batch.rewards[index] ?? answered.get(phase.batch.ordinals[index]!)!.reward;
+  batch.pairs.forEach(([candidate], index) => {
+    const reward = batch.rewards[index] ?? answered.get(batch.ordinals[index]!)!.reward;
     rewards.set(candidate, [...(rewards.get(candidate) ?? []), reward]);
   });
   return rewards;

@@ -331,7 +331,7 @@ describe('a MIPRO search', () => {
       if (after.phase.name === 'gate' && after.generation === before.generation) continue;
       // A candidate's first trial decides it, in any generation.
       const { trying } = before.phase;
-      const first = Math.min(...before.phase.batch.ordinals);
+      const first = Math.min(...before.phase.batches.gate!.ordinals);
       const earlier = new Set(run.requests.filter(({ ordinal }) => ordinal < first).map(({ candidate }) => candidate));
       const fresh = run.requests.filter(({ candidate, stage }) => stage === 'gate' && trying.includes(candidate));
       for (const { candidate } of fresh) {
@@ -390,19 +390,18 @@ describe('a MIPRO search', () => {
     (run, { config }) => {
       for (const { before, after, decisions } of run.turns) {
         if (before.phase.name !== 'evaluation' || after.answered === before.answered) continue;
-        const { candidate, batch } = before.phase;
+        const { candidate, batches } = before.phase;
+        const { pairs, rewards: answered, ordinals } = batches.evaluation!;
         const evaluated = decisions.find((decision) => decision.type === 'candidate_evaluated');
         const rejected = decisions.find((decision) => decision.type === 'candidate_rejected');
         if (!evaluated && !rejected) continue;
-        expect(batch.pairs).toHaveLength(2 * evaluationRollouts(config));
-        const rewards = batch.pairs.map(([compared, seed], index) => {
+        expect(pairs).toHaveLength(2 * evaluationRollouts(config));
+        const rewards = pairs.map(([compared, seed], index) => {
           // The rewards of the last answers are in the results only.
-          return (
-            batch.rewards[index] ?? after.results[compared]![seed]!.find(([at]) => at === batch.ordinals[index])![1]
-          );
+          return answered[index] ?? after.results[compared]![seed]!.find(([at]) => at === ordinals[index])![1];
         });
-        const own = rewards.filter((_, index) => batch.pairs[index]![0] === candidate);
-        const control = rewards.filter((_, index) => batch.pairs[index]![0] === before.best!.candidate);
+        const own = rewards.filter((_, index) => pairs[index]![0] === candidate);
+        const control = rewards.filter((_, index) => pairs[index]![0] === before.best!.candidate);
         expect(own).toHaveLength(control.length);
         let open = openTest(Math.sqrt(sampleOf(control).variance));
         const isBetter = own.some((reward, index) => {
