@@ -10,7 +10,7 @@ import { answerCall, openRun, outcomeOf, stepValues, pendingCalls } from '../../
 import { graphText } from '../../src/core/graphs/text.js';
 import { toText, type Json } from '../../src/core/graphs/values.js';
 import { createGepa } from '../../src/core/algorithms/gepa/state.js';
-import { gepa } from '../../src/core/algorithms/gepa/step.js';
+import { gepa } from '../../src/core/algorithms/gepa.js';
 import { clusterByFeedback } from '../../src/core/proposals/feedback-clusters.js';
 import { chooseComponents, mergeCandidates, type Texts } from '../../src/core/proposals/components.js';
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';

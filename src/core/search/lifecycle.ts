@@ -19,12 +19,26 @@ import type {
   StoppedBy,
 } from './protocol.js';
 import { foldRound, openRound, requestOf, type RoundAnswers } from './round.js';
-import type { CommonPhase, EndPhase, RatedCandidate, Round, RoundOf, SearchState, SeededState } from './state.js';
+import type {
+  CommonPhase,
+  EndPhase,
+  RatedCandidate,
+  Round,
+  PhaseOf,
+  RoundOf,
+  SearchState,
+  SeededState,
+} from './state.js';
+
+/** What follows after the last answer of a round. */
+type AfterRound<State, Phase> = (state: State, round: Phase, decisions: Decision[], answers: RoundAnswers) => State;
 
 /** The part of a search that differs between algorithms. */
 export interface SearchSteps<State extends SearchState> {
-  /** Continues after the last answer of a round. */
-  advance(state: State, round: RoundOf<State>, answers: RoundAnswers, decisions: Decision[]): State;
+  /** Keeps the rewards of a complete round, except held-out ones. */
+  keep(state: State, round: Round): State;
+  /** By the name of the round. */
+  after: { [Name in RoundOf<State>['name']]: AfterRound<State, PhaseOf<State, Name>> };
   /** Begins the generation after the last one; null: the search would end at once. */
   resume(state: State, decisions: Decision[]): State | null;
   view(state: State): SearchView;
@@ -49,7 +63,9 @@ export function defineSearch<State extends SearchState>(steps: SearchSteps<State
     if (answers === null) return after;
     const failure = phase.name === 'baseline' ? failureOfBaseline(round.batches.baseline!) : null;
     if (failure !== null) return { ...after, phase: failure };
-    const advanced = steps.advance(after, after.phase as RoundOf<State>, answers, decisions);
+    const kept = phase.name === 'heldout' ? after : steps.keep(after, round);
+    const advance = steps.after[phase.name as RoundOf<State>['name']] as AfterRound<State, Round>;
+    const advanced = advance(kept, after.phase, decisions, answers);
     const goesOn = phase.name === 'heldout' && 'isExtended' in phase && isDone(advanced);
     return (goesOn && steps.resume(advanced, decisions)) || advanced;
   };

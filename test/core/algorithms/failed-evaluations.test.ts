@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EmptyReason } from '../../../src/core/answers/ending.js';
-import { gepa } from '../../../src/core/algorithms/gepa/step.js';
-import { mipro } from '../../../src/core/algorithms/mipro/step.js';
+import { gepa } from '../../../src/core/algorithms/gepa.js';
+import { mipro } from '../../../src/core/algorithms/mipro.js';
 import type { RolloutRequest } from '../../../src/core/search/protocol.js';
 import { config, drive, scoring, type World } from './gepa/driver.js';
 import * as miproDriver from './mipro/driver.js';

@@ -8,11 +8,11 @@
 import { groupBy } from '../../../util/group.js';
 import { sum } from '../../math/rewards.js';
 import { addPairs, judgeTest, openTest, type RewardPair, type TestVerdict } from '../../math/sequential-test.js';
-import { changeCandidate } from '../../search/candidates.js';
 import { evaluationRollouts } from '../../search/config.js';
 import type { Decision } from '../../search/protocol.js';
-import { openRound, type Measured } from '../../search/round.js';
+import { measuredIn, openRound, type Measured } from '../../search/round.js';
 import type { PhaseOf } from '../../search/state.js';
+import { reject } from '../../search/candidates.js';
 import { affordableChildren } from './budget.js';
 import { addFailures, maxKept, maxOffered } from './failure-pool.js';
 import { endGeneration } from './generation.js';
@@ -28,11 +28,10 @@ export function beginTest(state: UnpairedState, children: readonly number[], dec
 export function afterTestRound(
   before: UnpairedState,
   phase: PhaseOf<UnpairedState, 'gate'>,
-  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
   const { config, incumbent } = before;
-  const byCandidate = groupBy(measured, ({ candidate }) => candidate);
+  const byCandidate = groupBy(measuredIn(phase), ({ candidate }) => candidate);
   const control = byCandidate.get(incumbent!.candidate)!;
   const controlSum = sum([phase.controlSum, ...control.map(({ reward }) => reward)]);
   const arms = phase.arms.map((arm) => addRound(arm, byCandidate.get(arm.candidate)!, control));
@@ -54,7 +53,7 @@ function continueTest(
   const [winner] = byGain(arms.filter((arm) => verdictOf(arm) === 'better'));
   const undecided = arms.filter((arm) => verdictOf(arm) === null);
   const open = winner === undefined ? affordable(before, undecided) : [];
-  let { candidates } = before;
+  let state = before;
   for (const arm of arms) {
     const { candidate, test, sum: childSum } = arm;
     const sums = { parentSum: controlSum, childSum, tested: test.pairs };
@@ -64,11 +63,9 @@ function continueTest(
       const verdict = verdictOf(arm);
       const undecidedReason = winner === undefined ? 'budget' : 'overtaken';
       const reason = verdict === 'worse' || verdict === 'not_better' ? verdict : undecidedReason;
-      decisions.push({ type: 'candidate_rejected', candidate, generation, reason, ...sums });
-      candidates = changeCandidate(candidates, candidate, { status: 'rejected' });
+      state = reject(state, { candidate, generation, reason, ...sums }, decisions);
     }
   }
-  const state = { ...before, candidates };
   if (winner !== undefined) {
     const { candidate, failures } = winner;
     const evaluation = repeatCandidate(candidate, evaluationRollouts(config));

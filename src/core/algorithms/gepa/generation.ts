@@ -9,12 +9,14 @@
  * come in the order of the candidates' numbers.
  */
 import { isSolved } from '../../math/rewards.js';
-import type { Batch, Pair } from '../../search/batch.js';
+import type { Pair } from '../../search/batch.js';
 import { minibatchOf } from '../../search/config.js';
 import { heldoutPairs, missingPairs } from '../../search/evaluation.js';
 import { failWithoutBaseline, finish, stopReason } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import type { Decision, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
+import type { Decision, StoppedBy } from '../../search/protocol.js';
+import type { RoundAnswers } from '../../search/round.js';
+import type { Round } from '../../search/state.js';
 import { planAblation } from './ablation.js';
 import { runBeside, withChildren } from './beside.js';
 import { addProposed, planChildren, planMerge } from './children.js';
@@ -26,25 +28,24 @@ import { drawParent } from './parents.js';
 import { incumbentOf, trimPool } from './pool.js';
 import { beginRound } from './round.js';
 import type { GepaState, RoundPhase } from './state.js';
-import { decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './tests.js';
+import { decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './child-tests.js';
 
-export function afterBaseline(state: GepaState, baseline: Batch, decisions: Decision[]): GepaState {
-  const after = afterEvaluation(state, 0, baseline, decisions);
+export function afterBaseline(state: GepaState, { batches }: Round, decisions: Decision[]): GepaState {
+  const after = afterEvaluation(state, 0, batches.baseline!, decisions);
   return after.best === null ? failWithoutBaseline(after) : endGeneration(after, decisions);
 }
 
 /** Decides tests and evaluation, adds the proposed children, and plans the next round. */
 export function afterRound(
   before: GepaState,
-  phase: RoundPhase,
-  answers: readonly ProposalAnswer[],
+  { tests, children, batches, evaluation, begins }: RoundPhase,
   decisions: Decision[],
+  { proposals }: RoundAnswers,
 ): GepaState {
-  const { tests, children, batches, evaluation, begins } = phase;
   const decided = decideTests(before, tests, children, decisions);
   let { state } = decided;
   if (evaluation !== undefined) state = afterEvaluation(state, evaluation, batches.evaluation!, decisions);
-  const added = addProposed(state, children, answers, decisions);
+  const added = addProposed(state, children, proposals, decisions);
   if (added.state.phase.name === 'failed') return added.state;
   const tested = rejectOrphans(added.state, tests, added.trials, decisions);
   state = tested.state;

@@ -3,7 +3,7 @@
  * that scored well; instructions are written with them; TPE chooses combinations. Differences:
  * - Instructions are written in every generation, from failures of the leader, the candidate with
  * the best expected mean. Demonstrations are chosen for these failures.
- * - A candidate takes a test on these failures (`tests.ts`) instead of a trial on a minibatch.
+ * - A candidate takes a test on these failures (`candidate-tests.ts`) instead of a trial on a minibatch.
  * - Tests run on train seeds; evaluation seeds are left for evaluations of the leader.
  * - On live traffic without seeds, a generation has trials on the same calls (`trials.ts`).
  * Invariants: only a fully evaluated candidate can be the best, so `history` never falls; decisions
@@ -16,10 +16,10 @@ import { canImprove, knownFailures } from '../../search/failure-pool.js';
 import { heldoutPairs } from '../../search/evaluation.js';
 import { finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
 import { addProposals, proposalRequests } from '../../search/proposing.js';
-import { openRound } from '../../search/round.js';
+import { openRound, type RoundAnswers } from '../../search/round.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import type { Decision, DemoAnswer, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
-import type { PhaseOf } from '../../search/state.js';
+import type { Decision, StoppedBy } from '../../search/protocol.js';
+import type { PhaseOf, Round } from '../../search/state.js';
 import { chooseCombinations, combinationTrials } from './combinations.js';
 import { affordableTrials, canSpare, evaluationCost, spareRollouts } from './budget.js';
 import { estimateOf } from './estimate.js';
@@ -31,17 +31,17 @@ import { bootstrapFurther, explore, failFurther } from './exploration.js';
 import { addInstructions, mergeInstructions, proposeInstructions, tryGiven } from './instructions.js';
 import { compositionOf, isAllRequested, knownCombinations, spaceOf } from './space.js';
 import type { MiproState, NewCombination, Tests } from './state.js';
-import { acceptedOf, judgeTests, mergeTrials, openTests } from './tests.js';
+import { acceptedOf, judgeTests, mergeTrials, openTests } from './candidate-tests.js';
 import { chooseTrials, judgeTrials, trialPairs } from './trials.js';
 
 /** The evaluation of the baseline is generation 0. */
-export function afterBaseline(state: MiproState, decisions: Decision[]): MiproState {
+export function afterBaseline(state: MiproState, _: Round, decisions: Decision[]): MiproState {
   return finishGeneration(evaluated(state, 0, decisions), null, decisions);
 }
 
 /** Looks further for failures, on twice as many seeds each time. */
-export function afterMinibatch(state: MiproState, explored: number, decisions: Decision[]): MiproState {
-  const further = state.generation === 1 ? null : failFurther(state, 2 * explored);
+export function afterMinibatch(state: MiproState, { batches }: Round, decisions: Decision[]): MiproState {
+  const further = state.generation === 1 ? null : failFurther(state, 2 * batches.minibatch!.pairs.length);
   return further ?? findDemos(state, decisions);
 }
 
@@ -49,8 +49,8 @@ function findDemos(state: MiproState, decisions: Decision[]): MiproState {
   return requestDemos(state) ?? useDemos(state, decisions);
 }
 
-export function afterDemos(state: MiproState, answer: DemoAnswer, decisions: Decision[]): MiproState {
-  return useDemos(addDemos(state, answer), decisions);
+export function afterDemos(state: MiproState, _: Round, decisions: Decision[], { demos }: RoundAnswers): MiproState {
+  return useDemos(addDemos(state, demos!), decisions);
 }
 
 function useDemos(state: MiproState, decisions: Decision[]): MiproState {
@@ -65,10 +65,10 @@ function writeInstructions(state: MiproState, decisions: Decision[]): MiproState
 export function afterInstructions(
   before: MiproState,
   phase: PhaseOf<MiproState, 'instructions'>,
-  answers: readonly ProposalAnswer[],
   decisions: Decision[],
+  { proposals }: RoundAnswers,
 ): MiproState {
-  const { state, written, trials } = addInstructions(before, phase, answers, decisions);
+  const { state, written, trials } = addInstructions(before, phase, proposals, decisions);
   if (state.phase.name === 'failed') return state;
   if (state.traffic === 'unpaired') {
     // Instructions from failures are tried at once; among the first ones the sampler chooses.
@@ -104,10 +104,10 @@ function composeAll(state: MiproState, wanted: NewCombination[], trying: number[
 export function afterCombinations(
   before: MiproState,
   { wanted, trying }: PhaseOf<MiproState, 'combinations'>,
-  answers: readonly ProposalAnswer[],
   decisions: Decision[],
+  { proposals }: RoundAnswers,
 ): MiproState {
-  const composed = wanted.filter((_, index) => answers[index]!.outcome === 'proposed');
+  const composed = wanted.filter((_, index) => proposals[index]!.outcome === 'proposed');
   const dropped = new Set(
     wanted.filter((combination) => !composed.includes(combination)).map(({ candidate }) => candidate),
   );

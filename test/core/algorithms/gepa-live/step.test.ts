@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { gepaLimits } from '../../../../src/core/algorithms/gepa/config.js';
 import { createUnpaired } from '../../../../src/core/algorithms/gepa-live/state.js';
-import { unpaired } from '../../../../src/core/algorithms/gepa-live/step.js';
+import { unpaired } from '../../../../src/core/algorithms/gepa-live.js';
 import { studentT95 } from '../../../../src/core/math/statistics.js';
 import type { RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { of } from '../gepa/cases.js';

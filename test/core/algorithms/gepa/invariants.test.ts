@@ -27,7 +27,7 @@ import { estimateRollouts } from '../../../../src/core/algorithms/gepa/config.js
 import { heldoutRollouts } from '../../../../src/core/search/config.js';
 import { proposalsIn } from '../../../../src/core/search/parts.js';
 import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
-import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import { gepa } from '../../../../src/core/algorithms/gepa.js';
 import { exceeds, mean, sum } from '../../../../src/core/math/rewards.js';
 import { casesOf, frozen, measuredIn, of, worldOf, type Case, type Measured, type Of } from './cases.js';
 import { config as defaults, drive, type Run } from './driver.js';

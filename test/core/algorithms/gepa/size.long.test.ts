@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
-import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import { gepa } from '../../../../src/core/algorithms/gepa.js';
 import { graphSearch } from '../../../../src/core/graphs/search-config.js';
 import { config, drive, scoring, type World } from './driver.js';
 import { datasetLimits } from '../../../../src/contracts/graphs/dataset.js';

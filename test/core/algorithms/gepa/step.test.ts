@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { minimumRollouts } from '../../../../src/core/algorithms/gepa/config.js';
 import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
-import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import { gepa } from '../../../../src/core/algorithms/gepa.js';
 import type {
   SearchResponse,
   ProposalAnswer,

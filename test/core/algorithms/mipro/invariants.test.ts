@@ -35,7 +35,7 @@ import { goodRewardThreshold, rolloutsOf } from '../../../../src/core/algorithms
 import { leaderOf } from '../../../../src/core/algorithms/mipro/expected-reward.js';
 import { spaceOf } from '../../../../src/core/algorithms/mipro/space.js';
 import type { MiproState } from '../../../../src/core/algorithms/mipro/state.js';
-import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
+import { mipro } from '../../../../src/core/algorithms/mipro.js';
 import { isSolved, mean, sum } from '../../../../src/core/math/rewards.js';
 import { rewardModelOf } from '../../../../src/core/search/model-cache.js';
 import { endRollouts } from '../../../../src/core/search/budget.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { MiproConfig } from '../../../../src/core/algorithms/mipro/config.js';
-import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
+import { mipro } from '../../../../src/core/algorithms/mipro.js';
 import { largestOf } from '../gepa/largest.js';
 import { config, drive, scoring, type MiproWorld } from './driver.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { minimumRollouts } from '../../../../src/core/algorithms/mipro/config.js';
 import { createMipro, type MiproState } from '../../../../src/core/algorithms/mipro/state.js';
-import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
+import { mipro } from '../../../../src/core/algorithms/mipro.js';
 import { switchToUnpaired } from '../../../../src/core/algorithms/index.js';
 import type { SearchResponse, ProposalAnswer, ProposalRequest } from '../../../../src/core/search/protocol.js';
 import { measuredIn, of } from '../gepa/cases.js';

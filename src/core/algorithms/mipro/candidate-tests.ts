@@ -6,16 +6,16 @@
  * Invariants: a candidate is accepted only with a measured gain; a merge must only not lose, as its
  * parts have shown their gains.
  */
-import { isSolved, mean, solvedReward, sum } from '../../math/rewards.js';
+import { isSolved, solvedReward, sum } from '../../math/rewards.js';
 import { sampleOf } from '../../math/statistics.js';
 import type { Pair } from '../../search/batch.js';
-import { changeCandidate } from '../../search/candidates.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Decision } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { PhaseOf } from '../../search/state.js';
-import { maxRounds, requiredStandardErrors, slackOf, solvedSeeds } from '../../search/targeted-test.js';
+import { comparedSeeds, maxRounds, solvedSeeds, sumsOf, type TestSums } from '../../search/targeted-test.js';
+import { reject, rejectedIn } from '../../search/candidates.js';
 import { spareRollouts } from './budget.js';
 import { failuresShown, regressionSeeds, trialLimit, trialSize } from './config.js';
 import { estimateOf } from './estimate.js';
@@ -24,10 +24,8 @@ import { isRace, leaderPairs, mixedSeeds, racersOf, raceSeeds } from './races.js
 import type { MiproState, Tests, Trial } from './state.js';
 import { nextMinibatch } from './trials.js';
 
-interface Verdict {
+interface Verdict extends TestSums {
   accepted: boolean;
-  parentSum: number;
-  childSum: number;
   tested: number;
   /** The standard error of the gain, by how much the gains on seeds differ. */
   spread: number;
@@ -70,7 +68,7 @@ export function openTests(before: MiproState, planned: Tests) {
 
 /** The candidates that passed their tests. */
 export function acceptedOf({ candidates }: MiproState, trials: readonly Trial[]): number[] {
-  const rejected = new Set(candidates.filter(({ status }) => status === 'rejected').map(({ candidate }) => candidate));
+  const rejected = rejectedIn(candidates);
   return trials.flatMap(({ candidate }) => (rejected.has(candidate) ? [] : [candidate]));
 }
 
@@ -107,7 +105,7 @@ export function judgeTests(
     .filter(({ candidate }) => trying.includes(candidate))
     .map((trial) => ({ trial, verdict: verdictOf(before, model, tests, trial) }));
   const racers = judged.map(({ trial: { candidate }, verdict }) => {
-    return { candidate, gain: verdict.childSum - verdict.parentSum };
+    return { candidate, gain: verdict.gain };
   });
   let left = spareRollouts(before);
   const promising = isRace(tests) ? racersOf(racers, left) : trying;
@@ -129,7 +127,7 @@ export function judgeTests(
       open.push(candidate);
       continue;
     }
-    const { accepted, parentSum, childSum, tested } = verdict;
+    const { accepted, expectedSum: parentSum, childSum, tested } = verdict;
     const sums = { parentSum, childSum, tested };
     // Without rollouts for the next round, a gain on failures alone shows little.
     const isUnclear = ask.length > 0 && tests.step === 'combinations';
@@ -139,38 +137,27 @@ export function judgeTests(
       decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate });
       continue;
     }
-    decisions.push({ type: 'candidate_rejected', candidate, generation, reason: 'not_better', ...sums });
-    state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
+    state = reject(state, { candidate, generation, reason: 'not_better', ...sums }, decisions);
   }
   return { state, tests: { ...tests, trials }, pairs, open };
 }
 
 function verdictOf(state: MiproState, model: RewardModel, { parent, step }: Tests, { candidate }: Trial): Verdict {
-  const compared = Object.entries(state.results[candidate] ?? {}).flatMap(([key, measured]) => {
-    const seed = Number(key);
-    const expected = step === 'merge' ? model.prior(candidate, seed) : model.posterior(parent, seed);
-    if (expected === null) return [];
-    const own = mean(measured.map(([, reward]) => reward))!;
-    const isFailure = !isSolved(expected.mean);
-    return [{ own, expected, isFailure, variance: model.noise.variance / measured.length + expected.variance }];
-  });
-  const parentSum = sum(compared.map(({ expected }) => expected.mean));
-  const childSum = sum(compared.map(({ own }) => own));
-  const gain = childSum - parentSum;
-  const error = Math.sqrt(sum(compared.map(({ variance }) => variance)));
-  const slack = slackOf(parentSum);
-  const isGain = gain > slack && (model.noise.variance === 0 || gain >= requiredStandardErrors * error);
-  const accepted = step === 'merge' ? gain >= -Math.max(slack, error) : isGain;
+  const isMerge = step === 'merge';
+  const expectedOn = isMerge ? undefined : (seed: number) => model.posterior(parent, seed);
+  const compared = comparedSeeds(state, model, candidate, expectedOn);
+  const sums = sumsOf(compared, model);
   // Failures and the others were chosen apart.
   const spread = sum(
-    [true, false].map((wanted) => {
-      const gains = compared
-        .filter(({ isFailure }) => isFailure === wanted)
-        .map((pair) => pair.own - pair.expected.mean);
+    [true, false].map((isSolvedSeed) => {
+      const gains = compared.flatMap(({ own, expected }) =>
+        isSolved(expected.mean) === isSolvedSeed ? [own - expected.mean] : [],
+      );
       return gains.length * sampleOf(gains).variance;
     }),
   );
-  return { accepted, parentSum, childSum, tested: compared.length, spread: Math.sqrt(spread) };
+  const accepted = isMerge ? sums.isKept : sums.isGain;
+  return { ...sums, accepted, tested: compared.length, spread: Math.sqrt(spread) };
 }
 
 /**
@@ -207,11 +194,10 @@ function furtherPairs(
   model: RewardModel,
   tests: Tests,
   trial: Trial,
-  { accepted, parentSum, childSum, spread }: Verdict,
+  { accepted, gain, slack, spread }: Verdict,
 ): Pair[] {
   const { candidate, shown, removed, rounds } = trial;
-  const gain = childSum - parentSum;
-  if (tests.step === 'merge' || gain <= slackOf(parentSum)) return [];
+  if (tests.step === 'merge' || gain <= slack) return [];
   const isNoisy = model.noise.variance > 0;
   if (tests.step === 'combinations') {
     const second = rounds === 1 ? secondRound(state, model, tests.parent, trial) : [];

@@ -1,11 +1,11 @@
 /** The tests of children that run at the same time. */
 import type { Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
-import { changeCandidate } from '../../search/candidates.js';
 import { minibatchOf } from '../../search/config.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
+import { reject as rejectCandidate } from '../../search/candidates.js';
 import {
   decideAcceptance,
   decideFromKnownResults,
@@ -143,6 +143,5 @@ function reject(
   decisions: Decision[],
 ): GepaState {
   const { candidate, generation } = trial;
-  decisions.push({ type: 'candidate_rejected', candidate, generation, reason, ...sumsOf(state, trial, sums) });
-  return { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
+  return rejectCandidate(state, { candidate, generation, reason, ...sumsOf(state, trial, sums) }, decisions);
 }
