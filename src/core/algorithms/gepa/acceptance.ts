@@ -9,7 +9,7 @@
  * merge must only not lose: its parts have shown their gains. Requests follow from results alone.
  */
 import { mean } from '../../math/rewards.js';
-import type { Pair } from '../../search/batch.js';
+import { pairsOf, type Pair } from '../../search/batch.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
 import { ablationSeeds } from './ablation.js';
@@ -40,7 +40,7 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   if (rounds === 1) {
     // Without noise a later run of an inherited seed shows any loss, so additions need no test.
     const seeds = regressionSeeds(state, model, trial, mayBeCheaper || model.noise.variance > 0 ? 1 : 0);
-    if (seeds.length > 0) return { ask: seeds.map((seed) => [candidate, seed]) };
+    if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
   }
   if (verdict.accepted || gain <= slack || rounds >= maxRounds) return verdict;
   const [parent] = parents;

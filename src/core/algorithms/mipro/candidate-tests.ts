@@ -8,7 +8,7 @@
  */
 import { isSolved, solvedReward, sum } from '../../math/rewards.js';
 import { sampleOf } from '../../math/statistics.js';
-import type { Pair } from '../../search/batch.js';
+import { pairsOf, type Pair } from '../../search/batch.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Decision } from '../../search/protocol.js';
@@ -62,7 +62,7 @@ export function openTests(before: MiproState, planned: Tests) {
     trials: before.trials + trials.length,
     evaluationOffset: before.evaluationOffset + (usesMinibatch ? minibatch.length : 0),
   };
-  const pairs = trials.flatMap(({ candidate, shown }) => runOf(candidate, shown));
+  const pairs = trials.flatMap(({ candidate, shown }) => pairsOf(candidate, shown));
   return { state, tests: { ...tests, trials }, pairs: trials.length > 0 ? [...compared, ...pairs] : [] };
 }
 
@@ -119,7 +119,7 @@ export function judgeTests(
     const { candidate } = trial;
     const isPromising = promising.includes(candidate);
     const further = () =>
-      seeds.length > 0 ? runOf(candidate, seeds) : furtherPairs(before, model, tests, trial, verdict);
+      seeds.length > 0 ? pairsOf(candidate, seeds) : furtherPairs(before, model, tests, trial, verdict);
     const ask = isPromising ? further() : [];
     if (ask.length > 0 && ask.length <= left) {
       left -= ask.length;
@@ -184,10 +184,6 @@ export function failuresOf(state: MiproState, model: RewardModel, leader: number
 /** Standard errors of a clear gain. */
 const clearGain = 1.5;
 
-function runOf(candidate: number, seeds: readonly number[]): Pair[] {
-  return seeds.map((seed) => [candidate, seed]);
-}
-
 /** The rollouts of the next round; empty: the verdict stands. */
 function furtherPairs(
   state: MiproState,
@@ -203,13 +199,13 @@ function furtherPairs(
     const second = rounds === 1 ? secondRound(state, model, tests.parent, trial) : [];
     const isClear = gain >= clearGain * spread;
     const seeds = second.length > 0 || isClear ? second : mixedSeeds(state, model, tests.parent, candidate);
-    if (seeds.length > 0) return runOf(candidate, seeds);
+    if (seeds.length > 0) return pairsOf(candidate, seeds);
   }
   if (rounds === 1 && tests.step === 'instructions') {
     // Without noise a later run of the leader shows any loss, so additions need no further test.
     const count = removed === 0 && !isNoisy ? 0 : Math.min(regressionSeeds, trialSize(state.config));
     const seeds = solvedSeeds(state, model, tests.parent, candidate).slice(0, count);
-    if (seeds.length > 0) return runOf(candidate, seeds);
+    if (seeds.length > 0) return pairsOf(candidate, seeds);
   }
   if (accepted || !isNoisy || rounds >= maxRounds) return [];
   return shown.flatMap((seed): Pair[] => [

@@ -1,6 +1,6 @@
 /** The trials of a generation on live traffic without seeds, and their verdicts. */
 import { exceeds, sum } from '../../math/rewards.js';
-import type { Pair } from '../../search/batch.js';
+import { pairsOf, type Pair } from '../../search/batch.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision } from '../../search/protocol.js';
 import { measuredOn } from '../../search/results.js';
@@ -59,7 +59,7 @@ export function nextMinibatch({ config, evaluationOrder, evaluationOffset }: Mip
 export function trialPairs(before: MiproState, trying: readonly number[]): { state: MiproState; pairs: Pair[] } {
   const seeds = nextMinibatch(before);
   const state = { ...before, evaluationOffset: before.evaluationOffset + seeds.length };
-  return { state, pairs: trying.flatMap((candidate) => seeds.map((seed): Pair => [candidate, seed])) };
+  return { state, pairs: trying.flatMap((candidate) => pairsOf(candidate, seeds)) };
 }
 
 /** Accepts or rejects each candidate after its first trial: it must promise more than the best. */
