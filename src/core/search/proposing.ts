@@ -2,19 +2,10 @@
 import { mutationOf, type MutationConfig } from '../proposals/mutation.js';
 import { recordProposals } from '../proposals/proposer-failures.js';
 import { minibatchOf, type SearchConfig } from './config.js';
-import type {
-  Approach,
-  CandidateSummary,
-  Composition,
-  Decision,
-  FailurePick,
-  ProposalAnswer,
-  ProposalRequest,
-  Rewrite,
-} from './protocol.js';
+import type { Approach, CandidateSummary, Decision, ProposalAnswer, ProposalRequest } from './protocol.js';
 import type { EndPhase, SearchState } from './state.js';
 
-/** A candidate to propose; several parents without a composition make a merge. */
+/** A candidate to propose; several parents make a merge. */
 export interface PlannedProposal {
   candidate: number;
   /** Absent: the search's. */
@@ -28,10 +19,6 @@ export interface PlannedProposal {
   given?: string;
   /** How the model is asked; absent: as in a search that is not stalled. */
   approach?: Approach;
-  /** The component to rewrite, and which of the offered rollouts its proposer is shown. */
-  rewrite?: Rewrite & { pick: FailurePick };
-  /** Texts and demonstrations of other candidates. */
-  compose?: Composition;
 }
 
 /** The requests for proposals that are asked for at once. */
@@ -43,16 +30,11 @@ export function proposalRequests(
   const reflections = planned.filter(isReflection);
   return planned.map((proposal): ProposalRequest => {
     const { candidate, parents, offered = [], generation = current } = proposal;
-    const { ablation, approach, given, rewrite, compose } = proposal;
+    const { ablation, approach, given } = proposal;
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
     if (given !== undefined) return { ...request, kind: 'given', given };
-    if (compose) return { ...request, kind: 'compose', compose };
     if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
     if (ablation !== undefined) return { ...request, kind: 'ablate', ablation };
-    if (rewrite) {
-      const { pick, ...own } = rewrite;
-      return { ...request, kind: 'rewrite', rewrite: own, pick };
-    }
     if (approach !== undefined) {
       const varied = { ...request, ...mutationOf(candidate, config, approach), approach };
       return approach === 'compress' ? varied : { ...varied, pick: { size: offered.length, index: 0, of: 1 } };
@@ -64,9 +46,8 @@ export function proposalRequests(
   });
 }
 
-function isReflection({ parents, ablation, approach, given, compose, rewrite }: PlannedProposal): boolean {
-  const hasOwnKind = compose !== undefined || rewrite !== undefined || given !== undefined;
-  return parents.length === 1 && ablation === undefined && approach === undefined && !hasOwnKind;
+function isReflection({ parents, ablation, approach, given }: PlannedProposal): boolean {
+  return parents.length === 1 && ablation === undefined && approach === undefined && given === undefined;
 }
 
 /**

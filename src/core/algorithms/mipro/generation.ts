@@ -15,10 +15,10 @@ import { heldoutRollouts } from '../../search/config.js';
 import { canImprove, knownFailures } from '../../search/failure-pool.js';
 import { heldoutPairs } from '../../search/evaluation.js';
 import { finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
-import { addProposals, proposalRequests } from '../../search/proposing.js';
+import { addProposals } from '../../search/proposing.js';
 import { openRound, type RoundAnswers } from '../../search/round.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import type { Decision, StoppedBy } from '../../search/protocol.js';
+import type { Decision, ProposalRequest, StoppedBy } from '../../search/protocol.js';
 import type { PhaseOf, Round } from '../../search/state.js';
 import { chooseCombinations, combinationTrials } from './combinations.js';
 import { affordableTrials, canSpare, evaluationCost, spareRollouts } from './budget.js';
@@ -64,25 +64,22 @@ function writeInstructions(state: MiproState, decisions: Decision[]): MiproState
 
 export function afterInstructions(
   before: MiproState,
-  phase: PhaseOf<MiproState, 'instructions'>,
+  { proposals: requests }: Round,
   decisions: Decision[],
   { proposals }: RoundAnswers,
 ): MiproState {
-  const { state, written, trials } = addInstructions(before, phase, proposals, decisions);
+  const { state, written, trials } = addInstructions(before, requests, proposals, decisions);
   if (state.phase.name === 'failed') return state;
   if (state.traffic === 'unpaired') {
     // Instructions from failures are tried at once; among the first ones the sampler chooses.
     return beginTrials(state, before.generation === 1 ? [] : written, decisions);
   }
-  const [first] = phase.wanted;
-  if (first!.rewrite === null && first!.given === undefined) {
-    return runTests(
-      state,
-      { step: 'merge', parent: first!.parents[0]!, trials: mergeTrials(state, trials) },
-      decisions,
-    );
-  }
-  return runTests(state, { step: 'instructions', parent: first!.parents[0]!, trials }, decisions);
+  const { kind, parent } = requests[0]!;
+  const tests: Tests =
+    kind === 'merge'
+      ? { step: 'merge', parent, trials: mergeTrials(state, trials) }
+      : { step: 'instructions', parent, trials };
+  return runTests(state, tests, decisions);
 }
 
 function beginTrials(before: MiproState, first: readonly number[], decisions: Decision[]): MiproState {
@@ -96,8 +93,12 @@ function beginTrials(before: MiproState, first: readonly number[], decisions: De
 }
 
 function composeAll(state: MiproState, wanted: NewCombination[], trying: number[]): MiproState {
-  const planned = wanted.map((combination) => ({ ...combination, compose: compositionOf(state, combination) }));
-  const proposals = proposalRequests(planned, state.generation, state.config);
+  const { generation } = state;
+  const proposals = wanted.map((combination): ProposalRequest => {
+    const { candidate, parents } = combination;
+    const compose = compositionOf(state, combination);
+    return { kind: 'compose', candidate, parent: parents[0]!, generation, ordinals: [], compose };
+  });
   return openRound(state, {}, (round) => ({ ...round, name: 'combinations', proposals, wanted, trying }));
 }
 

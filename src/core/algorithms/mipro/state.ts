@@ -1,6 +1,5 @@
 /** The state of a MIPRO search; about 20 characters for each requested rollout. */
 import { seedRng, shuffle } from '../../math/random.js';
-import type { Rewrite } from '../../search/protocol.js';
 import { beginSeededSearch, requireValid, type CommonPhase, type Round, type SeededState } from '../../search/state.js';
 import { configProblems, type MiproConfig } from './config.js';
 
@@ -13,16 +12,6 @@ export interface DemoSet {
 /** The rollouts that can be shown; `sameAnswer`: those that share an answer. */
 export interface UsableDemos extends DemoSet {
   sameAnswer: number[][];
-}
-
-/** The text of a new candidate. */
-export interface InstructionProposal {
-  candidate: number;
-  parents: number[];
-  /** Null: the parents' changes to their common parent's texts are merged without a model. */
-  rewrite: Rewrite | null;
-  /** A person wrote all of its texts. */
-  given?: string;
 }
 
 export interface NewCombination {
@@ -55,8 +44,7 @@ export type Phase =
   /** The most promising candidate on train seeds, to learn from. */
   | (Round & { name: 'minibatch' })
   | (Round & { name: 'demos' })
-  /** `offered`: failures of the parent; each rewrite is shown some. */
-  | (Round & { name: 'instructions'; wanted: InstructionProposal[]; offered: { ordinal: number; seed: number }[] })
+  | (Round & { name: 'instructions' })
   /** `trying`: all candidates of the generation's trials. */
   | (Round & { name: 'combinations'; wanted: NewCombination[]; trying: number[] })
   /** Paired, `trying` are the candidates whose test is open. */
