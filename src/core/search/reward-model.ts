@@ -70,8 +70,11 @@ export class RewardModel {
     const measured = this.bySeed.get(seed);
     if (!measured) return undefined;
     const known = this.knownOn(seed);
-    const source = Math.floor(this.sourceOf(candidate, measured, known) / lineageLength);
-    return this.at(source, seed, measured, known)?.mean;
+    const source = this.sourceOf(candidate, measured, known);
+    const edits = source % lineageLength;
+    const posterior = this.at((source - edits) / lineageLength, seed, measured, known);
+    if (edits >= longWay) known.set(candidate, this.after(posterior, edits));
+    return posterior?.mean;
   }
 
   /** The candidate that ran a seed first. */

@@ -67,7 +67,7 @@ test.each<[string, () => ReturnType<typeof sizesOf>, number]>([
     () => byTrials({ numTrials: null, maxRollouts: 100_000, evaluationSeeds: longSeeds(500, 20_000) }),
     70,
   ],
-  ['499 live children at once', () => byTraffic({ populationSize: 499, generations: 1, minibatchSize: 2 }, equal), 491],
+  ['60 live children at once', () => byTraffic({ populationSize: 499, generations: 1, minibatchSize: 2 }, equal), 61],
   [
     '499 live generations of 1',
     () => byTraffic({ populationSize: 1, generations: 499, minibatchSize: 3 }, better),
