@@ -104,9 +104,7 @@ export function judgeTests(
   const judged = trials
     .filter(({ candidate }) => trying.includes(candidate))
     .map((trial) => ({ trial, verdict: verdictOf(before, model, tests, trial) }));
-  const racers = judged.map(({ trial: { candidate }, verdict }) => {
-    return { candidate, gain: verdict.gain };
-  });
+  const racers = judged.map(({ trial, verdict }) => ({ candidate: trial.candidate, gain: verdict.gain }));
   let left = spareRollouts(before);
   const promising = isRace(tests) ? racersOf(racers, left) : trying;
   // A race ends between its last candidate and the leader.
