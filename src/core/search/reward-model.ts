@@ -16,6 +16,13 @@ export interface Posterior {
   latest: number;
 }
 
+/** An expected mean reward with its 95 % interval. */
+export interface RewardEstimate {
+  mean: number;
+  low: number;
+  high: number;
+}
+
 /** Variance that one edit adds to a seed's reward. */
 const drift = 0.1;
 /** More than the edits of any lineage: packs a candidate and a number of edits into one number. */

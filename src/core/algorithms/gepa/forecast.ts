@@ -10,8 +10,7 @@
  */
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
 import { studentT95 } from '../../math/statistics.js';
-import type { RewardEstimate } from '../../search/reward-estimate.js';
-import type { RewardModel } from '../../search/reward-model.js';
+import type { RewardEstimate, RewardModel } from '../../search/reward-model.js';
 import { evaluationRollouts } from '../../search/config.js';
 import { measuredOn, readOwn } from '../../search/results.js';
 import type { GepaState } from './state.js';

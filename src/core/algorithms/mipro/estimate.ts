@@ -6,8 +6,7 @@
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
 import { cacheByModel } from '../../search/model-cache.js';
 import { readOwn } from '../../search/results.js';
-import type { RewardEstimate } from '../../search/reward-estimate.js';
-import type { RewardModel } from '../../search/reward-model.js';
+import type { RewardEstimate, RewardModel } from '../../search/reward-model.js';
 import type { MiproState } from './state.js';
 
 const shares = Array.from({ length: 24 }, (_, index) => (index + 1) / 40);
