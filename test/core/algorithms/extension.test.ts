@@ -160,7 +160,7 @@ describe('an extended GEPA search', () => {
   });
 });
 
-/** `extend`: extends the search of a case by rollouts and generations or trials; null: it failed. */
+/** `extend`: extends a case's search by rollouts, and generations or trials; null: it failed. */
 function testLimits<State extends SearchState, Case>(
   name: string,
   cases: fc.Arbitrary<Case>,

@@ -3,7 +3,8 @@
  * that scored well; instructions are written with them; TPE chooses combinations. Differences:
  * - Instructions are written in every generation, from failures of the leader, the candidate with
  * the best expected mean. Demonstrations are chosen for these failures.
- * - A candidate takes a test on these failures (`candidate-tests.ts`) instead of a trial on a minibatch.
+ * - A candidate takes a test on these failures (`candidate-tests.ts`) instead of a trial on a
+ * minibatch.
  * - Tests run on train seeds; evaluation seeds are left for evaluations of the leader.
  * - On live traffic without seeds, a generation has trials on the same calls (`trials.ts`).
  * Invariants: only a fully evaluated candidate can be the best, so `history` never falls; decisions

@@ -5,7 +5,7 @@ import type { RewardModel } from '../../search/reward-model.js';
 import type { Decision, ProposalAnswer, ProposalRequest } from '../../search/protocol.js';
 import { countShown, knownFailures, type Failure } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import { addProposals, proposalRequests, reportFailedProposals, type PlannedProposal } from '../../search/proposing.js';
+import { addProposals, reportFailedProposals } from '../../search/proposing.js';
 import { openRound } from '../../search/round.js';
 import { affordableTrials, generationsLeft, spareRollouts } from './budget.js';
 import { combinationShare } from './combinations.js';
@@ -83,7 +83,7 @@ export function tryGiven(state: MiproState): MiproState | null {
     return { kind: 'given', candidate: nextCandidate + index, parent, generation, ordinals: [], given: id };
   });
   const after = { ...state, given: given.slice(taken.length), nextCandidate: nextCandidate + taken.length };
-  return openRound(after, {}, (round) => ({ ...round, name: 'instructions', proposals }));
+  return openInstructions(after, proposals);
 }
 
 /** Counts the instructions that are requested of each component. */
@@ -93,7 +93,11 @@ function request(state: MiproState, proposals: ProposalRequest[]): MiproState {
     (count, component) => count + added.filter((other) => other === component).length,
   );
   const after = { ...state, nextCandidate: state.nextCandidate + proposals.length, requested };
-  return openRound(after, {}, (round) => ({ ...round, name: 'instructions', proposals }));
+  return openInstructions(after, proposals);
+}
+
+function openInstructions(state: MiproState, proposals: ProposalRequest[]): MiproState {
+  return openRound(state, {}, (round) => ({ ...round, name: 'instructions', proposals }));
 }
 
 /** Candidate numbers that are left; a failed proposal keeps its number. */
