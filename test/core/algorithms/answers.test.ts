@@ -1,4 +1,4 @@
-/** What every search does with answers that do not match, and with proposals without a candidate. */
+/** What every search does with answers that do not match, and with proposals that fail. */
 import { describe, expect, test } from '@jest/globals';
 import { createGepa } from '../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../src/core/algorithms/gepa.js';
