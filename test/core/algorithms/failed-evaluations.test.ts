@@ -73,6 +73,17 @@ describe.each(['gepa', 'mipro'] as const)('%s', (name) => {
     expect(view).toMatchObject({ bestReward: 0, bestCandidate: 0 });
   });
 
+  test('a seed that no judge can score has no part in estimates', () => {
+    const { end, view, decisions } = search(
+      ({ candidate, seed }) => (seed % 6 === 3 ? 'unverified' : Math.min(0.9, candidate / 20)),
+      { trainSeeds: [0, 1, 2, 3, 4, 5], evaluationSeeds: [0, 1, 2, 3, 4, 5] },
+    );
+    expect(end.kind).toBe('done');
+    const accepted = decisions.flatMap((decision) => (decision.type === 'candidate_accepted' ? decision.estimate : []));
+    expect(accepted.length).toBeGreaterThan(0);
+    for (const estimate of [...accepted, view.estimate!.reward]) expect(estimate).toBeGreaterThanOrEqual(0);
+  });
+
   test('a held-out comparison needs a successful rollout of both', () => {
     const { view } = search(
       ({ candidate, stage }) => (stage === 'heldout' && candidate > 0 ? null : candidate === 0 ? 0.25 : 0.75),
