@@ -1,5 +1,5 @@
 import { mean } from '../src/core/math/rewards.js';
-import type { RewardEstimate } from '../src/core/search/reward-estimate.js';
+import type { RewardEstimate } from '../src/core/search/reward-model.js';
 
 /** The estimate of an accepted candidate, and its expected reward with noise. */
 export interface CheckedEstimate extends RewardEstimate {

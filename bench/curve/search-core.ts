@@ -1,7 +1,7 @@
 import { gepaDefaults } from '../../src/core/algorithms/gepa/config.js';
 import { forecast } from '../../src/core/algorithms/gepa/forecast.js';
 import { createGepa, type GepaState } from '../../src/core/algorithms/gepa/state.js';
-import { gepa } from '../../src/core/algorithms/gepa/step.js';
+import { gepa } from '../../src/core/algorithms/gepa.js';
 import { rewardModelOf } from '../../src/core/search/model-cache.js';
 import { proposalsIn, rolloutsIn } from '../../src/core/search/parts.js';
 import type { Stage } from '../../src/core/search/protocol.js';

@@ -1,5 +1,5 @@
 import { createGepa, type GepaState } from '../../src/core/algorithms/gepa/state.js';
-import { gepa } from '../../src/core/algorithms/gepa/step.js';
+import { gepa } from '../../src/core/algorithms/gepa.js';
 import { graphSearch, type GraphSearchRequest } from '../../src/core/graphs/search-config.js';
 import type { Graph } from '../../src/core/graphs/graph.js';
 import { proposalsIn, rolloutsIn } from '../../src/core/search/parts.js';

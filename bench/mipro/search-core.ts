@@ -1,7 +1,7 @@
 import { policyOptimizationSchema } from '../../src/contracts/sessions/create.js';
 import { toConfig } from '../../src/core/algorithms/mipro/request.js';
 import { createMipro, type MiproState } from '../../src/core/algorithms/mipro/state.js';
-import { mipro } from '../../src/core/algorithms/mipro/step.js';
+import { mipro } from '../../src/core/algorithms/mipro.js';
 import { estimateOf } from '../../src/core/algorithms/mipro/estimate.js';
 import { mean } from '../../src/core/math/rewards.js';
 import { rewardModelOf } from '../../src/core/search/model-cache.js';

@@ -20,7 +20,7 @@ const evaluationSchema = z.strictObject({
 
 const gepaSchema = z.strictObject({
   population_size: count(500).describe('Proposals per generation.'),
-  generations: count(500),
+  generations: count(2_000),
   minibatch_size: count(1_000).default(3).describe('Seeds of the first comparison of a proposal with its parent.'),
   train_seeds: seedsSchema(10_000).optional().describe('Seeds to learn from. Default: the evaluation seeds.'),
   evaluation: evaluationSchema.optional().describe('Required with a container.'),
@@ -43,7 +43,7 @@ const miproSchema = z.strictObject({
   num_candidates: count(50).describe(
     'Instructions per component, including the original, that combinations are chosen from at a time. With num_trials no more are written.',
   ),
-  num_trials: count(490)
+  num_trials: count(1_990)
     .optional()
     .describe(
       "Tested instructions and combinations. Default: as many as budget.max_rollouts and progress allow; without a budget of rollouts derived from num_candidates, as in DSPy's MIPROv2.",

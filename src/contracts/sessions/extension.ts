@@ -10,8 +10,8 @@ const limitFields = {
   max_rollouts: wholeNumber(1, 10_000_000).optional().describe(`budget.max_rollouts. ${total}`),
   max_cost_usd: z.number().gt(0).max(1_000_000).optional().describe(`budget.max_cost_usd. ${total}`),
   max_minutes: z.number().gt(0).max(43_200).optional().describe(`budget.max_minutes, of all runs. ${total}`),
-  generations: wholeNumber(1, 500).optional().describe(`gepa.generations. ${total}`),
-  num_trials: wholeNumber(1, 490).optional().describe(`mipro.num_trials. ${total}`),
+  generations: wholeNumber(1, 2_000).optional().describe(`gepa.generations. ${total}`),
+  num_trials: wholeNumber(1, 1_990).optional().describe(`mipro.num_trials. ${total}`),
 };
 export type LimitName = keyof typeof limitFields;
 export const limitNames = Object.keys(limitFields) as LimitName[];

@@ -10,13 +10,13 @@ import type { SearchEstimate } from './estimate.js';
 import * as gepaConfig from './gepa/config.js';
 import * as gepaRequest from './gepa/request.js';
 import { createGepa, type GepaState } from './gepa/state.js';
-import { gepa } from './gepa/step.js';
+import { gepa } from './gepa.js';
 import { createUnpaired, type UnpairedState } from './gepa-live/state.js';
-import { unpaired } from './gepa-live/step.js';
+import { unpaired } from './gepa-live.js';
 import * as miproConfig from './mipro/config.js';
 import * as miproRequest from './mipro/request.js';
 import { createMipro, type MiproState } from './mipro/state.js';
-import { mipro } from './mipro/step.js';
+import { mipro } from './mipro.js';
 
 /** A search as a job stores it: the algorithm with its config. */
 export interface GepaSearch extends gepaConfig.GepaConfig {
@@ -30,15 +30,15 @@ export type SearchSettings = GepaSearch | MiproSearch;
 /** The fields of a search that grow with the request. */
 export type SeedFields = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
 
-/** The state of a search, of any algorithm. */
-export type SessionState = GepaState | UnpairedState | MiproState;
+/** The state of a search. */
+export type AnySearchState = GepaState | UnpairedState | MiproState;
 
 interface AlgorithmEntry<Settings> {
   toConfig(request: PolicyOptimization, split: SeedSplit | null): Omit<Settings, 'algorithm'>;
   /** The path in a request of each field of the config. */
   requestPaths: Record<string, string[]>;
   /** The state of a search that is about to evaluate the baseline. */
-  create(search: Settings): SessionState;
+  create(search: Settings): AnySearchState;
   configProblems(search: Settings, isLive: boolean): ConfigProblem<string>[];
   totalGenerations(search: Omit<Settings, SeedFields>): number;
   /** `components`: those of the prompt, where known. */
@@ -91,12 +91,12 @@ export function searchFromRequest(request: PolicyOptimization, split: SeedSplit 
 const steps = { gepa, unpaired, mipro };
 
 /** The search of a state. */
-export function searchOf({ algorithm }: SessionState): SearchAlgorithm<SessionState> {
-  return steps[algorithm] as SearchAlgorithm<SessionState>;
+export function searchOf({ algorithm }: AnySearchState): SearchAlgorithm<AnySearchState> {
+  return steps[algorithm] as SearchAlgorithm<AnySearchState>;
 }
 
 /** The state with a search's limits raised to those of `search`; null: it would end at once. */
-export function extendSearch(state: SessionState, search: SearchSettings): Step<SessionState> | null {
+export function extendSearch(state: AnySearchState, search: SearchSettings): Step<AnySearchState> | null {
   const { maxRollouts } = search;
   const count = search.algorithm === 'gepa' ? { generations: search.generations } : { numTrials: search.numTrials };
   return searchOf(state).extend(state, { maxRollouts, ...count });
@@ -106,7 +106,7 @@ export function extendSearch(state: SessionState, search: SearchSettings): Step<
  * The state once a live search shows that its calls name no instance; applied before the baseline's
  * rewards, because both kinds of search begin with the same rollouts.
  */
-export function switchToUnpaired(state: SessionState): SessionState {
+export function switchToUnpaired(state: AnySearchState): AnySearchState {
   if (state.phase.name !== 'baseline') return state;
   switch (state.algorithm) {
     case 'gepa':

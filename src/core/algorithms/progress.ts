@@ -1,6 +1,6 @@
 /** A search in progress, as its caller drives it. */
 import type { Decision, SearchRequest, SearchResponse, SearchView } from '../search/protocol.js';
-import { extendSearch, searchOf, switchToUnpaired, type SearchSettings, type SessionState } from './index.js';
+import { extendSearch, searchOf, switchToUnpaired, type SearchSettings, type AnySearchState } from './index.js';
 
 /**
  * Input of a search: the response to its request, a person's prompt by its id, or the news that the
@@ -20,11 +20,11 @@ export interface SearchUpdate {
 /** The state of a search, and the number of its last step. */
 export class SearchProgress {
   /** A state does not change, so its view is computed once. */
-  private seen: { of: SessionState; view: SearchView } | null = null;
-  state: SessionState;
+  private seen: { of: AnySearchState; view: SearchView } | null = null;
+  state: AnySearchState;
   steps: number;
 
-  constructor(state: SessionState, steps: number) {
+  constructor(state: AnySearchState, steps: number) {
     this.state = state;
     this.steps = steps;
   }
@@ -83,7 +83,7 @@ export class SearchProgress {
     return searchOf(this.state).give(this.state, '') !== null;
   }
 
-  private given(id: string): SessionState {
+  private given(id: string): AnySearchState {
     return searchOf(this.state).give(this.state, id) ?? this.state;
   }
 }

@@ -14,8 +14,8 @@ const efforts = {
   high: { generations: 2, traceDetail: 4 },
 } as const;
 
-/** The most proposals of a generation, and the failures that each is shown and then tested on. */
-const proposals = { atOnce: 2, failures: 2 } as const;
+/** Proposals of a generation, the failures that each is shown and then tested on, generations. */
+const most = { proposals: 2, failures: 2, generations: 499 } as const;
 
 /** Maximum shares of the budget for evaluation and held-out comparison; at least `minTasks`. */
 const shares = { evaluation: 1 / 10, heldout: 1 / 20, minTasks: 3 } as const;
@@ -53,10 +53,10 @@ export function graphSearch({
     ...gepaDefaults,
     ...(isSampled && { isSampled }),
     algorithm: 'gepa',
-    populationSize: proposals.atOnce,
+    populationSize: most.proposals,
     // A tested proposal costs two rollouts, so this ends only a search whose proposals repeat.
-    generations: Math.min(gepaLimits.candidates - 1, Math.ceil(generations * rolloutBudget)),
-    minibatchSize: proposals.failures,
+    generations: Math.min(most.generations, Math.ceil(generations * rolloutBudget)),
+    minibatchSize: most.failures,
     trainSeeds: split.train,
     evaluationSeeds: split.evaluation,
     heldoutSeeds: split.heldout,

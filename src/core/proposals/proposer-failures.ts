@@ -3,7 +3,7 @@
  * Invariants: the search fails only after a generation in which every proposal failed, if it is the
  * second in a row or at least 6 proposals in a row have failed. A duplicate is a success.
  */
-import type { ProposalAnswer } from '../search/protocol.js';
+import type { ProposalAnswer, ProposalRequest } from '../search/protocol.js';
 
 export interface ProposerRecord {
   failuresInARow: number;
@@ -15,35 +15,28 @@ export const noProposals: ProposerRecord = { failuresInARow: 0, failedGeneration
 const failuresThatFail = 6;
 const generationsThatFail = 2;
 
-/** The limits of an answer: rollouts that it may show, parents that a merge may combine. */
-interface PlannedProposal {
-  candidate: number;
-  parents?: readonly number[];
-  offered?: readonly { ordinal: number }[];
-}
-
-/** The answers in the order of the proposals; throws unless they match exactly. */
+/** The answers in the order of the requests; throws unless they match exactly. */
 export function matchProposals(
-  trials: readonly PlannedProposal[],
+  requests: readonly ProposalRequest[],
   answers: readonly ProposalAnswer[],
 ): ProposalAnswer[] {
   const byCandidate = new Map<number, ProposalAnswer>();
   for (const answer of answers) {
     const { candidate } = answer;
     if (byCandidate.has(candidate)) throw new Error(`the proposal of candidate ${candidate} was answered twice`);
-    if (!trials.some((trial) => trial.candidate === candidate)) {
+    if (!requests.some((request) => request.candidate === candidate)) {
       throw new Error(`the proposal of candidate ${candidate} was answered but is not among those asked for`);
     }
     byCandidate.set(candidate, answer);
   }
-  return trials.map(({ candidate, parents, offered }) => {
+  return requests.map(({ candidate, parent, merge, compose, ordinals }) => {
     const answer = byCandidate.get(candidate);
     if (answer === undefined) throw new Error(`the proposal of candidate ${candidate} was asked for and not answered`);
-    const stray = answer.shown?.find((ordinal) => offered && !offered.some((rollout) => rollout.ordinal === ordinal));
+    const stray = answer.shown?.find((ordinal) => !ordinals.includes(ordinal));
     if (stray !== undefined) {
       throw new Error(`the proposal of candidate ${candidate} was shown rollout ${stray}, which was not offered`);
     }
-    const unknown = answer.parents?.find((parent) => parents && !parents.includes(parent));
+    const unknown = answer.parents?.find((own) => !(merge ?? compose?.parents ?? [parent]).includes(own));
     if (unknown !== undefined) {
       throw new Error(`the proposal of candidate ${candidate} combines candidate ${unknown}, which was not asked for`);
     }

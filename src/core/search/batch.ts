@@ -31,6 +31,11 @@ export interface Batch {
 
 const maxRepeats = 2;
 
+/** A candidate on each of the seeds. */
+export function pairsOf(candidate: number, seeds: readonly number[]): Pair[] {
+  return seeds.map((seed) => [candidate, seed]);
+}
+
 export function openBatch(pairs: Pair[], firstOrdinal: number): Batch {
   return {
     pairs,

@@ -25,10 +25,10 @@ export function samples({ provider, temperature }: { provider: string; temperatu
   return provider !== 'local' && temperature !== 0;
 }
 
-/** Limits that keep the state far below Temporal's payload limit; HTTP refuses more. */
+/** Limits that keep a step of a search below a second; HTTP refuses more. */
 export const searchLimits = {
-  /** Candidates of a session, the baseline included. */
-  candidates: 500,
+  /** Candidates of a session, the baseline included: each step compares them all. */
+  candidates: 2_000,
   evaluationSeeds: 1_000,
   /** Rollouts of one full evaluation: seeds times repeats. */
   evaluationRollouts: 10_000,

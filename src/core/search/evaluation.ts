@@ -1,6 +1,6 @@
 /** Full evaluations, and the comparison of baseline and winner on held-out seeds. */
 import { mean } from '../math/rewards.js';
-import { hasAllFailed, type Batch, type Pair } from './batch.js';
+import { hasAllFailed, pairsOf, type Batch, type Pair } from './batch.js';
 import { remainingRollouts, type BudgetState } from './budget.js';
 import { changeCandidate } from './candidates.js';
 import type { SearchConfig } from './config.js';
@@ -10,7 +10,7 @@ import type { HeldoutResults, RatedCandidate, SearchState, SeededState } from '.
 
 /** A candidate on each of the seeds, `repeats` times. */
 export function evaluationPairs(config: SearchConfig, candidate: number, seeds: readonly number[]): Pair[] {
-  return Array.from({ length: config.repeats }, () => seeds.map((seed): Pair => [candidate, seed])).flat();
+  return Array.from({ length: config.repeats }, () => pairsOf(candidate, seeds)).flat();
 }
 
 /**

@@ -102,14 +102,14 @@ export function canImprove(state: FailurePool, model: RewardModel, candidate: nu
   return !hasRunAll(state, model, candidate) || knownFailures(state, model, candidate).length > 0;
 }
 
-/** Counts rollouts as shown to a proposal of the kind. */
+/** Counts rollouts, by ordinal, as shown to a proposal of the kind. */
 export function countShown(
   timesShown: FailurePool['timesShown'],
-  shown: readonly { ordinal: number }[],
+  shown: readonly number[],
   kind: ProposalRequest['kind'] = 'rewrite',
 ): Record<string, number> {
   const after: Record<string, number> = { ...timesShown };
-  for (const { ordinal } of shown) {
+  for (const ordinal of shown) {
     const key = shownKey(ordinal, kind);
     after[key] = (after[key] ?? 0) + 1;
   }

@@ -5,38 +5,40 @@
  * its argument unchanged and refuses responses that do not fit the request.
  */
 import { areInVain, emptySentences, totalEmpty } from '../answers/empty-answers.js';
-import { foldAnswers, hasAllFailed, openBatch, requestsOf, rewardsOf, type Batch, type Pair } from './batch.js';
-import { isBudgetLow, repeatableRollouts } from './budget.js';
-import { addCosts } from './costs.js';
+import { hasAllFailed, rewardsOf, type Batch, type Pair } from './batch.js';
+import { isBudgetLow } from './budget.js';
 import { heldoutMeans } from './evaluation.js';
-import { addResults } from './results.js';
 import type {
   Decision,
-  RolloutAnswer,
   SearchAlgorithm,
   SearchLimits,
   SearchRequest,
   SearchResponse,
   SearchView,
-  Stage,
   Step,
   StoppedBy,
 } from './protocol.js';
-import type { CommonPhase, EndPhase, RatedCandidate, RolloutPhase, SearchState, SeededState } from './state.js';
+import { foldRound, openRound, requestOf, type RoundAnswers } from './round.js';
+import type {
+  CommonPhase,
+  EndPhase,
+  RatedCandidate,
+  Round,
+  PhaseOf,
+  RoundOf,
+  SearchState,
+  SeededState,
+} from './state.js';
+
+/** What follows after the last answer of a round. */
+type AfterRound<State, Phase> = (state: State, round: Phase, decisions: Decision[], answers: RoundAnswers) => State;
 
 /** The part of a search that differs between algorithms. */
 export interface SearchSteps<State extends SearchState> {
-  /** The request of a phase without a batch. */
-  request(state: State): SearchRequest;
-  /** Folds in the response of a phase without a batch; null: it does not fit the phase. */
-  respond(state: State, response: SearchResponse, decisions: Decision[]): State | null;
-  /** Continues after the last rollout of a phase; `rewards` are in the order of its pairs. */
-  advance(
-    state: State,
-    phase: Extract<State['phase'], { batch: Batch }>,
-    rewards: readonly number[],
-    decisions: Decision[],
-  ): State;
+  /** Keeps the rewards of a complete round, except held-out ones. */
+  keep(state: State, round: Round): State;
+  /** By the name of the round. */
+  after: { [Name in RoundOf<State>['name']]: AfterRound<State, PhaseOf<State, Name>> };
   /** Begins the generation after the last one; null: the search would end at once. */
   resume(state: State, decisions: Decision[]): State | null;
   view(state: State): SearchView;
@@ -44,28 +46,28 @@ export interface SearchSteps<State extends SearchState> {
 
 export function defineSearch<State extends SearchState>(steps: SearchSteps<State>): SearchAlgorithm<State> {
   const next = (state: State): SearchRequest => {
-    const { phase, generation }: SearchState = state;
-    if (isRolloutPhase(phase)) return { kind: 'rollouts', requests: requestsOf(phase.batch, phase.name, generation) };
-    return isEndPhase(phase) ? endRequest(phase) : steps.request(state);
+    const { phase }: SearchState = state;
+    if (isRound(phase)) return requestOf(state, phase);
+    return phase.name === 'done'
+      ? { kind: 'done', stoppedBy: phase.stoppedBy }
+      : { kind: 'failed', code: phase.code, message: phase.message };
   };
   const fold = (state: State, response: SearchResponse, decisions: Decision[]): State => {
     const { phase }: SearchState = state;
-    if (isRolloutPhase(phase) && response.kind === 'rollouts') {
-      const after = foldRollouts(state, phase, response.answers, decisions);
-      const waiting = after.phase as Extract<State['phase'], { batch: Batch }>;
-      const rewards = rewardsOf(waiting.batch);
-      if (rewards === null) return after;
-      if (phase.name === 'baseline' && hasAllFailed(waiting.batch, 0)) return failWithFailedBaseline(after, rewards);
-      if (phase.name === 'baseline' && areInVain(waiting.batch.empty ?? {}, rewards.length)) {
-        return failWithEmptyBaseline(after, waiting.batch);
-      }
-      const advanced = steps.advance(after, waiting, rewards, decisions);
-      const goesOn = phase.name === 'heldout' && 'isExtended' in phase && isDone(advanced);
-      return (goesOn && steps.resume(advanced, decisions)) || advanced;
+    const { kind } = next(state);
+    if (!isRound(phase) || response.kind !== kind) {
+      throw new Error(`response of kind "${response.kind}" does not fit a request of kind "${kind}"`);
     }
-    const after = steps.respond(state, response, decisions);
-    if (after !== null) return after;
-    throw new Error(`response of kind "${response.kind}" does not fit a request of kind "${next(state).kind}"`);
+    const { state: folded, round, answers } = foldRound(state, phase, response, decisions);
+    const after = { ...folded, phase: { ...phase, ...round } };
+    if (answers === null) return after;
+    const failure = phase.name === 'baseline' ? failureOfBaseline(round.batches.baseline!) : null;
+    if (failure !== null) return { ...after, phase: failure };
+    const kept = phase.name === 'heldout' ? after : steps.keep(after, round);
+    const advance = steps.after[phase.name as RoundOf<State>['name']] as AfterRound<State, Round>;
+    const advanced = advance(kept, after.phase, decisions, answers);
+    const goesOn = phase.name === 'heldout' && 'isExtended' in phase && isDone(advanced);
+    return (goesOn && steps.resume(advanced, decisions)) || advanced;
   };
   const apply = (state: State, response: SearchResponse): Step<State> => {
     const decisions: Decision[] = [];
@@ -85,7 +87,7 @@ export function defineSearch<State extends SearchState>(steps: SearchSteps<State
   };
   const give = (state: State, id: string): State | null => {
     const { phase, given = [] }: SearchState = state;
-    const isEnding = isEndPhase(phase) || (phase.name === 'heldout' && !('isExtended' in phase));
+    const isEnding = !isRound(phase) || (phase.name === 'heldout' && !('isExtended' in phase));
     return isEnding ? null : { ...state, given: [...given, id] };
   };
   return { next, apply, give, extend, view: (state) => steps.view(state) };
@@ -95,81 +97,14 @@ function isDone({ phase }: SearchState): boolean {
   return phase.name === 'done';
 }
 
-function isRolloutPhase(phase: SearchState['phase']): phase is RolloutPhase {
-  return 'batch' in phase;
-}
-
-function isEndPhase(phase: SearchState['phase']): phase is EndPhase {
-  return phase.name === 'done' || phase.name === 'failed';
-}
-
-function endRequest(phase: EndPhase): SearchRequest {
-  if (phase.name === 'done') return { kind: 'done', stoppedBy: phase.stoppedBy };
-  return { kind: 'failed', code: phase.code, message: phase.message };
-}
-
-function foldRollouts<State extends SearchState>(
-  state: State,
-  phase: RolloutPhase,
-  answers: readonly RolloutAnswer[],
-  decisions: Decision[],
-): State {
-  const { state: after, batch } = foldBatch(state, phase.name, phase.batch, answers, decisions);
-  return { ...after, phase: { ...phase, batch } };
-}
-
-/** Folds the answers to all outstanding requests of a batch into the batch and the counts. */
-export function foldBatch<State extends SearchState>(
-  state: State,
-  stage: Stage,
-  asked: Batch,
-  answers: readonly RolloutAnswer[],
-  decisions: Decision[],
-): { state: State; batch: Batch } {
-  const { batch, nextOrdinal } = foldAnswers(asked, answers, state.asked, repeatableRollouts(state, stage));
-  const counting = new Set(batch.ordinals);
-  const repeated = asked.ordinals.filter((ordinal) => !counting.has(ordinal));
-  if (repeated.length > 0) decisions.push({ type: 'rollouts_repeated', ordinals: repeated });
-  const counts = { asked: nextOrdinal, answered: state.answered + answers.length };
-  return { state: { ...state, ...costsAfter(state, asked, answers), ...counts }, batch };
-}
-
-/** The costs with those of successful rollouts: a failed rollout may have stopped early. */
-function costsAfter(
-  { costs }: SearchState,
-  batch: Batch,
-  answers: readonly RolloutAnswer[],
-): Pick<SearchState, 'costs'> {
-  const candidateOf = new Map(batch.ordinals.map((ordinal, index) => [ordinal, batch.pairs[index]![0]]));
-  const known = answers.flatMap(({ ordinal, reward, cost }) => {
-    return reward === null || cost === undefined ? [] : [{ candidate: candidateOf.get(ordinal)!, cost }];
-  });
-  return known.length === 0 ? {} : { costs: addCosts(costs ?? {}, known) };
+function isRound(phase: SearchState['phase']): phase is Round & { name: string } {
+  return 'batches' in phase;
 }
 
 function warnOfBudget<State extends SearchState>(state: State, decisions: Decision[]): State {
   if (state.budgetWarned || !isBudgetLow(state)) return state;
   decisions.push({ type: 'budget_warning', rolloutsUsed: state.asked, maxRollouts: state.config.maxRollouts! });
   return { ...state, budgetWarned: true };
-}
-
-export function ask<State extends SearchState>(
-  state: State,
-  pairs: Pair[],
-  toPhase: (batch: Batch) => State['phase'],
-): State {
-  return { ...state, asked: state.asked + pairs.length, phase: toPhase(openBatch(pairs, state.asked)) };
-}
-
-/** Adds a batch's rewards. Seeds that cannot be verified train no longer. */
-export function addRewards<State extends SeededState>(state: State, batch: Batch, rewards: readonly number[]): State {
-  const measured = batch.pairs.map(([candidate, seed], index) => {
-    return { candidate, seed, ordinal: batch.ordinals[index]!, reward: rewards[index]! };
-  });
-  const added = { ...state, results: addResults(state.results, measured) };
-  if (!batch.unverified) return added;
-  const unverified = new Set(batch.unverified.map(([, seed]) => seed));
-  return { ...added, order: state.order.filter((seed) => !unverified.has(seed)) };
 }
 
 /** Records the end of a generation; `quiet` counts generations in a row without progress. */
@@ -198,25 +133,26 @@ export function failWithoutBaseline<State extends SearchState>(state: State): St
   return { ...state, phase };
 }
 
-/** Ends a search whose baseline has only failed rollouts; the job's error adds their cause. */
-function failWithFailedBaseline<State extends SearchState>(state: State, { length }: readonly number[]): State {
-  const message = `All ${length} rollouts of the baseline failed, so the search cannot begin; fix the cause.`;
-  const phase: EndPhase = { name: 'failed', code: 'baseline_failed', message };
-  return { ...state, phase };
-}
-
-/** Ends a search whose baseline has hardly any answer: nothing can be learnt from silence. */
-function failWithEmptyBaseline<State extends SearchState>(state: State, { empty = {}, rewards }: Batch): State {
-  const count = `${totalEmpty(empty)} of ${rewards.length} answers of the baseline are empty`;
+/** Why a search cannot begin from its baseline, or null. */
+function failureOfBaseline(batch: Batch): EndPhase | null {
+  const { length } = batch.rewards;
+  if (hasAllFailed(batch, 0)) {
+    // The job's error adds the cause of the failures.
+    const message = `All ${length} rollouts of the baseline failed, so the search cannot begin; fix the cause.`;
+    return { name: 'failed', code: 'baseline_failed', message };
+  }
+  // Nothing can be learnt from silence.
+  const { empty = {} } = batch;
+  if (!areInVain(empty, length)) return null;
+  const count = `${totalEmpty(empty)} of ${length} answers of the baseline are empty`;
   const message = `${count}, so no other prompt was written. ${emptySentences(empty)}`;
-  const phase: EndPhase = { name: 'failed', code: 'answers_empty', message };
-  return { ...state, phase };
+  return { name: 'failed', code: 'answers_empty', message };
 }
 
 /** Begins the held-out comparison; without pairs the search is done. */
 export function finish<State extends SearchState>(state: State, stoppedBy: StoppedBy, heldout: Pair[]): State {
-  const phaseOf = (batch: Batch): CommonPhase => ({ name: 'heldout', batch, stoppedBy });
-  return heldout.length > 0 ? ask(state, heldout, phaseOf) : done(state, stoppedBy);
+  const phaseOf = (round: Round): CommonPhase => ({ ...round, name: 'heldout', stoppedBy });
+  return heldout.length > 0 ? openRound(state, { heldout }, phaseOf) : done(state, stoppedBy);
 }
 
 export function done<State extends SearchState>(state: State, stoppedBy: StoppedBy): State {
@@ -230,9 +166,12 @@ export function done<State extends SearchState>(state: State, stoppedBy: Stopped
  */
 export function afterHeldout<State extends SeededState>(
   state: State,
-  { batch, stoppedBy }: { batch: Batch; stoppedBy: StoppedBy },
-  rewards: readonly number[],
+  { batches, stoppedBy }: Extract<CommonPhase, { name: 'heldout' }>,
 ): State {
+  const batch = batches.heldout!;
   if (batch.pairs.some(([candidate]) => hasAllFailed(batch, candidate))) return done(state, stoppedBy);
-  return done({ ...state, heldout: heldoutMeans(state.config, batch.pairs, rewards, state.heldout) }, stoppedBy);
+  return done(
+    { ...state, heldout: heldoutMeans(state.config, batch.pairs, rewardsOf(batch)!, state.heldout) },
+    stoppedBy,
+  );
 }

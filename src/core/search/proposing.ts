@@ -5,12 +5,14 @@ import { minibatchOf, type SearchConfig } from './config.js';
 import type { Approach, CandidateSummary, Decision, ProposalAnswer, ProposalRequest } from './protocol.js';
 import type { EndPhase, SearchState } from './state.js';
 
+/** A candidate to propose; several parents make a merge. */
 export interface PlannedProposal {
   candidate: number;
   /** Absent: the search's. */
   generation?: number;
   parents: number[];
-  offered: readonly { ordinal: number }[];
+  /** Rollouts that the proposer may be shown. */
+  offered?: readonly { ordinal: number }[];
   /** The candidate is its parent's graph without a step. */
   ablation?: number;
   /** A person's prompt, by its id. */
@@ -19,14 +21,16 @@ export interface PlannedProposal {
   approach?: Approach;
 }
 
-/** The proposals of a generation, each for another cause; several parents make a merge. */
+/** The requests for proposals that are asked for at once. */
 export function proposalRequests(
   planned: readonly PlannedProposal[],
   current: number,
   config: SearchConfig & MutationConfig,
 ): ProposalRequest[] {
-  return planned.map(({ candidate, parents, offered, ablation, approach, given, ...own }, index): ProposalRequest => {
-    const { generation = current } = own;
+  const reflections = planned.filter(isReflection);
+  return planned.map((proposal): ProposalRequest => {
+    const { candidate, parents, offered = [], generation = current } = proposal;
+    const { ablation, approach, given } = proposal;
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
     if (given !== undefined) return { ...request, kind: 'given', given };
     if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
@@ -35,10 +39,15 @@ export function proposalRequests(
       const varied = { ...request, ...mutationOf(candidate, config, approach), approach };
       return approach === 'compress' ? varied : { ...varied, pick: { size: offered.length, index: 0, of: 1 } };
     }
-    const share = Math.ceil(offered.length / planned.length);
-    const pick = { size: Math.min(minibatchOf(config), share), index, of: planned.length };
-    return { ...request, ...mutationOf(candidate, config), pick };
+    // Each reflection of a round is about other failures, so these are counted together.
+    const of = reflections.length;
+    const size = Math.min(minibatchOf(config), Math.ceil(offered.length / of));
+    return { ...request, ...mutationOf(candidate, config), pick: { size, index: reflections.indexOf(proposal), of } };
   });
+}
+
+function isReflection({ parents, ablation, approach, given }: PlannedProposal): boolean {
+  return parents.length === 1 && ablation === undefined && approach === undefined && given === undefined;
 }
 
 /**

@@ -16,6 +16,13 @@ export interface Posterior {
   latest: number;
 }
 
+/** An expected mean reward with its 95 % interval. */
+export interface RewardEstimate {
+  mean: number;
+  low: number;
+  high: number;
+}
+
 /** Variance that one edit adds to a seed's reward. */
 const drift = 0.1;
 /** More than the edits of any lineage: packs a candidate and a number of edits into one number. */
@@ -70,8 +77,11 @@ export class RewardModel {
     const measured = this.bySeed.get(seed);
     if (!measured) return undefined;
     const known = this.knownOn(seed);
-    const source = Math.floor(this.sourceOf(candidate, measured, known) / lineageLength);
-    return this.at(source, seed, measured, known)?.mean;
+    const source = this.sourceOf(candidate, measured, known);
+    const edits = source % lineageLength;
+    const posterior = this.at((source - edits) / lineageLength, seed, measured, known);
+    if (edits >= longWay) known.set(candidate, this.after(posterior, edits));
+    return posterior?.mean;
   }
 
   /** The candidate that ran a seed first. */

@@ -8,24 +8,29 @@ import { openBatch, type Batch } from './batch.js';
 import type { ConfigProblem, SearchConfig } from './config.js';
 import type { Costs } from './costs.js';
 import { evaluationPairs } from './evaluation.js';
-import type { CandidateSummary, Stage, StoppedBy } from './protocol.js';
+import type { CandidateSummary, DemoRequest, ProposalAnswer, ProposalRequest, Stage, StoppedBy } from './protocol.js';
 import type { Results } from './results.js';
 
-/** A phase that waits for rollouts. */
-export interface RolloutPhase {
-  name: Stage;
-  batch: Batch;
+/** Rollouts and proposals that run side by side, or the search for demonstrations. */
+export interface Round {
+  batches: Partial<Record<Stage, Batch>>;
+  proposals: ProposalRequest[];
+  demos?: DemoRequest;
+  /** The answers to the proposals, while rollouts are repeated. */
+  answers?: ProposalAnswer[];
+  /** By tested candidate: its generation; absent: the search's. */
+  generations?: Readonly<Record<string, number>>;
 }
 
 export type EndPhase = { name: 'done'; stoppedBy: StoppedBy } | { name: 'failed'; code: string; message: string };
 
 export type CommonPhase =
-  | { name: 'baseline'; batch: Batch }
+  | (Round & { name: 'baseline' })
   /**
    * Baseline and winner on seeds that the search has never seen; `isExtended`: the search goes on
    * afterwards, as its limits were raised.
    */
-  | { name: 'heldout'; batch: Batch; stoppedBy: StoppedBy; isExtended?: true }
+  | (Round & { name: 'heldout'; stoppedBy: StoppedBy; isExtended?: true })
   | EndPhase;
 
 export type PhaseOf<State extends SearchState, Name extends State['phase']['name']> = Extract<
@@ -33,10 +38,12 @@ export type PhaseOf<State extends SearchState, Name extends State['phase']['name
   { name: Name }
 >;
 
+export type RoundOf<State extends SearchState> = Extract<State['phase'], Round>;
+
 export interface SearchState {
   config: SearchConfig;
-  /** `CommonPhase`, or a phase of the algorithm. */
-  phase: { name: string };
+  /** `CommonPhase`, or a round of the algorithm. */
+  phase: (Round & { name: string }) | EndPhase;
   /** The current generation, or the last one; 0 is the baseline's. */
   generation: number;
   /** Requested rollouts: the next ordinal, and the count that the budget limits. */
@@ -99,12 +106,12 @@ export function beginSearch<Config extends SearchConfig>(config: Config, rng: Rn
     status: 'proposed',
     reward: null,
   };
-  const batch = openBatch(evaluationPairs(config, 0, config.evaluationSeeds), 0);
+  const baselineBatch = openBatch(evaluationPairs(config, 0, config.evaluationSeeds), 0);
   return {
     config,
-    phase: { name: 'baseline' as const, batch },
+    phase: { name: 'baseline' as const, batches: { baseline: baselineBatch }, proposals: [] },
     generation: 0,
-    asked: batch.pairs.length,
+    asked: baselineBatch.pairs.length,
     answered: 0,
     nextCandidate: 1,
     candidates: [baseline],

@@ -1,15 +1,61 @@
-/** The parts of a targeted test that algorithms share. */
-import type { RewardModel } from './reward-model.js';
+/**
+ * The targeted test of a candidate, instead of a full evaluation: on failures that it was made for,
+ * then on seeds that its parent solves. Its rewards are compared with those expected.
+ */
+import { mean, sum } from '../math/rewards.js';
+import type { Posterior, RewardModel } from './reward-model.js';
 import { measuredOn } from './results.js';
 import type { SeededState } from './state.js';
 
 /** Standard errors that a gain must exceed with noise, and the most test rounds. */
-export const requiredStandardErrors = 0.5;
+const requiredStandardErrors = 0.5;
 export const maxRounds = 3;
 
-/** The difference of sums that counts as none: rounding. */
-export function slackOf(expectedSum: number): number {
-  return 1e-9 * Math.max(1, Math.abs(expectedSum));
+/** A seed with results of the candidate; `variance`: of `own - expected.mean`. */
+export interface ComparedSeed {
+  seed: number;
+  own: number;
+  expected: Posterior;
+  variance: number;
+}
+
+/** The candidate's seeds on which a reward was expected, by default from its parents' results. */
+export function comparedSeeds(
+  { results }: Pick<SeededState, 'results'>,
+  model: RewardModel,
+  candidate: number,
+  expectedOn = (seed: number) => model.prior(candidate, seed),
+): ComparedSeed[] {
+  return Object.entries(results[candidate] ?? {}).flatMap(([key, measured]) => {
+    const seed = Number(key);
+    const expected = expectedOn(seed);
+    if (expected === null) return [];
+    const variance = model.noise.variance / measured.length + expected.variance;
+    return [{ seed, own: mean(measured.map(([, reward]) => reward))!, expected, variance }];
+  });
+}
+
+/** A candidate's rewards against those expected, over the same seeds. */
+export interface TestSums {
+  expectedSum: number;
+  childSum: number;
+  gain: number;
+  /** The difference of sums that counts as none: rounding. */
+  slack: number;
+  /** The gain is more than rounding and noise. */
+  isGain: boolean;
+  /** A loss is not more than rounding and noise: a merge's parts have shown their gains. */
+  isKept: boolean;
+}
+
+export function sumsOf(compared: readonly ComparedSeed[], model: RewardModel): TestSums {
+  const expectedSum = sum(compared.map(({ expected }) => expected.mean));
+  const childSum = sum(compared.map(({ own }) => own));
+  const gain = childSum - expectedSum;
+  const error = Math.sqrt(sum(compared.map(({ variance }) => variance)));
+  const slack = 1e-9 * Math.max(1, Math.abs(expectedSum));
+  const isGain = gain > slack && (model.noise.variance === 0 || gain >= requiredStandardErrors * error);
+  return { expectedSum, childSum, gain, slack, isGain, isKept: gain >= -Math.max(slack, error) };
 }
 
 type Runs = Pick<SeededState, 'order' | 'results'>;

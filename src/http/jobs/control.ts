@@ -10,7 +10,7 @@ import { readJob, type JobHead, type JobRow } from '../../storage/jobs/jobs.js';
 import { TemporalUnavailableError, WorkflowGoneError } from '../../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { ApiError, refuse } from '../server/errors.js';
-import { createWakeSignal } from '../server/hints.js';
+import { createWakeSignal } from '../server/wake-signal.js';
 import { idFields } from './view.js';
 
 /** What a person suggests to a search; it changes no status. */
@@ -92,7 +92,7 @@ async function deliverAndWait(
   commandId: string,
 ): Promise<Outcome | null> {
   const { commandWaitMs, pollMs } = { ...defaultTiming, ...deps.timing };
-  const hints = createWakeSignal((wake) => deps.notifications.on('ratchet_commands', commandId, wake));
+  const signal = createWakeSignal((wake) => deps.notifications.on('ratchet_commands', commandId, wake));
   try {
     const closed = await deliver(deps, job, kind, commandId);
     const end = closed ? 0 : Date.now() + commandWaitMs;
@@ -100,10 +100,10 @@ async function deliverAndWait(
       const outcome = await deps.db.org(job.orgId, (tx) => readOutcome(tx, commandId));
       const left = end - Date.now();
       if (outcome || left <= 0) return outcome;
-      await hints.next(Math.min(pollMs, left));
+      await signal.next(Math.min(pollMs, left));
     }
   } finally {
-    hints.stop();
+    signal.stop();
   }
 }
 

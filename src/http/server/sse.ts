@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { pipeline, type Writable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { messageCompression } from '../compression.js';
-import { createWakeSignal, type WakeSignal } from './hints.js';
+import { createWakeSignal, type WakeSignal } from './wake-signal.js';
 
 /** A message of a stream; `data` is one line of JSON. */
 export interface Frame {
@@ -56,9 +56,9 @@ export async function stream(
   const zip = messageCompression(request);
   const encoding = zip ? { 'content-encoding': 'gzip' } : {};
   response.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers, ...encoding });
-  const hints = createWakeSignal(source.subscribe);
-  response.on('close', hints.wake);
-  source.shutdown.addEventListener('abort', hints.wake);
+  const signal = createWakeSignal(source.subscribe);
+  response.on('close', signal.wake);
+  source.shutdown.addEventListener('abort', signal.wake);
   const disconnected = (error: Error | null | undefined) => {
     if (error) request.log.debug({ err: error }, 'the reader of an event stream has disconnected');
   };
@@ -66,7 +66,7 @@ export async function stream(
   if (zip) pipeline(zip, response, disconnected);
   const body = zip ?? response;
   try {
-    if (await pump(response, body, after, source, hints)) {
+    if (await pump(response, body, after, source, signal)) {
       body.end();
       if (!response.writableFinished) await settled(response, 'finish', response, source.stallMs);
     }
@@ -74,8 +74,8 @@ export async function stream(
     // The reader resumes with Last-Event-ID; missed events are in the table.
     request.log.warn({ err: error }, 'an event stream broke');
   } finally {
-    hints.stop();
-    source.shutdown.removeEventListener('abort', hints.wake);
+    signal.stop();
+    source.shutdown.removeEventListener('abort', signal.wake);
     if (!response.writableFinished) response.destroy();
   }
 }
@@ -86,7 +86,7 @@ async function pump(
   body: Writable,
   after: number,
   source: Source,
-  hints: WakeSignal,
+  signal: WakeSignal,
 ): Promise<boolean> {
   let position = after;
   let last: Frame | null = null;
@@ -111,7 +111,7 @@ async function pump(
     if (full) continue;
     const comment = last ? ': still here\n\n' : ': still here\n';
     if (Date.now() - beat >= source.heartbeatMs && !(await send(comment))) return false;
-    await hints.next(Math.min(source.pollMs, Math.max(1, beat + source.heartbeatMs - Date.now())));
+    await signal.next(Math.min(source.pollMs, Math.max(1, beat + source.heartbeatMs - Date.now())));
   }
   return !response.destroyed;
 }

@@ -2,7 +2,7 @@
  * The state of a search: its last snapshot, and the inputs of the steps since. Whoever writes holds
  * the job's lease, or its lock before the first and after the last rollout.
  */
-import type { SessionState } from '../../core/algorithms/index.js';
+import type { AnySearchState } from '../../core/algorithms/index.js';
 import { SearchProgress, type SearchInput } from '../../core/algorithms/progress.js';
 import type { Tx } from '../db/db.js';
 import { toJsonb } from '../db/json.js';
@@ -30,7 +30,7 @@ export interface RecordedSearch {
 /** Null: the search has not begun. */
 export async function readSearch(tx: Tx, jobId: string): Promise<RecordedSearch | null> {
   const [[snapshot], inputs] = await Promise.all([
-    tx.query<{ run: number; step: number; state: SessionState; used_ms: number }>(
+    tx.query<{ run: number; step: number; state: AnySearchState; used_ms: number }>(
       'select run, step, state, used_ms from search_states where job_id = $1',
       [jobId],
       'read_search_state',

@@ -9,9 +9,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createGepa } from '../../../src/core/algorithms/gepa/state.js';
-import { gepa } from '../../../src/core/algorithms/gepa/step.js';
-import { mipro } from '../../../src/core/algorithms/mipro/step.js';
+import { gepa } from '../../../src/core/algorithms/gepa.js';
+import { mipro } from '../../../src/core/algorithms/mipro.js';
 import type { Decision, RolloutRequest, SearchAlgorithm, SearchLimits } from '../../../src/core/search/protocol.js';
+import type { SearchState } from '../../../src/core/search/state.js';
 import { pureRuns } from '../../support/runs.js';
 import { casesOf, of, worldOf, type Case } from './gepa/cases.js';
 import { config, drive, driveSearch, scoring, type Run, type World } from './gepa/driver.js';
@@ -93,31 +94,6 @@ describe('an extended GEPA search', () => {
     );
   });
 
-  test('keeps the larger budget, numbers on, and never gets worse', () => {
-    fc.assert(
-      fc.property(
-        casesOf(false),
-        fc.integer({ min: 1, max: 150 }),
-        fc.integer({ min: 0, max: 5 }),
-        (given, by, more) => {
-          const first = drive(given.config, worldOf(given));
-          if (first.end.kind === 'failed') return;
-          const maxRollouts = (given.config.maxRollouts ?? 1_000) + by;
-          const limits = { maxRollouts, generations: given.config.generations + more };
-          const { rest, requests } = extended(gepa, first, worldOf(given), limits);
-          expect(requests.map(({ ordinal }) => ordinal)).toEqual(requests.map((_, index) => index));
-          if (rest === null) return;
-          expect(rest.turns.length).toBeGreaterThan(0);
-          expect(rest.state.asked).toBeLessThanOrEqual(maxRollouts);
-          if (rest.end.kind === 'done') expect(rest.state.history).toHaveLength(rest.state.generation + 1);
-          expect(isNeverFalling(rest.state.history)).toBe(true);
-          expect(gepa.view(rest.state).rolloutsPlanned).toBe(requests.length);
-        },
-      ),
-      { numRuns: pureRuns(100) },
-    );
-  });
-
   test('buys no rollout of an equal outcome again, and evaluates a new winner on held-out seeds', () => {
     let compared = 0;
     fc.assert(
@@ -184,35 +160,50 @@ describe('an extended GEPA search', () => {
   });
 });
 
-describe('an extended MIPRO search', () => {
-  test('keeps the larger budget, numbers on, and never gets worse', () => {
+/** `extend`: extends a case's search by rollouts, and generations or trials; null: it failed. */
+function testLimits<State extends SearchState, Case>(
+  name: string,
+  cases: fc.Arbitrary<Case>,
+  extend: (given: Case, by: number, more: number) => (Extended<State> & { limits: Partial<SearchLimits> }) | null,
+) {
+  test(`an extended ${name} search keeps the larger budget, numbers on, and never gets worse`, () => {
     let count = 0;
     fc.assert(
-      fc.property(
-        miproCases(false),
-        fc.integer({ min: 1, max: 150 }),
-        fc.integer({ min: 0, max: 20 }),
-        (given, by, more) => {
-          const world = miproWorldOf(given);
-          const first = driveSearch(mipro, startOf(given), world);
-          if (first.end.kind === 'failed') return;
-          const { maxRollouts, numTrials } = given.config;
-          const limits = {
-            ...(maxRollouts !== null && { maxRollouts: maxRollouts + by }),
-            ...(numTrials !== null && { numTrials: numTrials + more }),
-          };
-          const { rest, requests } = extended(mipro, first, world, limits);
-          expect(requests.map(({ ordinal }) => ordinal)).toEqual(requests.map((_, index) => index));
-          if (rest === null) return;
-          count += 1;
-          expect(rest.state.asked).toBeLessThanOrEqual(limits.maxRollouts ?? Infinity);
-          expect(rest.state.trials).toBeLessThanOrEqual(limits.numTrials ?? Infinity);
-          expect(isNeverFalling(rest.state.history)).toBe(true);
-          if (rest.end.kind === 'done') expect(rest.state.history).toHaveLength(rest.state.generation + 1);
-        },
-      ),
+      fc.property(cases, fc.integer({ min: 1, max: 150 }), fc.integer({ min: 0, max: 20 }), (given, by, more) => {
+        const found = extend(given, by, more);
+        if (found === null) return;
+        const { rest, requests, limits } = found;
+        expect(requests.map(({ ordinal }) => ordinal)).toEqual(requests.map((_, index) => index));
+        if (rest === null) return;
+        count += 1;
+        const { asked, history, generation } = rest.state;
+        expect(rest.turns.length).toBeGreaterThan(0);
+        expect(asked).toBeLessThanOrEqual(limits.maxRollouts ?? Infinity);
+        if ('trials' in rest.state) expect(rest.state.trials).toBeLessThanOrEqual(limits.numTrials ?? Infinity);
+        expect(isNeverFalling(history)).toBe(true);
+        expect(requests).toHaveLength(asked);
+        if (rest.end.kind === 'done') expect(history).toHaveLength(generation + 1);
+      }),
       { numRuns: pureRuns(100, 1_000) },
     );
     expect(count).toBeGreaterThan(5);
   });
+}
+
+testLimits('GEPA', casesOf(false), (given, by, more) => {
+  const { config } = given;
+  const first = drive(config, worldOf(given));
+  const limits = { maxRollouts: (config.maxRollouts ?? 1_000) + by, generations: config.generations + more };
+  return first.end.kind === 'failed' ? null : { ...extended(gepa, first, worldOf(given), limits), limits };
+});
+
+testLimits('MIPRO', miproCases(false), (given, by, more) => {
+  const { maxRollouts, numTrials } = given.config;
+  const world = miproWorldOf(given);
+  const first = driveSearch(mipro, startOf(given), world);
+  const limits = {
+    ...(maxRollouts !== null && { maxRollouts: maxRollouts + by }),
+    ...(numTrials !== null && { numTrials: numTrials + more }),
+  };
+  return first.end.kind === 'failed' ? null : { ...extended(mipro, first, world, limits), limits };
 });

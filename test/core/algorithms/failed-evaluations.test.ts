@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EmptyReason } from '../../../src/core/answers/ending.js';
-import { gepa } from '../../../src/core/algorithms/gepa/step.js';
-import { mipro } from '../../../src/core/algorithms/mipro/step.js';
+import { gepa } from '../../../src/core/algorithms/gepa.js';
+import { mipro } from '../../../src/core/algorithms/mipro.js';
 import type { RolloutRequest } from '../../../src/core/search/protocol.js';
 import { config, drive, scoring, type World } from './gepa/driver.js';
 import * as miproDriver from './mipro/driver.js';
@@ -71,6 +71,17 @@ describe.each(['gepa', 'mipro'] as const)('%s', (name) => {
     const rated = decisions.flatMap((decision) => (decision.type === 'candidate_evaluated' ? decision.candidate : []));
     expect(rated).toEqual([0]);
     expect(view).toMatchObject({ bestReward: 0, bestCandidate: 0 });
+  });
+
+  test('a seed that no judge can score has no part in estimates', () => {
+    const { end, view, decisions } = search(
+      ({ candidate, seed }) => (seed % 6 === 3 ? 'unverified' : Math.min(0.9, candidate / 20)),
+      { trainSeeds: [0, 1, 2, 3, 4, 5], evaluationSeeds: [0, 1, 2, 3, 4, 5] },
+    );
+    expect(end.kind).toBe('done');
+    const accepted = decisions.flatMap((decision) => (decision.type === 'candidate_accepted' ? decision.estimate : []));
+    expect(accepted.length).toBeGreaterThan(0);
+    for (const estimate of [...accepted, view.estimate!.reward]) expect(estimate).toBeGreaterThanOrEqual(0);
   });
 
   test('a held-out comparison needs a successful rollout of both', () => {

@@ -6,12 +6,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createGepa } from '../../../src/core/algorithms/gepa/state.js';
-import { gepa } from '../../../src/core/algorithms/gepa/step.js';
-import { mipro } from '../../../src/core/algorithms/mipro/step.js';
+import { gepa } from '../../../src/core/algorithms/gepa.js';
+import { mipro } from '../../../src/core/algorithms/mipro.js';
 import type { ProposalRequest, SearchAlgorithm } from '../../../src/core/search/protocol.js';
+import type { SearchState } from '../../../src/core/search/state.js';
 import { pureRuns } from '../../support/runs.js';
 import { casesOf, of, worldOf } from './gepa/cases.js';
-import { config, drive, driveSearch, scoring, type World } from './gepa/driver.js';
+import { config, drive, driveSearch, scoring, type Run, type World } from './gepa/driver.js';
 import { casesOf as miproCases, miproWorldOf, startOf } from './mipro/cases.js';
 
 /** A world whose answer to a person's prompt is `outcome`. */
@@ -44,26 +45,58 @@ const turnsOf = fc
   .array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 4 })
   .map((at) => at.sort((a, b) => a - b));
 
-describe('a prompt given to a GEPA search', () => {
-  test('is requested once, in order, within the budget', () => {
+/** `play`: a finished run, the prompts that it took, and whether it may end before it tests all. */
+function testGiven<State extends SearchState, Case>(
+  name: string,
+  cases: fc.Arbitrary<Case>,
+  play: (given: Case, turns: number[]) => { run: Run<State>; taken: string[]; mayLeave: boolean },
+) {
+  test(`a prompt given to a ${name} search is requested once, in order, within the budget`, () => {
+    let count = 0;
     fc.assert(
-      fc.property(casesOf(false), turnsOf, (given, turns) => {
-        const { between, taken } = giving(gepa, turns);
-        const run = drive(createGepa(given.config), taking(worldOf(given)), between);
+      fc.property(cases, turnsOf, (given, turns) => {
+        const { run, taken, mayLeave } = play(given, turns);
         if (run.end.kind === 'failed') return;
-        const requested = run.proposals.flatMap(({ given: id }) => (id === undefined ? [] : [id]));
+        const asked = run.proposals.flatMap(({ given: id }) => (id === undefined ? [] : [id]));
         const waiting = run.state.given ?? [];
-        expect([...requested, ...waiting]).toEqual(taken);
-        const { maxRollouts, targetReward } = given.config;
-        if (waiting.length > 0) expect(maxRollouts ?? targetReward).not.toBeNull();
-        expect(run.state.asked).toBeLessThanOrEqual(maxRollouts ?? Infinity);
+        count += asked.length;
+        expect([...asked, ...waiting]).toEqual(taken);
+        if (waiting.length > 0) expect(mayLeave).toBe(true);
+        expect(run.state.asked).toBeLessThanOrEqual(run.state.config.maxRollouts ?? Infinity);
         expect(run.requests.map(({ ordinal }) => ordinal)).toEqual(run.requests.map((_, index) => index));
-        expect(of(run, 'candidate_proposed').filter(({ isGiven }) => isGiven)).toHaveLength(requested.length);
       }),
-      { numRuns: pureRuns(100) },
+      { numRuns: pureRuns(100, 1_000) },
     );
+    expect(count).toBeGreaterThan(10);
   });
+}
 
+testGiven('GEPA', casesOf(false), (given, turns) => {
+  const { between, taken } = giving(gepa, turns);
+  const run = drive(createGepa(given.config), taking(worldOf(given)), between);
+  const asked = run.proposals.filter(({ kind }) => kind === 'given');
+  if (run.end.kind !== 'failed') {
+    expect(of(run, 'candidate_proposed').filter(({ isGiven }) => isGiven)).toHaveLength(asked.length);
+  }
+  const { maxRollouts, targetReward } = given.config;
+  return { run, taken, mayLeave: maxRollouts !== null || targetReward !== null };
+});
+
+const pairedCases = miproCases(false).filter(({ traffic }) => traffic === 'paired');
+
+testGiven('MIPRO', pairedCases, (given, turns) => {
+  const { between, taken } = giving(mipro, turns);
+  const run = driveSearch(mipro, startOf(given), taking(miproWorldOf(given)), between);
+  const { choices, components, instructions } = run.state;
+  for (const { candidate, kind } of run.end.kind === 'failed' ? [] : run.proposals) {
+    if (kind !== 'given') continue;
+    const texts = choices[candidate]!.slice(0, components.length);
+    expect(texts.map((choice, index) => instructions[index]![choice])).toEqual(texts.map(() => candidate));
+  }
+  return { run, taken, mayLeave: true };
+});
+
+describe('a prompt given to a GEPA search', () => {
   // Seed s is solved by candidates that a person gave.
   const givenOnly = (ids: readonly number[]) =>
     scoring(({ candidate, seed }) => (ids.includes(candidate) || seed > 3 ? 1 : 0));
@@ -100,29 +133,4 @@ describe('a prompt given to a GEPA search', () => {
     expect(gepa.give(held, 'late')).toBeNull();
     expect(gepa.give(run.state, 'late')).toBeNull();
   });
-});
-
-test('a prompt given to a MIPRO search is requested once, in order, within the budget', () => {
-  let count = 0;
-  fc.assert(
-    fc.property(miproCases(false), turnsOf, (given, turns) => {
-      if (given.traffic === 'unpaired') return;
-      const { between, taken } = giving(mipro, turns);
-      const run = driveSearch(mipro, startOf(given), taking(miproWorldOf(given)), between);
-      if (run.end.kind === 'failed') return;
-      const requested = run.proposals.flatMap(({ given: id }) => (id === undefined ? [] : [id]));
-      count += requested.length;
-      expect([...requested, ...(run.state.given ?? [])]).toEqual(taken);
-      expect(run.state.asked).toBeLessThanOrEqual(given.config.maxRollouts ?? Infinity);
-      for (const { candidate } of run.proposals.filter((request) => request.given !== undefined)) {
-        const own = run.state.choices[candidate]!;
-        const texts = own.slice(0, run.state.components.length);
-        expect(texts.map((choice, index) => run.state.instructions[index]![choice])).toEqual(
-          texts.map(() => candidate),
-        );
-      }
-    }),
-    { numRuns: pureRuns(100, 1_000) },
-  );
-  expect(count).toBeGreaterThan(10);
 });

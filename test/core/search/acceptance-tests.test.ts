@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { gepa } from '../../../src/core/algorithms/gepa/step.js';
-import { mipro } from '../../../src/core/algorithms/mipro/step.js';
+import { gepa } from '../../../src/core/algorithms/gepa.js';
+import { mipro } from '../../../src/core/algorithms/mipro.js';
 import type { SearchAlgorithm, TestedSeed } from '../../../src/core/search/protocol.js';
 import type { SeededState } from '../../../src/core/search/state.js';
 import { pureRuns } from '../../support/runs.js';

@@ -76,8 +76,7 @@ async function bestPrompt(tasks: readonly TwoStepTask[]): Promise<number> {
       max_concurrent: 8,
       gepa: {
         population_size: config.populationSize,
-        // A session has at most 500 candidates.
-        generations: Math.min(config.generations, Math.floor(499 / config.populationSize)),
+        generations: config.generations,
         minibatch_size: config.minibatchSize,
         train_seeds: config.trainSeeds,
         evaluation: { seeds: config.evaluationSeeds, heldout_seeds: config.heldoutSeeds },

@@ -8,13 +8,13 @@
 import { groupBy } from '../../../util/group.js';
 import { sum } from '../../math/rewards.js';
 import { addPairs, judgeTest, openTest, type RewardPair, type TestVerdict } from '../../math/sequential-test.js';
-import { changeCandidate } from '../../search/candidates.js';
 import { evaluationRollouts } from '../../search/config.js';
-import { ask } from '../../search/lifecycle.js';
 import type { Decision } from '../../search/protocol.js';
+import { measuredIn, openRound, type Measured } from '../../search/round.js';
 import type { PhaseOf } from '../../search/state.js';
+import { reject } from '../../search/candidates.js';
 import { affordableChildren } from './budget.js';
-import { addFailures, maxKept, maxOffered, type RolloutReward } from './failure-pool.js';
+import { addFailures, maxKept, maxOffered } from './failure-pool.js';
 import { endGeneration } from './generation.js';
 import type { Arm, UnpairedState } from './state.js';
 import { maxTestPairs, repeatCandidate, roundSize, scheduleRounds } from './test-rounds.js';
@@ -28,11 +28,10 @@ export function beginTest(state: UnpairedState, children: readonly number[], dec
 export function afterTestRound(
   before: UnpairedState,
   phase: PhaseOf<UnpairedState, 'gate'>,
-  measured: readonly RolloutReward[],
   decisions: Decision[],
 ): UnpairedState {
   const { config, incumbent } = before;
-  const byCandidate = groupBy(measured, ({ candidate }) => candidate);
+  const byCandidate = groupBy(measuredIn(phase), ({ candidate }) => candidate);
   const control = byCandidate.get(incumbent!.candidate)!;
   const controlSum = sum([phase.controlSum, ...control.map(({ reward }) => reward)]);
   const arms = phase.arms.map((arm) => addRound(arm, byCandidate.get(arm.candidate)!, control));
@@ -54,7 +53,7 @@ function continueTest(
   const [winner] = byGain(arms.filter((arm) => verdictOf(arm) === 'better'));
   const undecided = arms.filter((arm) => verdictOf(arm) === null);
   const open = winner === undefined ? affordable(before, undecided) : [];
-  let { candidates } = before;
+  let state = before;
   for (const arm of arms) {
     const { candidate, test, sum: childSum } = arm;
     const sums = { parentSum: controlSum, childSum, tested: test.pairs };
@@ -64,24 +63,22 @@ function continueTest(
       const verdict = verdictOf(arm);
       const undecidedReason = winner === undefined ? 'budget' : 'overtaken';
       const reason = verdict === 'worse' || verdict === 'not_better' ? verdict : undecidedReason;
-      decisions.push({ type: 'candidate_rejected', candidate, generation, reason, ...sums });
-      candidates = changeCandidate(candidates, candidate, { status: 'rejected' });
+      state = reject(state, { candidate, generation, reason, ...sums }, decisions);
     }
   }
-  const state = { ...before, candidates };
   if (winner !== undefined) {
     const { candidate, failures } = winner;
-    const pairs = repeatCandidate(candidate, evaluationRollouts(config));
-    return ask(state, pairs, (batch) => ({ name: 'evaluation', batch, candidate, failures }));
+    const evaluation = repeatCandidate(candidate, evaluationRollouts(config));
+    return openRound(state, { evaluation }, (round) => ({ ...round, name: 'evaluation', candidate, failures }));
   }
   if (open.length === 0) return endGeneration(state, decisions);
   const running = [...open.map(({ candidate }) => candidate), state.incumbent!.candidate];
   const size = roundSize(config, open.length, open[0]!.test.pairs);
-  const [pairs, rng] = scheduleRounds(state.rng, running, size);
-  return ask({ ...state, rng }, pairs, (batch) => ({ name: 'gate', batch, arms: open, controlSum }));
+  const [gate, rng] = scheduleRounds(state.rng, running, size);
+  return openRound({ ...state, rng }, { gate }, (round) => ({ ...round, name: 'gate', arms: open, controlSum }));
 }
 
-function addRound(arm: Arm, own: readonly RolloutReward[], control: readonly RolloutReward[]): Arm {
+function addRound(arm: Arm, own: readonly Measured[], control: readonly Measured[]): Arm {
   const pairs = own.map(({ reward }, index): RewardPair => [reward, control[index]!.reward]);
   return {
     candidate: arm.candidate,

@@ -1,17 +1,11 @@
 /** Failures of the incumbent to learn from; each live call is an instance of its own. */
 import type { GepaConfig } from '../gepa/config.js';
 import { minibatchOf } from '../../search/config.js';
+import type { Measured } from '../../search/round.js';
 import { isSolved } from '../../math/rewards.js';
 
 /** A rollout below the solved reward, and how many reflections were shown it. */
 export type Failure = readonly [ordinal: number, shown: number];
-
-/** A completed rollout; a failed one has reward 0. */
-export interface RolloutReward {
-  candidate: number;
-  ordinal: number;
-  reward: number;
-}
 
 /** The most failures that the reflections of a generation choose from. */
 export const maxOffered = 60;
@@ -19,18 +13,18 @@ export const maxOffered = 60;
 export const maxKept = 200;
 
 /** The latest `most` failures, with those among further rollouts. */
-export function addFailures(failures: readonly Failure[], measured: readonly RolloutReward[], most: number): Failure[] {
+export function addFailures(failures: readonly Failure[], measured: readonly Measured[], most: number): Failure[] {
   const further = measured.filter(({ reward }) => !isSolved(reward)).map(({ ordinal }): Failure => [ordinal, 0]);
   return [...failures, ...further].sort(([left], [right]) => left - right).slice(-most);
 }
 
-/** The ordinals for a generation's reflections: least shown first, then latest first. */
-export function offeredFailures(failures: readonly Failure[], config: GepaConfig): number[] {
+/** The rollouts for a generation's reflections: least shown first, then latest first. */
+export function offeredFailures(failures: readonly Failure[], config: GepaConfig): { ordinal: number }[] {
   const most = Math.min(4 * minibatchOf(config) * config.populationSize, maxOffered);
   return [...failures]
     .sort(([left, leftShown], [right, rightShown]) => leftShown - rightShown || right - left)
     .slice(0, most)
-    .map(([ordinal]) => ordinal);
+    .map(([ordinal]) => ({ ordinal }));
 }
 
 /** Whether a minibatch of failures was never shown. */

@@ -6,10 +6,11 @@
  * becomes harder, and may exceed the incumbent's present mean.
  */
 import type { Decision, StoppedBy } from '../../search/protocol.js';
-import type { Pair } from '../../search/batch.js';
 import { remainingRollouts, searchRollouts } from '../../search/budget.js';
 import { evaluationRollouts, heldoutRollouts } from '../../search/config.js';
-import { ask, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
+import { finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
+import { proposalRequests } from '../../search/proposing.js';
+import { openRound } from '../../search/round.js';
 import { gepaLimits } from '../gepa/config.js';
 import { affordableChildren, minTestRollouts } from './budget.js';
 import { hasEnoughFailures, offeredFailures } from './failure-pool.js';
@@ -54,8 +55,8 @@ export function seekFailures(state: UnpairedState, sought: number, decisions: De
   const spare = searchRollouts(state) - minTestRollouts(config);
   const more = Math.min(Math.ceil(most / 2), most - sought, spare);
   if (hasEnoughFailures(failures, config) || more <= 0) return reflect(state, sought >= most, decisions);
-  const pairs: Pair[] = repeatCandidate(state.incumbent!.candidate, more);
-  return ask(state, pairs, (batch) => ({ name: 'minibatch', batch, sought: sought + more }));
+  const minibatch = repeatCandidate(state.incumbent!.candidate, more);
+  return openRound(state, { minibatch }, (round) => ({ ...round, name: 'minibatch', sought: sought + more }));
 }
 
 /** Requests children from known failures; `isSought`: the search for failures is complete. */
@@ -66,6 +67,9 @@ function reflect(state: UnpairedState, isSought: boolean, decisions: Decision[])
   const most = Math.min(config.populationSize, offered.length, gepaLimits.candidates - nextCandidate);
   const count = affordableChildren(state, most, 0);
   if (count === 0) return endGeneration(state, decisions, 'max_rollouts');
-  const wanted = Array.from({ length: count }, (_, index) => nextCandidate + index);
-  return { ...state, nextCandidate: nextCandidate + count, phase: { name: 'proposals', wanted, offered } };
+  const parents = [state.incumbent!.candidate];
+  const planned = Array.from({ length: count }, (_, index) => ({ candidate: nextCandidate + index, parents, offered }));
+  const proposals = proposalRequests(planned, state.generation, config);
+  const after = { ...state, nextCandidate: nextCandidate + count };
+  return openRound(after, {}, (round) => ({ ...round, name: 'proposals', proposals }));
 }

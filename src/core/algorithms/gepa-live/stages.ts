@@ -6,49 +6,40 @@
 import { sampleOf } from '../../math/statistics.js';
 import { recordEvaluation } from '../../search/evaluation.js';
 import { done } from '../../search/lifecycle.js';
-import { addProposals, type PlannedProposal } from '../../search/proposing.js';
-import type { Decision, ProposalAnswer } from '../../search/protocol.js';
-import type { PhaseOf } from '../../search/state.js';
+import { addProposals } from '../../search/proposing.js';
+import type { Decision } from '../../search/protocol.js';
+import { measuredIn, type Measured, type RoundAnswers } from '../../search/round.js';
+import type { PhaseOf, Round } from '../../search/state.js';
 import { beginTest } from './acceptance.js';
-import { addFailures, countShown, maxKept, type RolloutReward } from './failure-pool.js';
+import { addFailures, countShown, maxKept } from './failure-pool.js';
 import { endGeneration, seekFailures } from './generation.js';
 import type { UnpairedState } from './state.js';
 
-export function afterBaseline(
-  state: UnpairedState,
-  measured: readonly RolloutReward[],
-  decisions: Decision[],
-): UnpairedState {
-  const after = evaluated(state, 0, measured, decisions);
+export function afterBaseline(state: UnpairedState, round: Round, decisions: Decision[]): UnpairedState {
+  const after = evaluated(state, 0, measuredIn(round), decisions);
   return endGeneration({ ...after, baseline: after.incumbent!.sample }, decisions);
 }
 
 export function afterMinibatch(
   state: UnpairedState,
-  { sought }: PhaseOf<UnpairedState, 'minibatch'>,
-  measured: readonly RolloutReward[],
+  round: PhaseOf<UnpairedState, 'minibatch'>,
   decisions: Decision[],
 ): UnpairedState {
-  const failures = addFailures(state.failures, measured, maxKept);
-  return seekFailures({ ...state, failures }, sought, decisions);
+  const failures = addFailures(state.failures, measuredIn(round), maxKept);
+  return seekFailures({ ...state, failures }, round.sought, decisions);
 }
 
-export function plannedProposals(
-  incumbent: number,
-  { wanted, offered }: PhaseOf<UnpairedState, 'proposals'>,
-): PlannedProposal[] {
-  const ordinals = offered.map((ordinal) => ({ ordinal }));
-  return wanted.map((candidate) => ({ candidate, parents: [incumbent], offered: ordinals }));
-}
-
-/** Tests the proposed children; `answers` are in the order of `planned`. */
+/** Tests the proposed children. */
 export function afterProposals(
   before: UnpairedState,
-  planned: readonly PlannedProposal[],
-  answers: readonly ProposalAnswer[],
+  _: Round,
   decisions: Decision[],
+  { proposals: answers }: RoundAnswers,
 ): UnpairedState {
-  const proposed = planned.filter((_, index) => answers[index]!.outcome === 'proposed');
+  const parents = [before.incumbent!.candidate];
+  const proposed = answers.flatMap(({ candidate, outcome }) =>
+    outcome === 'proposed' ? [{ candidate, parents }] : [],
+  );
   const shown = new Set(answers.flatMap((answer) => answer.shown ?? []));
   const state = {
     ...addProposals(before, proposed, answers, decisions),
@@ -62,28 +53,25 @@ export function afterProposals(
 
 export function afterEvaluation(
   before: UnpairedState,
-  { candidate, failures }: PhaseOf<UnpairedState, 'evaluation'>,
-  measured: readonly RolloutReward[],
+  round: PhaseOf<UnpairedState, 'evaluation'>,
   decisions: Decision[],
 ): UnpairedState {
-  return endGeneration(evaluated({ ...before, failures }, candidate, measured, decisions), decisions);
+  const { candidate, failures } = round;
+  return endGeneration(evaluated({ ...before, failures }, candidate, measuredIn(round), decisions), decisions);
 }
 
-export function afterHeldout(
-  state: UnpairedState,
-  { stoppedBy }: PhaseOf<UnpairedState, 'heldout'>,
-  measured: readonly RolloutReward[],
-): UnpairedState {
+export function afterHeldout(state: UnpairedState, round: PhaseOf<UnpairedState, 'heldout'>): UnpairedState {
+  const measured = measuredIn(round);
   const sampleFor = (wanted: number) =>
     sampleOf(measured.filter(({ candidate }) => candidate === wanted).map(({ reward }) => reward));
   const heldout = { baseline: sampleFor(0), winner: sampleFor(state.incumbent!.candidate) };
-  return done({ ...state, heldout }, stoppedBy);
+  return done({ ...state, heldout }, round.stoppedBy);
 }
 
 function evaluated(
   before: UnpairedState,
   candidate: number,
-  measured: readonly RolloutReward[],
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
   const sample = sampleOf(measured.map(({ reward }) => reward));

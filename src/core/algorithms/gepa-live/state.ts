@@ -6,8 +6,7 @@
 import { seedRng } from '../../math/random.js';
 import type { SequentialTest } from '../../math/sequential-test.js';
 import type { Sample } from '../../math/statistics.js';
-import type { Batch } from '../../search/batch.js';
-import { beginSearch, requireValid, type CommonPhase, type SearchState } from '../../search/state.js';
+import { beginSearch, requireValid, type CommonPhase, type Round, type SearchState } from '../../search/state.js';
 import { configProblems, type GepaConfig } from '../gepa/config.js';
 import type { Failure } from './failure-pool.js';
 
@@ -21,17 +20,16 @@ export interface Arm {
   failures: Failure[];
 }
 
-/** The phase of the search; phases with a batch have the name of their `Stage`. */
+/** The phase of the search; rounds of rollouts have the name of their `Stage`. */
 export type Phase =
   | CommonPhase
   /** The incumbent, to find failures; `sought` counts these rollouts of the generation. */
-  | { name: 'minibatch'; batch: Batch; sought: number }
-  /** The children to propose, and the rollouts that reflections may see. */
-  | { name: 'proposals'; wanted: number[]; offered: number[] }
+  | (Round & { name: 'minibatch'; sought: number })
+  | (Round & { name: 'proposals' })
   /** A test round; `controlSum`: the sum of the incumbent's earlier rewards. */
-  | { name: 'gate'; batch: Batch; arms: Arm[]; controlSum: number }
+  | (Round & { name: 'gate'; arms: Arm[]; controlSum: number })
   /** The accepted child, and the failures of its test. */
-  | { name: 'evaluation'; batch: Batch; candidate: number; failures: Failure[] };
+  | (Round & { name: 'evaluation'; candidate: number; failures: Failure[] });
 
 export interface CandidateSample {
   candidate: number;

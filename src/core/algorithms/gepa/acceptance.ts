@@ -8,24 +8,22 @@
  * cheaper or shorter. Without noise, any other child that loses as much as it gains is rejected. A
  * merge must only not lose: its parts have shown their gains. Requests follow from results alone.
  */
-import { mean, sum } from '../../math/rewards.js';
-import type { Pair } from '../../search/batch.js';
-import type { Posterior, RewardModel } from '../../search/reward-model.js';
+import { mean } from '../../math/rewards.js';
+import { pairsOf, type Pair } from '../../search/batch.js';
+import type { RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
 import { ablationSeeds } from './ablation.js';
 import { maxRegressionSeeds } from './config.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { measuredOn, type Results } from '../../search/results.js';
-import { maxRounds, requiredStandardErrors, slackOf, solvedSeeds } from '../../search/targeted-test.js';
+import { comparedSeeds, maxRounds, solvedSeeds, sumsOf, type TestSums } from '../../search/targeted-test.js';
 import type { GepaState, Trial } from './state.js';
 
-/** `saves`: accepted for its cost or length alone. The sums are over the child's seeds. */
-export interface AcceptanceResult {
+/** `saves`: accepted for its cost or length alone. */
+export interface AcceptanceResult extends Pick<TestSums, 'expectedSum' | 'childSum'> {
   accepted: boolean;
   saves?: 'cheaper' | 'shorter';
-  expectedSum: number;
-  childSum: number;
 }
 
 /** Further rollouts, or the verdict. */
@@ -34,16 +32,15 @@ export type AcceptanceStep = { ask: Pair[] } | AcceptanceResult;
 /** The next step of a child after a test round. */
 export function decideAcceptance(state: GepaState, model: RewardModel, trial: Trial): AcceptanceStep {
   const { candidate, parents, shown, rounds } = trial;
-  const verdict = decideFromKnownResults(state, model, trial);
-  const { expectedSum, childSum } = verdict;
-  const gain = childSum - expectedSum;
-  const slack = slackOf(expectedSum);
+  const sums = sumsOf(comparedSeeds(state, model, candidate), model);
+  const verdict = verdictOf(state, trial, sums);
+  const { gain, slack } = sums;
   const mayBeCheaper = gain >= -slack && savingOf(state, trial) !== null;
   if (parents.length > 1 || (gain <= slack && !mayBeCheaper)) return verdict;
   if (rounds === 1) {
     // Without noise a later run of an inherited seed shows any loss, so additions need no test.
     const seeds = regressionSeeds(state, model, trial, mayBeCheaper || model.noise.variance > 0 ? 1 : 0);
-    if (seeds.length > 0) return { ask: seeds.map((seed) => [candidate, seed]) };
+    if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
   }
   if (verdict.accepted || gain <= slack || rounds >= maxRounds) return verdict;
   const [parent] = parents;
@@ -62,15 +59,12 @@ export function isUntested(model: RewardModel, { rounds, removed }: Trial): bool
 
 /** The verdict from the known results, if the budget does not cover further rollouts. */
 export function decideFromKnownResults(state: GepaState, model: RewardModel, trial: Trial): AcceptanceResult {
-  const compared = comparedSeeds(state, model, trial);
-  const expectedSum = sum(compared.map(({ expected }) => expected.mean));
-  const childSum = sum(compared.map(({ own }) => own));
-  const gain = childSum - expectedSum;
-  const error = Math.sqrt(sum(compared.map(({ variance }) => variance)));
-  const slack = slackOf(expectedSum);
-  const isMerge = trial.parents.length > 1;
-  if (isMerge) return { accepted: gain >= -Math.max(slack, error), expectedSum, childSum };
-  const isGain = gain > slack && (model.noise.variance === 0 || gain >= requiredStandardErrors * error);
+  return verdictOf(state, trial, sumsOf(comparedSeeds(state, model, trial.candidate), model));
+}
+
+function verdictOf(state: GepaState, trial: Trial, { expectedSum, childSum, ...sums }: TestSums): AcceptanceResult {
+  const { gain, slack, isGain, isKept } = sums;
+  if (trial.parents.length > 1) return { accepted: isKept, expectedSum, childSum };
   if (isGain) return { accepted: true, expectedSum, childSum };
   // A child that solves nothing is cheap too, so require a parent with something to lose.
   const saves = gain >= -slack && expectedSum > slack && trial.rounds > 1 ? savingOf(state, trial) : null;
@@ -81,28 +75,6 @@ function savingOf({ costs }: GepaState, { candidate, parents, approach }: Trial)
   const [parent] = parents;
   if (isCheaper(costs, candidate, parent!)) return 'cheaper';
   return approach === 'compress' && !isCheaper(costs, parent!, candidate) ? 'shorter' : null;
-}
-
-interface SeedComparison {
-  seed: number;
-  own: number;
-  expected: Posterior;
-  /** The variance of `own - expected.mean`. */
-  variance: number;
-}
-
-/** The seeds with results of the child and of an ancestor. */
-function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Trial): SeedComparison[] {
-  const own = state.results[candidate] ?? {};
-  return Object.keys(own)
-    .map(Number)
-    .flatMap((seed) => {
-      const expected = model.prior(candidate, seed);
-      if (expected === null) return [];
-      const rewards = own[seed]!.map(([, reward]) => reward);
-      const variance = model.noise.variance / rewards.length + expected.variance;
-      return [{ seed, own: mean(rewards)!, expected, variance }];
-    });
 }
 
 /**

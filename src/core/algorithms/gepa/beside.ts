@@ -10,27 +10,29 @@ import { planEvaluation } from './evaluations.js';
 import { exploreAhead } from './exploration.js';
 import { planGiven } from './given.js';
 import { incumbentOf } from './pool.js';
-import type { RoundPlan } from './round.js';
+import { beginRound } from './round.js';
 import type { GepaState, Trial } from './state.js';
 
 /**
  * Adds to a round: given prompts, the next cohort, an evaluation, and exploration for later
  * proposals. The cohort begins beside the test of a merge, from its text: a merge seldom loses.
  */
-export function planBeside(before: GepaState, round: RoundPlan, decisions: Decision[]): [GepaState, RoundPlan] {
-  const { tests } = round;
-  const tested = round.pairs.gate!;
-  const undecided = [...tests, ...round.proposals];
+export function runBeside(
+  before: GepaState,
+  { tests, children: proposed, gate }: { tests: Trial[]; children: readonly Trial[]; gate: Pair[] },
+  decisions: Decision[],
+): GepaState {
+  const undecided = [...tests, ...proposed];
   let state = completeEarlier(before, undecided, decisions);
   const { asked } = state;
   // Rollouts of this round, and of the first tests that follow it, are spent already.
   const spend = (rollouts: number) => void (state = { ...state, asked: state.asked + rollouts });
-  spend(tested.length);
-  const proposals = [...round.proposals];
+  spend(gate.length);
+  const children = [...proposed];
   const given = planGiven(state);
   if (given !== null) {
     state = given.state;
-    proposals.push(...given.trials);
+    children.push(...given.trials);
     spend(given.trials.length * minibatchOf(state.config));
   }
   const model = rewardModelOf(state);
@@ -42,21 +44,20 @@ export function planBeside(before: GepaState, round: RoundPlan, decisions: Decis
     const [merge] = undecided.length === 1 ? tests.filter(({ parents }) => parents.length > 1) : [];
     if (merge) {
       const next = { ...state, parent: merge.candidate };
-      const children = planChildren(next, state.begun + 1, taken);
-      if (children.length > 0) state = withChildren(next, children);
-      proposals.push(...children);
-      spend(children.length * minibatchOf(state.config));
-      for (const { offered } of children) for (const { seed } of offered) taken.add(seed);
+      const cohort = planChildren(next, state.begun + 1, taken);
+      if (cohort.length > 0) state = withChildren(next, cohort);
+      children.push(...cohort);
+      spend(cohort.length * minibatchOf(state.config));
+      for (const { offered } of cohort) for (const { seed } of offered) taken.add(seed);
     }
     evaluation = planEvaluation(state, model, incumbent);
     spend(evaluation?.length ?? 0);
-    minibatch = exploreAhead(state, taken, [...tested, ...(evaluation ?? [])]);
+    minibatch = exploreAhead(state, taken, [...gate, ...(evaluation ?? [])]);
   }
-  const plan = { ...round, proposals, pairs: { ...round.pairs, minibatch } };
   state = { ...state, asked };
-  if (evaluation === null) return [state, plan];
+  if (evaluation === null) return beginRound(state, { tests, children, pairs: { gate, minibatch } });
   state = { ...state, evaluationsAsked: state.evaluationsAsked + evaluation.length, evaluatedAt: asked };
-  return [state, { ...plan, pairs: { ...plan.pairs, evaluation }, evaluation: incumbent }];
+  return beginRound(state, { tests, children, pairs: { gate, minibatch, evaluation }, evaluation: incumbent });
 }
 
 /** The state with the children that a round proposes. */

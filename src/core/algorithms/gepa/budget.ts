@@ -32,7 +32,7 @@ export function rolloutsAhead(state: GepaState): number {
 
 /** Whether nothing but an evaluation is in progress, which can be the last. */
 function isLastEvaluation({ phase }: GepaState): boolean {
-  return phase.name === 'round' && phase.evaluation !== undefined && phase.tests.length + phase.proposals.length === 0;
+  return phase.name === 'round' && phase.evaluation !== undefined && phase.tests.length + phase.children.length === 0;
 }
 
 /** Minibatches of parent and child, and the regression test. */

@@ -146,7 +146,7 @@ function addOfKind(
       let { timesShown } = before;
       for (const { trial } of children) {
         const { candidate, approach, offered, shown } = trial;
-        const rollouts = offered.filter(({ seed }) => shown.includes(seed));
+        const rollouts = offered.flatMap(({ ordinal, seed }) => (shown.includes(seed) ? [ordinal] : []));
         timesShown = countShown(timesShown, rollouts, mutationOf(candidate, before.config, approach).kind);
       }
       const isIdle = proposed.length === 0 && isStalled(before, rewardModelOf(before));

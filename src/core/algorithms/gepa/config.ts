@@ -91,9 +91,8 @@ export function configProblems(config: GepaConfig): ConfigProblem<keyof GepaConf
   checkSearch(config, check);
   if (problems.length > 0) return problems;
   const candidates = 1 + populationSize * generations;
-  // Graph jobs choose no generations: the limit of candidates ends them.
   check(
-    config.editsStructure === true || candidates <= gepaLimits.candidates,
+    candidates <= gepaLimits.candidates,
     'generations',
     `times population_size makes ${candidates} candidates with the baseline; at most ${gepaLimits.candidates} are allowed`,
   );

@@ -1,6 +1,6 @@
 /** Rollouts of the parent on train seeds without known results, to find failures to learn from. */
 import { mean } from '../../math/rewards.js';
-import type { Batch, Pair } from '../../search/batch.js';
+import { pairsOf, type Batch, type Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { knownFailures, seedsToRun, unevaluatedSeeds } from '../../search/failure-pool.js';
@@ -92,10 +92,6 @@ function repairedAtOnce({ candidates, results, order }: GepaState, model: Reward
     .slice(-latestChildren)
     .map(({ candidate }) => order.filter((seed) => gainedOn(results, model, candidate, seed)).length);
   return Math.max(1, Math.round(mean(repaired) ?? 1));
-}
-
-function pairsOf(candidate: number, seeds: readonly number[]): Pair[] {
-  return seeds.map((seed) => [candidate, seed]);
 }
 
 /** Failures that the proposals of the next cohort use; 0: a sequential search finds its own. */

@@ -10,8 +10,7 @@
  */
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
 import { studentT95 } from '../../math/statistics.js';
-import type { RewardEstimate } from '../../search/reward-estimate.js';
-import type { RewardModel } from '../../search/reward-model.js';
+import type { RewardEstimate, RewardModel } from '../../search/reward-model.js';
 import { evaluationRollouts } from '../../search/config.js';
 import { measuredOn, readOwn } from '../../search/results.js';
 import type { GepaState } from './state.js';
@@ -100,16 +99,19 @@ function onEvaluationSeeds(
   const scores: number[] = [];
   let own = 0;
   for (const seed of config.evaluationSeeds) {
-    const now = model.posterior(candidate, seed)!;
+    const now = model.posterior(candidate, seed);
+    // No output on the seed could be scored.
+    if (now === null) continue;
     if (now.age === 0) own += 1;
-    if (now.ordinal !== model.posterior(base, seed)!.ordinal) {
+    const measured = mean(measuredOn(results, base, seed).map(([, reward]) => reward));
+    if (measured === null || now.ordinal !== model.posterior(base, seed)!.ordinal) {
       scores.push(scale.to(now.mean));
       continue;
     }
-    const then = scale.to(mean(measuredOn(results, base, seed).map(([, reward]) => reward))!);
+    const then = scale.to(measured);
     scores.push(to >= from ? then + (1 - then) * ((to - from) / Math.max(1e-9, 1 - from)) : then * (to / from));
   }
-  return { expected: mean(scores)!, open: 1 - own / config.evaluationSeeds.length };
+  return { expected: mean(scores)!, open: 1 - own / scores.length };
 }
 
 /** The lineage from the baseline on, each with the edits since; a merge has its parents'. */

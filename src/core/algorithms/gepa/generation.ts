@@ -9,14 +9,16 @@
  * come in the order of the candidates' numbers.
  */
 import { isSolved } from '../../math/rewards.js';
-import type { Batch, Pair } from '../../search/batch.js';
+import type { Pair } from '../../search/batch.js';
 import { minibatchOf } from '../../search/config.js';
 import { heldoutPairs, missingPairs } from '../../search/evaluation.js';
 import { failWithoutBaseline, finish, stopReason } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import type { Decision, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
+import type { Decision, StoppedBy } from '../../search/protocol.js';
+import type { RoundAnswers } from '../../search/round.js';
+import type { Round } from '../../search/state.js';
 import { planAblation } from './ablation.js';
-import { planBeside, withChildren } from './beside.js';
+import { runBeside, withChildren } from './beside.js';
 import { addProposed, planChildren, planMerge } from './children.js';
 import { completeEarlier, recorded, whyStop } from './completion.js';
 import { afterEvaluation, evaluated, isAffordable, isEvaluated, isEvaluationDue } from './evaluations.js';
@@ -24,27 +26,26 @@ import { explore, exploreAhead, exploreFurther, hasEnoughFailures } from './expl
 import { planGiven } from './given.js';
 import { drawParent } from './parents.js';
 import { incumbentOf, trimPool } from './pool.js';
-import { isEmpty, openRound, type RoundPlan } from './round.js';
-import type { GepaState, RoundPhase, Trial } from './state.js';
-import { decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './tests.js';
+import { beginRound } from './round.js';
+import type { GepaState, RoundPhase } from './state.js';
+import { decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './child-tests.js';
 
-export function afterBaseline(state: GepaState, batch: Batch, decisions: Decision[]): GepaState {
-  const after = afterEvaluation(state, 0, batch, decisions);
+export function afterBaseline(state: GepaState, { batches }: Round, decisions: Decision[]): GepaState {
+  const after = afterEvaluation(state, 0, batches.baseline!, decisions);
   return after.best === null ? failWithoutBaseline(after) : endGeneration(after, decisions);
 }
 
 /** Decides tests and evaluation, adds the proposed children, and plans the next round. */
 export function afterRound(
   before: GepaState,
-  phase: RoundPhase,
-  answers: readonly ProposalAnswer[],
+  { tests, children, batches, evaluation, begins }: RoundPhase,
   decisions: Decision[],
+  { proposals }: RoundAnswers,
 ): GepaState {
-  const { tests, batches, evaluation, begins } = phase;
-  const decided = decideTests(before, tests, phase.proposals, decisions);
+  const decided = decideTests(before, tests, children, decisions);
   let { state } = decided;
   if (evaluation !== undefined) state = afterEvaluation(state, evaluation, batches.evaluation!, decisions);
-  const added = addProposed(state, phase.proposals, answers, decisions);
+  const added = addProposed(state, children, proposals, decisions);
   if (added.state.phase.name === 'failed') return added.state;
   const tested = rejectOrphans(added.state, tests, added.trials, decisions);
   state = tested.state;
@@ -62,40 +63,37 @@ function planRound(before: GepaState, open: readonly OpenTest[], decisions: Deci
   const planned = planTests(trimPool(before), open, decisions);
   const { tests, pairs } = planned;
   let { state } = planned;
-  const proposals: Trial[] = [];
-  const round = (): RoundPlan => ({ tests, proposals, pairs: { gate: pairs } });
-  if (isSequential(state) && tests.length > 0) return openRound(state, round());
+  if (isSequential(state) && tests.length > 0) return beginRound(state, { tests, pairs: { gate: pairs } });
   const merge = planMerge(state, tests);
+  const children = merge === null ? [] : [merge];
   if (merge !== null) {
-    proposals.push(merge);
     const unmerged = state.unmerged.filter(({ candidate }) => !merge.parents.includes(candidate));
     state = { ...state, unmerged, nextCandidate: state.nextCandidate + 1 };
   }
-  if (isSequential(state) && proposals.length > 0) return openRound(state, round());
-  if (isEmpty(round())) return endGeneration(state, decisions);
-  return openRound(...planBeside(state, round(), decisions));
+  if (children.length + pairs.length === 0) return endGeneration(state, decisions);
+  if (isSequential(state)) return beginRound(state, { children });
+  return runBeside(state, { tests, children, gate: pairs }, decisions);
 }
 
 /** Ends the last generation, after an evaluation of the most promising candidate if one is due. */
 function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const state = completeEarlier(trimPool(before), [], decisions);
   const given = planGiven(state);
-  if (given !== null) return openRound(given.state, { tests: [], proposals: given.trials, pairs: {} });
+  if (given !== null) return beginRound(given.state, { children: given.trials });
   const model = rewardModelOf(state);
   const incumbent = incumbentOf(state, model);
   const stop = whyStop(state, model, incumbent);
   const ablation = stop === null ? null : planAblation(state);
   if (ablation !== null) {
     const counted = { ...state, nextCandidate: state.nextCandidate + 1 };
-    return openRound(counted, { tests: [], proposals: [ablation], pairs: {} });
+    return beginRound(counted, { children: [ablation] });
   }
   if (!isEvaluated(state, incumbent) && (stop !== null || isEvaluationDue(state, model, incumbent))) {
     const missing = missingPairs(state, incumbent, model.noise.variance > 0 || state.config.repeats > 1);
     if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
     const counted = { ...state, evaluationsAsked: state.evaluationsAsked + missing.length };
     if (isAffordable(counted, missing.length)) {
-      const pairs = { evaluation: missing };
-      return openRound(counted, { tests: [], proposals: [], pairs, evaluation: incumbent });
+      return beginRound(counted, { pairs: { evaluation: missing }, evaluation: incumbent });
     }
   }
   return finishGeneration(state, stop, decisions);
@@ -121,15 +119,15 @@ function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
 /** Asks for the proposals of the generation that began, or first runs `minibatch`, if not empty. */
 function propose(state: GepaState, minibatch: Pair[], decisions: Decision[]): GepaState {
   if (minibatch.length > 0 && !hasEnoughFailures(state)) {
-    return openRound(state, { tests: [], proposals: [], pairs: { minibatch }, begins: true });
+    return beginRound(state, { pairs: { minibatch }, begins: true });
   }
-  const proposals = planChildren(state, state.begun, new Set());
-  if (proposals.length === 0) return endGeneration(state, decisions);
-  const after = withChildren(state, proposals);
-  if (isSequential(state)) return openRound(after, { tests: [], proposals, pairs: {} });
-  const reserved = { ...after, asked: after.asked + proposals.length * minibatchOf(state.config) };
-  const taken = new Set(proposals.flatMap(({ offered }) => offered.map(({ seed }) => seed)));
-  return openRound(after, { tests: [], proposals, pairs: { minibatch: exploreAhead(reserved, taken, []) } });
+  const children = planChildren(state, state.begun, new Set());
+  if (children.length === 0) return endGeneration(state, decisions);
+  const after = withChildren(state, children);
+  if (isSequential(state)) return beginRound(after, { children });
+  const reserved = { ...after, asked: after.asked + children.length * minibatchOf(state.config) };
+  const taken = new Set(children.flatMap(({ offered }) => offered.map(({ seed }) => seed)));
+  return beginRound(after, { children, pairs: { minibatch: exploreAhead(reserved, taken, []) } });
 }
 
 /** Begins the generation after the last one of an ended search; null: it would end at once. */
@@ -138,6 +136,6 @@ export function resumeGenerations(state: GepaState, decisions: Decision[]): Gepa
   if (stopReason(state, state.best!.reward, whyStop(state, model, incumbentOf(state, model))) !== null) return null;
   const generation = state.begun + 1;
   const given = planGiven({ ...state, generation, begun: generation });
-  if (given !== null) return openRound(given.state, { tests: [], proposals: given.trials, pairs: {} });
+  if (given !== null) return beginRound(given.state, { children: given.trials });
   return beginGeneration(state, decisions);
 }

@@ -1,8 +1,7 @@
 /** The state of a GEPA search; about 20 characters for each requested rollout. */
 import { seedRng, shuffle } from '../../math/random.js';
-import type { Batch } from '../../search/batch.js';
-import type { Approach, ProposalAnswer } from '../../search/protocol.js';
-import { beginSeededSearch, requireValid, type CommonPhase, type SeededState } from '../../search/state.js';
+import type { Approach } from '../../search/protocol.js';
+import { beginSeededSearch, requireValid, type CommonPhase, type Round, type SeededState } from '../../search/state.js';
 import { configProblems, type GepaConfig } from './config.js';
 
 /** A child between its proposal and its verdict. */
@@ -27,17 +26,13 @@ export interface Trial {
   given?: string;
 }
 
-export type RoundStage = 'gate' | 'minibatch' | 'evaluation';
-
-/** Rollouts and proposals that run side by side. */
-export interface RoundPhase {
+/** The batches of a round are `gate`, `minibatch` and `evaluation`; absent ones are empty. */
+export interface RoundPhase extends Round {
   name: 'round';
-  batches: Partial<Record<RoundStage, Batch>>;
   /** The children in the batch `gate`, by ascending number. */
   tests: Trial[];
-  proposals: Trial[];
-  /** The answers to the proposals, while rollouts are repeated. */
-  answers?: ProposalAnswer[];
+  /** The children that the round proposes. */
+  children: Trial[];
   /** The candidate in the batch `evaluation`. */
   evaluation?: number;
   /** The batch `minibatch` is for a generation that has no proposals yet. */

@@ -3,6 +3,7 @@ import { groupBy } from '../../../util/group.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { knownFailures } from '../../search/failure-pool.js';
+import { rejectedIn } from '../../search/candidates.js';
 import { affordableTrials, spareRollouts } from './budget.js';
 import type { CandidateSummary } from '../../search/protocol.js';
 import { failuresShown, maxLater, miproLimits, trialsAtOnce } from './config.js';
@@ -10,7 +11,7 @@ import { expectedReward, leaderOf } from './expected-reward.js';
 import { knownCombinations, parentsOf } from './space.js';
 import type { MiproState, NewCombination, Trial } from './state.js';
 import { hasLabels, raceSeeds } from './races.js';
-import { failuresOf } from './tests.js';
+import { failuresOf } from './candidate-tests.js';
 import { suggest } from './tpe.js';
 
 /**
@@ -151,7 +152,7 @@ function untriedSets(state: MiproState, leader: number): number[][] {
 /** By dimension, the choices that the sampler sees: `numCandidates`, and the leader's own. */
 function liveChoices(state: MiproState, model: RewardModel, leader: number): number[][] {
   const { instructions, demoSets, choices, candidates, config } = state;
-  const rejected = new Set(candidates.filter(({ status }) => status === 'rejected').map(({ candidate }) => candidate));
+  const rejected = rejectedIn(candidates);
   const own = choices[leader]!;
   const components = instructions.map((sources, component) => {
     const ranked = [...sources.keys()]

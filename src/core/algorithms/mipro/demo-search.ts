@@ -1,18 +1,30 @@
 /** The request for rollouts that can be demonstrations, and the demo sets that follow. */
 import { sum } from '../../math/rewards.js';
 import type { DemoAnswer } from '../../search/protocol.js';
+import { knownFailures } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
+import { openRound } from '../../search/round.js';
 import { raceSize } from './combinations.js';
 import { mayHaveDemos, miproLimits } from './config.js';
-import { coveringSets, demoCandidates, drawnSets, firstSets, usableOf } from './demos.js';
+import { coveringSets, demoCandidates, drawnSets, firstSets, toDescribe, usableOf } from './demos.js';
 import { leaderOf } from './expected-reward.js';
 import type { MiproState } from './state.js';
+
+/** The most failures that demonstrations are chosen for. */
+const maxOpen = 60;
 
 /** Requests demonstrations among new rollouts, at first also components; null: none are new. */
 export function requestDemos(state: MiproState): MiproState | null {
   const isFirst = state.components.length === 0;
   const ordinals = mayHaveDemos(state.config) ? demoCandidates(state) : [];
-  return isFirst || ordinals.length > 0 ? { ...state, phase: { name: 'demos', ordinals } } : null;
+  if (!isFirst && ordinals.length === 0) return null;
+  const model = rewardModelOf(state);
+  const leader = isFirst ? 0 : leaderOf(state, model);
+  const failures = ordinals.length === 0 ? [] : knownFailures(state, model, leader).slice(0, maxOpen);
+  const { generation } = state;
+  const open = failures.map(({ ordinal }) => ordinal);
+  const demos = { generation, ordinals, open, describe: toDescribe(state) };
+  return openRound<MiproState>(state, {}, (round) => ({ ...round, name: 'demos', demos }));
 }
 
 /** The state with the components at first, and with further demo sets. */

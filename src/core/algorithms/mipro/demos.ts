@@ -111,11 +111,38 @@ export function usableOf({ bootstrapped, labeled, sameAnswer }: UsableSlot, stat
   return { bootstrapped: distinct(good), labeled: distinct(labeled), sameAnswer };
 }
 
-/** The first sets of a slot: empty, the most covering, half of these, labeled only, drawn ones. */
+const emptySet: DemoSet = { bootstrapped: [], labeled: [] };
+
+/** Adds the first usable rollouts to those `kept`, within the maxima, each seed once. */
+function filledSet(
+  usable: UsableDemos,
+  kept: DemoSet,
+  { results }: MiproState,
+  [maxGood, maxLabeled]: readonly [good: number, labeled: number],
+): DemoSet {
+  const seedOf = new Map(rolloutsOf(results).map(({ ordinal, seed }) => [ordinal, seed]));
+  const set = { bootstrapped: [...kept.bootstrapped], labeled: [...kept.labeled] };
+  const seeds = new Set([...set.bootstrapped, ...set.labeled].map((ordinal) => seedOf.get(ordinal)));
+  const add = (to: number[], from: readonly number[], count: () => number) => {
+    for (const ordinal of from) {
+      const seed = seedOf.get(ordinal);
+      if (count() <= 0 || seeds.has(seed)) continue;
+      to.push(ordinal);
+      seeds.add(seed);
+    }
+  };
+  const room = (most: number) => most - set.bootstrapped.length - set.labeled.length;
+  const most = Math.max(maxGood, maxLabeled);
+  add(set.bootstrapped, usable.bootstrapped, () => Math.min(maxGood - set.bootstrapped.length, room(most)));
+  add(set.labeled, usable.labeled, () => room(maxLabeled));
+  return set;
+}
+
+/** The first sets of a slot: empty, the most covering, labeled only, half of these, drawn ones. */
 export function firstSets(usable: UsableDemos, state: MiproState, start: Rng): [sets: DemoSet[], next: Rng] {
   const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled, numCandidates } = state.config;
-  const seedOf = new Map(rolloutsOf(state.results).map(({ ordinal, seed }) => [ordinal, seed]));
-  const sets: DemoSet[] = [{ bootstrapped: [], labeled: [] }];
+  const half = Math.ceil(Math.max(maxGood, maxLabeled) / 2);
+  const sets: DemoSet[] = [emptySet];
   const known = new Set(sets.map(keyOf));
   let rng = start;
   const add = (set: DemoSet) => {
@@ -124,19 +151,11 @@ export function firstSets(usable: UsableDemos, state: MiproState, start: Rng): [
     known.add(key);
     sets.push(set);
   };
-  const filled = (good: number[], labeled: readonly number[]) => {
-    const seeds = new Set(good.map((ordinal) => seedOf.get(ordinal)));
-    const others = labeled.filter((ordinal) => !seeds.has(seedOf.get(ordinal)));
-    return { bootstrapped: good, labeled: others.slice(0, Math.max(0, maxLabeled - good.length)) };
-  };
-  add(filled(usable.bootstrapped.slice(0, maxGood), usable.labeled));
-  add({ bootstrapped: [], labeled: usable.labeled.slice(0, maxLabeled) });
-  const most = Math.min(maxGood, usable.bootstrapped.length);
-  const half = Math.ceil(Math.max(maxGood, maxLabeled) / 2);
-  const few = filled(usable.bootstrapped.slice(0, Math.min(half, most)), usable.labeled);
-  add({ ...few, labeled: few.labeled.slice(0, half - few.bootstrapped.length) });
+  add(filledSet(usable, emptySet, state, [maxGood, maxLabeled]));
+  add(filledSet(usable, emptySet, state, [0, maxLabeled]));
+  add(filledSet(usable, emptySet, state, [Math.min(half, maxGood), Math.min(half, maxLabeled)]));
   for (let attempt = 0; attempt < 4 * numCandidates; attempt++) {
-    const [set, next] = drawSet(state, usable, { bootstrapped: [], labeled: [] }, 'balanced', rng);
+    const [set, next] = drawSet(state, usable, emptySet, 'balanced', rng);
     rng = next;
     add(set);
   }
@@ -153,32 +172,16 @@ export function coveringSets(
   own: DemoSet,
   state: MiproState,
 ): DemoSet[] {
-  const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled } = state.config;
-  const seedOf = new Map(rolloutsOf(state.results).map(({ ordinal, seed }) => [ordinal, seed]));
-  const most = Math.max(maxGood, maxLabeled);
-  const fill = (kept: DemoSet): DemoSet => {
-    const set = { bootstrapped: [...kept.bootstrapped], labeled: [...kept.labeled] };
-    const seeds = new Set([...set.bootstrapped, ...set.labeled].map((ordinal) => seedOf.get(ordinal)));
-    const add = (to: number[], from: readonly number[], count: () => number) => {
-      for (const ordinal of from) {
-        const seed = seedOf.get(ordinal);
-        if (count() <= 0 || seeds.has(seed)) continue;
-        to.push(ordinal);
-        seeds.add(seed);
-      }
-    };
-    const total = () => set.bootstrapped.length + set.labeled.length;
-    add(set.bootstrapped, usable.bootstrapped, () => Math.min(maxGood - set.bootstrapped.length, most - total()));
-    add(set.labeled, usable.labeled, () => maxLabeled - total());
-    return set;
-  };
-  const half = Math.floor(most / 2);
+  const { maxBootstrappedDemos, maxLabeledDemos } = state.config;
+  const half = Math.floor(Math.max(maxBootstrappedDemos, maxLabeledDemos) / 2);
   const halfOwn = {
     bootstrapped: own.bootstrapped.slice(0, half),
     labeled: own.labeled.slice(0, Math.max(0, half - own.bootstrapped.length)),
   };
   const known = new Set(sets.map(keyOf));
-  return [fill({ bootstrapped: [], labeled: [] }), fill(own), fill(halfOwn)].filter((set) => {
+  const maxima = [maxBootstrappedDemos, maxLabeledDemos] as const;
+  const filled = [emptySet, own, halfOwn].map((kept) => filledSet(usable, kept, state, maxima));
+  return filled.filter((set) => {
     const key = keyOf(set);
     return !known.has(key) && known.add(key);
   });

@@ -6,8 +6,7 @@
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
 import { cacheByModel } from '../../search/model-cache.js';
 import { readOwn } from '../../search/results.js';
-import type { RewardEstimate } from '../../search/reward-estimate.js';
-import type { RewardModel } from '../../search/reward-model.js';
+import type { RewardEstimate, RewardModel } from '../../search/reward-model.js';
 import type { MiproState } from './state.js';
 
 const shares = Array.from({ length: 24 }, (_, index) => (index + 1) / 40);
@@ -32,7 +31,7 @@ export function estimateOf(state: MiproState, model: RewardModel, candidate: num
   const { reward } = state.candidates.find((summary) => summary.candidate === candidate)!;
   if (reward !== null) return { mean: reward, low: reward, high: reward };
   const { evaluationSeeds } = state.config;
-  const known = evaluationSeeds.map((seed) => model.posterior(candidate, seed)!);
+  const known = evaluationSeeds.flatMap((seed) => model.posterior(candidate, seed) ?? []);
   const open = known.filter(({ age }) => age > 0).length / known.length;
   const weights = cachedWeights(model, state.acceptedAt, () => weightsOf(observationsOf(state, model)));
   const byAge = new Map<number, number[]>();

@@ -3,9 +3,9 @@ import { exceeds, mean, sum } from '../../math/rewards.js';
 import { addPairs, judgeTest, openTest, type RewardPair } from '../../math/sequential-test.js';
 import { sampleOf } from '../../math/statistics.js';
 import type { Batch, Pair } from '../../search/batch.js';
-import { changeCandidate } from '../../search/candidates.js';
 import { evaluationRewards, isFailedEvaluation, missingPairs, recordEvaluation } from '../../search/evaluation.js';
 import type { Decision } from '../../search/protocol.js';
+import { reject, rejected } from '../../search/candidates.js';
 import { isNoisy } from './expected-reward.js';
 import type { MiproState } from './state.js';
 
@@ -41,7 +41,7 @@ export function concludeEvaluation(
   decisions: Decision[],
 ): MiproState {
   if (isFailedEvaluation(before, batch, candidate)) {
-    return { ...markEvaluated(before, candidate), candidates: reject(before, candidate) };
+    return rejected(markEvaluated(before, candidate), candidate);
   }
   if (before.traffic === 'paired' || isBetterThanBest(before, batch, candidate)) {
     return evaluated(before, candidate, decisions);
@@ -49,12 +49,8 @@ export function concludeEvaluation(
   const { generation, best } = before;
   const own = rewardsIn(batch, candidate);
   const sums = { parentSum: sum(rewardsIn(batch, best!.candidate)), childSum: sum(own), tested: own.length };
-  decisions.push({ type: 'candidate_rejected', candidate, generation, reason: 'not_better', ...sums });
-  return { ...markEvaluated(before, candidate), candidates: reject(before, candidate) };
-}
-
-function reject({ candidates }: MiproState, candidate: number): MiproState['candidates'] {
-  return changeCandidate(candidates, candidate, { status: 'rejected' });
+  const marked = markEvaluated(before, candidate);
+  return reject(marked, { candidate, generation, reason: 'not_better', ...sums }, decisions);
 }
 
 /** Whether the sequential test shows that a candidate is better than the best. */

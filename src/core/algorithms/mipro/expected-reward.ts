@@ -2,6 +2,7 @@
 import { exceeds, largestReward, mean } from '../../math/rewards.js';
 import { cacheByModel, rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
+import { rejectedIn } from '../../search/candidates.js';
 import { knownCombinations } from './space.js';
 import type { MiproState } from './state.js';
 
@@ -53,8 +54,7 @@ export function leaderOf(state: MiproState, model: RewardModel): number {
 
 /** Rejected candidates; unpaired, a rejected candidate may still lead. */
 function rejectedOf({ candidates, traffic }: MiproState): ReadonlySet<number> {
-  if (traffic === 'unpaired') return new Set();
-  return new Set(candidates.filter(({ status }) => status === 'rejected').map(({ candidate }) => candidate));
+  return traffic === 'unpaired' ? new Set() : rejectedIn(candidates);
 }
 
 /** The unevaluated candidate that promises most, if it promises more than the best. */

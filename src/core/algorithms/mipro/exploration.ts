@@ -1,10 +1,10 @@
 /** Rollouts on train seeds that instructions and demonstrations are made from. */
-import type { Pair } from '../../search/batch.js';
+import { pairsOf } from '../../search/batch.js';
 import { knownFailures, seedsToRun, unevaluatedSeeds } from '../../search/failure-pool.js';
-import { ask } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
+import { openRound } from '../../search/round.js';
 import { spareRollouts } from './budget.js';
 import {
   bootstrapSeeds,
@@ -76,8 +76,10 @@ export function failFurther(state: MiproState, size: number): MiproState | null 
 
 function runOn(state: MiproState, candidate: number, seeds: readonly number[]): MiproState | null {
   if (seeds.length === 0) return null;
-  const pairs = seeds.map((seed): Pair => [candidate, seed]);
-  return ask<MiproState>(state, pairs, (batch) => ({ name: 'minibatch', batch }));
+  return openRound<MiproState>(state, { minibatch: pairsOf(candidate, seeds) }, (round) => ({
+    ...round,
+    name: 'minibatch',
+  }));
 }
 
 function firstSeeds({ config, results }: MiproState, spare: number): number[] {

@@ -3,7 +3,8 @@
  * that scored well; instructions are written with them; TPE chooses combinations. Differences:
  * - Instructions are written in every generation, from failures of the leader, the candidate with
  * the best expected mean. Demonstrations are chosen for these failures.
- * - A candidate takes a test on these failures (`tests.ts`) instead of a trial on a minibatch.
+ * - A candidate takes a test on these failures (`candidate-tests.ts`) instead of a trial on a
+ * minibatch.
  * - Tests run on train seeds; evaluation seeds are left for evaluations of the leader.
  * - On live traffic without seeds, a generation has trials on the same calls (`trials.ts`).
  * Invariants: only a fully evaluated candidate can be the best, so `history` never falls; decisions
@@ -14,11 +15,12 @@ import { remainingRollouts } from '../../search/budget.js';
 import { heldoutRollouts } from '../../search/config.js';
 import { canImprove, knownFailures } from '../../search/failure-pool.js';
 import { heldoutPairs } from '../../search/evaluation.js';
-import { ask, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
+import { finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
 import { addProposals } from '../../search/proposing.js';
+import { openRound, type RoundAnswers } from '../../search/round.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import type { Decision, DemoAnswer, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
-import type { PhaseOf } from '../../search/state.js';
+import type { Decision, ProposalRequest, StoppedBy } from '../../search/protocol.js';
+import type { PhaseOf, Round } from '../../search/state.js';
 import { chooseCombinations, combinationTrials } from './combinations.js';
 import { affordableTrials, canSpare, evaluationCost, spareRollouts } from './budget.js';
 import { estimateOf } from './estimate.js';
@@ -28,19 +30,19 @@ import { concludeEvaluation, evaluated, evaluationOf, missingOf } from './evalua
 import { isNoisy, leaderOf, mostPromising } from './expected-reward.js';
 import { bootstrapFurther, explore, failFurther } from './exploration.js';
 import { addInstructions, mergeInstructions, proposeInstructions, tryGiven } from './instructions.js';
-import { isAllRequested, knownCombinations, spaceOf } from './space.js';
-import type { MiproState, Tests } from './state.js';
-import { acceptedOf, judgeTests, mergeTrials, openTests } from './tests.js';
+import { compositionOf, isAllRequested, knownCombinations, spaceOf } from './space.js';
+import type { MiproState, NewCombination, Tests } from './state.js';
+import { acceptedOf, judgeTests, mergeTrials, openTests } from './candidate-tests.js';
 import { chooseTrials, judgeTrials, trialPairs } from './trials.js';
 
 /** The evaluation of the baseline is generation 0. */
-export function afterBaseline(state: MiproState, decisions: Decision[]): MiproState {
+export function afterBaseline(state: MiproState, _: Round, decisions: Decision[]): MiproState {
   return finishGeneration(evaluated(state, 0, decisions), null, decisions);
 }
 
 /** Looks further for failures, on twice as many seeds each time. */
-export function afterMinibatch(state: MiproState, explored: number, decisions: Decision[]): MiproState {
-  const further = state.generation === 1 ? null : failFurther(state, 2 * explored);
+export function afterMinibatch(state: MiproState, { batches }: Round, decisions: Decision[]): MiproState {
+  const further = state.generation === 1 ? null : failFurther(state, 2 * batches.minibatch!.pairs.length);
   return further ?? findDemos(state, decisions);
 }
 
@@ -48,8 +50,8 @@ function findDemos(state: MiproState, decisions: Decision[]): MiproState {
   return requestDemos(state) ?? useDemos(state, decisions);
 }
 
-export function afterDemos(state: MiproState, answer: DemoAnswer, decisions: Decision[]): MiproState {
-  return useDemos(addDemos(state, answer), decisions);
+export function afterDemos(state: MiproState, _: Round, decisions: Decision[], { demos }: RoundAnswers): MiproState {
+  return useDemos(addDemos(state, demos!), decisions);
 }
 
 function useDemos(state: MiproState, decisions: Decision[]): MiproState {
@@ -63,45 +65,51 @@ function writeInstructions(state: MiproState, decisions: Decision[]): MiproState
 
 export function afterInstructions(
   before: MiproState,
-  phase: PhaseOf<MiproState, 'instructions'>,
-  answers: readonly ProposalAnswer[],
+  { proposals: requests }: Round,
   decisions: Decision[],
+  { proposals }: RoundAnswers,
 ): MiproState {
-  const { state, written, trials } = addInstructions(before, phase, answers, decisions);
+  const { state, written, trials } = addInstructions(before, requests, proposals, decisions);
   if (state.phase.name === 'failed') return state;
   if (state.traffic === 'unpaired') {
     // Instructions from failures are tried at once; among the first ones the sampler chooses.
     return beginTrials(state, before.generation === 1 ? [] : written, decisions);
   }
-  const [first] = phase.wanted;
-  if (first!.rewrite === null && first!.given === undefined) {
-    return runTests(
-      state,
-      { step: 'merge', parent: first!.parents[0]!, trials: mergeTrials(state, trials) },
-      decisions,
-    );
-  }
-  return runTests(state, { step: 'instructions', parent: first!.parents[0]!, trials }, decisions);
+  const { kind, parent } = requests[0]!;
+  const tests: Tests =
+    kind === 'merge'
+      ? { step: 'merge', parent, trials: mergeTrials(state, trials) }
+      : { step: 'instructions', parent, trials };
+  return runTests(state, tests, decisions);
 }
 
 function beginTrials(before: MiproState, first: readonly number[], decisions: Decision[]): MiproState {
   if (before.traffic === 'paired') {
     const { state, combinations } = chooseCombinations(before);
     if (combinations.length === 0) return endGeneration(state, 0, decisions);
-    return { ...state, phase: { name: 'combinations', wanted: combinations, trying: [] } };
+    return composeAll(state, combinations, []);
   }
   const { state, combinations, trying } = chooseTrials(before, first);
-  if (combinations.length > 0) return { ...state, phase: { name: 'combinations', wanted: combinations, trying } };
-  return runTrials(state, trying, decisions);
+  return combinations.length > 0 ? composeAll(state, combinations, trying) : runTrials(state, trying, decisions);
+}
+
+function composeAll(state: MiproState, wanted: NewCombination[], trying: number[]): MiproState {
+  const { generation } = state;
+  const proposals = wanted.map((combination): ProposalRequest => {
+    const { candidate, parents } = combination;
+    const compose = compositionOf(state, combination);
+    return { kind: 'compose', candidate, parent: parents[0]!, generation, ordinals: [], compose };
+  });
+  return openRound(state, {}, (round) => ({ ...round, name: 'combinations', proposals, wanted, trying }));
 }
 
 export function afterCombinations(
   before: MiproState,
   { wanted, trying }: PhaseOf<MiproState, 'combinations'>,
-  answers: readonly ProposalAnswer[],
   decisions: Decision[],
+  { proposals }: RoundAnswers,
 ): MiproState {
-  const composed = wanted.filter((_, index) => answers[index]!.outcome === 'proposed');
+  const composed = wanted.filter((_, index) => proposals[index]!.outcome === 'proposed');
   const dropped = new Set(
     wanted.filter((combination) => !composed.includes(combination)).map(({ candidate }) => candidate),
   );
@@ -122,7 +130,7 @@ export function afterCombinations(
 function runTrials(before: MiproState, trying: readonly number[], decisions: Decision[]): MiproState {
   const { state, pairs } = trialPairs(before, trying);
   if (pairs.length === 0) return endGeneration(state, 0, decisions);
-  return ask(state, pairs, (batch) => ({ name: 'gate', batch, trying: [...trying] }));
+  return openRound(state, { gate: pairs }, (round) => ({ ...round, name: 'gate', trying: [...trying] }));
 }
 
 /** Runs the first round of the tests, as many as the budget allows. */
@@ -130,14 +138,14 @@ function runTests(before: MiproState, wanted: Tests, decisions: Decision[]): Mip
   const { state, tests, pairs } = openTests(before, wanted);
   if (pairs.length === 0) return afterTests(state, { ...tests, trials: [] }, decisions);
   const trying = tests.trials.map(({ candidate }) => candidate);
-  return ask(state, pairs, (batch) => ({ name: 'gate', batch, trying, tests }));
+  return openRound(state, { gate: pairs }, (round) => ({ ...round, name: 'gate', trying, tests }));
 }
 
 export function afterTrials(before: MiproState, phase: PhaseOf<MiproState, 'gate'>, decisions: Decision[]): MiproState {
   if (!phase.tests) return endGeneration(judgeTrials(before, phase, decisions), 0, decisions);
   const { state, tests, pairs, open } = judgeTests(before, { ...phase, tests: phase.tests }, decisions);
-  if (open.length > 0) return ask(state, pairs, (batch) => ({ name: 'gate', batch, trying: open, tests }));
-  return afterTests(state, tests, decisions);
+  if (open.length === 0) return afterTests(state, tests, decisions);
+  return openRound(state, { gate: pairs }, (round) => ({ ...round, name: 'gate', trying: open, tests }));
 }
 
 function afterTests(state: MiproState, { step, trials }: Tests, decisions: Decision[]): MiproState {
@@ -148,10 +156,10 @@ function afterTests(state: MiproState, { step, trials }: Tests, decisions: Decis
 
 export function afterEvaluation(
   before: MiproState,
-  { candidate, batch }: PhaseOf<MiproState, 'evaluation'>,
+  { candidate, batches }: PhaseOf<MiproState, 'evaluation'>,
   decisions: Decision[],
 ): MiproState {
-  return endGeneration(concludeEvaluation(before, candidate, batch, decisions), 1, decisions);
+  return endGeneration(concludeEvaluation(before, candidate, batches.evaluation!, decisions), 1, decisions);
 }
 
 /** Ends the generation, after an evaluation of the most promising candidate if one is due. */
@@ -172,7 +180,7 @@ function endGeneration(state: MiproState, evaluations: number, decisions: Decisi
     const isDue = evaluations === 0 ? stop !== null || isAffordable : stop !== null && mayRepeat;
     if (isDue && missing.length === 0) return endGeneration(evaluated(state, candidate, decisions), 1, decisions);
     if (isDue && missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
-      return ask(state, missing, (batch) => ({ name: 'evaluation', batch, candidate }));
+      return openRound(state, { evaluation: missing }, (round) => ({ ...round, name: 'evaluation', candidate }));
     }
   }
   return finishGeneration(state, stop, decisions);

@@ -2,17 +2,17 @@
 import { groupBy } from '../../../util/group.js';
 import { exceeds, sum } from '../../math/rewards.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import type { Decision, ProposalAnswer } from '../../search/protocol.js';
+import type { Decision, ProposalAnswer, ProposalRequest } from '../../search/protocol.js';
 import { countShown, knownFailures, type Failure } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { addProposals, reportFailedProposals } from '../../search/proposing.js';
-import type { PhaseOf } from '../../search/state.js';
+import { openRound } from '../../search/round.js';
 import { affordableTrials, generationsLeft, spareRollouts } from './budget.js';
 import { combinationShare } from './combinations.js';
 import { failuresShown, goodShown, initialInstructions, instructionLimit, maxLater, miproLimits } from './config.js';
 import { goodRollouts, rolloutsOf, type RewardedRollout } from './demos.js';
 import { expectedReward, isNoisy, leaderOf } from './expected-reward.js';
-import type { InstructionProposal, MiproState, Trial } from './state.js';
+import type { MiproState, Trial } from './state.js';
 import { tipFor } from './tips.js';
 
 /** Failures that the rewrites of a generation choose from. */
@@ -24,14 +24,14 @@ export function proposeInstructions(state: MiproState): MiproState | null {
   const isFirst = generation === 1;
   const model = rewardModelOf(state);
   const parent = isFirst ? 0 : leaderOf(state, model);
-  const offered = failuresToShow(state, model, parent).map(({ ordinal, seed }) => ({ ordinal, seed }));
+  const ordinals = failuresToShow(state, model, parent).map(({ ordinal }) => ordinal);
   const room = roomFor(state);
   const open = state.requested.map((count) => instructionLimit(config) - count);
-  const wanted: InstructionProposal[] = [];
+  const wanted: ProposalRequest[] = [];
   const gained = isFirst || traffic === 'paired' ? [] : gainersOf(state, model);
-  const merge: InstructionProposal = { candidate: state.nextCandidate, parents: gained, rewrite: null };
   if (gained.length > 1 && room > 0) {
     // A merge of changes to the same component counts as an instruction of it.
+    const merge = mergeOf(state, gained);
     const changed = changedBy(state, merge);
     if (changed.every((component) => open[component]! > 0)) {
       wanted.push(merge);
@@ -40,59 +40,64 @@ export function proposeInstructions(state: MiproState): MiproState | null {
   }
   const good = examplesOf(state);
   const affordable = traffic === 'paired' ? Math.floor(spareRollouts(state) / failuresShown) : Infinity;
-  const rewritten = isFirst
-    ? firstComponents(open, initialInstructions(config))
-    : laterComponents(open, offered.length, state);
   const count = Math.max(0, Math.min(room - wanted.length, Math.max(1, affordable)));
-  for (const [index, component] of rewritten.slice(0, count).entries()) {
-    const candidate = state.nextCandidate + wanted.length;
-    const examples = examplesFor(good, traffic === 'paired' ? index : candidate);
+  const rewritten = isFirst
+    ? firstComponents(open, initialInstructions(config)).slice(0, count)
+    : laterComponents(open, ordinals.length, state).slice(0, count);
+  const of = wanted.length + rewritten.length;
+  for (const [turn, component] of rewritten.entries()) {
+    const index = wanted.length;
+    const candidate = state.nextCandidate + index;
+    const examples = examplesFor(good, traffic === 'paired' ? turn : candidate);
     // Identical prompts yield identical proposals, so vary the tip.
-    const tip = tipFor(isFirst ? Math.floor(index / state.components.length) : candidate);
-    wanted.push({ candidate, parents: [parent], rewrite: { component, examples, tip } });
+    const tip = tipFor(isFirst ? Math.floor(turn / state.components.length) : candidate);
+    const rewrite = { component, examples, tip };
+    const pick = { size: failuresShown, index, of };
+    wanted.push({ kind: 'rewrite', candidate, parent, generation, ordinals, rewrite, pick });
   }
-  return wanted.length === 0 ? null : request(state, wanted, offered);
+  return wanted.length === 0 ? null : request(state, wanted);
 }
 
 /** Requests the merge of a generation's accepted instructions; null: there are fewer than two. */
 export function mergeInstructions(state: MiproState, accepted: readonly number[]): MiproState | null {
   if (accepted.length < 2 || roomFor(state) < 1) return null;
-  const merge: InstructionProposal = { candidate: state.nextCandidate, parents: [...accepted], rewrite: null };
+  const merge = mergeOf(state, [...accepted]);
   const isOpen = changedBy(state, merge).every((component) => {
     return state.requested[component]! < instructionLimit(state.config);
   });
-  return isOpen ? request(state, [merge], []) : null;
+  return isOpen ? request(state, [merge]) : null;
+}
+
+function mergeOf({ nextCandidate: candidate, generation }: MiproState, merge: number[]): ProposalRequest {
+  return { kind: 'merge', candidate, parent: merge[0]!, generation, ordinals: [], merge };
 }
 
 /** Requests the prompts that people gave, as children of the leader; null: none can be tested. */
 export function tryGiven(state: MiproState): MiproState | null {
-  const { given = [], nextCandidate, components, traffic } = state;
+  const { given = [], nextCandidate, components, traffic, generation } = state;
   const room = Math.min(miproLimits.candidates - nextCandidate, affordableTrials(state));
   const taken = components.length === 0 || traffic === 'unpaired' ? [] : given.slice(0, Math.max(0, room));
   if (taken.length === 0) return null;
   const parent = leaderOf(state, rewardModelOf(state));
-  const wanted = taken.map((id, index): InstructionProposal => {
-    return { candidate: nextCandidate + index, parents: [parent], rewrite: null, given: id };
+  const proposals = taken.map((id, index): ProposalRequest => {
+    return { kind: 'given', candidate: nextCandidate + index, parent, generation, ordinals: [], given: id };
   });
-  return {
-    ...state,
-    given: given.slice(taken.length),
-    nextCandidate: nextCandidate + taken.length,
-    phase: { name: 'instructions', wanted, offered: [] },
-  };
+  const after = { ...state, given: given.slice(taken.length), nextCandidate: nextCandidate + taken.length };
+  return openInstructions(after, proposals);
 }
 
-function request(
-  state: MiproState,
-  wanted: InstructionProposal[],
-  offered: PhaseOf<MiproState, 'instructions'>['offered'],
-): MiproState {
-  const added = wanted.flatMap((proposal) => changedBy(state, proposal));
+/** Counts the instructions that are requested of each component. */
+function request(state: MiproState, proposals: ProposalRequest[]): MiproState {
+  const added = proposals.flatMap((proposal) => changedBy(state, proposal));
   const requested = state.requested.map(
     (count, component) => count + added.filter((other) => other === component).length,
   );
-  const phase = { name: 'instructions' as const, wanted, offered };
-  return { ...state, nextCandidate: state.nextCandidate + wanted.length, requested, phase };
+  const after = { ...state, nextCandidate: state.nextCandidate + proposals.length, requested };
+  return openInstructions(after, proposals);
+}
+
+function openInstructions(state: MiproState, proposals: ProposalRequest[]): MiproState {
+  return openRound(state, {}, (round) => ({ ...round, name: 'instructions', proposals }));
 }
 
 /** Candidate numbers that are left; a failed proposal keeps its number. */
@@ -168,22 +173,21 @@ function examplesFor(good: readonly RewardedRollout[], index: number): number[] 
   return [...good.slice(from), ...good.slice(0, from)].slice(0, goodShown).map(({ ordinal }) => ordinal);
 }
 
-/** The state with the new instructions as choices; `answers` are in the order of `wanted`. */
+/** The state with the new instructions as choices; `answers` are in the order of the requests. */
 export function addInstructions(
   before: MiproState,
-  { wanted, offered }: PhaseOf<MiproState, 'instructions'>,
+  requests: readonly ProposalRequest[],
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): { state: MiproState; written: number[]; trials: Trial[] } {
-  const proposed = wanted.flatMap((proposal, index) => {
-    const { outcome, parents = proposal.parents } = answers[index]!;
-    return outcome === 'proposed' ? [{ ...proposal, parents }] : [];
+  const proposed = requests.flatMap((own, index) => {
+    const { outcome, parents = parentsIn(own) } = answers[index]!;
+    return outcome === 'proposed' ? [{ ...own, parents }] : [];
   });
   // No model writes a merge: its failure is not the proposer's.
-  const rewrites = answers.filter((_, index) => wanted[index]!.rewrite !== null);
+  const rewrites = answers.filter((_, index) => requests[index]!.kind === 'rewrite');
   const shown = new Set(rewrites.flatMap((answer) => answer.shown ?? []));
-  const examples = new Set(wanted.flatMap(({ rewrite }) => rewrite?.examples ?? []));
-  const good = rolloutsOf(before.results).filter(({ ordinal }) => examples.has(ordinal));
+  const examples = new Set(requests.flatMap(({ rewrite }) => rewrite?.examples ?? []));
   const instructions = before.instructions.map((own, component) => [
     ...own,
     ...proposed.filter((proposal) => changedBy(before, proposal).includes(component)).map(({ candidate }) => candidate),
@@ -197,24 +201,32 @@ export function addInstructions(
   }
   const state: MiproState = {
     ...addProposals(before, proposed, rewrites, decisions),
-    timesShown: countShown(before.timesShown, [...offered.filter(({ ordinal }) => shown.has(ordinal)), ...good]),
+    timesShown: countShown(before.timesShown, [...shown, ...examples]),
     instructions,
     choices,
   };
-  if (wanted[0]!.given !== undefined) reportFailedProposals(answers, () => before.generation, decisions);
-  const seedOf = new Map(offered.map(({ ordinal, seed }) => [ordinal, seed]));
-  const trials = wanted.flatMap(({ candidate }, index): Trial[] => {
-    const { outcome, shown: own = [], removed = [] } = answers[index]!;
+  if (requests[0]!.kind === 'given') reportFailedProposals(answers, () => before.generation, decisions);
+  const seedOf = new Map(rolloutsOf(before.results).map(({ ordinal, seed }) => [ordinal, seed]));
+  const trials = answers.flatMap(({ candidate, outcome, shown: own = [], removed = [] }): Trial[] => {
     const seeds = own.map((ordinal) => seedOf.get(ordinal)!);
     return outcome === 'proposed' ? [{ candidate, shown: seeds, removed: removed.length, rounds: 0 }] : [];
   });
   return { state, written: proposed.map(({ candidate }) => candidate), trials };
 }
 
+/** A proposal; `parents`: those that the answer to a merge names. */
+type Proposal = ProposalRequest & { parents?: number[] };
+
+function parentsIn({ parent, merge, parents }: Proposal): number[] {
+  return parents ?? merge ?? [parent];
+}
+
 /** The components with a new text; a merge combines those that several parents changed. */
-function changedBy(state: MiproState, { parents, rewrite, given }: InstructionProposal): number[] {
-  if (given !== undefined) return [...state.components.keys()];
-  if (rewrite !== null) return [rewrite.component];
+function changedBy(state: MiproState, proposal: Proposal): number[] {
+  const { kind, rewrite } = proposal;
+  if (kind === 'given') return [...state.components.keys()];
+  if (rewrite) return [rewrite.component];
+  const parents = parentsIn(proposal);
   const base = state.choices[baseOf(state, parents)]!;
   return [...state.components.keys()].filter((component) => {
     return parents.filter((parent) => state.choices[parent]![component] !== base[component]).length > 1;
@@ -222,9 +234,10 @@ function changedBy(state: MiproState, { parents, rewrite, given }: InstructionPr
 }
 
 /** The choices before the proposal's own change; a merge takes those that its parents changed. */
-function inheritedChoices(state: MiproState, { parents, rewrite, given }: InstructionProposal): number[] {
+function inheritedChoices(state: MiproState, proposal: Proposal): number[] {
+  const parents = parentsIn(proposal);
   const first = state.choices[parents[0]!]!;
-  if (rewrite !== null || given !== undefined) return first;
+  if (proposal.kind !== 'merge') return first;
   const base = state.choices[baseOf(state, parents)]!;
   return first.map((choice, index) => {
     if (index >= state.components.length) return choice;

@@ -1,8 +1,6 @@
 /** The state of a MIPRO search; about 20 characters for each requested rollout. */
 import { seedRng, shuffle } from '../../math/random.js';
-import type { Batch } from '../../search/batch.js';
-import type { Rewrite } from '../../search/protocol.js';
-import { beginSeededSearch, requireValid, type CommonPhase, type SeededState } from '../../search/state.js';
+import { beginSeededSearch, requireValid, type CommonPhase, type Round, type SeededState } from '../../search/state.js';
 import { configProblems, type MiproConfig } from './config.js';
 
 /** A set of demonstrations, by the ordinals of their rollouts. */
@@ -14,16 +12,6 @@ export interface DemoSet {
 /** The rollouts that can be shown; `sameAnswer`: those that share an answer. */
 export interface UsableDemos extends DemoSet {
   sameAnswer: number[][];
-}
-
-/** The text of a new candidate. */
-export interface InstructionProposal {
-  candidate: number;
-  parents: number[];
-  /** Null: the parents' changes to their common parent's texts are merged without a model. */
-  rewrite: Rewrite | null;
-  /** A person wrote all of its texts. */
-  given?: string;
 }
 
 export interface NewCombination {
@@ -50,20 +38,19 @@ export interface Tests {
   trials: Trial[];
 }
 
-/** The phase of the search; phases with a batch have the name of their `Stage`. */
+/** The phase of the search; rounds of rollouts have the name of their `Stage`. */
 export type Phase =
   | CommonPhase
   /** The most promising candidate on train seeds, to learn from. */
-  | { name: 'minibatch'; batch: Batch }
-  | { name: 'demos'; ordinals: number[] }
-  /** `offered`: failures of the parent; each rewrite is shown some. */
-  | { name: 'instructions'; wanted: InstructionProposal[]; offered: { ordinal: number; seed: number }[] }
+  | (Round & { name: 'minibatch' })
+  | (Round & { name: 'demos' })
+  | (Round & { name: 'instructions' })
   /** `trying`: all candidates of the generation's trials. */
-  | { name: 'combinations'; wanted: NewCombination[]; trying: number[] }
+  | (Round & { name: 'combinations'; wanted: NewCombination[]; trying: number[] })
   /** Paired, `trying` are the candidates whose test is open. */
-  | { name: 'gate'; batch: Batch; trying: number[]; tests?: Tests }
+  | (Round & { name: 'gate'; trying: number[]; tests?: Tests })
   /** Unpaired, the best runs beside the candidate. */
-  | { name: 'evaluation'; batch: Batch; candidate: number };
+  | (Round & { name: 'evaluation'; candidate: number });
 
 /** A generation has up to five trials; `quiet` includes the current generation. */
 export interface MiproState extends SeededState {

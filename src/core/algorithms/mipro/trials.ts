@@ -1,12 +1,12 @@
 /** The trials of a generation on live traffic without seeds, and their verdicts. */
 import { exceeds, sum } from '../../math/rewards.js';
-import type { Pair } from '../../search/batch.js';
-import { changeCandidate } from '../../search/candidates.js';
+import { pairsOf, type Pair } from '../../search/batch.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision } from '../../search/protocol.js';
 import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { PhaseOf } from '../../search/state.js';
+import { reject } from '../../search/candidates.js';
 import { affordableTrials } from './budget.js';
 import { miproLimits, trialSize } from './config.js';
 import { expectedReward } from './expected-reward.js';
@@ -59,17 +59,17 @@ export function nextMinibatch({ config, evaluationOrder, evaluationOffset }: Mip
 export function trialPairs(before: MiproState, trying: readonly number[]): { state: MiproState; pairs: Pair[] } {
   const seeds = nextMinibatch(before);
   const state = { ...before, evaluationOffset: before.evaluationOffset + seeds.length };
-  return { state, pairs: trying.flatMap((candidate) => seeds.map((seed): Pair => [candidate, seed])) };
+  return { state, pairs: trying.flatMap((candidate) => pairsOf(candidate, seeds)) };
 }
 
 /** Accepts or rejects each candidate after its first trial: it must promise more than the best. */
 export function judgeTrials(
   before: MiproState,
-  { trying, batch }: PhaseOf<MiproState, 'gate'>,
+  { trying, batches }: PhaseOf<MiproState, 'gate'>,
   decisions: Decision[],
 ): MiproState {
   const { generation, best } = before;
-  const first = Math.min(...batch.ordinals);
+  const first = Math.min(...batches.gate!.ordinals);
   const model = rewardModelOf(before);
   let state = before;
   for (const candidate of [...trying].sort((left, right) => left - right)) {
@@ -81,8 +81,7 @@ export function judgeTrials(
       decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate });
       continue;
     }
-    decisions.push({ type: 'candidate_rejected', candidate, generation, reason: 'not_better', ...sums });
-    state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
+    state = reject(state, { candidate, generation, reason: 'not_better', ...sums }, decisions);
   }
   return state;
 }

@@ -22,7 +22,7 @@ export function viewMipro(state: MiproState): SearchView {
     best,
     estimate: best === null ? null : estimate(state),
     noise: traffic === 'paired' ? noiseView(state.results) : null,
-    ...(traffic === 'paired' && phase.name === 'gate' && { tests: testsOf(state, phase.batch, phase.trying) }),
+    ...(traffic === 'paired' && phase.name === 'gate' && { tests: testsOf(state, phase.batches.gate!, phase.trying) }),
     verdict: () => verdictBySeeds(state, meansOf, compare),
   });
 }

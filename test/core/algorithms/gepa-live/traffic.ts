@@ -1,6 +1,6 @@
 import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
 import { createUnpaired, type UnpairedState } from '../../../../src/core/algorithms/gepa-live/state.js';
-import { unpaired } from '../../../../src/core/algorithms/gepa-live/step.js';
+import { unpaired } from '../../../../src/core/algorithms/gepa-live.js';
 import { seedRng, uniformInt } from '../../../../src/core/math/random.js';
 import type { RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { driveSearch, proposed, type Run, type World } from '../gepa/driver.js';

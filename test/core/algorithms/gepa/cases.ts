@@ -5,6 +5,7 @@ import { minimumRollouts, type GepaConfig } from '../../../../src/core/algorithm
 import { seedRng, shuffle, uniformInt } from '../../../../src/core/math/random.js';
 import { rolloutAnswersIn, rolloutsIn } from '../../../../src/core/search/parts.js';
 import type { SearchResponse, Decision, RolloutRequest } from '../../../../src/core/search/protocol.js';
+import type { Round } from '../../../../src/core/search/state.js';
 import { proposed, type Run, type World } from './driver.js';
 
 export type Of<Type extends Decision['type']> = Extract<Decision, { type: Type }>;
@@ -138,9 +139,8 @@ const isNull = (reward: number | null) => reward === null;
 
 /** The batches of a phase that wait for repeated rollouts. */
 export function repeatedBatches({ phase }: { phase: object }): [stage: string, Batch][] {
-  const { name, batch, batches } = phase as { name: string; batch?: Batch; batches?: Record<string, Batch> };
-  const all = Object.entries(batches ?? (batch ? { [name]: batch } : {}));
-  return all.filter(([, { repeats }]) => repeats > 0);
+  const { batches = {} } = phase as Partial<Round>;
+  return Object.entries(batches).filter(([, { repeats }]) => repeats > 0);
 }
 
 /** The decisions of one type. */

@@ -1,6 +1,6 @@
 import { gepaDefaults, type GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
 import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
-import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import { gepa } from '../../../../src/core/algorithms/gepa.js';
 import type { EmptyReason } from '../../../../src/core/answers/ending.js';
 import { proposalsIn, responseTo, rolloutsIn } from '../../../../src/core/search/parts.js';
 import type {

@@ -9,7 +9,7 @@ import { devSeeds } from '../../../../bench/worlds/freeze.js';
 import { InProcess } from '../../../../bench/worlds/in-process.js';
 import { openWorld, worldKinds, type WorldKind } from '../../../../bench/worlds/world.js';
 import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
-import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import { gepa } from '../../../../src/core/algorithms/gepa.js';
 import { seedRng, uniformInt } from '../../../../src/core/math/random.js';
 import { mean } from '../../../../src/core/math/rewards.js';
 import { config, drive, proposed, type World } from './driver.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import { gepa } from '../../../../src/core/algorithms/gepa.js';
 import type { RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { range } from '../../../support/range.js';
 import { config, drive, proposed, type World } from './driver.js';

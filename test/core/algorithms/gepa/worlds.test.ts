@@ -5,7 +5,7 @@ import { openWorld, type WorldKind } from '../../../../bench/worlds/world.js';
 import { searchTask } from '../../../../bench/curve/task.js';
 import { mean } from '../../../../src/core/math/rewards.js';
 import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
-import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import { gepa } from '../../../../src/core/algorithms/gepa.js';
 import { config } from './driver.js';
 
 /** Mean true reward of the winners in three development worlds of a kind, after 200 rollouts. */

@@ -1,6 +1,6 @@
 import type { MiproConfig } from '../../../../src/core/algorithms/mipro/config.js';
 import { createMipro, type MiproState } from '../../../../src/core/algorithms/mipro/state.js';
-import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
+import { mipro } from '../../../../src/core/algorithms/mipro.js';
 import type { RolloutRequest, DemoAnswer, DemoRequest } from '../../../../src/core/search/protocol.js';
 import { driveSearch, proposed, type Run, type World } from '../gepa/driver.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { minimumRollouts } from '../../../../src/core/algorithms/mipro/config.js';
 import { createMipro, type MiproState } from '../../../../src/core/algorithms/mipro/state.js';
-import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
+import { mipro } from '../../../../src/core/algorithms/mipro.js';
 import { switchToUnpaired } from '../../../../src/core/algorithms/index.js';
-import type { SearchResponse, ProposalAnswer, ProposalRequest } from '../../../../src/core/search/protocol.js';
+import type { ProposalRequest } from '../../../../src/core/search/protocol.js';
 import { measuredIn, of } from '../gepa/cases.js';
 import { answer, proposed } from '../gepa/driver.js';
 import { config, drive, scoring, showsAll, unpaired, type MiproWorld } from './driver.js';
@@ -240,27 +240,6 @@ describe('instructions', () => {
     const run = drive(config({ numCandidates: 50, numTrials: 300 }), { ...halves, findDemos: showsAll(components) });
     expect(run.state.trials).toBe(300);
   });
-
-  test('that fail or are duplicates cost no rollouts and are reported', () => {
-    const world: MiproWorld = {
-      ...halves,
-      propose: (request) => {
-        const outcome = request.candidate === 1 ? 'failed' : request.candidate === 2 ? 'duplicate' : 'proposed';
-        return { ...proposed(request), outcome, reason: `reason ${request.candidate}` };
-      },
-    };
-    const run = drive(given, world);
-    expect(of(run, 'proposal_failed').slice(0, 2)).toMatchObject([
-      { candidate: 1, generation: 1, reason: 'reason 1' },
-      { candidate: 2, generation: 1, reason: expect.stringContaining('duplicate') },
-    ]);
-    expect(run.requests.filter(({ candidate }) => candidate === 1 || candidate === 2)).toEqual([]);
-  });
-
-  test('end the search if all fail', () => {
-    const run = drive(given, { ...halves, propose: () => ({ outcome: 'failed', reason: 'no fence' }) });
-    expect(run.end).toMatchObject({ kind: 'failed', code: 'proposer_failed' });
-  });
 });
 
 describe('demonstrations', () => {
@@ -396,26 +375,6 @@ describe('live traffic without seeds', () => {
 });
 
 describe('answers', () => {
-  const rollouts = (...answers: [ordinal: number, reward: number | null][]): SearchResponse => ({
-    kind: 'rollouts',
-    answers: answers.map(([ordinal, reward]) => ({ ordinal, reward, infrastructure: false })),
-  });
-  const awaitingProposals = until('instructions');
-  const demos = until('demos');
-  const proposals = (...answers: Partial<ProposalAnswer>[]): SearchResponse => ({
-    kind: 'proposals',
-    answers: answers.map((answer, index) => ({ candidate: index + 1, outcome: 'proposed', ...answer })),
-  });
-
-  test('must match the requests for proposals and demonstrations', () => {
-    expect(() => mipro.apply(awaitingProposals, rollouts([0, 1]))).toThrow(/does not fit .* "proposals"/);
-    expect(() => mipro.apply(demos, rollouts([0, 1]))).toThrow(/does not fit .* "demos"/);
-    expect(() => mipro.apply(awaitingProposals, proposals({}))).toThrow('candidate 2 was asked for and not answered');
-    expect(() => mipro.apply(awaitingProposals, proposals({ shown: [999] }, {}))).toThrow(
-      'the proposal of candidate 1 was shown rollout 999, which was not offered',
-    );
-  });
-
   test('do not affect another path from the same state', () => {
     // Two paths from one state: the second proposal fails in one, the first in the other.
     const path = (failing: number, from: MiproState) => {

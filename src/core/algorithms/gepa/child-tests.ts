@@ -1,11 +1,11 @@
 /** The tests of children that run at the same time. */
-import type { Pair } from '../../search/batch.js';
+import { pairsOf, type Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
-import { changeCandidate } from '../../search/candidates.js';
 import { minibatchOf } from '../../search/config.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
+import { reject as rejectCandidate } from '../../search/candidates.js';
 import {
   decideAcceptance,
   decideFromKnownResults,
@@ -28,15 +28,14 @@ export interface OpenTest {
  */
 export function firstTest(state: GepaState, trial: Trial): OpenTest {
   const { candidate, shown, removed, parents, approach, ablation } = trial;
-  const pairsOf = (seeds: readonly number[]) => seeds.map((seed): Pair => [candidate, seed]);
   const model = rewardModelOf(state);
   const isNoisy = model.noise.variance > 0;
   const isReflection = parents.length === 1 && approach !== 'compress' && ablation === undefined;
   const isWhole = state.config.slots > 1 && isReflection && (removed.length > 0 || isNoisy);
   const regression = isWhole ? regressionSeeds(state, model, trial, isNoisy ? 1 : 0) : [];
   const seeds = regression.filter((seed) => !shown.includes(seed));
-  if (seeds.length === 0) return { trial, ask: pairsOf(shown) };
-  return { trial: { ...trial, rounds: 1 }, ask: pairsOf([...shown, ...seeds]) };
+  if (seeds.length === 0) return { trial, ask: pairsOf(candidate, shown) };
+  return { trial: { ...trial, rounds: 1 }, ask: pairsOf(candidate, [...shown, ...seeds]) };
 }
 
 /**
@@ -143,6 +142,5 @@ function reject(
   decisions: Decision[],
 ): GepaState {
   const { candidate, generation } = trial;
-  decisions.push({ type: 'candidate_rejected', candidate, generation, reason, ...sumsOf(state, trial, sums) });
-  return { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
+  return rejectCandidate(state, { candidate, generation, reason, ...sumsOf(state, trial, sums) }, decisions);
 }

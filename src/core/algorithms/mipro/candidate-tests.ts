@@ -6,16 +6,16 @@
  * Invariants: a candidate is accepted only with a measured gain; a merge must only not lose, as its
  * parts have shown their gains.
  */
-import { isSolved, mean, solvedReward, sum } from '../../math/rewards.js';
+import { isSolved, solvedReward, sum } from '../../math/rewards.js';
 import { sampleOf } from '../../math/statistics.js';
-import type { Pair } from '../../search/batch.js';
-import { changeCandidate } from '../../search/candidates.js';
+import { pairsOf, type Pair } from '../../search/batch.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Decision } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { PhaseOf } from '../../search/state.js';
-import { maxRounds, requiredStandardErrors, slackOf, solvedSeeds } from '../../search/targeted-test.js';
+import { comparedSeeds, maxRounds, solvedSeeds, sumsOf, type TestSums } from '../../search/targeted-test.js';
+import { reject, rejectedIn } from '../../search/candidates.js';
 import { spareRollouts } from './budget.js';
 import { failuresShown, regressionSeeds, trialLimit, trialSize } from './config.js';
 import { estimateOf } from './estimate.js';
@@ -24,10 +24,8 @@ import { isRace, leaderPairs, mixedSeeds, racersOf, raceSeeds } from './races.js
 import type { MiproState, Tests, Trial } from './state.js';
 import { nextMinibatch } from './trials.js';
 
-interface Verdict {
+interface Verdict extends TestSums {
   accepted: boolean;
-  parentSum: number;
-  childSum: number;
   tested: number;
   /** The standard error of the gain, by how much the gains on seeds differ. */
   spread: number;
@@ -64,13 +62,13 @@ export function openTests(before: MiproState, planned: Tests) {
     trials: before.trials + trials.length,
     evaluationOffset: before.evaluationOffset + (usesMinibatch ? minibatch.length : 0),
   };
-  const pairs = trials.flatMap(({ candidate, shown }) => runOf(candidate, shown));
+  const pairs = trials.flatMap(({ candidate, shown }) => pairsOf(candidate, shown));
   return { state, tests: { ...tests, trials }, pairs: trials.length > 0 ? [...compared, ...pairs] : [] };
 }
 
 /** The candidates that passed their tests. */
 export function acceptedOf({ candidates }: MiproState, trials: readonly Trial[]): number[] {
-  const rejected = new Set(candidates.filter(({ status }) => status === 'rejected').map(({ candidate }) => candidate));
+  const rejected = rejectedIn(candidates);
   return trials.flatMap(({ candidate }) => (rejected.has(candidate) ? [] : [candidate]));
 }
 
@@ -106,9 +104,7 @@ export function judgeTests(
   const judged = trials
     .filter(({ candidate }) => trying.includes(candidate))
     .map((trial) => ({ trial, verdict: verdictOf(before, model, tests, trial) }));
-  const racers = judged.map(({ trial: { candidate }, verdict }) => {
-    return { candidate, gain: verdict.childSum - verdict.parentSum };
-  });
+  const racers = judged.map(({ trial, verdict }) => ({ candidate: trial.candidate, gain: verdict.gain }));
   let left = spareRollouts(before);
   const promising = isRace(tests) ? racersOf(racers, left) : trying;
   // A race ends between its last candidate and the leader.
@@ -121,7 +117,7 @@ export function judgeTests(
     const { candidate } = trial;
     const isPromising = promising.includes(candidate);
     const further = () =>
-      seeds.length > 0 ? runOf(candidate, seeds) : furtherPairs(before, model, tests, trial, verdict);
+      seeds.length > 0 ? pairsOf(candidate, seeds) : furtherPairs(before, model, tests, trial, verdict);
     const ask = isPromising ? further() : [];
     if (ask.length > 0 && ask.length <= left) {
       left -= ask.length;
@@ -129,7 +125,7 @@ export function judgeTests(
       open.push(candidate);
       continue;
     }
-    const { accepted, parentSum, childSum, tested } = verdict;
+    const { accepted, expectedSum: parentSum, childSum, tested } = verdict;
     const sums = { parentSum, childSum, tested };
     // Without rollouts for the next round, a gain on failures alone shows little.
     const isUnclear = ask.length > 0 && tests.step === 'combinations';
@@ -139,38 +135,27 @@ export function judgeTests(
       decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate });
       continue;
     }
-    decisions.push({ type: 'candidate_rejected', candidate, generation, reason: 'not_better', ...sums });
-    state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
+    state = reject(state, { candidate, generation, reason: 'not_better', ...sums }, decisions);
   }
   return { state, tests: { ...tests, trials }, pairs, open };
 }
 
 function verdictOf(state: MiproState, model: RewardModel, { parent, step }: Tests, { candidate }: Trial): Verdict {
-  const compared = Object.entries(state.results[candidate] ?? {}).flatMap(([key, measured]) => {
-    const seed = Number(key);
-    const expected = step === 'merge' ? model.prior(candidate, seed) : model.posterior(parent, seed);
-    if (expected === null) return [];
-    const own = mean(measured.map(([, reward]) => reward))!;
-    const isFailure = !isSolved(expected.mean);
-    return [{ own, expected, isFailure, variance: model.noise.variance / measured.length + expected.variance }];
-  });
-  const parentSum = sum(compared.map(({ expected }) => expected.mean));
-  const childSum = sum(compared.map(({ own }) => own));
-  const gain = childSum - parentSum;
-  const error = Math.sqrt(sum(compared.map(({ variance }) => variance)));
-  const slack = slackOf(parentSum);
-  const isGain = gain > slack && (model.noise.variance === 0 || gain >= requiredStandardErrors * error);
-  const accepted = step === 'merge' ? gain >= -Math.max(slack, error) : isGain;
+  const isMerge = step === 'merge';
+  const expectedOn = isMerge ? undefined : (seed: number) => model.posterior(parent, seed);
+  const compared = comparedSeeds(state, model, candidate, expectedOn);
+  const sums = sumsOf(compared, model);
   // Failures and the others were chosen apart.
   const spread = sum(
-    [true, false].map((wanted) => {
-      const gains = compared
-        .filter(({ isFailure }) => isFailure === wanted)
-        .map((pair) => pair.own - pair.expected.mean);
+    [true, false].map((isSolvedSeed) => {
+      const gains = compared.flatMap(({ own, expected }) =>
+        isSolved(expected.mean) === isSolvedSeed ? [own - expected.mean] : [],
+      );
       return gains.length * sampleOf(gains).variance;
     }),
   );
-  return { accepted, parentSum, childSum, tested: compared.length, spread: Math.sqrt(spread) };
+  const accepted = isMerge ? sums.isKept : sums.isGain;
+  return { ...sums, accepted, tested: compared.length, spread: Math.sqrt(spread) };
 }
 
 /**
@@ -197,33 +182,28 @@ export function failuresOf(state: MiproState, model: RewardModel, leader: number
 /** Standard errors of a clear gain. */
 const clearGain = 1.5;
 
-function runOf(candidate: number, seeds: readonly number[]): Pair[] {
-  return seeds.map((seed) => [candidate, seed]);
-}
-
 /** The rollouts of the next round; empty: the verdict stands. */
 function furtherPairs(
   state: MiproState,
   model: RewardModel,
   tests: Tests,
   trial: Trial,
-  { accepted, parentSum, childSum, spread }: Verdict,
+  { accepted, gain, slack, spread }: Verdict,
 ): Pair[] {
   const { candidate, shown, removed, rounds } = trial;
-  const gain = childSum - parentSum;
-  if (tests.step === 'merge' || gain <= slackOf(parentSum)) return [];
+  if (tests.step === 'merge' || gain <= slack) return [];
   const isNoisy = model.noise.variance > 0;
   if (tests.step === 'combinations') {
     const second = rounds === 1 ? secondRound(state, model, tests.parent, trial) : [];
     const isClear = gain >= clearGain * spread;
     const seeds = second.length > 0 || isClear ? second : mixedSeeds(state, model, tests.parent, candidate);
-    if (seeds.length > 0) return runOf(candidate, seeds);
+    if (seeds.length > 0) return pairsOf(candidate, seeds);
   }
   if (rounds === 1 && tests.step === 'instructions') {
     // Without noise a later run of the leader shows any loss, so additions need no further test.
     const count = removed === 0 && !isNoisy ? 0 : Math.min(regressionSeeds, trialSize(state.config));
     const seeds = solvedSeeds(state, model, tests.parent, candidate).slice(0, count);
-    if (seeds.length > 0) return runOf(candidate, seeds);
+    if (seeds.length > 0) return pairsOf(candidate, seeds);
   }
   if (accepted || !isNoisy || rounds >= maxRounds) return [];
   return shown.flatMap((seed): Pair[] => [

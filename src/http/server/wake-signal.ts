@@ -8,10 +8,10 @@ export interface WakeSignal {
 
 /** Creates a wake signal from a subscription; `stop` unsubscribes. */
 export function createWakeSignal(subscribe: (wake: () => void) => () => void): WakeSignal {
-  let hinted = false;
+  let woken = false;
   let resume: (() => void) | null = null;
   const wake = () => {
-    hinted = true;
+    woken = true;
     resume?.();
   };
   const stop = subscribe(wake);
@@ -19,7 +19,7 @@ export function createWakeSignal(subscribe: (wake: () => void) => () => void): W
     wake,
     stop,
     async next(ms) {
-      if (!hinted) {
+      if (!woken) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, ms);
           resume = () => {
@@ -29,7 +29,7 @@ export function createWakeSignal(subscribe: (wake: () => void) => () => void): W
         });
       }
       resume = null;
-      hinted = false;
+      woken = false;
     },
   };
 }
