@@ -10,7 +10,7 @@ import { startWorlds } from '../worlds/client.js';
 import { devSeeds, frozenHash, worldsHash } from '../worlds/freeze.js';
 import { openWorld, worldKinds, type WorldKind } from '../worlds/world.js';
 import { appendTrajectory, readTrajectories } from './file.js';
-import { startRatchet, type Ratchet } from '../gepa/ratchet.js';
+import { startService, type Service } from '../service.js';
 import { gepaName, searchGepa } from './search-gepa.js';
 import { ceilingOf } from './ceiling.js';
 import { diagnosisTables } from './diagnosis.js';
@@ -44,16 +44,16 @@ const known = new Set((await readTrajectories(values.out)).map(searchKey));
 const missing = searches().filter((search) => !known.has(searchKey(search)));
 const python = missing.some(({ optimizer }) => !ours.has(optimizer)) ? await gepaPython(join(home, 'bench-venv')) : '';
 const worlds = await startWorlds();
-let ratchet: Ratchet | null = null;
+let service: Service | null = null;
 try {
-  if (missing.some(({ optimizer }) => optimizer === ratchetName)) ratchet = await startRatchet(worlds.proposerUrl);
+  if (missing.some(({ optimizer }) => optimizer === ratchetName)) service = await startService(worlds.proposerUrl);
   for (const search of missing) {
     const trajectory = await run(search);
     await appendTrajectory(values.out, trajectory);
     print(`${search.optimizer}, ${search.kind} ${search.world}: ${trajectory.steps.at(-1)!.trueReward.toFixed(3)}`);
   }
 } finally {
-  await ratchet?.stop();
+  await service?.stop();
   await worlds.close();
 }
 const all = (await readTrajectories(values.out)).filter((trajectory) => trajectory.worlds === hash);
@@ -80,7 +80,7 @@ function coreOptions(): CoreOptions[] {
 function run(search: Search): Trajectory | Promise<Trajectory> {
   const options = cores.get(search.optimizer);
   if (options) return searchCore(search, budgets, options);
-  if (search.optimizer === ratchetName) return searchRatchet(ratchet!, worlds, search, budgets);
+  if (search.optimizer === ratchetName) return searchRatchet(service!.client, worlds, search, budgets);
   return searchGepa(python, worlds, search);
 }
 

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { appendTrajectory, readTrajectories } from '../curve/file.js';
 import { summaryTables } from '../curve/summary.js';
 import { searchKey, type Search, type Trajectory } from '../curve/trajectory.js';
-import { startService, type Service } from '../gepa/ratchet.js';
+import { startService, type Service } from '../service.js';
 import { gepaPython } from '../peers/gepa/venv.js';
 import { mean } from '../stats.js';
 import { startWorlds } from '../worlds/client.js';
@@ -47,7 +47,7 @@ try {
     const peer = of(gepaName);
     if (!known.has(searchKey(ours))) {
       service ??= await startService(worlds.proposerUrl);
-      const { calls, steps, graph } = await searchRatchet(service, worlds, setup, rolloutBudget);
+      const { calls, steps, graph } = await searchRatchet(service.client, worlds, setup, rolloutBudget);
       await keep({ ...ours, rollouts: calls, steps, graph });
     }
     if (!known.has(searchKey(peer))) {

@@ -1,6 +1,6 @@
+import { ruleRow } from '../../test/support/worlds/rows.js';
 import { baseline } from '../../test/support/worlds/rules.js';
 import { optimize, range } from '../jobs.js';
-import { ruleRow } from '../rule-rows.js';
 import { mean } from '../stats.js';
 import type { Row } from '../table.js';
 import type { World } from '../world.js';

@@ -9,7 +9,7 @@ import type { CallOptions, OperationId } from './types.js';
 export interface RatchetOptions {
   /** The service. Default: RATCHET_URL, else http://127.0.0.1:8787. */
   url?: string | undefined;
-  /** Default: RATCHET_API_KEY. */
+  /** Default: RATCHET_API_KEY. Empty: none. */
   apiKey?: string | undefined;
   /** Default: the `fetch` of the runtime. */
   fetch?: Fetch | undefined;
@@ -40,8 +40,8 @@ export class Connection {
 
   constructor({ url, apiKey, fetch: given, maxRetries = 4, timeoutMs = 60_000 }: RatchetOptions) {
     this.url = checkedUrl(url ?? environment('RATCHET_URL') ?? defaultUrl);
-    const key = apiKey ?? environment('RATCHET_API_KEY');
-    this.apiKey = key === undefined ? undefined : checkedHeader('apiKey', key.trim());
+    const key = (apiKey ?? environment('RATCHET_API_KEY') ?? '').trim();
+    this.apiKey = key === '' ? undefined : checkedHeader('apiKey', key);
     this.fetch = given ?? ((target, init) => fetch(target, init));
     this.maxRetries = maxRetries;
     this.timeoutMs = timeoutMs;
