@@ -25,6 +25,8 @@ export interface Call extends CallOptions {
   query?: object | undefined;
   body?: unknown;
   maxRetries?: number | undefined;
+  /** Called before each repetition. */
+  onBreak?: (() => void) | undefined;
   content?: { type: string; data: Blob | string | ReadableStream<Uint8Array> };
 }
 
@@ -70,7 +72,7 @@ export class Connection {
     // A stream is read once. Other content has an id that follows from it.
     const isStream = content?.data instanceof ReadableStream;
     const isRepeatable = method !== 'POST' || takesKey || content !== undefined;
-    const rule = { isRepeatable, maxRetries: isStream ? 0 : maxRetries, signal };
+    const rule = { isRepeatable, maxRetries: isStream ? 0 : maxRetries, signal, onBreak: call.onBreak };
     return withRetries(rule, (tries) =>
       attempt(this.fetch, outgoing, read).catch((error: unknown) => {
         // The try before deleted it, and its answer was lost.

@@ -50,6 +50,8 @@ export interface EventOptions extends CallOptions {
   since?: number | undefined;
   /** Called whenever the stream is connected: at first, and after each break. */
   onOpen?: (() => void) | undefined;
+  /** Called when the stream has broken, or cannot be opened again yet. */
+  onBreak?: (() => void) | undefined;
   /** Tries in a row to open the stream again. Default: that of the client, and at least 12. */
   maxRetries?: number | undefined;
 }
