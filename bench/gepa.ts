@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { range } from './curve/arguments.js';
 import { compare, type Pair } from './gepa/compare.js';
 import { busyLine, depthLine, levelLine, reachedLine, wallLine } from './gepa/lines.js';
 import { searchSession } from './gepa/ratchet.js';
@@ -21,7 +22,6 @@ interface Setup {
 }
 
 const venvs = join(import.meta.dirname, '..', '.ratchet', 'bench-venv');
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 const usual: Setup = { latencyMs: 50, atOnce: 8, worlds: range(1, 11) };
 const instant: Setup = { latencyMs: 0, atOnce: 8, worlds: range(1, 6) };
 const slow: Setup = { latencyMs: 1_000, atOnce: 32, worlds: range(1, 4) };

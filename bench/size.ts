@@ -5,6 +5,7 @@
 import { pathToFileURL } from 'node:url';
 import { readHistories, timed, watch, type Times } from './size/measure.js';
 import { startBench, type Bench } from './size/service.js';
+import { range } from './jobs.js';
 import type { Line } from './table.js';
 
 export interface Limits {
@@ -119,7 +120,6 @@ async function search(bench: Bench, size: Limits, say: (line: string) => void): 
   ];
 }
 
-const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 const kB = ({ bytes }: Times) => `${Math.round(bytes / 1_000)} kB`;
 const figure = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 1 : 0 });
 

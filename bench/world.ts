@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
+import { Ratchet } from '../src/client/index.js';
 import { descendants, startTree, type Tree } from '../test/support/servers/tree.js';
 import { createCaller, type Caller } from './caller.js';
 import { startChild, type Child } from './child.js';
@@ -35,6 +36,8 @@ export interface Spent {
 
 /** The built service with embedded servers, a container and a model, each a process tree. */
 export interface World extends Caller {
+  /** For all that is not measured. */
+  client: Ratchet;
   /** The service's base URL. */
   url: string;
   apiKey: string;
@@ -102,6 +105,7 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
 
     return await work({
       ...caller,
+      client: new Ratchet({ url: tree.url, apiKey }),
       url: tree.url,
       apiKey,
       dataDir,

@@ -8,7 +8,8 @@ import { parseArgs } from 'node:util';
 import { gepaPython } from '../peers/gepa/venv.js';
 import { startWorlds } from '../worlds/client.js';
 import { devSeeds, frozenHash, worldsHash } from '../worlds/freeze.js';
-import { openWorld, worldKinds, type WorldKind } from '../worlds/world.js';
+import { openWorld, worldKinds } from '../worlds/world.js';
+import { kindsIn, worldsIn } from './arguments.js';
 import { appendTrajectory, readTrajectories } from './file.js';
 import { startService, type Service } from '../service.js';
 import { gepaName, searchGepa } from './search-gepa.js';
@@ -85,20 +86,17 @@ function run(search: Search): Trajectory | Promise<Trajectory> {
 }
 
 function searches(): Search[] {
-  const [from = NaN, to = from] = values.worlds.split('-').map(Number);
-  const kinds = values.kinds.split(',').map(kindOf);
-  if (![from, to].every(Number.isInteger))
-    throw new Error(`--worlds ${values.worlds}: expected a number or a range such as 1-10`);
+  const kinds = kindsIn(values.kinds, worldKinds);
   const optimizers = values.by.split(',').flatMap((name) => {
     if (name === 'core') return [...cores.keys()];
     return name === ratchetName ? [name] : [gepaName(values.merge)];
   });
   return optimizers.flatMap((optimizer) =>
     kinds.flatMap((kind) =>
-      Array.from({ length: to - from + 1 }, (_, at) => ({
+      worldsIn(values.worlds).map((world) => ({
         optimizer,
         kind,
-        world: from + at,
+        world,
         shuffledFeedback: values.shuffled,
         // Budgets above 800 are the same searches.
         maxRollouts: ours.has(optimizer) ? 800 : budgets.at(-1)!,
@@ -106,10 +104,4 @@ function searches(): Search[] {
       })),
     ),
   );
-}
-
-function kindOf(name: string): WorldKind {
-  const kind = worldKinds.find((known) => known === name);
-  if (!kind) throw new Error(`--kinds: unknown kind ${name}; expected some of ${worldKinds.join(',')}`);
-  return kind;
 }

@@ -59,7 +59,7 @@ export async function runTemplates(world: World): Promise<Templates> {
     initial_graph: graphToJson(chain(2).graph),
   });
   await deploy(world);
-  const { deployments } = await world.call<{ deployments: { id: string }[] }>('GET', '/api/harbor/deployments');
+  const { deployments } = await world.client.request('listDeployments');
   return {
     session: session.jobId,
     evaluation: evaluation.jobId,

@@ -54,9 +54,6 @@ async function session(world: World, source: object, budget: number): Promise<nu
     budget: { max_rollouts: budget },
     max_concurrent: atOnce,
   });
-  const { progress } = await world.call<{ progress: { rollouts_completed: number } }>(
-    'GET',
-    `/api/v1/online/sessions/${job.jobId}`,
-  );
+  const { progress } = await world.client.sessions.handle(job.jobId).get();
   return (job.endedAt - job.sentAt) / progress.rollouts_completed;
 }
