@@ -20,7 +20,7 @@ export class CommandClient extends Ratchet {
   }
 }
 
-/** Whether an error says that no service answered. */
+/** Whether an error says that the service did not answer. */
 export function isUnreachable(error: unknown): boolean {
-  return error instanceof RatchetError && error.status === null;
+  return error instanceof RatchetError && ['unreachable', 'timeout'].includes(error.code);
 }
