@@ -7,10 +7,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { RolloutBody } from '../test/support/fakes/container-answers.js';
+import { ruleRow } from '../test/support/worlds/rows.js';
 import { baseline } from '../test/support/worlds/rules.js';
 import { serveChild } from './child.js';
 import { now } from './clock.js';
-import { ruleRow } from './rule-rows.js';
 import type { ContainerCount, HeldRollout } from './world.js';
 
 interface Counted extends ContainerCount {

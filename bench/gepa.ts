@@ -4,11 +4,13 @@
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { range } from './curve/arguments.js';
 import { compare, type Pair } from './gepa/compare.js';
 import { busyLine, depthLine, levelLine, reachedLine, wallLine } from './gepa/lines.js';
-import { startRatchet } from './gepa/ratchet.js';
+import { searchSession } from './gepa/ratchet.js';
 import type { SearchTask } from './gepa/search.js';
 import { gepaPython } from './peers/gepa/venv.js';
+import { startService } from './service.js';
 import type { Line } from './table.js';
 import { startWorlds } from './worlds/client.js';
 
@@ -20,7 +22,6 @@ interface Setup {
 }
 
 const venvs = join(import.meta.dirname, '..', '.ratchet', 'bench-venv');
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 const usual: Setup = { latencyMs: 50, atOnce: 8, worlds: range(1, 11) };
 const instant: Setup = { latencyMs: 0, atOnce: 8, worlds: range(1, 6) };
 const slow: Setup = { latencyMs: 1_000, atOnce: 32, worlds: range(1, 4) };
@@ -59,10 +60,10 @@ async function withBoth(say: Say, work: (over: Over) => Promise<Line[]>): Promis
   try {
     const worlds = await startWorlds();
     ends.push(() => worlds.close());
-    const ratchet = await startRatchet(worlds.proposerUrl);
-    ends.push(() => ratchet.stop());
+    const { client: ratchet, stop } = await startService(worlds.proposerUrl);
+    ends.push(stop);
     // The first session pays for compilation.
-    await ratchet.search(await worlds.open({ world: 0, rolloutMs: 0, proposerMs: 0 }), searchTask(0, 8));
+    await searchSession(ratchet, await worlds.open({ world: 0, rolloutMs: 0, proposerMs: 0 }), searchTask(0, 8));
     return await work(async ({ latencyMs, atOnce, worlds: numbers }) => {
       const pairs: Pair[] = [];
       const bench = { worlds, ratchet, python, say };

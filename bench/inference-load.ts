@@ -6,7 +6,7 @@ import type { Row } from './table.js';
 import { difference, type Spent, type World } from './world.js';
 
 /** System message of all measured calls, so that a replaced message reaches the model unchanged. */
-export const system = { role: 'system', content: 'Answer like a shop that is sorry, in one sentence.' };
+export const system = { role: 'system' as const, content: 'Answer like a shop that is sorry, in one sentence.' };
 
 const patienceMs = 30_000;
 

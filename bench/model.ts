@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startFakeModel } from '../test/support/fakes/model.js';
+import { answerRule } from '../test/support/worlds/rows.js';
 import { propose } from '../test/support/worlds/rules.js';
 import { serveChild } from './child.js';
-import { answerRule } from './rule-rows.js';
 
 /** A typical chat answer, 20 pieces when streamed. */
 const text = 'The parcel that you ask about has left our store this morning and will be with you in two days .';

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { sampleOf } from '../src/core/math/statistics.js';
-import { startService } from './gepa/ratchet.js';
+import { startService } from './service.js';
 import { startTextModel } from './real-model/client.js';
 import { baseline, budget, optimizers, type Optimizer, type Setup } from './real-model/optimizers.js';
 import type { Line } from './table.js';

@@ -5,6 +5,7 @@
 import { pathToFileURL } from 'node:url';
 import { readHistories, timed, watch, type Times } from './size/measure.js';
 import { startBench, type Bench } from './size/service.js';
+import { range } from './jobs.js';
 import type { Line } from './table.js';
 
 export interface Limits {
@@ -38,14 +39,8 @@ export async function run(say: (line: string) => void = () => undefined, size: L
   }
 }
 
-interface Job {
-  status: string;
-  error: string | null;
-  progress: { generation: number; rollouts_completed: number };
-}
-
 async function evaluate(bench: Bench, { seeds }: Limits, say: (line: string) => void): Promise<Line[]> {
-  const { job_id: id } = await bench.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+  const job = await bench.client.createEvaluation({
     container_url: bench.worldUrl,
     policy: { provider: 'bench', model: 'any' },
     app_id: 'bench',
@@ -53,15 +48,14 @@ async function evaluate(bench: Bench, { seeds }: Limits, say: (line: string) => 
     seeds: range(seeds),
     max_concurrent: 64,
   });
-  const path = `/api/v1/offline/jobs/${id}`;
   const from = Date.now();
-  await watch<Job>(bench, path, longestSeconds, (job) => job.status === 'completed');
+  await watch(job, longestSeconds, ({ status }) => status === 'completed');
   say(`evaluation: ${seeds} rollouts in ${Math.round((Date.now() - from) / 1_000)} s`);
   const what = `evaluation of ${seeds} seeds`;
-  const history = await readHistories(bench, `evaluation-${id}`);
-  const status = await timed(looks, () => bench.api.call('GET', path));
-  const results = await timed(20, () => bench.api.call('GET', `${path}/results`));
-  const beside = await timed(looks, () => bench.api.call('GET', '/livez'));
+  const history = await readHistories(bench, `evaluation-${job.id}`);
+  const status = await timed(looks, () => job.get());
+  const results = await timed(20, () => job.results());
+  const beside = await timed(looks, () => bench.client.request('getLiveness'));
   return [
     line(`${what}: events of history`, history.events, 'events', 500),
     line(`${what}: largest payload`, history.payload / 1_000, 'kB', 500),
@@ -72,7 +66,7 @@ async function evaluate(bench: Bench, { seeds }: Limits, say: (line: string) => 
 
 async function search(bench: Bench, size: Limits, say: (line: string) => void): Promise<Line[]> {
   const { population, generations, evaluationSeeds } = size;
-  const { job_id: id } = await bench.api.call<{ job_id: string }>('POST', '/api/v1/online/sessions', {
+  const session = await bench.client.createSession({
     policy_optimization: {
       algorithm: 'gepa',
       container_url: bench.worldUrl,
@@ -87,13 +81,12 @@ async function search(bench: Bench, size: Limits, say: (line: string) => void): 
       },
     },
   });
-  const path = `/api/v1/online/sessions/${id}`;
-  const workflow = bench.temporal.workflow.getHandle(`session-${id}`);
+  const workflow = bench.temporal.workflow.getHandle(`session-${session.id}`);
   const query = () => workflow.query('status');
   const from = Date.now();
   let reported = 0;
   // Read one generation before the end: at rest, then at work.
-  await watch<Job>(bench, path, longestSeconds, (job) => {
+  await watch(session, longestSeconds, (job) => {
     if (job.progress.generation > reported) {
       reported = job.progress.generation;
       const { rollouts_completed: done } = job.progress;
@@ -101,18 +94,18 @@ async function search(bench: Bench, size: Limits, say: (line: string) => void): 
     }
     return job.progress.generation >= generations - 1;
   });
-  await bench.api.call('POST', `${path}/pause`);
-  const rest = await timed(looks, () => bench.api.call('GET', path));
+  await session.pause();
+  const rest = await timed(looks, () => session.get());
   const restQuery = await timed(looks, query);
-  const results = await timed(looks, () => bench.api.call('GET', `${path}/results`));
-  const list = await timed(looks, () => bench.api.call('GET', '/api/v1/online/sessions'));
-  const beside = await timed(looks, () => bench.api.call('GET', '/livez'));
-  await bench.api.call('POST', `${path}/resume`);
-  const busy = await timed(looks, () => bench.api.call('GET', path));
+  const results = await timed(looks, () => session.results());
+  const list = await timed(looks, () => bench.client.request('listSessions'));
+  const beside = await timed(looks, () => bench.client.request('getLiveness'));
+  await session.resume();
+  const busy = await timed(looks, () => session.get());
   const busyQuery = await timed(looks, query);
-  const busyBeside = await timed(looks, () => bench.api.call('GET', '/livez'));
-  await watch<Job>(bench, path, longestSeconds, (job) => job.status === 'completed');
-  const history = await readHistories(bench, `session-${id}`);
+  const busyBeside = await timed(looks, () => bench.client.request('getLiveness'));
+  await watch(session, longestSeconds, ({ status }) => status === 'completed');
+  const history = await readHistories(bench, `session-${session.id}`);
   const what = `session of ${1 + population * generations} candidates, ${generations} generations, ${evaluationSeeds} evaluation seeds`;
   return [
     line(`${what}: events of one run, of ${history.runs} runs`, history.events, 'events', 10_000),
@@ -127,7 +120,6 @@ async function search(bench: Bench, size: Limits, say: (line: string) => void): 
   ];
 }
 
-const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 const kB = ({ bytes }: Times) => `${Math.round(bytes / 1_000)} kB`;
 const figure = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 1 : 0 });
 

@@ -1,14 +1,15 @@
-import { mkdtempSync, chmodSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
+import { Ratchet } from '../src/client/index.js';
 import { descendants, startTree, type Tree } from '../test/support/servers/tree.js';
 import { createCaller, type Caller } from './caller.js';
 import { startChild, type Child } from './child.js';
 import { countStatements, writeStatements } from './profile.js';
 import { cpuSeconds, memoryMiB, resetPeaks, savedServer } from './proc.js';
+import { embeddedSettings, keyIn, newFolder } from './service.js';
 
 /** The container's counts under a name; times by `clock.now`. */
 export interface ContainerCount {
@@ -35,6 +36,8 @@ export interface Spent {
 
 /** The built service with embedded servers, a container and a model, each a process tree. */
 export interface World extends Caller {
+  /** For all that is not measured. */
+  client: Ratchet;
   /** The service's base URL. */
   url: string;
   apiKey: string;
@@ -61,9 +64,7 @@ const stopMs = 30_000;
  * folder of CPU and Postgres profiles.
  */
 export async function withWorld<T>(work: (world: World) => Promise<T>, profileDir?: string): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'ratchet-bench-'));
-  // Postgres, which never runs as root, must enter it.
-  chmodSync(folder, 0o711);
+  const folder = newFolder();
   const dataDir = join(folder, 'data');
   const ends: (() => Promise<unknown>)[] = [];
   const end = async () => {
@@ -98,12 +99,13 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
     if (profileDir !== undefined) ends.push(() => writeStatements(postgres, profileDir));
     const connection = await Connection.connect({ address: `127.0.0.1:${temporalServer.settings.port}` });
     ends.push(() => connection.close());
-    const apiKey = readFileSync(join(dataDir, 'api-key'), 'utf8').trim();
+    const apiKey = keyIn(dataDir);
     const caller = createCaller(tree.url, apiKey);
     ends.push(() => caller.close());
 
     return await work({
       ...caller,
+      client: new Ratchet({ url: tree.url, apiKey }),
       url: tree.url,
       apiKey,
       dataDir,
@@ -144,21 +146,6 @@ async function openPostgres(dataDir: string): Promise<pg.Client> {
   const client = new pg.Client(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`);
   await client.connect();
   return client;
-}
-
-/** Settings of an embedded service with its own data and free ports, apart from the shell's. */
-export function embeddedSettings(dataDir: string): Record<string, string> {
-  return {
-    PORT: '0',
-    RATCHET_TEMPORAL_PORT: '0',
-    RATCHET_DATA_DIR: dataDir,
-    DATABASE_URL: '',
-    TEMPORAL_ADDRESS: '',
-    TEMPORAL_CONFIG_FILE: '',
-    RATCHET_API_KEY: '',
-    RATCHET_PUBLIC_URL: '',
-    RATCHET_EGRESS: '',
-  };
 }
 
 function command(profileDir?: string): [string, ...string[]] {

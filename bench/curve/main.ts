@@ -8,9 +8,10 @@ import { parseArgs } from 'node:util';
 import { gepaPython } from '../peers/gepa/venv.js';
 import { startWorlds } from '../worlds/client.js';
 import { devSeeds, frozenHash, worldsHash } from '../worlds/freeze.js';
-import { openWorld, worldKinds, type WorldKind } from '../worlds/world.js';
+import { openWorld, worldKinds } from '../worlds/world.js';
+import { kindsIn, worldsIn } from './arguments.js';
 import { appendTrajectory, readTrajectories } from './file.js';
-import { startRatchet, type Ratchet } from '../gepa/ratchet.js';
+import { startService, type Service } from '../service.js';
 import { gepaName, searchGepa } from './search-gepa.js';
 import { ceilingOf } from './ceiling.js';
 import { diagnosisTables } from './diagnosis.js';
@@ -44,16 +45,16 @@ const known = new Set((await readTrajectories(values.out)).map(searchKey));
 const missing = searches().filter((search) => !known.has(searchKey(search)));
 const python = missing.some(({ optimizer }) => !ours.has(optimizer)) ? await gepaPython(join(home, 'bench-venv')) : '';
 const worlds = await startWorlds();
-let ratchet: Ratchet | null = null;
+let service: Service | null = null;
 try {
-  if (missing.some(({ optimizer }) => optimizer === ratchetName)) ratchet = await startRatchet(worlds.proposerUrl);
+  if (missing.some(({ optimizer }) => optimizer === ratchetName)) service = await startService(worlds.proposerUrl);
   for (const search of missing) {
     const trajectory = await run(search);
     await appendTrajectory(values.out, trajectory);
     print(`${search.optimizer}, ${search.kind} ${search.world}: ${trajectory.steps.at(-1)!.trueReward.toFixed(3)}`);
   }
 } finally {
-  await ratchet?.stop();
+  await service?.stop();
   await worlds.close();
 }
 const all = (await readTrajectories(values.out)).filter((trajectory) => trajectory.worlds === hash);
@@ -80,25 +81,22 @@ function coreOptions(): CoreOptions[] {
 function run(search: Search): Trajectory | Promise<Trajectory> {
   const options = cores.get(search.optimizer);
   if (options) return searchCore(search, budgets, options);
-  if (search.optimizer === ratchetName) return searchRatchet(ratchet!, worlds, search, budgets);
+  if (search.optimizer === ratchetName) return searchRatchet(service!.client, worlds, search, budgets);
   return searchGepa(python, worlds, search);
 }
 
 function searches(): Search[] {
-  const [from = NaN, to = from] = values.worlds.split('-').map(Number);
-  const kinds = values.kinds.split(',').map(kindOf);
-  if (![from, to].every(Number.isInteger))
-    throw new Error(`--worlds ${values.worlds}: expected a number or a range such as 1-10`);
+  const kinds = kindsIn(values.kinds, worldKinds);
   const optimizers = values.by.split(',').flatMap((name) => {
     if (name === 'core') return [...cores.keys()];
     return name === ratchetName ? [name] : [gepaName(values.merge)];
   });
   return optimizers.flatMap((optimizer) =>
     kinds.flatMap((kind) =>
-      Array.from({ length: to - from + 1 }, (_, at) => ({
+      worldsIn(values.worlds).map((world) => ({
         optimizer,
         kind,
-        world: from + at,
+        world,
         shuffledFeedback: values.shuffled,
         // Budgets above 800 are the same searches.
         maxRollouts: ours.has(optimizer) ? 800 : budgets.at(-1)!,
@@ -106,10 +104,4 @@ function searches(): Search[] {
       })),
     ),
   );
-}
-
-function kindOf(name: string): WorldKind {
-  const kind = worldKinds.find((known) => known === name);
-  if (!kind) throw new Error(`--kinds: unknown kind ${name}; expected some of ${worldKinds.join(',')}`);
-  return kind;
 }

@@ -1,4 +1,5 @@
-import type { Ratchet } from '../gepa/ratchet.js';
+import type { Ratchet } from '../../src/client/index.js';
+import { searchSession } from '../gepa/ratchet.js';
 import type { Worlds } from '../worlds/client.js';
 import { openWorld } from '../worlds/world.js';
 import { searchTask } from './task.js';
@@ -22,7 +23,7 @@ export async function searchRatchet(
   let rollouts = 0;
   for (const budget of budgets.filter((count) => count <= maxRollouts)) {
     const run = await worlds.open({ kind, world, rolloutMs: 0, proposerMs: 0, shuffledFeedback });
-    const outcome = await ratchet.search(run, searchTask(world, budget, kind));
+    const outcome = await searchSession(ratchet, run, searchTask(world, budget, kind));
     const served = (await run.ledger()).filter((entry) => entry.kind === 'rollout').length;
     if (served !== outcome.rollouts || served > budget)
       throw new Error(`of ${budget} rollouts ratchet counts ${outcome.rollouts}, the container ${served}`);

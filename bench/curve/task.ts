@@ -1,10 +1,9 @@
 import type { SearchTask } from '../gepa/search.js';
+import { range } from './arguments.js';
 import type { WorldKind } from '../worlds/world.js';
 
 /** Rollouts at which the searches are compared. */
 export const budgets = [200, 400, 800, 1600] as const;
-
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
 /** Instances for training, of the kinds with more than the usual. */
 const trainCounts: Partial<Record<WorldKind, number>> = { 'single-24': 96, 'single-48': 200, flips: 96 };

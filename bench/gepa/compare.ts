@@ -1,6 +1,7 @@
 import { runGepa } from '../peers/gepa/run.js';
 import type { Run, Worlds } from '../worlds/client.js';
-import type { Ratchet } from './ratchet.js';
+import type { Ratchet } from '../../src/client/index.js';
+import { searchSession } from './ratchet.js';
 import type { Outcome, SearchTask } from './search.js';
 import { reachedAfter, rewardSteps, ledgerUsage, type Step, type Usage } from './timeline.js';
 
@@ -51,7 +52,7 @@ export async function compare(bench: Bench, task: SearchTask, world: number, lat
   };
   const peer = python && (await measure('gepa', (run) => runGepa(python, worlds.proposerUrl, run, task), null));
   const target = peer ? peer.trueReward : null;
-  const ours = await measure('ratchet', (run) => ratchet.search(run, task), target);
+  const ours = await measure('ratchet', (run) => searchSession(ratchet, run, task), target);
   return { world, ours: target === null ? { ...ours, reachedMs: null } : ours, peer: peer || null };
 }
 

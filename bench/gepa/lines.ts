@@ -1,7 +1,8 @@
 import { gepaVersion } from '../peers/gepa/venv.js';
 import type { Pair, Side } from './compare.js';
 import type { Line } from '../table.js';
-import { reachedAfter, sum } from './timeline.js';
+import { mean, median } from '../stats.js';
+import { reachedAfter } from './timeline.js';
 
 const peerName = `gepa ${gepaVersion}`;
 /** Aims: share of busy slots in percent, and of gepa's time. */
@@ -128,17 +129,6 @@ function summary(values: readonly number[], unit: string): string {
   return `${figure(median(values))} ${unit} (${figure(Math.min(...values))} to ${figure(Math.max(...values))})`;
 }
 
-function mean(values: readonly number[]): number {
-  return sum(values) / values.length;
-}
-
 function figure(value: number): string {
   return value.toFixed(value < 10 ? 2 : 1);
-}
-
-/** The median; of an even count, the mean of the middle two. */
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((left, right) => left - right);
-  const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1]!, sorted[Math.floor(sorted.length / 2)]!];
-  return low === high ? low : (low + high) / 2;
 }

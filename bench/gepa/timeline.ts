@@ -100,6 +100,6 @@ export function reachedAfter(steps: readonly Step[], target: number): number | n
   return steps.find((step) => step.trueReward >= target - 1e-9)?.afterMs ?? null;
 }
 
-export function sum(values: readonly number[]): number {
+function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }

@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { ablationsOf } from '../../src/core/graphs/edits/ablation.js';
+import { kindsIn, worldsIn } from '../curve/arguments.js';
 import { mean } from '../stats.js';
 import { devSeeds } from '../worlds/freeze.js';
 import { lookupKinds, openLookupWorld } from '../worlds/lookups.js';
@@ -17,13 +18,12 @@ const { values } = parseArgs({
     budgets: { type: 'string', default: '200,400,800' },
   },
 });
-const [from = NaN, to = from] = values.worlds.split('-').map(Number);
-const worlds = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+const worlds = worldsIn(values.worlds);
 
 process.stdout.write(
   '| search | mean (worst two) | rollouts | edits, rewrites | calls | steps | with idle steps |\n| - | - | - | - | - | - | - |\n',
 );
-for (const kind of lookupKinds.filter((known) => values.kinds.split(',').includes(known))) {
+for (const kind of kindsIn(values.kinds, lookupKinds)) {
   for (const effort of values.efforts.split(',') as CoreGraphSearch['effort'][]) {
     for (const rolloutBudget of values.budgets.split(',').map(Number)) {
       for (const editsStructure of [true, false]) {

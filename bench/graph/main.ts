@@ -4,15 +4,16 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { kindsIn, worldsIn } from '../curve/arguments.js';
 import { appendTrajectory, readTrajectories } from '../curve/file.js';
 import { summaryTables } from '../curve/summary.js';
 import { searchKey, type Search, type Trajectory } from '../curve/trajectory.js';
-import { startService, type Service } from '../gepa/ratchet.js';
+import { startService, type Service } from '../service.js';
 import { gepaPython } from '../peers/gepa/venv.js';
 import { mean } from '../stats.js';
 import { startWorlds } from '../worlds/client.js';
 import { devSeeds, frozenLookupHash, lookupWorldsHash } from '../worlds/freeze.js';
-import { lookupKinds, type LookupKind } from '../worlds/lookups.js';
+import { lookupKinds } from '../worlds/lookups.js';
 import { gepaName, searchGepa } from './search-gepa.js';
 import { budgets, ratchetName, searchRatchet } from './search-ratchet.js';
 
@@ -47,7 +48,7 @@ try {
     const peer = of(gepaName);
     if (!known.has(searchKey(ours))) {
       service ??= await startService(worlds.proposerUrl);
-      const { calls, steps, graph } = await searchRatchet(service, worlds, setup, rolloutBudget);
+      const { calls, steps, graph } = await searchRatchet(service.client, worlds, setup, rolloutBudget);
       await keep({ ...ours, rollouts: calls, steps, graph });
     }
     if (!known.has(searchKey(peer))) {
@@ -86,14 +87,9 @@ async function keep(trajectory: GraphTrajectory): Promise<void> {
 
 /** By budget first, so that all worlds appear early. */
 function searches() {
-  const [from = NaN, to = from] = values.worlds.split('-').map(Number);
-  if (![from, to].every(Number.isInteger))
-    throw new Error(`--worlds ${values.worlds}: expected a number or a range such as 1-10`);
-  const all = Array.from({ length: to - from + 1 }, (_, at) => from + at);
   return values.budgets.split(',').flatMap((budget) =>
-    values.kinds.split(',').flatMap((name) =>
-      all.map((world) => {
-        const kind = kindOf(name);
+    kindsIn(values.kinds, lookupKinds).flatMap((kind) =>
+      worldsIn(values.worlds).map((world) => {
         const rolloutBudget = Number(budget);
         const of = (optimizer: string): Search<string> => ({
           ...{ optimizer, kind: `${kind}, ${budget} runs`, world, shuffledFeedback: false },
@@ -103,10 +99,4 @@ function searches() {
       }),
     ),
   );
-}
-
-function kindOf(name: string): LookupKind {
-  const kind = lookupKinds.find((known) => known === name);
-  if (!kind) throw new Error(`--kinds: unknown kind ${name}; expected some of ${lookupKinds.join(',')}`);
-  return kind;
 }

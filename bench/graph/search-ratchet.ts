@@ -1,6 +1,7 @@
+import type { Ratchet } from '../../src/client/index.js';
 import { graphSearch } from '../../src/core/graphs/search-config.js';
 import type { CurveStep } from '../curve/trajectory.js';
-import type { Service } from '../gepa/ratchet.js';
+import { completed } from '../service.js';
 import { readGraphText } from '../worlds/graph-text.js';
 import type { LookupSetup, Worlds } from '../worlds/client.js';
 import { lookupTasks, openLookupWorld, promptGraph } from '../worlds/lookups.js';
@@ -20,7 +21,7 @@ export function taskSplit(world: number, rolloutBudget: number): { train: number
 
 /** Runs a graph job; `rollouts` of a step are model calls of task model and proposer. */
 export async function searchRatchet(
-  { api, text }: Service,
+  client: Ratchet,
   worlds: Worlds,
   setup: LookupSetup,
   rolloutBudget: number,
@@ -28,7 +29,7 @@ export async function searchRatchet(
   const world = openLookupWorld(setup.kind, setup.world);
   const run = await worlds.openLookups(setup);
   const tasks = Array.from({ length: lookupTasks }, (_, task) => task);
-  const { job_id: id } = await api.call<{ job_id: string }>('POST', '/api/graphgen/jobs', {
+  const job = await client.createGraph({
     dataset: {
       initial_prompt: world.baseline,
       tasks: tasks.map((task) => ({ id: `task-${task}`, input: { question: world.input(task) } })),
@@ -42,11 +43,9 @@ export async function searchRatchet(
     max_concurrent: 8,
     rng_seed: setup.world,
   });
-  let last: { type: string; message: string } | undefined;
-  for await (const event of api.follow(`/api/graphgen/jobs/${id}/events`)) last = event;
-  if (last?.type !== 'job_complete') throw new Error(`the job ended with ${last?.type}: ${last?.message}`);
+  await completed(job);
   const calls = (await run.ledger()).length;
-  const graph = await text(`/api/graphgen/jobs/${id}/graph.txt`);
+  const graph = await job.text();
   const steps = [
     { rollouts: 0, trueReward: await world.trueReward(promptGraph(world.baseline)) },
     { rollouts: calls, trueReward: await world.trueReward(readGraphText(graph)) },

@@ -1,15 +1,14 @@
 /** Warm starts: data, binaries and build are there. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startTree } from '../../test/support/servers/tree.js';
 import { now } from '../clock.js';
 import { median } from '../stats.js';
 import type { Row } from '../table.js';
-import { embeddedSettings } from '../world.js';
+import { embeddedSettings, newFolder } from '../service.js';
 
 const starts = 5;
 const demos = 2;
@@ -17,9 +16,7 @@ const root = join(import.meta.dirname, '..', '..');
 
 /** `npm start` to its line "Ready" and to /readyz, and `npm run demo`, as medians. */
 export async function startUp(): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'ratchet-bench-'));
-  // Postgres, which never runs as root, must enter it.
-  chmodSync(folder, 0o711);
+  const folder = newFolder();
   try {
     const ready: number[] = [];
     const polled: number[] = [];

@@ -1,8 +1,8 @@
 /** Finished jobs of every kind, run by the service itself, whose rows the fill copies. */
+import { ruleRow } from '../../test/support/worlds/rows.js';
 import { baseline } from '../../test/support/worlds/rules.js';
 import { evaluate, graphJob, optimize, range, smallSearch } from '../jobs.js';
 import { deploy } from '../rows/deployment.js';
-import { ruleRow } from '../rule-rows.js';
 import type { World } from '../world.js';
 import { chain } from '../graph/shapes.js';
 import { graphToJson } from '../../src/core/graphs/json.js';
@@ -59,7 +59,7 @@ export async function runTemplates(world: World): Promise<Templates> {
     initial_graph: graphToJson(chain(2).graph),
   });
   await deploy(world);
-  const { deployments } = await world.call<{ deployments: { id: string }[] }>('GET', '/api/harbor/deployments');
+  const { deployments } = await world.client.request('listDeployments');
   return {
     session: session.jobId,
     evaluation: evaluation.jobId,

@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { mean } from '../../src/core/math/rewards.js';
+import { kindsIn, worldsIn } from '../curve/arguments.js';
 import { accuracyOf } from '../estimates.js';
 import { taskKinds } from '../worlds/tasks.js';
 import { searchCore, type CoreResult } from './search-core.js';
@@ -20,12 +21,11 @@ const { values } = parseArgs({
     most: { type: 'string' },
   },
 });
-const [from = 1, to = from] = values.worlds.split('-').map(Number);
-for (const kind of taskKinds.filter((name) => values.kinds.split(',').includes(name))) {
+for (const kind of kindsIn(values.kinds, taskKinds)) {
   for (const feedback of values.feedback.split(',').map((flag) => flag === 'yes')) {
     for (const maxRollouts of values.budgets.split(',').map(Number)) {
       const results: CoreResult[] = [];
-      for (let world = from; world <= to; world++) {
+      for (const world of worldsIn(values.worlds)) {
         const numCandidates = Number(values.candidates);
         const setup = { kind, world, feedback, labels: values.labels, maxRollouts, numCandidates };
         results.push(

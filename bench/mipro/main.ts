@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { appendTrajectory, readTrajectories } from '../curve/file.js';
 import { summaryTables } from '../curve/summary.js';
 import { searchKey, type Trajectory } from '../curve/trajectory.js';
-import { startService, type Service } from '../gepa/ratchet.js';
+import { startService, type Service } from '../service.js';
 import { dspyPython } from '../peers/dspy/venv.js';
 import { startWorlds } from '../worlds/client.js';
 import { frozenTaskHash, taskWorldsHash } from '../worlds/freeze.js';
@@ -58,7 +58,7 @@ print(summaryTables(all, tableColumns(all, budgets)));
 async function run({ by, setup, search }: Wanted) {
   if ('algorithm' in by) {
     const also = totals([...known.values()], search);
-    return searchRatchet(service!, worlds, setup, by.algorithm, [...budgets, ...also]);
+    return searchRatchet(service!.client, worlds, setup, by.algorithm, [...budgets, ...also]);
   }
   // MIPROv2 reads no feedback: its result is the same with and without.
   const other = kindName({ ...setup, feedback: !setup.feedback });

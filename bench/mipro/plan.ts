@@ -1,4 +1,5 @@
 /** The searches of a run of the bench, and the columns of its tables. Pure. */
+import { kindsIn, worldsIn } from '../curve/arguments.js';
 import type { Column } from '../curve/summary.js';
 import type { Search, Trajectory } from '../curve/trajectory.js';
 import type { Auto } from './search-dspy.js';
@@ -42,20 +43,14 @@ export function plannedSearches(
   { kinds, worlds, feedback, labels, optimizers: names }: Options,
   hash: string,
 ): Wanted[] {
-  const [from = NaN, to = from] = worlds.split('-').map(Number);
-  if (![from, to].every(Number.isInteger))
-    throw new Error(`--worlds ${worlds}: expected a number or a range such as 1-10`);
-  const seeds = Array.from({ length: to - from + 1 }, (_, at) => from + at);
   return names.split(',').flatMap((name) => {
     const by = optimizers[name];
     if (!by)
       throw new Error(`--optimizers: unknown optimizer ${name}; expected some of ${Object.keys(optimizers).join(',')}`);
     const optimizer = 'auto' in by ? dspyName(by.auto) : ratchetName(by.algorithm);
-    return seeds.flatMap((world) =>
-      kinds.split(',').flatMap((given) => {
-        const kind = taskKinds.find((known) => known === given);
-        if (!kind) throw new Error(`--kinds: unknown kind ${given}; expected some of ${taskKinds.join(',')}`);
-        return feedback.split(',').map((flag): Wanted => {
+    return worldsIn(worlds).flatMap((world) =>
+      kindsIn(kinds, taskKinds).flatMap((kind) =>
+        feedback.split(',').map((flag): Wanted => {
           const setup = { kind, world, labels, feedback: flag === 'yes' };
           const search = {
             optimizer,
@@ -66,8 +61,8 @@ export function plannedSearches(
             worlds: hash,
           };
           return { by, setup, search };
-        });
-      }),
+        }),
+      ),
     );
   });
 }

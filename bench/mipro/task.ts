@@ -1,3 +1,5 @@
+import { range } from '../curve/arguments.js';
+
 /** The task of every optimizer: 60 of 240 instances for training, 50 others for evaluation. */
 export interface MiproTask {
   trainSeeds: number[];
@@ -9,8 +11,6 @@ export interface MiproTask {
 
 /** Task model calls at which searches are compared; a session needs two evaluations and a trial. */
 export const budgets = [125, 200, 400, 800] as const;
-
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
 /** Labeled demonstrations only with known answers; four of each kind is DSPy's default. */
 export function searchTask(world: number, labels: boolean): MiproTask {

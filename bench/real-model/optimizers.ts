@@ -1,7 +1,6 @@
 /** The optimizers that are compared, each on a run of its own. */
 import { join } from 'node:path';
-import type { Message } from '../../src/core/jobs/spec.js';
-import type { Service } from '../gepa/ratchet.js';
+import { completed, type Service } from '../service.js';
 import { runDspy, type DspyOptimizer } from '../peers/dspy/run.js';
 import { dspyPython, dspyVersion } from '../peers/dspy/venv.js';
 import { runGepaOnTask } from '../peers/gepa/run.js';
@@ -92,33 +91,30 @@ export const optimizers: readonly Optimizer[] = [
 ];
 
 async function searchRatchet(
-  { api }: Service,
+  { client }: Service,
   run: TextRun,
   split: number,
   algorithm: 'mipro' | 'gepa',
 ): Promise<ChatMessage[]> {
   const { trainSeeds, evaluationSeeds }: Split = await splitOf(split);
-  const { session_id: id } = await api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
+  const seeds = { train_seeds: trainSeeds, evaluation: { seeds: evaluationSeeds } };
+  const search =
+    algorithm === 'gepa'
+      ? { algorithm, gepa: { ...seeds, ...settings.gepa } }
+      : { algorithm, mipro: { ...seeds, ...settings.mipro } };
+  const session = await client.createSession({
     policy_optimization: {
-      algorithm,
+      ...search,
       container_url: run.containerUrl,
       policy: { provider: 'bench', model: run.taskModel },
       proposer: { provider: 'bench', model: run.proposer },
-      [algorithm]: {
-        train_seeds: trainSeeds,
-        evaluation: { seeds: evaluationSeeds },
-        ...settings[algorithm],
-      },
       budget: { max_rollouts: budget },
       rng_seed: split,
     },
   });
-  let last: { type: string; message: string } | undefined;
-  for await (const event of api.follow(`/api/v1/online/sessions/${id}/events`)) last = event;
-  if (last?.type !== 'job_complete') throw new Error(`the session ended with ${last?.type}: ${last?.message}`);
-  type Results = { best_prompt: { messages: Message[] } };
-  const { best_prompt: best } = await api.call<Results>('GET', `/api/v1/online/sessions/${id}/results`);
-  return best.messages.map(({ role, content }) => ({ role, content }));
+  await completed(session);
+  const { best_prompt: best } = await session.results();
+  return best!.messages.map(({ role, content }) => ({ role, content }));
 }
 
 async function searchGepa(model: TextModel, run: TextRun, split: number): Promise<ChatMessage[]> {

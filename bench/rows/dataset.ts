@@ -1,6 +1,6 @@
+import { ruleRow } from '../../test/support/worlds/rows.js';
 import { baseline } from '../../test/support/worlds/rules.js';
 import { optimize, range } from '../jobs.js';
-import { ruleRow } from '../rule-rows.js';
 import { mean } from '../stats.js';
 import type { Row } from '../table.js';
 import type { World } from '../world.js';
@@ -54,9 +54,6 @@ async function session(world: World, source: object, budget: number): Promise<nu
     budget: { max_rollouts: budget },
     max_concurrent: atOnce,
   });
-  const { progress } = await world.call<{ progress: { rollouts_completed: number } }>(
-    'GET',
-    `/api/v1/online/sessions/${job.jobId}`,
-  );
+  const { progress } = await world.client.sessions.handle(job.jobId).get();
   return (job.endedAt - job.sentAt) / progress.rollouts_completed;
 }

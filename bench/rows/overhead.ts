@@ -16,10 +16,7 @@ export async function run(world: World): Promise<Row[]> {
   const before = await world.spent();
   const job = await session(world, 'overhead', maxRollouts);
   const spent = difference(before, await world.spent());
-  const { progress } = await world.call<{ progress: { rollouts_completed: number; generation: number } }>(
-    'GET',
-    `/api/v1/online/sessions/${job.jobId}`,
-  );
+  const { progress } = await world.client.sessions.handle(job.jobId).get();
   const tasks = await timesOf(world, job);
   const rolloutActivities = await evaluationsOfOneSeed(world);
   const rollouts = progress.rollouts_completed;

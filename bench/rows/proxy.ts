@@ -1,12 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { now } from '../clock.js';
+import { until } from '../../test/support/until.js';
 import { addedRows, system } from '../inference-load.js';
 import { range } from '../jobs.js';
 import type { Row } from '../table.js';
 import type { HeldRollout, World } from '../world.js';
 
 const held = 50;
-const patienceMs = 30_000;
 const policy = { provider: 'fake', model: 'fake-1' };
 
 /**
@@ -25,13 +23,13 @@ export async function holdRollouts(world: World) {
   const jobs = [await holdSession(world), await holdEvaluation(world)];
   const rollouts = await rolloutsHeld(world, jobs.length * held);
   const release = async () => {
-    for (const path of jobs) await world.call('POST', `${path}/cancel`);
+    for (const job of jobs) await job.cancel();
   };
   return { rollouts, release };
 }
 
-async function holdSession(world: World): Promise<string> {
-  const created = await world.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
+function holdSession(world: World) {
+  return world.client.createSession({
     policy_optimization: {
       algorithm: 'gepa',
       container_url: `${world.container.url}/proxy/hold/0`,
@@ -41,11 +39,10 @@ async function holdSession(world: World): Promise<string> {
       max_concurrent: held,
     },
   });
-  return `/api/v1/online/sessions/${created.session_id}`;
 }
 
-async function holdEvaluation(world: World): Promise<string> {
-  const created = await world.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+function holdEvaluation(world: World) {
+  return world.client.createEvaluation({
     container_url: `${world.container.url}/proxy/hold/0`,
     app_id: 'bench',
     env_name: 'bench',
@@ -54,15 +51,11 @@ async function holdEvaluation(world: World): Promise<string> {
     candidate: { messages: [system] },
     max_concurrent: held,
   });
-  return `/api/v1/offline/jobs/${created.job_id}`;
 }
 
-async function rolloutsHeld(world: World, wanted: number): Promise<HeldRollout[]> {
-  const deadline = now() + patienceMs;
-  for (;;) {
+function rolloutsHeld(world: World, wanted: number): Promise<HeldRollout[]> {
+  return until(`the container holds ${wanted} rollouts`, async () => {
     const found = await world.container.ask<HeldRollout[]>('held', 'proxy');
-    if (found.length === wanted) return found;
-    if (now() > deadline) throw new Error(`the container holds ${found.length} rollouts, not ${wanted}`);
-    await delay(100);
-  }
+    return found.length === wanted && found;
+  });
 }

@@ -38,17 +38,17 @@ export async function readHistories(bench: Bench, workflowId: string) {
 
 /** Polls a job every half second until `done`; throws after `seconds`. */
 export async function watch<Job extends { status: string; error: string | null }>(
-  bench: Bench,
-  path: string,
+  handle: { id: string; get(): Promise<Job> },
   seconds: number,
   done: (job: Job) => boolean,
 ): Promise<Job> {
   const end = Date.now() + seconds * 1_000;
   for (;;) {
-    const job = await bench.api.call<Job>('GET', path);
+    const job = await handle.get();
     if (done(job)) return job;
-    if (job.status === 'failed' || job.status === 'cancelled') throw new Error(`${path} ${job.status}: ${job.error}`);
-    if (Date.now() > end) throw new Error(`${path} did not reach the state within ${seconds} s`);
+    if (job.status === 'failed' || job.status === 'cancelled')
+      throw new Error(`${handle.id} ${job.status}: ${job.error}`);
+    if (Date.now() > end) throw new Error(`${handle.id} did not reach the state within ${seconds} s`);
     await delay(500);
   }
 }

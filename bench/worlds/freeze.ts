@@ -1,4 +1,5 @@
 /** Frozen worlds: a hash of their behaviour prevents comparing results across changes. */
+import { range } from '../curve/arguments.js';
 import { createHash } from 'node:crypto';
 import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
 import { graphText } from '../../src/core/graphs/text.js';
@@ -8,8 +9,6 @@ import { promptMessages } from './task-texts.js';
 import { openTaskWorld, taskKinds, type TaskWorld } from './tasks.js';
 import { instances } from './topics.js';
 import { openWorld, worldKinds, type Texts, type World } from './world.js';
-
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
 /** Worlds for tuning optimizers. */
 export const devSeeds = range(1, 21);

@@ -1,6 +1,7 @@
+import { RatchetError } from '../client/index.js';
 import { ConfigError } from '../config.js';
 import { StartupError } from '../embedded/errors.js';
-import { ApiFailure, ServiceUnreachable } from './service/api.js';
+import { isUnreachable } from './service/client.js';
 import { FailedJob } from './service/errors.js';
 import { note } from './service/output.js';
 
@@ -18,10 +19,11 @@ async function startErrors(): Promise<(abstract new (...args: never[]) => Error)
 
 /** Prints a user's mistake in one line and an internal error with its stack. */
 export async function explain(error: unknown): Promise<never> {
-  const known = [ConfigError, ApiFailure, ServiceUnreachable, FailedJob, StartupError];
+  const known = [ConfigError, RatchetError, FailedJob, StartupError];
   const isOf = (kinds: Awaited<ReturnType<typeof startErrors>>) => kinds.some((kind) => error instanceof kind);
   if (isOf(known) || isOf(await startErrors())) {
     note(`ratchet: ${(error as Error).message}`);
+    if (isUnreachable(error)) note('Jobs go on with the service: "ratchet watch ID" follows one.');
     process.exit(error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1);
   }
   const code = (error as NodeJS.ErrnoException).code;

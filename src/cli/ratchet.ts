@@ -161,7 +161,7 @@ program
   .description('the service as tools for coding agents (MCP, standard input and output)')
   .option('--folder <folder>', 'the working folder; default: where the agent starts it')
   .action(mcp);
-for (const name of ['pause', 'resume', 'cancel'])
+for (const name of ['pause', 'resume', 'cancel'] as const)
   program
     .command(name)
     .description(`${name} a job`)

@@ -33,25 +33,26 @@ export async function attempt<T>(fetch: Fetch, outgoing: Outgoing, read: (respon
   } catch (error) {
     if (parent?.aborted) throw parent.reason;
     if (error instanceof RatchetError) throw error;
-    throw failure(call, error, controller.signal.aborted ? timeoutMs : null);
+    throw failure(call, url, error, controller.signal.aborted ? timeoutMs : null);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function failure(call: string, cause: unknown, timeoutMs: number | null): RatchetError {
+function failure(call: string, url: string, cause: unknown, timeoutMs: number | null): RatchetError {
+  const { origin } = new URL(url);
   if (timeoutMs !== null)
     return new RatchetError(`${call}: no answer within ${timeoutMs} ms; raise timeoutMs.`, { code: 'timeout', cause });
   if ((cause as Error).name === 'SyntaxError')
-    return new RatchetError(`${call}: the answer is not JSON; check that url names Ratchet itself.`, {
+    return new RatchetError(`${call}: the answer of ${origin} is not JSON; check that url names Ratchet itself.`, {
       ...{ code: 'invalid_answer', cause },
     });
-  const message = `${call}: the service does not answer (${reasonOf(cause)}); check url and whether it runs.`;
+  const message = `${call}: the service at ${origin} does not answer (${reasonOf(cause)}); check url and whether it runs.`;
   return new RatchetError(message, { code: 'unreachable', cause });
 }
 
 /** The innermost reason: that of fetch is only "fetch failed". */
 function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error;
-  return cause ? reasonOf(cause) : message || String(error);
+  const { cause, message, code } = error as Error & { code?: string };
+  return cause ? reasonOf(cause) : message || code || String(error);
 }

@@ -38,6 +38,14 @@ export class Ratchet extends Operations {
     return this.deployments.create(body, options);
   }
 
+  /** What runs under an id, of which the prefix names the kind; any other id is a deployment's. */
+  handle(id: string): SessionHandle | EvaluationHandle | GraphHandle | DeploymentHandle {
+    if (id.startsWith('ses_')) return this.sessions.handle(id);
+    if (id.startsWith('evl_')) return this.evaluations.handle(id);
+    if (id.startsWith('grf_')) return this.graphs.handle(id);
+    return this.deployments.handle(id);
+  }
+
   /** The difference of two jobs, candidates or deployments on common seeds. */
   compare(a: string, b: string, options?: CallOptions): Promise<Answer<'compareCandidates'>> {
     return this.request('compareCandidates', { ...options, query: { a, b } });

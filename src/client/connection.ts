@@ -9,7 +9,7 @@ import type { CallOptions, OperationId } from './types.js';
 export interface RatchetOptions {
   /** The service. Default: RATCHET_URL, else http://127.0.0.1:8787. */
   url?: string | undefined;
-  /** Default: RATCHET_API_KEY. */
+  /** Default: RATCHET_API_KEY. Empty: none. */
   apiKey?: string | undefined;
   /** Default: the `fetch` of the runtime. */
   fetch?: Fetch | undefined;
@@ -25,6 +25,8 @@ export interface Call extends CallOptions {
   query?: object | undefined;
   body?: unknown;
   maxRetries?: number | undefined;
+  /** Called before each repetition. */
+  onBreak?: (() => void) | undefined;
   content?: { type: string; data: Blob | string | ReadableStream<Uint8Array> };
 }
 
@@ -40,8 +42,8 @@ export class Connection {
 
   constructor({ url, apiKey, fetch: given, maxRetries = 4, timeoutMs = 60_000 }: RatchetOptions) {
     this.url = checkedUrl(url ?? environment('RATCHET_URL') ?? defaultUrl);
-    const key = apiKey ?? environment('RATCHET_API_KEY');
-    this.apiKey = key === undefined ? undefined : checkedHeader('apiKey', key.trim());
+    const key = (apiKey ?? environment('RATCHET_API_KEY') ?? '').trim();
+    this.apiKey = key === '' ? undefined : checkedHeader('apiKey', key);
     this.fetch = given ?? ((target, init) => fetch(target, init));
     this.maxRetries = maxRetries;
     this.timeoutMs = timeoutMs;
@@ -70,7 +72,7 @@ export class Connection {
     // A stream is read once. Other content has an id that follows from it.
     const isStream = content?.data instanceof ReadableStream;
     const isRepeatable = method !== 'POST' || takesKey || content !== undefined;
-    const rule = { isRepeatable, maxRetries: isStream ? 0 : maxRetries, signal };
+    const rule = { isRepeatable, maxRetries: isStream ? 0 : maxRetries, signal, onBreak: call.onBreak };
     return withRetries(rule, (tries) =>
       attempt(this.fetch, outgoing, read).catch((error: unknown) => {
         // The try before deleted it, and its answer was lost.

@@ -65,7 +65,11 @@ export async function errorOf(call: string, response: Response): Promise<Ratchet
   const details = { status, headers, problem, fieldErrors: problem.errors ?? [] };
   const requestId = problem.request_id ?? headers.get('x-request-id');
   const said = problem.detail ?? problem.error?.message ?? text.trim().slice(0, quoted);
-  const lines = (problem.errors ?? []).map(({ pointer, message }) => `\n  ${pointer} ${message}`);
+  // The detail names the first fields.
+  const named = ({ pointer, message }: FieldError) =>
+    said.includes(`${pointer.slice(1).replaceAll('/', '.')}: ${message.replace(/\.$/, '')}`);
+  const unnamed = details.fieldErrors.filter((error) => !named(error));
+  const lines = unnamed.map(({ pointer, message }) => `\n  ${pointer} ${message}`);
   const code = problem.code ?? problem.error?.code ?? 'unknown';
   return new RatchetError(`${call}: ${status} ${said || code}${lines.join('')}`, { ...details, code, requestId });
 }

@@ -2,15 +2,20 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Event } from './api.js';
 import { pause, waitMs } from './retry.js';
 
+interface Following {
+  since: number;
+  silenceMs: number;
+  onBreak: (() => void) | undefined;
+  signal: AbortSignal | undefined;
+}
+
 /**
  * The events after `since`, each once and in order. Opens the stream again after the last event
  * when it breaks, until an answer without a body says that the job has ended.
  */
 export async function* followEvents(
   open: (after: number) => Promise<Response>,
-  since: number,
-  silenceMs: number,
-  signal: AbortSignal | undefined,
+  { since, silenceMs, onBreak, signal }: Following,
 ): AsyncGenerator<Event, void, undefined> {
   let last = since;
   for (let tries = 0; ; tries += 1) {
@@ -23,7 +28,9 @@ export async function* followEvents(
       yield event;
     }
     // Without delay after progress, so that the end of a job is seen at once.
-    if (tries >= 0) await pause(waitMs(tries, null), signal);
+    if (tries < 0) continue;
+    onBreak?.();
+    await pause(waitMs(tries, null), signal);
   }
 }
 

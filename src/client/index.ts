@@ -6,15 +6,16 @@
  *     const { status } = await session.wait({ onEvent: (event) => console.log(event.message) });
  *     const { best_prompt } = await session.results();
  */
+export { all } from './all.js';
 export { Ratchet } from './client.js';
+export { DeploymentHandle } from './deployments.js';
 export { RatchetError, type FieldError } from './errors.js';
+export { EvaluationHandle } from './evaluations.js';
+export { GraphHandle } from './graphs.js';
+export { SessionHandle } from './sessions.js';
 export type * from './api.js';
 export type { Fetch } from './attempt.js';
 export type { FileType } from './datasets.js';
-export type { DeploymentHandle } from './deployments.js';
-export type { EvaluationHandle } from './evaluations.js';
-export type { GraphHandle } from './graphs.js';
 export type { Creation, Handle, WaitOptions } from './handle.js';
 export type { RatchetOptions } from './connection.js';
-export type { SessionHandle } from './sessions.js';
 export type * from './types.js';

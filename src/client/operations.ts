@@ -40,15 +40,16 @@ export class Operations {
 
   /** The events of a job after `since`, up to its end, across broken connections. */
   events<Id extends EventsOperation>(id: Id, args: EventOptions & { path: Path<Id> }): AsyncGenerator<Event, void> {
-    const { since = 0, onOpen, maxRetries, ...others } = args;
-    const call = { ...others, maxRetries: maxRetries ?? Math.max(this.connection.maxRetries, streamRetries) };
+    const { since = 0, onOpen, onBreak, maxRetries, ...others } = args;
+    const call = { ...others, onBreak, maxRetries: maxRetries ?? Math.max(this.connection.maxRetries, streamRetries) };
     const open = async (after: number) => {
       const headers = { accept: 'text/event-stream', 'last-event-id': String(after) };
       const response = await this.connection.send(id, call, (each) => each, headers);
       onOpen?.();
       return response;
     };
-    return followEvents(open, since, call.timeoutMs ?? this.connection.timeoutMs, call.signal);
+    const silenceMs = call.timeoutMs ?? this.connection.timeoutMs;
+    return followEvents(open, { since, silenceMs, onBreak, signal: call.signal });
   }
 
   /** Uploads a file. The same content twice is one data set, so it needs no Idempotency-Key. */

@@ -10,6 +10,8 @@ export interface RetryRule {
   isRepeatable: boolean;
   maxRetries: number;
   signal: AbortSignal | undefined;
+  /** Called before each repetition. */
+  onBreak?: (() => void) | undefined;
 }
 
 /** Runs a call until it succeeds, fails for good, or has used its retries. */
@@ -20,6 +22,7 @@ export async function withRetries<T>(rule: RetryRule, run: (tries: number) => Pr
     } catch (error) {
       if (!(error instanceof RatchetError) || tries >= rule.maxRetries || !mayRetry(error, rule.isRepeatable))
         throw error;
+      rule.onBreak?.();
       await pause(waitMs(tries, error.retryAfter), rule.signal);
     }
   }

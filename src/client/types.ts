@@ -5,7 +5,9 @@ export type OperationId = keyof typeof routes;
 
 type Parameters<Id extends OperationId> = operations[Id]['parameters'];
 export type Path<Id extends OperationId> = NonNullable<Parameters<Id>['path']>;
-export type Query<Id extends OperationId> = NonNullable<Parameters<Id>['query']>;
+export type Query<Id extends OperationId> = OrAbsent<NonNullable<Parameters<Id>['query']>>;
+/** Values of optional parameters may be undefined, which leaves them out. */
+type OrAbsent<T> = { [Name in keyof T]: object extends Pick<T, Name> ? T[Name] | undefined : T[Name] };
 
 type JsonOf<Content> = Content extends { content: { 'application/json': infer Json } } ? Json : never;
 /** The JSON body of an operation. */
@@ -48,6 +50,8 @@ export interface EventOptions extends CallOptions {
   since?: number | undefined;
   /** Called whenever the stream is connected: at first, and after each break. */
   onOpen?: (() => void) | undefined;
+  /** Called when the stream has broken, or cannot be opened again yet. */
+  onBreak?: (() => void) | undefined;
   /** Tries in a row to open the stream again. Default: that of the client, and at least 12. */
   maxRetries?: number | undefined;
 }

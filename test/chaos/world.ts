@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { Api } from '../../src/cli/service/api.js';
+import { Api } from '../support/api.js';
 import { until } from '../support/until.js';
 import type { SeededChoice } from './seeded-choice.js';
 import { startChaosModel, type ChaosModel } from './faults/model-server.js';

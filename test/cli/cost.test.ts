@@ -2,7 +2,7 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { confirmCost, sumOf } from '../../src/cli/commands/cost.js';
 import { evaluationEnd } from '../../src/cli/commands/evaluate.js';
 import { planDemo } from '../../src/cli/commands/demo-plan.js';
-import type { Api } from '../../src/cli/service/api.js';
+import { Ratchet } from '../../src/client/index.js';
 import { FailedJob } from '../../src/cli/service/errors.js';
 import { ConfigError } from '../../src/config.js';
 
@@ -48,25 +48,26 @@ test('a sum with an unknown cost is unknown', () => {
   expect(sumOf([known, unknown]).cost_usd).toBeNull();
 });
 
+const usageOf = (cost: number) => ({ total_cost_usd: cost });
+
 test('an evaluation that has cost --max-cost is cancelled once', async () => {
   let [cost, status] = [0, 'running'];
   const calls: string[] = [];
   jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   jest.spyOn(performance, 'now').mockImplementation(() => calls.length * 10_000);
-  const api = {
-    call(method: string, path: string) {
-      calls.push(`${method} ${path}`);
-      if (path.endsWith('/cancel')) status = 'cancelled';
-      return Promise.resolve({ status, usage: { total_cost_usd: cost } });
+  const client = new Ratchet({
+    url: 'http://x',
+    fetch: (url) => {
+      calls.push(url);
+      if (url.endsWith('/cancel')) status = 'cancelled';
+      if (!url.endsWith('/events/stream')) return Promise.resolve(Response.json({ status, usage: usageOf(cost) }));
+      if (cost === 5) return Promise.resolve(new Response(null, { status: 204 }));
+      cost += 1;
+      calls.push('event');
+      return Promise.resolve(new Response(`data: {"seq":${cost},"type":"rollout_completed"}\n\n`));
     },
-    async *follow() {
-      for (; cost < 5; cost += 1) {
-        calls.push('event');
-        yield { type: 'rollout_completed' };
-      }
-    },
-  };
-  expect(await evaluationEnd(api as unknown as Api, 'evl_1', 2)).toMatchObject({ status: 'cancelled' });
+  });
+  expect(await evaluationEnd(client, 'evl_1', 2)).toMatchObject({ status: 'cancelled' });
   expect(calls.filter((call) => call.endsWith('/cancel'))).toHaveLength(1);
   expect(calls.filter((call) => call === 'event').length).toBe(5);
 });

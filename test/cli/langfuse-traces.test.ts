@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Trace } from '../../src/cli/export/archive.js';
+import type { Trace } from '../../src/client/index.js';
 import { langfuseBatches } from '../../src/cli/export/langfuse-traces.js';
 
 const at = '2026-01-02T03:04:05.006Z';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { answer } from '../../src/cli/mcp/answer.js';
 import { lowestOf } from '../../src/cli/mcp/lowest.js';
 import { jobView, sessionResultsView } from '../../src/cli/mcp/views.js';
-import type { Api } from '../../src/cli/service/api.js';
+import { Ratchet } from '../../src/client/index.js';
 
 // How much tools tell.
 
@@ -62,13 +62,14 @@ test('the lowest of 10,000 results have their texts, and fit', async () => {
     return { ...row, latency_ms: 1, tokens: 1, cost_usd: 0, error: null, completed_at: null };
   });
   const texts = { input: text, expected: text, output: text, feedback: text };
-  const call = (_: string, path: string) => {
-    const { searchParams } = new URL(path, 'http://x');
+  const fetch = (url: string) => {
+    const { searchParams } = new URL(url);
     const offset = Number(searchParams.get('offset'));
     const page = searchParams.has('include') ? [{ ...results[offset]!, ...texts }] : results;
-    return Promise.resolve({ job_id: evaluation, status: 'completed', summary: { num_seeds: 10_000 }, results: page });
+    const answer = { job_id: evaluation, status: 'completed', summary: { num_seeds: 10_000 }, results: page };
+    return Promise.resolve(Response.json(answer));
   };
-  const shown = answer(await lowestOf({ call } as unknown as Api, evaluation));
+  const shown = answer(await lowestOf(new Ratchet({ url: 'http://x', fetch }), evaluation));
   expect(lengthOf(shown)).toBeLessThanOrEqual(most);
   const { rows, lowest } = jsonOf(shown) as { rows: number; lowest: { reward: number; input: string }[] };
   expect(rows).toBe(10_000);

@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { parse } from 'node:path';
 import { ToolService, type Connection } from '../../src/cli/mcp/service.js';
-import { Api, ServiceUnreachable } from '../../src/cli/service/api.js';
+import { Ratchet } from '../../src/client/index.js';
 import { firstFree } from '../../src/embedded/ports.js';
 import { Tools } from '../support/tools.js';
 
@@ -32,7 +32,8 @@ test('a setting that is invalid is an error of the tools', async () => {
   }
 }, 30_000);
 
-const connection: Connection = { api: new Api('http://127.0.0.1:1', ''), ends: null };
+const nowhere = new Ratchet({ url: 'http://127.0.0.1:1', apiKey: '', maxRetries: 0 });
+const connection: Connection = { client: nowhere, ends: null };
 
 test('a call during a long start is answered, and a later one is served', async () => {
   let ready!: () => void;
@@ -78,9 +79,8 @@ test('the error of a start that no call awaited is told by the next call', async
 test('after a service is gone, the next call looks for another', async () => {
   const connect = jest.fn((use: (connection: Connection) => Promise<void>) => use(connection));
   const service = new ToolService(connect);
-  const gone = () => service.use(({ api }) => api.call('GET', '/'));
-  await expect(gone()).rejects.toThrow(ServiceUnreachable);
-  await expect(gone()).rejects.toThrow(ServiceUnreachable);
+  const gone = () => service.use(({ client }) => client.providers());
+  for (let at = 0; at < 2; at += 1) await expect(gone()).rejects.toMatchObject({ code: 'unreachable' });
   expect(connect).toHaveBeenCalledTimes(2);
   await service.close();
 });

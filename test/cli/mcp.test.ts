@@ -104,7 +104,7 @@ test.each([
   ['optimize', { prompt: 'prompt.txt', scorer: 'exactly' }, 'scorer'],
   ['results', { id: 'evl_00000000000000000000000000000000' }, '404'],
   ['watch', { id: 'job 7' }, 'job 7'],
-  ['list_candidates', { id: 'evl_00000000000000000000000000000000' }, '404'],
+  ['list_candidates', { id: 'evl_00000000000000000000000000000000' }, 'a session or a graph job'],
   ['compare', { a: 'none', b: 'none' }, '404'],
   ['results', { id: 'evl_00000000000000000000000000000000', fields: ['results'] }, 'fields'],
   ['watch', { id: 'evl_00000000000000000000000000000000' }, '404'],

@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import type { Api } from '../../src/cli/service/api.js';
+import { Ratchet } from '../../src/client/index.js';
 import { followSession } from '../../src/cli/commands/progress.js';
 
 const { isTTY } = process.stderr;
@@ -13,31 +13,40 @@ const state = {
   ...{ best_reward: 0.5, estimated_reward: 0.55, estimated_reward_interval: { low: 0.4, high: 0.7 } },
   usage: { total_cost_usd: 0.0123 },
 };
-const fakeApi = (follow: () => AsyncGenerator) => ({ call: async () => state, follow }) as unknown as Api;
+/** A session with these events, which ends. */
+function sessionOf(job: object, events: readonly object[]) {
+  const stream = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+  const fetch = (url: string, { headers }: RequestInit) => {
+    if (!url.endsWith('/events')) return Promise.resolve(Response.json(job));
+    const isRead = Number(new Headers(headers).get('last-event-id')) >= events.length;
+    return Promise.resolve(isRead ? new Response(null, { status: 204 }) : new Response(stream));
+  };
+  return new Ratchet({ url: 'http://x', fetch }).sessions.handle('ses_1');
+}
 
 /** Follows a session as on a terminal; returns what it wrote. */
-async function onTerminal(api: Api): Promise<string> {
+async function onTerminal(session: ReturnType<typeof sessionOf>): Promise<string> {
   process.stderr.isTTY = true;
   let written = '';
   jest.spyOn(process.stderr, 'write').mockImplementation((text) => ((written += String(text)), true));
-  await followSession(api, 'ses_1').catch((error: Error) => (written += error.message));
+  await followSession(session).catch((error: Error) => (written += error.message));
   return written;
 }
 
 const showCursor = '\x1B[?25h';
 
 test('the bar shows rollouts, reward with its interval, and cost, and ends', async () => {
-  const written = await onTerminal(fakeApi(async function* () {}));
+  const written = await onTerminal(sessionOf(state, []));
   expect(written).toContain('3/10 rollouts | estimate 0.550 (0.400 to 0.700), best reward 0.500, $0.0123');
   expect(written).toContain(showCursor);
 });
 
 test('the bar ends when the service goes away', async () => {
-  const api = fakeApi(async function* () {
-    yield* [];
+  const session = sessionOf(state, []);
+  jest.spyOn(session, 'events').mockImplementation(() => {
     throw new Error('gone');
   });
-  const written = await onTerminal(api);
+  const written = await onTerminal(session);
   expect(written).toMatch(/gone$/);
   expect(written).toContain(showCursor);
 });
@@ -51,13 +60,7 @@ test.each([[400], [null]])('without a terminal a search with a budget of %p roll
     ...{ type: 'generation_complete', seq: generation + 1 },
     data: { ...state, generation, rollouts_completed: 10 * generation, cost_usd: 0 },
   }));
-  const api = {
-    call: async () => ({ ...state, progress: { ...progress, max_rollouts: max } }),
-    async *follow() {
-      yield* generations;
-    },
-  };
-  await followSession(api as unknown as Api, 'ses_1');
+  await followSession(sessionOf({ ...state, progress: { ...progress, max_rollouts: max } }, generations));
   expect(lines).toHaveLength(10);
   expect(lines[0]).toMatch(/: estimate 0\.550 .* best reward 0\.500/);
 });

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { getEventListeners } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Ratchet, RatchetError, type JsonOperation } from '../../src/client/index.js';
+import { Ratchet, RatchetError } from '../../src/client/index.js';
 import { listen } from '../support/loopback.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
@@ -97,8 +97,14 @@ describe('an error', () => {
     const error = await failureOf(client.createEvaluation(evaluation, { headers: { 'x-request-id': 'mine' } }));
     expect(error).toMatchObject({ name: 'RatchetError', status: 422, code: 'validation_failed', requestId: 'mine' });
     expect(error.fieldErrors.map(({ pointer }) => pointer)).toContain('/max_concurrent');
-    expect(error.message).toContain('/max_concurrent');
     expect(proxy.requests).toHaveLength(1);
+  });
+
+  test.each([2, 5])('names each of %d faulty fields once', async (fields) => {
+    const max = [...Array(fields).keys()];
+    const bodies = max.map((at) => [`field${at}`, 1] as const);
+    const error = await failureOf(client.createDeployment({ name: 'x', ...Object.fromEntries(bodies) } as never));
+    for (const [field] of bodies) expect(error.message.split(field)).toHaveLength(2);
   });
 
   test('names a wrong key, and a service that does not answer', async () => {
@@ -194,11 +200,23 @@ describe('against chosen answers', () => {
     await expect(call).rejects.toThrow('enough');
   });
 
-  test('an answer that is not JSON is not repeated', async () => {
-    const page = new Ratchet({ url: 'http://x', fetch: async () => new Response('<html>') });
-    expect(await failureOf(page.request('listProviders' satisfies JsonOperation))).toMatchObject({
-      code: 'invalid_answer',
-    });
+  test.each([
+    ['a page', 502, '<html>Bad Gateway</html>', { status: 502, code: 'unknown' }],
+    ['nothing', 500, '', { status: 500, code: 'unknown' }],
+    ['JSON that is no object', 500, 'null', { status: 500, code: 'unknown' }],
+    ['a page with 200', 200, '<html>Welcome</html>', { status: null, code: 'invalid_answer' }],
+  ])('%s is an error of the service, told once', async (_, status, body, error) => {
+    let asked = 0;
+    const fetch = () => Promise.resolve(((asked += 1), new Response(body, { status })));
+    const page = new Ratchet({ url: 'http://x', fetch, maxRetries: 0 });
+    expect(await failureOf(page.providers())).toMatchObject(error);
+    expect(asked).toBe(1);
+  });
+
+  test('an answer that breaks off is none', async () => {
+    const broken = new ReadableStream({ pull: (body) => body.error(new TypeError('terminated')) });
+    const client = new Ratchet({ url: 'http://x', fetch: async () => new Response(broken), maxRetries: 0 });
+    expect(await failureOf(client.providers())).toMatchObject({ status: null, code: 'unreachable' });
   });
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { Api } from '../../src/cli/service/api.js';
+import { Api } from '../support/api.js';
 import { ask, built, deploy, saying } from '../support/deployments-over-http.js';
 import { evaluationRequest, graphRequest, sessionRequest } from '../http/support.js';
 import { serviceOfFile } from '../support/service-of-file.js';

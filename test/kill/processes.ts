@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
-import { Api } from '../../src/cli/service/api.js';
+import { Api } from '../support/api.js';
 import { commandLine } from '../../src/embedded/process.js';
 import { descendants, startWorkerOf, startTree, type Tree } from '../support/servers/tree.js';
 import { startTestService, type TestService } from '../support/service.js';

@@ -12,7 +12,7 @@ import { gate } from '../support/gate.js';
 import { createEvaluation, deployments, evaluations } from '../support/jobs-over-http.js';
 import { send, startOpenLoad, type LoadCall } from '../support/open-load.js';
 import { startTree, type Tree } from '../support/servers/tree.js';
-import { Api } from '../../src/cli/service/api.js';
+import { Api } from '../support/api.js';
 import { until } from '../support/until.js';
 import { RestartableTree } from './processes.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Api } from '../../src/cli/service/api.js';
+import { Api } from '../support/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
 import { Breakpoints, moments, type Call, type Point } from '../support/breakpoints.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Api } from '../../src/cli/service/api.js';
+import { Api } from '../support/api.js';
 import { startFakeCollector, type CollectedSpan, type FakeCollector } from '../support/fakes/collector.js';
 import { createSession, ended, type Session } from '../support/jobs-over-http.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';

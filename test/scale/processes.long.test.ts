@@ -6,7 +6,7 @@ import { firstFree } from '../../src/embedded/ports.js';
 import { descendants, startTree, type Tree } from '../support/servers/tree.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { follow } from '../support/follow.js';
-import { Api } from '../../src/cli/service/api.js';
+import { Api } from '../support/api.js';
 import { until } from '../support/until.js';
 
 // `ratchet serve --processes 2`: real processes on one port.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { Api } from '../../src/cli/service/api.js';
+import { Api } from '../support/api.js';
 import { checkRoles, ConfigError, readConfig } from '../../src/config.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { startFakeContainer, type FakeContainer } from '../support/fakes/container.js';

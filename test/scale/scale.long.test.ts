@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Api, type JobEvent } from '../../src/cli/service/api.js';
+import { Api, type JobEvent } from '../support/api.js';
 import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { firstFree } from '../../src/embedded/ports.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';

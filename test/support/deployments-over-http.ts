@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { deploymentSchema } from '../../src/contracts/deployments/deployment.js';
-import type { Api } from '../../src/cli/service/api.js';
+import type { Api } from './api.js';
 import { deployments } from './jobs-over-http.js';
 import { until } from './until.js';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { JobEvent } from '../../src/cli/service/api.js';
+import type { JobEvent } from './api.js';
 import { eventSchema, type EventType } from '../../src/contracts/events/schema.js';
 
 /** Returns the event; throws unless it fits the schema of its type without extra fields. */

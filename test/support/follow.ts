@@ -1,28 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { createParser } from 'eventsource-parser';
-import type { JobEvent } from '../../src/cli/service/api.js';
+import { all, Ratchet, type Event } from '../../src/client/index.js';
+
+const anyId = /[a-z]{3}_[0-9a-f]{32}/;
 
 /** Follows a job's stream to its terminal event; after a disconnect, resumes at the next API. */
-export async function follow(apis: () => string[], first: number, path: string, apiKey: string): Promise<JobEvent[]> {
-  const seen: JobEvent[] = [];
-  const parser = createParser({ onEvent: ({ data }) => seen.push(JSON.parse(data) as JobEvent) });
-  for (let turn = first; ; turn += 1) {
-    const all = apis();
-    const headers = {
-      authorization: `Bearer ${apiKey}`,
-      accept: 'text/event-stream',
-      'last-event-id': String(seen.at(-1)?.seq ?? 0),
-    };
-    // Connections may fail at any time; error responses may not occur.
-    const response = await fetch(all[turn % all.length] + path, { headers }).catch(() => null);
-    if (response?.status === 204) return seen;
-    if (response && !response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
-    parser.reset();
-    await pump(response?.body ?? null, parser.feed).catch(() => delay(50));
-  }
-}
-
-async function pump(body: ReadableStream<Uint8Array> | null, feed: (text: string) => void): Promise<void> {
-  const decoder = new TextDecoder();
-  for await (const chunk of body ?? []) feed(decoder.decode(chunk, { stream: true }));
+export function follow(apis: () => string[], first: number, path: string, apiKey: string): Promise<Event[]> {
+  let turn = first;
+  const next = (url: string, init: RequestInit) => {
+    const urls = apis();
+    turn += 1;
+    return fetch(urls[(turn - 1) % urls.length]! + new URL(url).pathname, init);
+  };
+  const client = new Ratchet({ url: apis()[0], apiKey, fetch: next, maxRetries: 100 });
+  return all(client.handle(anyId.exec(path)![0]).events());
 }

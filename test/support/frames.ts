@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { z } from 'zod';
-import type { Api } from '../../src/cli/service/api.js';
+import type { Api } from './api.js';
 import type { sensorFrameSchema } from '../../src/contracts/sessions/sensors.js';
 import type { traceSchema } from '../../src/contracts/rollouts/trace.js';
 import { pathOf, type Session, type SessionResults } from './jobs-over-http.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Api, JobEvent } from '../../src/cli/service/api.js';
+import type { Api, JobEvent } from './api.js';
 import type { evaluationSchema } from '../../src/contracts/evaluations/evaluation.js';
 import type { graphJobSchema } from '../../src/contracts/graphs/job.js';
 import type { sessionResultsSchema, sessionSchema } from '../../src/contracts/sessions/session.js';

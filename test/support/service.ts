@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { pino, type Logger } from 'pino';
 import { readConfig, type Config, type Roles } from '../../src/config.js';
-import { Api } from '../../src/cli/service/api.js';
+import { Api } from './api.js';
 import { startService, type Service } from '../../src/main.js';
 import { connect, type Db } from '../../src/storage/db/db.js';
 import { installRuntime } from '../../src/worker.js';

@@ -1,5 +1,6 @@
 /** The API key of this browser. It stays in the storage of the origin; no cookie carries it. */
 import { signal } from '@preact/signals';
+import { Ratchet } from '../../../src/client/index.js';
 import { messageOf } from '../util/format.js';
 
 const stored = 'ratchet.key';
@@ -13,9 +14,8 @@ export const signInError = signal<string | null>(null);
 /** Keeps a key after the service has accepted it. */
 export async function signIn(key: string): Promise<void> {
   try {
-    const answer = await fetch('/api/v1/providers', { headers: { authorization: `Bearer ${key}` } });
-    if (answer.ok) return keep(key);
-    signInError.value = await detailOf(answer);
+    await new Ratchet({ url: location.origin, apiKey: key, maxRetries: 0 }).providers();
+    keep(key);
   } catch (error) {
     signInError.value = messageOf(error);
   }

@@ -3,9 +3,6 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Event } from '../../../src/client/index.js';
 import { client } from './client.js';
 import type { EventFold } from './event-fold.js';
-import { isFinal } from './loads.js';
-
-const longestWaitMs = 10_000;
 
 /** The events of a job, each once and in order, across broken connections and sleeping laptops. */
 export class EventLog {
@@ -14,12 +11,12 @@ export class EventLog {
   readonly version = signal(0);
   readonly state = signal<'live' | 'reconnecting' | 'ended' | 'failed'>('live');
   private readonly stopping = new AbortController();
-  private readonly path: { session_id: string; job_id: string; deployment_id: string };
+  private readonly id: string;
   private isShowing = false;
   private isFollowing = false;
 
   constructor(id: string) {
-    this.path = { session_id: id, job_id: id, deployment_id: id };
+    this.id = id;
   }
 
   /** Follows the events to the end of the job; again after the job was extended. */
@@ -36,33 +33,19 @@ export class EventLog {
 
   private async follow(): Promise<void> {
     const { signal: stopped } = this.stopping;
-    for (let tries = 0; !stopped.aborted; tries += 1) {
-      try {
-        for await (const event of this.open(stopped)) {
-          this.events.push(event);
-          this.show();
-          tries = 0;
-        }
-        this.state.value = 'ended';
-        return;
-      } catch (error) {
-        if (stopped.aborted) return;
-        this.state.value = isFinal(error) ? 'failed' : 'reconnecting';
-        if (isFinal(error)) return;
-        // The state tells the reader; the next connection goes on after the last event.
-      }
-      await waitOrWake(Math.min(longestWaitMs, 500 * 2 ** tries), stopped);
-    }
-  }
-
-  private open(stopped: AbortSignal): AsyncGenerator<Event, void> {
-    const { path } = this;
     const onOpen = () => (this.state.value = 'live');
-    const options = { path, since: this.events.at(-1)?.seq ?? 0, signal: stopped, onOpen, maxRetries: 4 };
-    if (path.job_id.startsWith('evl_')) return client.value.events('listEvaluationEvents', options);
-    if (path.job_id.startsWith('grf_')) return client.value.events('listGraphJobEvents', options);
-    if (path.job_id.startsWith('dep_')) return client.value.events('listDeploymentEvents', options);
-    return client.value.events('listSessionEvents', options);
+    const onBreak = () => (this.state.value = 'reconnecting');
+    const options = { since: this.events.at(-1)?.seq ?? 0, signal: stopped, onOpen, onBreak, maxRetries: Infinity };
+    try {
+      for await (const event of client.value.handle(this.id).events(options)) {
+        this.events.push(event);
+        this.show();
+      }
+      this.state.value = 'ended';
+    } catch {
+      // The page shows the state; the error of the job itself says why.
+      if (!stopped.aborted) this.state.value = 'failed';
+    }
   }
 
   private show(): void {
@@ -89,26 +72,28 @@ export function useEventLog(id: string): EventLog {
 
 /** A fold of all events so far; made anew when the log or `key` changes. */
 export function useEventFold<F extends EventFold>(log: EventLog, make: () => F, key = ''): F {
-  const state = useMemo(() => ({ fold: make(), taken: 0 }), [log, key]);
-  // Subscribes the component; events that came since the last frame are taken, too.
-  void log.version.value;
-  for (; state.taken < log.events.length; state.taken += 1) state.fold.add(log.events[state.taken]!);
-  return state.fold;
+  return useFold(log, make, key, Infinity).fold;
 }
 
 /** As many events are folded at a time: some milliseconds of work. */
 const sliceSize = 4_000;
 
 /** As `useEventFold`, in slices with pauses for the reader's input; `isBehind` until all are in. */
-export function useSlicedFold<F extends EventFold>(
+export function useSlicedFold<F extends EventFold>(log: EventLog, make: () => F, key: string) {
+  return useFold(log, make, key, sliceSize);
+}
+
+function useFold<F extends EventFold>(
   log: EventLog,
   make: () => F,
   key: string,
+  size: number,
 ): { fold: F; isBehind: boolean } {
   const state = useMemo(() => ({ fold: make(), taken: 0 }), [log, key]);
   const [, goOn] = useState(0);
+  // Subscribes the component; events that came since the last frame are taken, too.
   void log.version.value;
-  const end = Math.min(log.events.length, state.taken + sliceSize);
+  const end = Math.min(log.events.length, state.taken + size);
   for (; state.taken < end; state.taken += 1) state.fold.add(log.events[state.taken]!);
   const isBehind = state.taken < log.events.length;
   useEffect(() => {
@@ -117,21 +102,4 @@ export function useSlicedFold<F extends EventFold>(
     return () => clearTimeout(timer);
   });
   return { fold: state.fold, isBehind };
-}
-
-/** Waits; ends early when the network returns, the page is shown or the signal aborts. */
-function waitOrWake(ms: number, stopped: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      removeEventListener('online', done);
-      document.removeEventListener('visibilitychange', done);
-      stopped.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    addEventListener('online', done);
-    document.addEventListener('visibilitychange', done);
-    stopped.addEventListener('abort', done);
-  });
 }

@@ -56,8 +56,8 @@ export async function check(given: CheckOptions): Promise<void> {
   if (dryRun) return sayPreview(preview, json);
   await approve(preview, { yes });
   // An interrupted command has no conclusion.
-  await withService(async (api) => {
-    const measured = await measure(api, task, { head, base }, { name, tag });
+  await withService(async (client) => {
+    const measured = await measure(client, task, { head, base }, { name, tag });
     const refusals = refusalsOf({ minReward, minImprovement }, measured);
     await conclude({ ...facts, measured, refusals }, { report, json });
   });

@@ -1,6 +1,6 @@
 /** The rows that a change made worse, with their texts. */
+import type { Ratchet } from '../../client/index.js';
 import { evaluationTexts } from '../commands/evaluate.js';
-import type { Api } from '../service/api.js';
 import type { Measured } from './measure.js';
 
 const mostListed = 10;
@@ -20,7 +20,7 @@ export interface LostRows {
   worst: LostRow[];
 }
 
-export async function lostRows(api: Api, base: Measured, head: Measured): Promise<LostRows> {
+export async function lostRows(client: Ratchet, base: Measured, head: Measured): Promise<LostRows> {
   const lost = [...base.rewards]
     .flatMap(([row, before]) => {
       const after = head.rewards.get(row) ?? null;
@@ -30,7 +30,7 @@ export async function lostRows(api: Api, base: Measured, head: Measured): Promis
     .sort((left, right) => right.by - left.by || left.row - right.row);
   const worst = lost.slice(0, mostListed).map(async ({ row, before, after }): Promise<LostRow> => {
     const textsOf = async ({ job_id: id, rewards }: Measured) =>
-      await evaluationTexts(api, id, [...rewards.keys()].indexOf(row));
+      (await evaluationTexts(client, id, [...rewards.keys()].indexOf(row)))!;
     const [old, now] = await Promise.all([textsOf(base), textsOf(head)]);
     return {
       ...{ row, input: now.input ?? null, expected: now.expected ?? null },

@@ -1,7 +1,5 @@
-import type { z } from 'zod';
-import type { comparisonSchema } from '../../contracts/comparison.js';
-import type { Api } from '../service/api.js';
-import { evaluationEnd, evaluationResults, requireCompleted, startEvaluation } from '../commands/evaluate.js';
+import type { Answer, Ratchet } from '../../client/index.js';
+import { evaluationEnd, requireCompleted, startEvaluation } from '../commands/evaluate.js';
 import { inOptions } from '../task/faults.js';
 import { policyOf } from '../task/policy.js';
 import type { LabelOptions } from '../task/requests.js';
@@ -23,26 +21,26 @@ export interface Measurement {
   head: Measured;
   /** null: the prompt is new. */
   base: Measured | null;
-  comparison: z.output<typeof comparisonSchema> | null;
+  comparison: Answer<'compareCandidates'> | null;
   lost: LostRows;
 }
 
 /** Evaluates both versions on the rows and with the scorer of the task. */
 export async function measure(
-  api: Api,
+  client: Ratchet,
   task: ReadTask,
   { head, base }: { head: Version; base: Version | null },
   labels: LabelOptions,
 ): Promise<Measurement> {
-  const fields = await inOptions(() => taskFields(api, task));
+  const fields = await inOptions(() => taskFields(client, task));
   const evaluate = async ({ prompt, model }: Version): Promise<Measured> => {
     const policy = policyOf(model ?? 'local', task.policy);
-    const id = await inOptions(() => startEvaluation(api, { ...fields, policy }, prompt, labels));
+    const id = await inOptions(() => startEvaluation(client, { ...fields, policy }, prompt, labels));
     note(`Evaluation ${id}`);
-    const job = await evaluationEnd(api, id);
+    const job = await evaluationEnd(client, id);
     for (const warning of job.warnings) note(`Note: ${warning}`);
     requireCompleted(id, job);
-    const { summary, results } = await evaluationResults(api, id);
+    const { summary, results } = await client.evaluations.handle(id).results();
     return {
       job_id: id,
       mean_reward: summary.mean_reward,
@@ -53,10 +51,9 @@ export async function measure(
   };
   const [after, before] = await Promise.all([evaluate(head), base && evaluate(base)]);
   if (before === null) return { head: after, base: null, comparison: null, lost: { count: 0, worst: [] } };
-  const query = new URLSearchParams({ a: before.job_id, b: after.job_id }).toString();
   const [comparison, lost] = await Promise.all([
-    api.call<z.output<typeof comparisonSchema>>('GET', `/api/v1/compare?${query}`),
-    lostRows(api, before, after),
+    client.compare(before.job_id, after.job_id),
+    lostRows(client, before, after),
   ]);
   return { head: after, base: before, comparison, lost };
 }

@@ -1,21 +1,9 @@
 /** Commands on organizations, their keys and their audit log. */
-import type { z } from 'zod';
 import { text } from 'node:stream/consumers';
-import type {
-  auditEntrySchema,
-  keySchema,
-  newKeySchema,
-  orgSchema,
-  providerKeySchema,
-} from '../../contracts/access.js';
+import { all, type Answer, type Body } from '../../client/index.js';
 import { ConfigError } from '../../config.js';
 import { withService } from '../service/connect.js';
 import { note, say, sayJson, table } from '../service/output.js';
-
-const base = '/api/v1/admin';
-type Org = z.output<typeof orgSchema>;
-type Key = z.output<typeof keySchema>;
-type NewKey = z.output<typeof newKeySchema>;
 
 interface Shown {
   json?: boolean;
@@ -25,19 +13,19 @@ interface OfOrg extends Shown {
 }
 
 const minutes = (time: string | null) => time?.slice(0, 16).replace('T', ' ') ?? '';
-const query = ({ org }: OfOrg) => (org === undefined ? '' : `?${new URLSearchParams({ org_id: org }).toString()}`);
+const of = ({ org }: OfOrg) => ({ org_id: org });
 
 export async function createOrg(name: string, { json = false }: Shown): Promise<void> {
-  await withService(async (api) => {
-    const org = await api.call<Org>('POST', `${base}/orgs`, { name });
+  await withService(async ({ orgs }) => {
+    const org = await orgs.create({ name });
     if (json) sayJson(org);
     else say(org.org_id);
   });
 }
 
 export async function listOrgs({ json = false }: Shown): Promise<void> {
-  await withService(async (api) => {
-    const orgs = await api.all<Org>(`${base}/orgs`);
+  await withService(async (client) => {
+    const orgs = await all(client.orgs.list());
     if (json) return sayJson(orgs);
     const rows = orgs.map((org) => [
       org.org_id,
@@ -50,25 +38,25 @@ export async function listOrgs({ json = false }: Shown): Promise<void> {
 
 /** `confirm`: its name, so that no mistyped id deletes another organization. */
 export async function deleteOrg(id: string, { confirm }: { confirm: string }): Promise<void> {
-  await withService(async (api) => {
-    await api.remove(`${base}/orgs/${encodeURIComponent(id)}?${new URLSearchParams({ name: confirm }).toString()}`);
+  await withService(async ({ orgs }) => {
+    await orgs.delete(id, confirm);
     say(`The deletion of ${id} has begun: its keys are revoked, and a worker deletes its data.`);
   });
 }
 
 interface KeyRequest extends OfOrg {
-  scope: string[];
+  scope: Body<'createApiKey'>['scopes'];
   expires?: string;
 }
 
 export async function createKey(name: string, { scope, expires, ...shown }: KeyRequest): Promise<void> {
   const body = { name, scopes: scope, expires_at: expires ?? null };
-  await withService(async (api) => showNew(await api.call<NewKey>('POST', `${base}/keys${query(shown)}`, body), shown));
+  await withService(async ({ keys }) => showNew(await keys.create(body, of(shown)), shown));
 }
 
 export async function listKeys({ json = false, ...org }: OfOrg): Promise<void> {
-  await withService(async (api) => {
-    const keys = await api.all<Key>(`${base}/keys${query(org)}`);
+  await withService(async (client) => {
+    const keys = await all(client.keys.list(of(org)));
     if (json) return sayJson(keys);
     const rows = keys.map((key) => [
       key.key_id,
@@ -82,24 +70,21 @@ export async function listKeys({ json = false, ...org }: OfOrg): Promise<void> {
 }
 
 export async function rotateKey(id: string, { grace, ...shown }: OfOrg & { grace: number }): Promise<void> {
-  const path = `${base}/keys/${encodeURIComponent(id)}/rotate${query(shown)}`;
-  await withService(async (api) => showNew(await api.call<NewKey>('POST', path, { grace_seconds: grace }), shown));
+  const body = { grace_seconds: grace };
+  await withService(async ({ keys }) => showNew(await keys.rotate(id, body, of(shown)), shown));
 }
 
 export async function revokeKey(id: string, org: OfOrg): Promise<void> {
-  await withService(async (api) => {
-    await api.remove(`${base}/keys/${encodeURIComponent(id)}${query(org)}`);
+  await withService(async ({ keys }) => {
+    await keys.revoke(id, of(org));
     say(`${id} is revoked.`);
   });
 }
 
-type AuditEntry = z.output<typeof auditEntrySchema>;
-
 /** The newest changes. */
 export async function listAuditLog({ json = false, limit, org }: OfOrg & { limit: number }): Promise<void> {
-  const wanted = new URLSearchParams({ limit: String(limit), ...(org !== undefined && { org_id: org }) });
-  await withService(async (api) => {
-    const { data } = await api.call<{ data: AuditEntry[] }>('GET', `${base}/audit-log?${wanted.toString()}`);
+  await withService(async (client) => {
+    const { data } = await client.request('listAuditEntries', { query: { limit, org_id: org } });
     if (json) return sayJson(data);
     const rows = data.map((entry) => [
       entry.created_at.slice(0, 19).replace('T', ' '),
@@ -112,34 +97,32 @@ export async function listAuditLog({ json = false, limit, org }: OfOrg & { limit
   });
 }
 
-type ProviderKey = z.output<typeof providerKeySchema>;
-
 /** Reads the key from standard input: arguments are visible to other processes. */
 export async function setProviderKey(provider: string, org: OfOrg): Promise<void> {
   const key = (await text(process.stdin)).trim();
   if (key === '') throw new ConfigError('send the key on standard input');
-  await withService(async (api) => {
-    await api.call('PUT', `${base}/provider-keys/${encodeURIComponent(provider)}${query(org)}`, { api_key: key });
+  await withService(async ({ providerKeys }) => {
+    await providerKeys.set(provider, key, of(org));
     say(`The key of ${provider} is set.`);
   });
 }
 
 export async function listProviderKeys({ json = false, ...org }: OfOrg): Promise<void> {
-  await withService(async (api) => {
-    const { data } = await api.call<{ data: ProviderKey[] }>('GET', `${base}/provider-keys${query(org)}`);
+  await withService(async ({ providerKeys }) => {
+    const { data } = await providerKeys.list(of(org));
     if (json) return sayJson(data);
     say(table([['PROVIDER', 'SET (UTC)'], ...data.map((key) => [key.provider, minutes(key.set_at)])]));
   });
 }
 
 export async function deleteProviderKey(provider: string, org: OfOrg): Promise<void> {
-  await withService(async (api) => {
-    await api.remove(`${base}/provider-keys/${encodeURIComponent(provider)}${query(org)}`);
+  await withService(async ({ providerKeys }) => {
+    await providerKeys.delete(provider, of(org));
     say(`The key of ${provider} is deleted.`);
   });
 }
 
-function showNew(created: NewKey, { json = false }: Shown): void {
+function showNew(created: Answer<'createApiKey'>, { json = false }: Shown): void {
   if (json) return sayJson(created);
   note(`${created.key_id}, shown this once:`);
   say(created.key);

@@ -1,14 +1,11 @@
-import type { z } from 'zod';
-import type { comparisonSchema } from '../../contracts/comparison.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, dollars, intervalText, say, sayJson } from '../service/output.js';
 
 /** Compares two evaluations, sessions, candidates or deployments; fails unless `b` is better. */
 export async function compare(a: string, b: string, { json = false }: { json?: boolean }): Promise<void> {
-  await withService(async (api) => {
-    const query = new URLSearchParams({ a, b });
-    const found = await api.call<z.output<typeof comparisonSchema>>('GET', `/api/v1/compare?${query.toString()}`);
+  await withService(async (client) => {
+    const found = await client.compare(a, b);
     const { difference, seeds_compared: seeds, won, lost, tied, verdict } = found;
     if (json) sayJson(found);
     else {

@@ -1,4 +1,5 @@
 /** The jobs of the demo, and what they may cost. */
+import type { CreateEvaluation } from '../../client/index.js';
 import { ConfigError } from '../../config.js';
 import type { Estimate } from '../../http/jobs/cost-estimate.js';
 import { dollars } from '../service/output.js';
@@ -48,10 +49,10 @@ const asJob = (estimate: Estimate) => ({ estimate });
 /** A stand-in for the container, which does not run yet. */
 const somewhere = 'http://127.0.0.1:1';
 
-export function sessionBody(containerUrl: string, policy: Model, maxCost: number | undefined): object {
+export function sessionBody(containerUrl: string, policy: Model, maxCost: number | undefined) {
   return {
     policy_optimization: {
-      algorithm: 'gepa',
+      algorithm: 'gepa' as const,
       container_url: containerUrl,
       policy,
       gepa: {
@@ -68,7 +69,11 @@ export function sessionBody(containerUrl: string, policy: Model, maxCost: number
 }
 
 /** `candidate`: that of a session; default: the container's own prompt. */
-export function evaluationBody(containerUrl: string, policy: Model, candidate?: object): object {
+export function evaluationBody(
+  containerUrl: string,
+  policy: Model,
+  candidate?: CreateEvaluation['candidate'],
+): CreateEvaluation {
   return {
     container_url: containerUrl,
     app_id: 'intents',

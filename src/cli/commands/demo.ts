@@ -1,19 +1,13 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { z } from 'zod';
 import { startIntents } from '../../../examples/intents/container.js';
 import { createProviders } from '../../clients/models/providers.js';
 import { ConfigError, readConfig } from '../../config.js';
-import type {
-  sessionCreatedSchema,
-  sessionPromptSchema,
-  sessionResultsSchema,
-} from '../../contracts/sessions/session.js';
 import { rolloutId } from '../../core/jobs/ids.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Service } from '../../main.js';
-import type { Api } from '../service/api.js';
 import { openBrowser } from '../service/browser.js';
+import type { CommandClient } from '../service/client.js';
 import { withEmbedded } from '../service/embedded.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, dollars, note, say } from '../service/output.js';
@@ -54,12 +48,12 @@ export async function demo(options: DemoOptions): Promise<void> {
   note(estimateText(plan.estimate));
   await confirmCost(plan.estimate, { yes });
   say(`Starting Postgres, Temporal and the service (data in ${config.dataDir}) …`);
-  await withEmbedded(config, async (api, service) => {
+  await withEmbedded(config, async (client, service) => {
     const container = await startIntents({ port: 0 });
     try {
       say(`API ${service.url}, Temporal UI ${service.temporalUi ?? 'off'}, sample container ${container.url}`);
-      const sessionId = await runMainJob(api, container.url, { provider, model }, plan, startedAt);
-      if (keep || process.stdout.isTTY) await showSession(api, service, sessionId);
+      const sessionId = await runMainJob(client, container.url, { provider, model }, plan, startedAt);
+      if (keep || process.stdout.isTTY) await showSession(client, service, sessionId);
       else say(`\n${nextSteps}`);
     } finally {
       await container.close();
@@ -72,17 +66,17 @@ const nextSteps = `Next: your rows, in a folder of their own:
 In a clone without the command on PATH, run "npm install -g ." first.`;
 
 /** Opens the session in the dashboard, and stays up until Ctrl-C. */
-async function showSession(api: Api, service: Service, sessionId: string): Promise<void> {
+async function showSession(client: CommandClient, service: Service, sessionId: string): Promise<void> {
   const url = service.loginUrlOf(`/${jobKinds.session.page}/${sessionId}`)!;
   say(`\nThe session in the dashboard (the link signs one browser in):\n  ${url}\n\n${nextSteps}`);
   say('\nThe dashboard stays up. Ctrl-C ends it.');
-  api.isResting = true;
+  client.isResting = true;
   if (process.stdout.isTTY) await openBrowser(url);
   await Promise.race([service.ended, once(process, 'SIGINT')]);
 }
 
 async function runMainJob(
-  api: Api,
+  client: CommandClient,
   containerUrl: string,
   policy: Model,
   { sessionCost, evaluationCost }: DemoPlan,
@@ -91,28 +85,22 @@ async function runMainJob(
   say(
     `\nGEPA session: ${populationSize} proposals in each of ${generations} generations, at most ${maxRollouts} rollouts.`,
   );
-  const { session_id: sessionId } = await api.call<z.output<typeof sessionCreatedSchema>>(
-    'POST',
-    jobKinds.session.path,
-    sessionBody(containerUrl, policy, sessionCost),
-  );
-  api.started.push(sessionId);
-  const state = await followSession(api, sessionId);
+  const session = await client.createSession(sessionBody(containerUrl, policy, sessionCost));
+  client.started.push(session.id);
+  const state = await followSession(session);
   if (state.status !== 'completed')
     throw new FailedJob(`The session ended as ${state.status}: ${state.error ?? 'no reason given'}`);
-  const path = `${jobKinds.session.path}/${sessionId}`;
   const [results, original] = await Promise.all([
-    api.call<z.output<typeof sessionResultsSchema>>('GET', `${path}/results`),
-    api.call<z.output<typeof sessionPromptSchema>>('GET', `${path}/prompt?correlation_id=${rolloutId(sessionId, 0)}`),
+    session.results(),
+    session.prompt({ correlation_id: rolloutId(session.id, 0) }),
   ]);
   const baselineId = state.candidates.find((candidate) => candidate.is_baseline)?.candidate_id;
 
   say(`\nOffline evaluation of baseline and winner on ${unseenSeeds.length} seeds unseen by the session …`);
   const evaluate = async (candidateId: string | undefined) => {
-    const candidate = { session_id: sessionId, candidate_id: candidateId };
-    const body = evaluationBody(containerUrl, policy, candidate);
-    const { job_id: jobId } = await api.call<{ job_id: string }>('POST', jobKinds.evaluation.path, body);
-    const job = await evaluationEnd(api, jobId, evaluationCost);
+    const candidate = { session_id: session.id, candidate_id: candidateId ?? null };
+    const { id } = await client.createEvaluation(evaluationBody(containerUrl, policy, candidate));
+    const job = await evaluationEnd(client, id, evaluationCost);
     if (job.status !== 'completed')
       throw new FailedJob(`The evaluation ended as ${job.status}: ${job.error ?? 'no reason given'}`);
     return job.summary.mean_reward;
@@ -126,5 +114,5 @@ async function runMainJob(
   say(
     `${state.progress.rollouts_completed} rollouts, cost ${dollars(state.usage.total_cost_usd)}, ${seconds} s in all.`,
   );
-  return sessionId;
+  return session.id;
 }

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
-import type { z } from 'zod';
+import type { Answer, Body } from '../../client/index.js';
 import { ConfigError } from '../../config.js';
-import type { deploymentSchema } from '../../contracts/deployments/deployment.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { keptApiKey } from '../../keys.js';
 import { likelyInput, rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
@@ -21,19 +20,19 @@ export interface DeployOptions {
   json?: boolean;
 }
 
-type Deployment = z.output<typeof deploymentSchema>;
-
-const { path } = jobKinds.deployment;
+type Deployment = Answer<'getDeployment'>;
+type Source = Body<'createDeployment'>['source'];
+/** Read as JSON; the service checks it. */
+export type Gate = NonNullable<Body<'createDeployment'>['gate']>;
 
 /** Serves a job's best prompt, or that of a file, under a name; waits for its gate. */
 export async function deploy(from: string, { name, model, gate: given, json = false }: DeployOptions): Promise<void> {
   const source = await sourceOf(from, model);
-  const gate = given === undefined ? null : (await readJsonOption(given, '--gate')).value;
-  await withService(async (api, service) => {
-    const { id } = await api.call<{ id: string }>('POST', path, { name, source, ...(gate !== null && { gate }) });
-    noteJob(api, id);
-    for await (const { message } of api.follow(`${path}/${id}/events`)) note(`  ${message}`);
-    const deployment = await api.call<Deployment>('GET', `${path}/${id}`);
+  const gate = given === undefined ? null : ((await readJsonOption(given, '--gate')).value as Gate);
+  await withService(async (client, service) => {
+    const created = await client.createDeployment({ name, source, ...(gate !== null && { gate }) });
+    noteJob(client, created.id);
+    const deployment = await created.wait({ onEvent: ({ message }) => note(`  ${message}`) });
     if (json) sayJson(deployment);
     else printGate(deployment);
     if (deployment.status !== 'ready') throw new FailedJob(`${name} was not deployed: ${deployment.error}`);
@@ -46,7 +45,7 @@ export async function deploy(from: string, { name, model, gate: given, json = fa
 }
 
 /** The `source` of the request: a job by its id, otherwise a file of a prompt. */
-export async function sourceOf(from: string, model: string | undefined, files: Files = anyFiles) {
+export async function sourceOf(from: string, model: string | undefined, files: Files = anyFiles): Promise<Source> {
   const kind = kindOf(from);
   if (kind === 'evaluation' || kind === 'deployment')
     throw new ConfigError(`${from} is no session, graph job or file of a prompt`);
@@ -85,7 +84,7 @@ function printAddress(
   { id, name, live, name_chat_completions_url: url }: Deployment,
   { dataDir, isPassing }: ServiceOfCommand,
 ): void {
-  const base = `${url.split(path)[0]}/v1`;
+  const base = `${url.split(jobKinds.deployment.path)[0]}/v1`;
   if (isPassing) return say(`${name} ${live ? 'is' : 'is no longer'} ${id}.`);
   say(`${name} ${live ? 'serves' : 'no longer serves'} ${id} at`);
   say(`  ${base}`);

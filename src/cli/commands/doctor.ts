@@ -1,16 +1,12 @@
 /** Checks of a set-up: the service, a call to each model, and a container's contract. */
-import type { z } from 'zod';
-import type { evaluationResultsSchema, evaluationSchema } from '../../contracts/evaluations/evaluation.js';
-import type { traceSchema } from '../../contracts/rollouts/trace.js';
-import { jobKinds } from '../../core/jobs/kinds.js';
+import type { Answer, Ratchet, Scorer } from '../../client/index.js';
 import { defaultScorer } from '../../scorers/forms.js';
-import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
-import type { ModelCheck } from '../../contracts/model-check.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, dollars, say, sayJson, table } from '../service/output.js';
 import { checkModelName, modelOf } from '../task/model-name.js';
 import { readProject } from '../task/task.js';
+import { evaluationTexts } from './evaluate.js';
 
 /** `remedy`: what to do. A part that a model does not take is no failure. */
 interface Check {
@@ -28,7 +24,7 @@ interface Taken {
   costUsd: number | null;
 }
 
-const partNames: Record<ModelCheck['checks'][number]['part'], string> = {
+const partNames: Record<Answer<'checkModel'>['checks'][number]['part'], string> = {
   answer: 'a whole answer',
   max_tokens: 'a limit of tokens',
   system: 'a system message',
@@ -54,16 +50,16 @@ export async function doctor(
   const proposer = options.proposer ?? project.proposer ?? model;
   await checkModelName(model, '--model');
   await checkModelName(proposer, '--proposer');
-  await withService(async (api) => {
+  await withService(async (client) => {
     // Only a model that is named is asked for all that it takes.
     const named = [...new Set([options.model, options.proposer])].filter((name) => name !== undefined);
     const others = [...new Set([model, proposer])].filter((name) => !named.includes(name));
-    const taken = await Promise.all(named.map((name) => takenBy(api, name)));
+    const taken = await Promise.all(named.map((name) => takenBy(client, name)));
     const checks = [
-      ...(await serviceChecks(api)),
+      ...(await serviceChecks(client)),
       ...taken.map(({ checks: [first] }) => first!),
-      ...(await Promise.all(others.map((name) => modelCheck(api, name)))),
-      ...(url === undefined ? [] : await containerChecks(api, url, model)),
+      ...(await Promise.all(others.map((name) => modelCheck(client, name)))),
+      ...(url === undefined ? [] : await containerChecks(client, url, model)),
     ];
     if (json) sayJson([...checks, ...taken.flatMap(({ checks: [, ...parts] }) => parts)]);
     else {
@@ -76,11 +72,8 @@ export async function doctor(
   });
 }
 
-async function serviceChecks(api: Api): Promise<Check[]> {
-  const { checks } = await api.call<{ checks: Record<string, { ok: boolean; detail: string | null }> }>(
-    'GET',
-    '/readyz',
-  );
+async function serviceChecks(client: Ratchet): Promise<Check[]> {
+  const { checks } = await client.request('getReadiness');
   return Object.entries(checks).map(([name, { ok, detail }]) => ({ name, ok, detail: detail ?? '' }));
 }
 
@@ -99,12 +92,12 @@ function sayTaken({ model, checks, costUsd }: Taken): void {
 }
 
 /** Asks the service to call a model for each part of a request; the first check is the answer. */
-async function takenBy(api: Api, model: string): Promise<Taken> {
+async function takenBy(client: Ratchet, model: string): Promise<Taken> {
   const policy = modelOf(model);
   const name = `model ${model} answers`;
-  const detail = await unusable(api, policy.provider);
+  const detail = await unusable(client, policy.provider);
   if (detail !== null) return { model, checks: [{ name, ok: false, detail }], costUsd: 0 };
-  const report = await api.call<ModelCheck>('POST', '/api/v1/providers/check', policy);
+  const report = await client.request('checkModel', { body: policy });
   const checks = report.checks.map(({ part, takes, detail: said, remedy }): Check => {
     const told = { ok: takes, detail: said, ...(remedy !== null && { remedy }) };
     if (part !== 'answer') return { name: `model ${model} takes ${partNames[part]}`, ...told, optional: true };
@@ -114,61 +107,50 @@ async function takenBy(api: Api, model: string): Promise<Taken> {
 }
 
 /** Why a provider cannot be called; null: it can. */
-async function unusable(api: Api, provider: string): Promise<string | null> {
-  const { providers } = await api.call<{ providers: { name: string; usable: boolean; reason: string | null }[] }>(
-    'GET',
-    '/api/v1/providers',
-  );
+async function unusable(client: Ratchet, provider: string): Promise<string | null> {
+  const { providers } = await client.providers();
   const found = providers.find(({ name }) => name === provider);
   if (!found) return `provider ${provider} is not known; see RATCHET_PROVIDERS`;
   return found.usable ? null : (found.reason ?? `provider ${provider} is not usable`);
 }
 
 /** Calls a model once, by an evaluation of one row. */
-async function modelCheck(api: Api, model: string): Promise<Check> {
+async function modelCheck(client: Ratchet, model: string): Promise<Check> {
   const name = `model ${model} answers`;
   const policy = modelOf(model);
-  const problem = await unusable(api, policy.provider);
+  const problem = await unusable(client, policy.provider);
   if (problem !== null) return { name, ok: false, detail: problem };
-  const { path } = jobKinds.evaluation;
-  const { job_id: id } = await api.call<{ job_id: string }>('POST', path, {
+  const evaluation = await client.createEvaluation({
     ...{ app_id: 'doctor', policy, preflight: false, max_concurrent: 1 },
     candidate: { messages: [{ role: 'user', content: '{{input}}' }] },
-    ...{ dataset: { rows: [{ input: 'Answer with the word ok.', expected: 'ok' }] }, scorer: defaultScorer },
+    ...{ dataset: { rows: [{ input: 'Answer with the word ok.', expected: 'ok' }] }, scorer: defaultScorer as Scorer },
   });
-  const { status, error } = await api.ended<z.output<typeof evaluationSchema>>(`${path}/${id}`);
-  const { results } = await api.call<z.output<typeof evaluationResultsSchema>>(
-    'GET',
-    `${path}/${id}/results?include=outputs`,
-  );
-  const [row] = results;
+  const { status, error } = await evaluation.wait();
+  const row = await evaluationTexts(client, evaluation.id, 0);
   // The error of the job counts rollouts, of which nobody knows here.
   if (status !== 'completed') {
-    return { name, ok: false, detail: row?.error ?? error ?? `evaluation ${id} ${status}` };
+    return { name, ok: false, detail: row?.error ?? error ?? `evaluation ${evaluation.id} ${status}` };
   }
   if (!row?.output?.trim()) return { name, ok: false, detail: row?.feedback?.split('\n', 1)[0] ?? 'no output' };
   return { name, ok: true, detail: `in ${((row.latency_ms ?? 0) / 1_000).toFixed(1)} s` };
 }
 
 /** Runs a small evaluation, whose rollouts show the container's contract. */
-async function containerChecks(api: Api, url: string, model: string): Promise<Check[]> {
-  const { path } = jobKinds.evaluation;
-  const { job_id: id } = await api.call<{ job_id: string }>('POST', path, {
+async function containerChecks(client: Ratchet, url: string, model: string): Promise<Check[]> {
+  const evaluation = await client.createEvaluation({
     ...{ app_id: 'doctor', env_name: 'default', container_url: url, policy: modelOf(model), seeds },
     ...{ max_failure_rate: 1, rollout_timeout: 60, max_concurrent: 1, preflight: false },
   });
-  const job = await api.ended<z.output<typeof evaluationSchema>>(`${path}/${id}`);
-  const { results } = await api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results`);
+  const job = await evaluation.wait();
+  const { results } = await evaluation.results();
   const answered = results.filter(({ status }) => status === 'succeeded');
   const contract = {
     name: 'container answers rollouts',
     ok: job.status === 'completed' && answered.length === seeds.length,
-    detail: job.error ?? results.find(({ error }) => error !== null)?.error ?? `evaluation ${id}`,
+    detail: job.error ?? results.find(({ error }) => error !== null)?.error ?? `evaluation ${evaluation.id}`,
   };
   if (answered.length === 0) return [contract];
-  const traces = await Promise.all(
-    answered.map((row) => api.call<z.output<typeof traceSchema>>('GET', `${path}/${id}/traces/${row.trace_id}`)),
-  );
+  const traces = await Promise.all(answered.map((row) => evaluation.trace(row.trace_id)));
   const rewards = answered.map(({ reward }) => reward!);
   const [first, again] = answered.filter(({ seed }) => seed === 0).map(({ reward }) => reward);
   const slowest = Math.max(...answered.map(({ latency_ms: ms }) => ms ?? 0));

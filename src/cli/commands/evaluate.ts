@@ -1,7 +1,4 @@
-import type { z } from 'zod';
-import type { evaluationResultsSchema, evaluationSchema } from '../../contracts/evaluations/evaluation.js';
-import { jobKinds } from '../../core/jobs/kinds.js';
-import type { Api } from '../service/api.js';
+import type { Answer, Ratchet } from '../../client/index.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
@@ -16,9 +13,7 @@ export interface EvaluateOptions extends Omit<TaskOptions, 'budget' | 'proposer'
   json?: boolean;
 }
 
-const { path } = jobKinds.evaluation;
-
-type Evaluation = z.output<typeof evaluationSchema>;
+type Evaluation = Answer<'getEvaluation'>;
 
 /** Scores a prompt on all rows. */
 export async function evaluate(given: EvaluateOptions): Promise<void> {
@@ -30,11 +25,12 @@ export async function evaluate(given: EvaluateOptions): Promise<void> {
   if (maxCost !== undefined) requireWithin(preview.estimate, maxCost);
   if (dryRun) return sayPreview(preview, json);
   await approve(preview, { yes });
-  await withService(async (api) => {
-    const id = await inOptions(async () => startEvaluation(api, await taskFields(api, task), prompt, { name, tag }));
-    noteJob(api, id);
-    const job = await evaluationEnd(api, id, maxCost);
-    if (json) sayJson(await evaluationResults(api, id));
+  await withService(async (client) => {
+    const labels = { name, tag };
+    const id = await inOptions(async () => startEvaluation(client, await taskFields(client, task), prompt, labels));
+    noteJob(client, id);
+    const job = await evaluationEnd(client, id, maxCost);
+    if (json) sayJson(await client.evaluations.handle(id).results());
     else {
       const { mean_reward: mean, num_successful: succeeded, num_failed: failed } = job.summary;
       say(`Mean reward ${decimal(mean)} on ${succeeded} rows${failed > 0 ? `; ${failed} failed` : ''}`);
@@ -49,42 +45,36 @@ export async function evaluate(given: EvaluateOptions): Promise<void> {
 
 /** Starts an evaluation of a prompt; returns its id. */
 export async function startEvaluation(
-  api: Api,
+  client: Ratchet,
   fields: TaskRequest,
   prompt: Prompt,
   labels: LabelOptions,
 ): Promise<string> {
-  return (await api.call<{ job_id: string }>('POST', path, evaluationRequest(fields, prompt, labels))).job_id;
+  return (await client.createEvaluation(evaluationRequest(fields, prompt, labels))).id;
 }
 
 /** Time between two reads of the cost. */
 const costMs = 1_000;
 
 /** The evaluation when it has ended; cancels one that has cost `maxCost` dollars. */
-export async function evaluationEnd(api: Api, id: string, maxCost = Infinity): Promise<Evaluation> {
-  const job = `${path}/${id}`;
+export async function evaluationEnd(client: Ratchet, id: string, maxCost = Infinity): Promise<Evaluation> {
+  const job = client.evaluations.handle(id);
   let readAt = performance.now();
-  for await (const event of api.follow(`${job}/events`)) {
-    void event;
-    if (maxCost === Infinity || performance.now() - readAt < costMs) continue;
+  const cancelIfDear = async () => {
+    if (maxCost === Infinity || performance.now() - readAt < costMs) return;
     readAt = performance.now();
-    const { usage, status } = await api.call<Evaluation>('GET', job);
-    if (status !== 'running' || (usage.total_cost_usd ?? 0) < maxCost) continue;
+    const { usage, status } = await job.get();
+    if (status !== 'running' || (usage.total_cost_usd ?? 0) < maxCost) return;
     note(`The evaluation has cost ${dollars(usage.total_cost_usd)}: --max-cost cancels it.`);
-    await api.call('POST', `${job}/cancel`);
-  }
-  return api.call<Evaluation>('GET', job);
+    await job.cancel();
+  };
+  return job.wait({ onEvent: cancelIfDear });
 }
 
-export function evaluationResults(api: Api, id: string) {
-  return api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results`);
-}
-
-/** The result at a place of the list of results, with its texts. */
-export async function evaluationTexts(api: Api, id: string, offset: number) {
-  const query = new URLSearchParams({ include: 'outputs', limit: '1', offset: String(offset) }).toString();
-  const page = await api.call<z.output<typeof evaluationResultsSchema>>('GET', `${path}/${id}/results?${query}`);
-  return page.results[0]!;
+/** The result at a place of the list of results, with its texts; undefined: there is none. */
+export async function evaluationTexts(client: Ratchet, id: string, offset: number) {
+  const query = { include: 'outputs', limit: 1, offset } as const;
+  return (await client.request('getEvaluationResults', { path: { job_id: id }, query })).results[0];
 }
 
 /** Fails with the error of an evaluation that did not complete. */

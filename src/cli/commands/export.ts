@@ -2,12 +2,11 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { z } from 'zod';
-import type { sessionResultsSchema, sessionSchema } from '../../contracts/sessions/session.js';
-import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import type { ReadableStream } from 'node:stream/web';
+import { EvaluationHandle, type SessionHandle, type Ratchet } from '../../client/index.js';
+import { kindOf } from '../../core/jobs/kinds.js';
 import { inputName, isFixed, likelyInput } from '../../core/prompts/row-template.js';
 import { ConfigError } from '../../config.js';
-import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { tracesIn } from '../export/archive.js';
@@ -54,40 +53,31 @@ export async function exportJob(id: string, { to, out }: { to: Form; out?: strin
   if (kind !== 'session' && (kind !== 'evaluation' || to in prompts))
     throw new ConfigError(`${id.slice(0, 100)} is no id of a session${to in prompts ? '' : ' or an evaluation'}`);
   if (out !== undefined) await requireWritable(out, '--out');
-  const path = `${jobKinds[kind].path}/${id}`;
-  await withService(async (api) => {
-    if (to === 'langfuse-traces') await writeLines(langfuseTraces(api, path), out);
-    else if (to === 'mlflow') await write(json(await mlflow(api, path, kind)), out);
-    else await write(await prompt(api, path, id, to), out);
+  await withService(async (client) => {
+    const job = kind === 'session' ? client.sessions.handle(id) : client.evaluations.handle(id);
+    if (to === 'langfuse-traces') await writeLines(langfuseTraces(job), out);
+    else if (to === 'mlflow') await write(json(await mlflow(job)), out);
+    else await write(await prompt(client, id, to), out);
   });
 }
 
-async function prompt(api: Api, path: string, sessionId: string, form: PromptForm): Promise<string> {
-  const [{ policy, dataset }, { best_prompt: best }] = await sessionWithResults(api, path);
+async function prompt(client: Ratchet, sessionId: string, form: PromptForm): Promise<string> {
+  const session = client.sessions.handle(sessionId);
+  const [{ policy, dataset }, { best_prompt: best }] = await Promise.all([session.get(), session.results()]);
   if (!best) throw new FailedJob(`The session ${sessionId} has no evaluated prompt yet.`);
-  const inputs = dataset ? await columnsOf(api, dataset.dataset_id) : [];
+  const { columns } = dataset ? await client.datasets.get(dataset.dataset_id) : { columns: [] };
+  const inputs = dataset ? [inputName, ...columns.map(({ name }) => name)] : [];
   return prompts[form]({ messages: best.messages, policy, sessionId, inputs });
 }
 
-async function columnsOf(api: Api, id: string): Promise<string[]> {
-  const { columns } = await api.call<{ columns: { name: string }[] }>('GET', `/api/v1/datasets/${id}`);
-  return [inputName, ...columns.map(({ name }) => name)];
+async function mlflow(job: SessionHandle | EvaluationHandle): Promise<object> {
+  if (job instanceof EvaluationHandle) return mlflowEvaluation(await job.get());
+  return mlflowSession(...(await Promise.all([job.get(), job.results()])));
 }
 
-async function mlflow(api: Api, path: string, kind: 'session' | 'evaluation'): Promise<object> {
-  if (kind === 'evaluation') return mlflowEvaluation(await api.call('GET', path));
-  return mlflowSession(...(await sessionWithResults(api, path)));
-}
-
-function sessionWithResults(api: Api, path: string) {
-  return Promise.all([
-    api.call<z.output<typeof sessionSchema>>('GET', path),
-    api.call<z.output<typeof sessionResultsSchema>>('GET', `${path}/results`),
-  ]);
-}
-
-async function* langfuseTraces(api: Api, path: string): AsyncGenerator<string> {
-  yield* langfuseBatches(tracesIn(await api.download(`${path}/traces`)), (id, bytes) =>
+async function* langfuseTraces(job: SessionHandle | EvaluationHandle): AsyncGenerator<string> {
+  const { body } = await job.traces();
+  yield* langfuseBatches(tracesIn(Readable.fromWeb(body as ReadableStream)), (id, bytes) =>
     note(`${id} has ${bytes} bytes, more than Langfuse takes: written without its content.`),
   );
 }

@@ -1,11 +1,10 @@
 /** Commands on the limits of an organization and its keys. */
-import type { z } from 'zod';
-import type { limitsSchema } from '../../contracts/access.js';
+import type { Answer, Body, Ratchet } from '../../client/index.js';
 import { ConfigError } from '../../config.js';
 import { withService } from '../service/connect.js';
 import { say, sayJson, table } from '../service/output.js';
 
-type Limits = z.output<typeof limitsSchema>;
+type Limits = Answer<'getOrganizationLimits'>;
 
 interface Of {
   org?: string;
@@ -20,14 +19,13 @@ interface Changes {
   spendUsdPerDay?: number | 'none';
 }
 
-function pathOf({ org, key }: Of): string {
-  const query = org === undefined ? '' : `?${new URLSearchParams({ org_id: org }).toString()}`;
-  const owner = key === undefined ? '' : `keys/${encodeURIComponent(key)}/`;
-  return `/api/v1/admin/${owner}limits${query}`;
+function limitsOf({ orgs, keys }: Ratchet, { org, key }: Of): Promise<Limits> {
+  const query = { org_id: org };
+  return key === undefined ? orgs.limits(query) : keys.limits(key, query);
 }
 
 export async function showLimits(of: Of): Promise<void> {
-  await withService(async (api) => show(await api.call<Limits>('GET', pathOf(of)), of));
+  await withService(async (client) => show(await limitsOf(client, of), of));
 }
 
 /** Sets the named limits and keeps the others. */
@@ -37,10 +35,13 @@ export async function setLimits({ org, key, json, ...named }: Of & Changes): Pro
     Object.entries(named).map(([name, limit]) => [fieldOf(name), limit === 'none' ? null : limit]),
   );
   if (Object.keys(changes).length === 0) throw new ConfigError('name a limit; see ratchet limits set --help');
-  await withService(async (api) => {
-    const { limits } = await api.call<Limits>('GET', pathOf(of));
+  await withService(async (client) => {
+    const { limits } = await limitsOf(client, of);
     const present = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null));
-    show(await api.call<Limits>('PUT', pathOf(of), { ...present, ...changes }), of);
+    const body: Body<'setOrganizationLimits'> = { ...present, ...changes };
+    const query = { org_id: org };
+    const { orgs, keys } = client;
+    show(await (key === undefined ? orgs.setLimits(body, query) : keys.setLimits(key, body, query)), of);
   });
 }
 

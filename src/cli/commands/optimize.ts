@@ -1,12 +1,5 @@
-import type { z } from 'zod';
-import type {
-  sessionCreatedSchema,
-  sessionResultsSchema,
-  sessionPromptSchema,
-} from '../../contracts/sessions/session.js';
+import type { Answer, SessionHandle, Ratchet } from '../../client/index.js';
 import { rolloutId } from '../../core/jobs/ids.js';
-import { jobKinds } from '../../core/jobs/kinds.js';
-import type { Api } from '../service/api.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
@@ -27,7 +20,7 @@ export interface OptimizeOptions extends TaskOptions, LabelOptions, CostOptions 
   json?: boolean;
 }
 
-type Results = z.output<typeof sessionResultsSchema>;
+type Results = Answer<'getSessionResults'>;
 
 /** Searches a better prompt on rows, and writes it. */
 export async function optimize(given: OptimizeOptions): Promise<void> {
@@ -40,27 +33,25 @@ export async function optimize(given: OptimizeOptions): Promise<void> {
   if (dryRun) return sayPreview(preview, json);
   await requireWritable(out, '--out');
   await approve(preview, { yes });
-  await withService(async (api) => {
-    const created = await inOptions(() => startSession(api, task, prompt, search));
-    noteJob(api, created.session_id);
+  await withService(async (client) => {
+    const created = await inOptions(() => startSession(client, task, prompt, search));
+    noteJob(client, created.session_id);
     const { warnings = [] } = created;
     for (const warning of warnings) if (!preview.warnings.includes(warning)) note(`Note: ${warning}`);
     const warned = [...preview.warnings, ...warnings];
-    await report(api, created.session_id, { out, json, prompt, warned });
+    await report(client, created.session_id, { out, json, prompt, warned });
   });
 }
 
-type CreatedSession = z.output<typeof sessionCreatedSchema>;
-
 /** Starts a session on the task's rows. */
 export async function startSession(
-  api: Api,
+  client: Ratchet,
   task: ReadTask,
   prompt: Prompt,
   options: SearchOptions,
-): Promise<CreatedSession> {
-  const body = sessionRequest(await taskFields(api, task), task, prompt, options);
-  return api.call<CreatedSession>('POST', jobKinds.session.path, body);
+): Promise<Answer<'createSession'>> {
+  const body = sessionRequest(await taskFields(client, task), task, prompt, options);
+  return client.request('createSession', { body });
 }
 
 interface ReportOptions {
@@ -74,15 +65,19 @@ interface ReportOptions {
 }
 
 /** Follows a session to its end and prints its result. */
-export async function report(api: Api, sessionId: string, { out, json, prompt, warned }: ReportOptions): Promise<void> {
-  const state = await followSession(api, sessionId);
-  const path = `${jobKinds.session.path}/${sessionId}`;
-  const results = await api.call<Results>('GET', `${path}/results`);
+export async function report(
+  client: Ratchet,
+  sessionId: string,
+  { out, json, prompt, warned }: ReportOptions,
+): Promise<void> {
+  const session = client.sessions.handle(sessionId);
+  const state = await followSession(session);
+  const results = await session.results();
   const { best_prompt: best } = results;
   const unwritten = best && out !== null ? await tryWrite(out, promptText(best, out), '--out') : null;
   if (json) sayJson(results);
   else {
-    const before = prompt ?? (best && (await baselineOf(api, path, sessionId, state)));
+    const before = prompt ?? (best && (await baselineOf(session, state)));
     if (best) say(changeOf(before, best));
     if (best && unwritten !== null) say(promptText(best, out!).trimEnd());
     printResults(state, results);
@@ -96,10 +91,9 @@ export async function report(api: Api, sessionId: string, { out, json, prompt, w
 }
 
 /** The prompt of the session's first rollout; null: it has none. */
-async function baselineOf(api: Api, path: string, id: string, { candidates }: SessionState): Promise<Prompt | null> {
+async function baselineOf(session: SessionHandle, { candidates }: SessionState): Promise<Prompt | null> {
   if (!candidates.some((candidate) => candidate.is_baseline)) return null;
-  const query = new URLSearchParams({ correlation_id: rolloutId(id, 0) }).toString();
-  const prompt = await api.call<z.output<typeof sessionPromptSchema>>('GET', `${path}/prompt?${query}`);
+  const prompt = await session.prompt({ correlation_id: rolloutId(session.id, 0) });
   return prompt.messages.length === 0 ? null : prompt;
 }
 

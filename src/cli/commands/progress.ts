@@ -1,11 +1,8 @@
 import { SingleBar } from 'cli-progress';
-import type { z } from 'zod';
-import { jobKinds } from '../../core/jobs/kinds.js';
-import type { sessionSchema } from '../../contracts/sessions/session.js';
-import type { Api } from '../service/api.js';
+import type { Answer, Event, SessionHandle } from '../../client/index.js';
 import { decimal, dollars, note } from '../service/output.js';
 
-export type SessionState = z.output<typeof sessionSchema>;
+export type SessionState = Answer<'getSession'>;
 
 /** Time between two reads of the state while a bar shows it. */
 const refreshMs = 500;
@@ -17,11 +14,9 @@ const shownParts = 10;
  * Follows a session to its end: a live bar on a terminal, elsewhere a line for each tenth of the
  * budget.
  */
-export async function followSession(api: Api, sessionId: string): Promise<SessionState> {
-  const path = `${jobKinds.session.path}/${sessionId}`;
-  const read = () => api.call<SessionState>('GET', path);
+export async function followSession(session: SessionHandle): Promise<SessionState> {
   const isLive = process.stderr.isTTY;
-  let state = await read();
+  let state = await session.get();
   const total = state.progress.max_rollouts ?? 0;
   const bar = new SingleBar({
     format: total > 0 ? ' {bar} {value}/{total} rollouts | {text}' : ' {value} rollouts | {text}',
@@ -33,22 +28,22 @@ export async function followSession(api: Api, sessionId: string): Promise<Sessio
   try {
     let readAt = Date.now();
     let shown: number | null = null;
-    for await (const event of api.follow(`${path}/events`)) {
+    const onEvent = async (event: Event) => {
       if (isLive && Date.now() - readAt > refreshMs) {
-        state = await read();
+        state = await session.get();
         readAt = Date.now();
         show();
       }
-      if (isLive || event.type !== 'generation_complete') continue;
+      if (isLive || event.type !== 'generation_complete') return;
       const { generation, rollouts_completed: rollouts, cost_usd } = event.data;
       const share = total > 0 ? rollouts / total : generation / state.progress.total_generations;
       const part = Math.min(shownParts - 1, Math.floor(shownParts * share));
-      if (part === shown) continue;
+      if (part === shown) return;
       shown = part;
       const text = textOf({ ...event.data, usage: { total_cost_usd: cost_usd } });
       note(`  ${rollouts}${total > 0 ? `/${total}` : ''} rollouts, generation ${generation}: ${text}`);
-    }
-    state = await read();
+    };
+    state = await session.wait({ onEvent });
     if (isLive) show();
     return state;
   } finally {

@@ -6,11 +6,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { z } from 'zod';
 import { openPromise } from 'yauzl';
-import type { traceSchema } from '../../contracts/rollouts/trace.js';
-
-export type Trace = z.output<typeof traceSchema>;
+import type { Trace } from '../../client/index.js';
 
 /** Reads the traces one by one from a ZIP, which is kept in a temporary file meanwhile. */
 export async function* tracesIn(zip: Readable): AsyncGenerator<Trace> {

@@ -1,6 +1,6 @@
 /** Rollouts as bodies of Langfuse's `POST /api/public/ingestion`. */
 import { createHash } from 'node:crypto';
-import type { Trace } from './archive.js';
+import type { Trace } from '../../client/index.js';
 
 /** Langfuse's limit of a body is 3.5 MB. */
 const maxBytes = 3_400_000;

@@ -1,11 +1,9 @@
 /** A job as bodies of MLflow's requests: a run, and its prompt for the prompt registry. */
-import type { z } from 'zod';
-import type { evaluationSchema } from '../../contracts/evaluations/evaluation.js';
-import type { sessionResultsSchema, sessionSchema } from '../../contracts/sessions/session.js';
+import type { Answer } from '../../client/index.js';
 
-type Session = z.output<typeof sessionSchema>;
-type Results = z.output<typeof sessionResultsSchema>;
-type Evaluation = z.output<typeof evaluationSchema>;
+type Session = Answer<'getSession'>;
+type Results = Answer<'getSessionResults'>;
+type Evaluation = Answer<'getEvaluation'>;
 
 interface Pair {
   key: string;

@@ -14,7 +14,7 @@ export async function mcp({ folder }: { folder?: string }): Promise<void> {
   if (folder !== undefined) enter(folder);
   const service = new ToolService(async (use) => {
     const config = toolConfig();
-    await withService((api, { isPassing }) => use({ api, ends: isPassing ? endOf(config) : null }), config);
+    await withService((client, { isPassing }) => use({ client, ends: isPassing ? endOf(config) : null }), config);
   });
   const closed = once(process.stdin, 'close');
   const server = serveStdio(() =>

@@ -1,7 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { jobKinds } from '../../core/jobs/kinds.js';
-import { sourceOf } from '../commands/deploy.js';
+import { sourceOf, type Gate } from '../commands/deploy.js';
 import type { Files } from '../task/files.js';
 import { answer } from './answer.js';
 import { refuseTargets } from './bounds.js';
@@ -29,9 +28,10 @@ export function registerDeploymentTools(server: McpServer, service: ToolService,
     },
     async ({ source, name, model, gate }) => {
       refuseTargets(gate, 'gate');
-      const body = { name, source: await sourceOf(source, model, files), ...(gate && { gate }) };
+      const given = gate && { gate: gate as Gate };
+      const body = { name, source: await sourceOf(source, model, files), ...given };
       return service.use(async (connection) => {
-        const created = await connection.api.call<{ id: string }>('POST', jobKinds.deployment.path, body);
+        const created = await connection.client.request('createDeployment', { body });
         return answer(withEnd(jobView(created.id, created), connection));
       });
     },

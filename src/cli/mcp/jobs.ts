@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import type { Answer } from '../../client/index.js';
 import { ConfigError } from '../../config.js';
 import { kindOf } from '../../core/jobs/kinds.js';
-import { isTerminal, type Status } from '../../core/jobs/status.js';
-import { control, newestJobs, pathOf, resultsOf } from '../commands/jobs.js';
+import { control, jobOf, newestJobs, resultsOf } from '../commands/jobs.js';
+import { hasEnded } from '../service/status.js';
 import { answer, reads } from './answer.js';
-import { candidateOf, candidatesOf } from './candidates.js';
+import { candidatesOf, searchOf } from './candidates.js';
 import { withEnd } from './deployments.js';
 import { lowestOf, lowestShown } from './lowest.js';
 import type { Connection, ToolService } from './service.js';
@@ -27,7 +28,7 @@ const candidatesShown = 10;
 /** An agent asks for a trace to read its texts. */
 const longestTrace = 20_000;
 
-type Job = { status: string; progress?: { completed?: number; rollouts_completed?: number; total?: number } };
+type Job = Answer<'getSession' | 'getEvaluation' | 'getGraphJob' | 'getDeployment'>;
 
 /** Tools on existing jobs. */
 export function registerJobTools(server: McpServer, service: ToolService): void {
@@ -47,8 +48,8 @@ export function registerJobTools(server: McpServer, service: ToolService): void 
       annotations: reads,
     },
     ({ limit, offset }) =>
-      service.use(async ({ api }) => {
-        const jobs = await newestJobs(api, Math.min(offset + limit + 1, newest));
+      service.use(async ({ client }) => {
+        const jobs = await newestJobs(client, Math.min(offset + limit + 1, newest));
         const hasMore = jobs.length > offset + limit;
         const shown = jobs.slice(offset, offset + limit).map((job) => listedJob({ ...job }));
         return answer({ jobs: shown, next_offset: hasMore ? offset + limit : null });
@@ -85,13 +86,13 @@ export function registerJobTools(server: McpServer, service: ToolService): void 
       annotations: reads,
     },
     ({ id, fields }) =>
-      service.use(async ({ api }) => {
+      service.use(async ({ client }) => {
         const kind = kindOf(id);
         if (kind === 'evaluation') {
           if (fields.length > 0) throw new ConfigError('fields: results of an evaluation have no others; see trace');
-          return answer(await lowestOf(api, id));
+          return answer(await lowestOf(client, id));
         }
-        const found = { ...(await resultsOf(api, id)) };
+        const found = { ...(await resultsOf(client, id)) };
         if (kind === 'session') return answer(sessionResultsView(found, fields), { whole: ['best_prompt'] });
         return answer(jobView(id, found, kind === 'graph' ? ['history', ...fields] : fields));
       }),
@@ -109,7 +110,7 @@ export function registerJobTools(server: McpServer, service: ToolService): void 
       }),
       annotations: reads,
     },
-    ({ id, ...page }) => service.use(async ({ api }) => answer(await candidatesOf(api, id, page))),
+    ({ id, ...page }) => service.use(async ({ client }) => answer(await candidatesOf(client, id, page))),
   );
 
   server.registerTool(
@@ -120,7 +121,9 @@ export function registerJobTools(server: McpServer, service: ToolService): void 
       annotations: reads,
     },
     ({ id, candidate_id: candidate }) =>
-      service.use(async ({ api }) => answer(await candidateOf(api, id, candidate), { whole: ['messages', 'prompts'] })),
+      service.use(async ({ client }) =>
+        answer(await searchOf(client, id).candidate(candidate), { whole: ['messages', 'prompts'] }),
+      ),
   );
 
   server.registerTool(
@@ -131,9 +134,10 @@ export function registerJobTools(server: McpServer, service: ToolService): void 
       annotations: reads,
     },
     ({ id, trace_id: trace }) =>
-      service.use(async ({ api }) => {
-        const path = `${pathOf(id).path}/traces/${encodeURIComponent(trace)}`;
-        return answer(await api.call<object>('GET', path), { max: longestTrace });
+      service.use(async ({ client }) => {
+        const job = jobOf(client, id);
+        if (!('trace' in job)) throw new ConfigError(`${id} is a deployment, which has no traces`);
+        return answer(await job.trace(trace), { max: longestTrace });
       }),
   );
 
@@ -147,10 +151,7 @@ export function registerJobTools(server: McpServer, service: ToolService): void 
       }),
       annotations: reads,
     },
-    (sides) =>
-      service.use(async ({ api }) =>
-        answer(await api.call<object>('GET', `/api/v1/compare?${new URLSearchParams(sides).toString()}`)),
-      ),
+    ({ a, b }) => service.use(async ({ client }) => answer(await client.compare(a, b))),
   );
 
   server.registerTool(
@@ -159,17 +160,17 @@ export function registerJobTools(server: McpServer, service: ToolService): void 
       description: 'Pause, resume or cancel a job.',
       inputSchema: z.strictObject({ id, action: z.enum(['pause', 'resume', 'cancel']) }),
     },
-    ({ id, action }) => service.use(async ({ api }) => answer({ id, status: await control(api, action, id) })),
+    ({ id, action }) => service.use(async ({ client }) => answer({ id, status: await control(client, action, id) })),
   );
 }
 
 /** Reads a job until it has ended, and reports its rollouts to clients that ask for progress. */
-async function watch({ api }: Connection, id: string, until: number, { mcpReq }: ServerContext): Promise<Job> {
-  const { path } = pathOf(id);
+async function watch({ client }: Connection, id: string, until: number, { mcpReq }: ServerContext): Promise<Job> {
+  const handle = jobOf(client, id);
   let reported = -1;
   for (;;) {
-    const job = await api.call<Job>('GET', path);
-    const { completed, rollouts_completed: rollouts = completed ?? 0 } = job.progress ?? {};
+    const job: Job = await handle.get();
+    const rollouts = rolloutsOf(job);
     const progressToken = mcpReq._meta?.progressToken;
     if (progressToken !== undefined && rollouts > reported) {
       reported = rollouts;
@@ -179,12 +180,13 @@ async function watch({ api }: Connection, id: string, until: number, { mcpReq }:
         params: { progressToken, progress: rollouts, message },
       });
     }
-    if (isEnded(job.status) || performance.now() >= until || mcpReq.signal.aborted) return job;
+    if (hasEnded(job.status) || performance.now() >= until || mcpReq.signal.aborted) return job;
     await delay(pollMs);
   }
 }
 
-/** Whether a job has ended; a deployment that answers is ready. */
-function isEnded(status: string): boolean {
-  return status === 'ready' || isTerminal(status as Status);
+/** The rollouts of a job that have ended; 0: it has none. */
+function rolloutsOf(job: Job): number {
+  if (!('progress' in job)) return 0;
+  return 'completed' in job.progress ? job.progress.completed : job.progress.rollouts_completed;
 }

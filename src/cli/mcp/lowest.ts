@@ -1,27 +1,22 @@
-import type { z } from 'zod';
-import type { evaluationResultsSchema } from '../../contracts/evaluations/evaluation.js';
-import { pathOf } from '../commands/jobs.js';
-import type { Api } from '../service/api.js';
+import type { Answer, Ratchet } from '../../client/index.js';
+import { evaluationTexts } from '../commands/evaluate.js';
 
-type Results = z.output<typeof evaluationResultsSchema>;
-type Row = Results['results'][number];
+type Row = Answer<'getEvaluationResults'>['results'][number];
 
 export const lowestShown = 10;
 
 /** The results of an evaluation: its summary, and the rows with the lowest rewards. */
-export async function lowestOf(api: Api, id: string) {
-  const path = `${pathOf(id).path}/results`;
-  const { results, ...rest } = await api.call<Results>('GET', path);
+export async function lowestOf(client: Ratchet, id: string) {
+  const { results, ...rest } = await client.evaluations.handle(id).results();
   const order = (left: Row, right: Row) => (left.reward ?? -Infinity) - (right.reward ?? -Infinity);
   const lowest = results
     .map((row, offset) => ({ row, offset }))
     .sort((left, right) => order(left.row, right.row))
     .slice(0, lowestShown);
   const withTexts = async ({ row, offset }: (typeof lowest)[number]) => {
-    const page = await api.call<Results>('GET', `${path}?include=outputs&limit=1&offset=${offset}`);
+    const read = await evaluationTexts(client, id, offset);
     // Rows that ended meanwhile have moved it.
-    const read = page.results.find(({ trace_id: trace }) => trace === row.trace_id);
-    return rowView(read ?? row);
+    return rowView(read?.trace_id === row.trace_id ? read : row);
   };
   return { ...rest, rows: results.length, lowest: await Promise.all(lowest.map(withTexts)) };
 }

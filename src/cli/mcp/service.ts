@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ServiceUnreachable, type Api } from '../service/api.js';
+import type { Ratchet } from '../../client/index.js';
+import { isUnreachable } from '../service/client.js';
 import { FailedJob } from '../service/errors.js';
 import { note } from '../service/output.js';
 
 /** What the tools work on. */
 export interface Connection {
-  api: Api;
+  client: Ratchet;
   /** When the service's addresses end; null: not with this process. */
   ends: string | null;
 }
@@ -42,7 +43,7 @@ export class ToolService {
       return await tool(connection);
     } catch (error) {
       // The next call looks for the service again.
-      if (error instanceof ServiceUnreachable && connection.ends === null) this.#forget(session);
+      if (isUnreachable(error) && connection.ends === null) this.#forget(session);
       throw error;
     }
   }

@@ -41,8 +41,8 @@ export function registerTaskTools(server: McpServer, service: ToolService, files
     async ({ name, ...options }) => {
       const task = await taskOf(options, files);
       const prompt = await promptOf(task);
-      return service.use(async ({ api }) =>
-        answer({ id: await startEvaluation(api, await taskFields(api, task), prompt, { name }) }),
+      return service.use(async ({ client }) =>
+        answer({ id: await startEvaluation(client, await taskFields(client, task), prompt, { name }) }),
       );
     },
   );
@@ -61,8 +61,8 @@ export function registerTaskTools(server: McpServer, service: ToolService, files
     async ({ name, algorithm, ...options }) => {
       const task = await taskOf(options, files);
       const prompt = await promptOf(task);
-      return service.use(async ({ api }) => {
-        const created = await startSession(api, task, prompt, { algorithm, name });
+      return service.use(async ({ client }) => {
+        const created = await startSession(client, task, prompt, { algorithm, name });
         const { session_id: id, estimate, split = {}, warnings = [] } = created;
         return answer({ id, estimate, split: splitCounts(split), warnings });
       });

@@ -1,12 +1,13 @@
 /** The service that the commands use: a running one, or the embedded one started for a command. */
 import { dirname, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Ratchet, RatchetError } from '../../client/index.js';
 import { ConfigError, readConfig, type Config } from '../../config.js';
 import { FolderInUseError } from '../../embedded/lock.js';
 import { processMark } from '../../embedded/process.js';
 import { runningServices, useService, type RunningService } from '../../embedded/running.js';
 import { keptApiKey } from '../../keys.js';
-import { Api } from './api.js';
+import { CommandClient } from './client.js';
 import { interruptible } from './interrupt.js';
 import { note } from './output.js';
 
@@ -21,7 +22,7 @@ export interface ServiceOfCommand {
   isPassing: boolean;
 }
 
-type Use = (api: Api, service: ServiceOfCommand) => Promise<void>;
+type Use = (client: CommandClient, service: ServiceOfCommand) => Promise<void>;
 
 /** Runs a command on the service; one that was started for it is stopped afterwards. */
 export async function withService(use: Use, config: Config = readConfig()): Promise<void> {
@@ -51,8 +52,8 @@ async function useRunning(config: Config, { url, version, apiKey, running }: Fou
     `Ratchet ${version} at ${url}${running && running.dataDir !== config.dataDir ? ` (data in ${running.dataDir})` : ''}`,
   );
   try {
-    await interruptible(new Api(url, apiKey), (api) =>
-      use(api, { dataDir: running?.dataDir ?? null, isPassing: running?.kind === 'command' }),
+    await interruptible(new CommandClient(url, apiKey), (client) =>
+      use(client, { dataDir: running?.dataDir ?? null, isPassing: running?.kind === 'command' }),
     );
   } finally {
     release?.();
@@ -62,9 +63,9 @@ async function useRunning(config: Config, { url, version, apiKey, running }: Fou
 async function startAndUse(config: Config, use: Use): Promise<void> {
   const { withEmbedded } = await import('./embedded.js');
   note(`No service runs: starting Postgres, Temporal and Ratchet (data in ${config.dataDir}) …`);
-  await withEmbedded(config, (api, { url, temporalUi }) => {
+  await withEmbedded(config, (client, { url, temporalUi }) => {
     note(`Ratchet at ${url}${temporalUi ? `, Temporal UI ${temporalUi}` : ''}; it ends with this command.`);
-    return use(api, { dataDir: config.dataDir, isPassing: true });
+    return use(client, { dataDir: config.dataDir, isPassing: true });
   });
 }
 
@@ -119,15 +120,14 @@ async function startedBy(config: Config, { heldBy }: FolderInUseError): Promise<
 
 /** The version of the service at a URL; null: none answers. */
 async function versionOf(url: string): Promise<string | null> {
+  // No key: it may be something else.
+  const client = new Ratchet({ url, apiKey: '', maxRetries: 0, timeoutMs: patienceMs });
   try {
-    const answer = await fetch(`${url}/`, {
-      headers: { accept: 'application/json' },
-      signal: AbortSignal.timeout(patienceMs),
-    });
-    const { name, version } = (await answer.json()) as { name?: string; version?: string };
+    const { name, version } = await client.request('getService');
     return name === 'ratchet' ? (version ?? '') : null;
-  } catch {
-    return null;
+  } catch (error) {
+    if (error instanceof RatchetError) return null;
+    throw error;
   }
 }
 

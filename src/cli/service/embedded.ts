@@ -4,18 +4,20 @@ import { announceService, unused } from '../../embedded/running.js';
 import { createCommandLog } from '../../log.js';
 import { startService, type Service } from '../../main.js';
 import { handleRejections, installRuntime, uninstallRuntime } from '../../worker.js';
-import { Api } from './api.js';
+import { CommandClient } from './client.js';
 import { FailedJob } from './errors.js';
 import { interruptible } from './interrupt.js';
 import { note } from './output.js';
 
 const shutdownMs = 30_000;
 
+type Use = (client: CommandClient, service: Service) => Promise<void>;
+
 /**
  * Runs a command on the embedded service, which other commands find and use; it ends with the last
  * of them.
  */
-export async function withEmbedded(config: Config, use: (api: Api, service: Service) => Promise<void>): Promise<void> {
+export async function withEmbedded(config: Config, use: Use): Promise<void> {
   const ownLog = createCommandLog(config);
   const { log } = ownLog;
   installRuntime(log);
@@ -41,8 +43,8 @@ export async function withEmbedded(config: Config, use: (api: Api, service: Serv
   try {
     ownLog.toFile();
     await interruptible(
-      new Api(url!, apiKey!),
-      (api) => Promise.race([use(api, service), service.ended.catch(giveUp)]),
+      new CommandClient(url!, apiKey!),
+      (client) => Promise.race([use(client, service), service.ended.catch(giveUp)]),
       stop,
     );
     await lastUser(cacheDir);

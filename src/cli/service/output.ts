@@ -2,9 +2,8 @@
  * What commands print: results on stdout, everything else on stderr. A terminal gets no control
  * characters of texts, which may be those of others.
  */
-import type { z } from 'zod';
+import type { Answer } from '../../client/index.js';
 import { printable } from '../../util/text.js';
-import type { agreementSchema } from '../../contracts/agreement.js';
 
 /** A line of the result. */
 export function say(line: string): void {
@@ -43,7 +42,7 @@ export function dollars(usd: number | null): string {
 }
 
 /** How far a judge can be trusted; null: it was not measured. */
-export function agreementText(agreement: z.output<typeof agreementSchema>): string | null {
+export function agreementText(agreement: Answer<'getSession'>['judge_agreement']): string | null {
   if (!agreement) return null;
   const { outputs, accuracy, kappa, better_than_chance: isBetter } = agreement;
   const verdict = isBetter ? 'better than chance' : 'no better than chance';

@@ -1,12 +1,7 @@
 /** Faults of a request, in the words of the command: options in place of fields. */
+import { RatchetError, type FieldError } from '../../client/index.js';
 import { ConfigError } from '../../config.js';
 import { ApiError } from '../../http/server/errors.js';
-import { ApiFailure } from '../service/api.js';
-
-interface FieldFault {
-  pointer: string;
-  message: string;
-}
 
 /** Fields of the requests and their options; the first that fits counts. */
 const options: readonly (readonly [field: RegExp, option: string])[] = [
@@ -31,13 +26,19 @@ export async function inOptions<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    const isRefusal = error instanceof ApiError || (error instanceof ApiFailure && error.status === 422);
-    if (!isRefusal || error.errors.length === 0) throw error;
-    throw new ConfigError([...new Set(error.errors.map(inOption))].join('\n'), { cause: error });
+    const faults = faultsOf(error);
+    if (faults.length === 0) throw error;
+    throw new ConfigError([...new Set(faults.map(inOption))].join('\n'), { cause: error });
   }
 }
 
-function inOption({ pointer, message }: FieldFault): string {
+/** The faulty fields of a refusal, by a check of this package or by the service. */
+function faultsOf(error: unknown): readonly FieldError[] {
+  if (error instanceof ApiError) return error.errors;
+  return error instanceof RatchetError && error.status === 422 ? error.fieldErrors : [];
+}
+
+function inOption({ pointer, message }: FieldError): string {
   const field = pointer.replace(/^\/(policy_optimization|config)(?=\/)/, '');
   const found = options.find(([pattern]) => pattern.test(field));
   const path = (text: string) => text.replace(/^\//, '').replaceAll('/', '.');

@@ -1,9 +1,6 @@
 import { ConfigError } from '../../config.js';
 
-export interface Model {
-  provider: string;
-  model: string;
-}
+export type Model = { provider: string; model: string };
 
 /** `openai/gpt-6-luna`; a name alone, such as `local`, is a provider and its model. */
 export function modelOf(name: string): Model {

@@ -1,4 +1,5 @@
 /** The bodies of the requests that start a task. */
+import type { Scorer } from '../../client/index.js';
 import { defaultScorer } from '../../scorers/forms.js';
 import { modelOf } from './model-name.js';
 import { policyOf } from './policy.js';
@@ -25,7 +26,8 @@ export function taskRequest(task: ReadTask, datasetId: string) {
   const writer = proposer ?? (Object.keys(policy).length > 0 ? model : undefined);
   return {
     dataset: { dataset_id: datasetId, ...(input && { input }), ...(expected && { expected }) },
-    scorer,
+    // A user's JSON, which the service checks.
+    scorer: scorer as Scorer,
     policy: policyOf(model, policy),
     ...(writer !== undefined && { proposer: modelOf(writer) }),
   };
@@ -36,15 +38,15 @@ export type TaskRequest = ReturnType<typeof taskRequest>;
 export function sessionRequest(
   fields: TaskRequest,
   { budget }: ReadTask,
-  prompt: Prompt,
+  { messages }: Prompt,
   { algorithm, maxCost, ...labels }: SearchOptions,
 ) {
+  const search = algorithm === 'gepa' ? { algorithm, gepa: algorithms.gepa } : { algorithm, mipro: algorithms.mipro };
   return {
     policy_optimization: {
-      algorithm,
+      ...search,
       ...fields,
-      initial_prompt: prompt,
-      [algorithm]: algorithms[algorithm],
+      initial_prompt: { messages: [...messages] },
       budget: { max_rollouts: budget ?? defaultBudget, ...(maxCost !== undefined && { max_cost_usd: maxCost }) },
     },
     ...labelsOf(labels),
@@ -52,7 +54,7 @@ export function sessionRequest(
 }
 
 export function evaluationRequest({ proposer: _, ...fields }: TaskRequest, { messages }: Prompt, labels: LabelOptions) {
-  return { ...fields, candidate: { messages }, ...labelsOf(labels) };
+  return { ...fields, candidate: { messages: [...messages] }, ...labelsOf(labels) };
 }
 
 function labelsOf({ name, tag }: LabelOptions) {

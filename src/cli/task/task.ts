@@ -3,10 +3,10 @@ import { readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { Ratchet } from '../../client/index.js';
 import { ConfigError } from '../../config.js';
 import { unknownField } from '../../contracts/close-names.js';
 import { asObject } from '../../util/json.js';
-import type { Api } from '../service/api.js';
 import { formatOf, openData } from './data-file.js';
 import { anyFiles, filesBeside, type Files } from './files.js';
 import { checkModelName } from './model-name.js';
@@ -17,6 +17,9 @@ import { readPromptfoo } from './promptfoo.js';
 import { taskRequest, type TaskRequest } from './requests.js';
 
 export const projectFile = 'ratchet.json';
+
+/** A file may be large, and its way slow. */
+const uploadMs = 3_600_000;
 
 const scorerField = z.union([z.string(), z.record(z.string(), z.unknown())]);
 
@@ -164,11 +167,17 @@ export interface ReadTask extends Project {
 }
 
 /** The request's fields: the uploaded rows, the scorer, the models. */
-export async function taskFields(api: Api, task: ReadTask): Promise<TaskRequest> {
-  const { rows } = task;
+export async function taskFields({ datasets }: Ratchet, task: ReadTask): Promise<TaskRequest> {
+  const { rows, files } = task;
   const data = dataOf(task);
-  const { dataset_id: datasetId } = rows ? await uploadRows(api, rows) : await upload(api, data, task.files);
+  const { dataset_id: datasetId } = rows
+    ? await datasets.upload(rows)
+    : await datasets.upload(await webStream(data, files), { type: formatOf(data).type, timeoutMs: uploadMs });
   return taskRequest(task, datasetId);
+}
+
+async function webStream(path: string, files: Files): Promise<ReadableStream<Uint8Array>> {
+  return Readable.toWeb(await openData(path, files)) as ReadableStream<Uint8Array>;
 }
 
 /** The file of the task's rows. */
@@ -195,14 +204,6 @@ export function parsePrompt(file: string, path: string): Prompt {
     throw new ConfigError(`${path} must be a list of messages with role and content, or an object with it as messages`);
   }
   return messagesIn(text) ?? promptOfText(text);
-}
-
-async function upload(api: Api, path: string, files: Files): Promise<{ dataset_id: string }> {
-  return api.upload('/api/v1/datasets', formatOf(path).type, await openData(path, files));
-}
-
-function uploadRows(api: Api, rows: object[]): Promise<{ dataset_id: string }> {
-  return api.upload('/api/v1/datasets', 'application/json', Readable.from([JSON.stringify(rows)]));
 }
 
 function parseJson(text: string, where: string): unknown {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { AnswerCache } from '../../core/jobs/answer-cache.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
@@ -37,28 +38,24 @@ export interface CallParts {
 const kept = 500;
 
 export function createCallParts(): CallParts {
-  const specs = new Map<string, CallSpec>();
-  const prompts = new Map<string, CallPrompt>();
+  const specs = new LRUCache<string, CallSpec>({ max: kept });
+  const prompts = new LRUCache<string, CallPrompt>({ max: kept });
   return {
     async spec(tx, jobId, run) {
       const known = specs.get(`${jobId} ${run}`);
+      if (known) return known;
       // The session may have been extended since.
-      const found = known ? { run, spec: known } : await readSpec(tx, jobId);
-      return found && keep(specs, `${jobId} ${found.run}`, found.spec);
+      const found = await readSpec(tx, jobId);
+      if (!found) return null;
+      specs.set(`${jobId} ${found.run}`, found.spec);
+      return found.spec;
     },
     async prompt(tx, id) {
       const found = prompts.get(id) ?? (await readPrompt(tx, id));
-      return found && keep(prompts, id, found);
+      if (found) prompts.set(id, found);
+      return found;
     },
   };
-}
-
-/** Keeps the most recently used values. */
-function keep<T>(cache: Map<string, T>, key: string, value: T): T {
-  cache.delete(key);
-  cache.set(key, value);
-  if (cache.size > kept) cache.delete(cache.keys().next().value!);
-  return value;
 }
 
 const record = jsonRecord<SessionSpec | EvaluationSpec>()('j.spec', 's', {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { Api } from '../../../src/cli/service/api.js';
+import { Api } from '../../support/api.js';
 import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
 import { built } from '../../support/deployments-over-http.js';
 import { answers } from '../../support/fakes/container.js';

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { Api } from '../../../src/cli/service/api.js';
+import { Api } from '../../support/api.js';
 import { firstFree } from '../../../src/embedded/ports.js';
 import { freshFolder } from '../../embedded/folders.js';
 import { ask, built, deploy, saying } from '../../support/deployments-over-http.js';

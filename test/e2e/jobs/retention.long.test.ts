@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { startRetention, type KeepDays } from '../../../src/temporal/retention.js';
-import { Api, type ApiFailure } from '../../../src/cli/service/api.js';
+import { all, type RatchetError } from '../../../src/client/index.js';
+import { Api } from '../../support/api.js';
 import { tables } from '../../support/every-table.js';
 import {
   createEvaluation,
@@ -123,19 +124,19 @@ test('an organization ends with its running jobs, in Postgres and Temporal', asy
   const announced = await evaluation(theirs, { webhook_url: receiver.url, policy: local });
   await until('its webhook waits for another attempt', () => Promise.resolve(receiver.requests.length > 0));
 
-  const remove = (api: Api, name: string) => api.remove(`${base}/orgs/${org}?name=${name}`);
+  const remove = ({ client }: Api, name: string) => client.orgs.delete(org, name);
   await expect(remove(theirs.api, 'Acme')).rejects.toMatchObject({ status: 403 });
   await expect(remove(service.api, 'Acne')).rejects.toMatchObject({ status: 409 });
   await remove(service.api, 'Acme');
   await until('its key is refused', () =>
     theirs.api.call('GET', pathOf(running)).then(
       () => false,
-      (error: ApiFailure) => error.status === 401,
+      (error: RatchetError) => error.status === 401,
     ),
   );
   await service.db.org(org, (tx) => tx.query(`update orgs set deleted_at = deleted_at - interval '1 minute'`));
   await until('it is gone', async () => {
-    const orgs = await service.api.all<{ org_id: string }>(`${base}/orgs`);
+    const orgs = await all(service.api.client.orgs.list());
     return orgs.every(({ org_id }) => org_id !== org);
   });
   for (const table of tables) {

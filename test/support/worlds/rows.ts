@@ -19,19 +19,23 @@ export const rowsBaseline = 'Answer well.';
 /** Names of the two models. */
 const fakeModels = { policy: 'policy', proposer: 'proposer' };
 
+/** Row `seed` of a task of `rules` rules. */
+export function ruleRow(seed: number, rules: number): { question: string; answer: string } {
+  return { question: `Row ${seed}: rule ${seed % rules}`, answer: `needs rule-${seed % rules}.` };
+}
+
+/** The policy's answer to a question of `ruleRow`; null: it is another question. */
+export function answerRule(messages: readonly { content: string }[]): string | null {
+  const [, rule] = /Row \d+: rule (\d+)/.exec(messages.at(-1)?.content ?? '') ?? [];
+  if (rule === undefined) return null;
+  return messages[0]!.content.includes(`rule-${rule}.`) ? `needs rule-${rule}.` : 'No rule.';
+}
+
 export async function startRowsWorld(rules = 4, models = fakeModels): Promise<RowsWorld> {
-  const answer = (rule: number) => `needs rule-${rule}.`;
-  const rows = (count: number) =>
-    Array.from({ length: count }, (_, row) => ({
-      question: `Row ${row}: rule ${row % rules}`,
-      answer: answer(row % rules),
-    }));
+  const rows = (count: number) => Array.from({ length: count }, (_, seed) => ruleRow(seed, rules));
   const reply = (request: ModelRequest): ModelReply => {
     const { body } = request;
-    if (body.model === models.proposer) return { text: propose(request) };
-    const [prompt, question] = [body.messages[0]!.content, body.messages.at(-1)!.content];
-    const rule = answer(Number(/rule (\d+)/.exec(question)![1]));
-    return { text: prompt.includes(rule.slice('needs '.length)) ? rule : 'No rule.' };
+    return { text: body.model === models.proposer ? propose(request) : answerRule(body.messages)! };
   };
   const world = await startModelWorld(reply);
   return {

@@ -1,7 +1,7 @@
 import type { Item } from '../../../../src/client/index.js';
 import type { Message } from '../../../../src/core/jobs/spec.js';
 import { client } from '../../data/client.js';
-import { loadTrace } from '../../ui/trace/load.js';
+import { loadTrace } from '../../data/trace.js';
 import { messagesOf } from '../../ui/trace/messages.js';
 import { rowsOfRollouts, type Rollout, type SideRow } from './rows.js';
 import type { Comparison } from './verdict.js';

@@ -1,6 +1,6 @@
 import { CandidateDialog } from '../search/candidate/dialog.js';
 import { GraphComparison } from './comparison.js';
-import { loadCandidate } from '../../data/graph/load.js';
+import { client } from '../../data/client.js';
 import { howMade } from './lineage.js';
 import type { GraphJob } from '../../data/graph/types.js';
 import { Rollouts } from './candidate-rollouts.js';
@@ -11,7 +11,7 @@ export function GraphCandidate({ job, candidateId }: { job: GraphJob; candidateI
     <CandidateDialog
       candidateId={candidateId}
       status={job.status}
-      load={(signal) => loadCandidate(job.job_id, candidateId, signal)}
+      load={(signal) => client.value.graphs.handle(job.job_id).candidate(candidateId, { signal })}
       belowTest={(candidate) => <Rollouts job={job} candidate={candidate} />}
     >
       {(candidate) => (

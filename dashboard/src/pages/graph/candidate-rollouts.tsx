@@ -3,7 +3,8 @@ import { count, reward, words } from '../../util/format.js';
 import { here } from '../../util/router.js';
 import { Badge, Problem } from '../../ui/basics.js';
 import { VirtualList } from '../../ui/virtual-list.js';
-import { loadRollouts } from '../../data/graph/load.js';
+import { all } from '../../../../src/client/index.js';
+import { client } from '../../data/client.js';
 import type { CandidateDetail, GraphJob, Rollout } from '../../data/graph/types.js';
 
 const rowHeight = 30;
@@ -12,8 +13,9 @@ const mostRows = 10;
 /** The runs of a candidate's graph, each with the trace of its steps. */
 export function Rollouts({ job, candidate }: { job: GraphJob; candidate: CandidateDetail }) {
   const { candidate_id: id, rollout_count: known } = candidate;
+  const args = { path: { job_id: job.job_id, candidate_id: id }, query: { limit: 200 } };
   const { data: rollouts, error } = useResource(`rollouts ${id} ${known}`, (signal) =>
-    loadRollouts(job.job_id, id, signal),
+    all(client.value.list('listGraphJobSeedEvals', { ...args, signal })),
   );
   if (rollouts?.length === 0) return null;
   return (

@@ -3,9 +3,14 @@ import { useResource } from '../../data/resource.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { Choice } from '../../ui/choice.js';
 import { numberOf } from '../../data/search.js';
-import { graphOf, loadCandidate } from '../../data/graph/load.js';
+import { graphFromJson } from '../../../../src/core/graphs/json.js';
+import type { GraphJson } from '../../../../src/contracts/graphs/graph.js';
+import { client } from '../../data/client.js';
 import { GraphDrawing } from './drawing.js';
 import type { CandidateDetail, GraphJob } from '../../data/graph/types.js';
+
+/** The graph of a candidate in the form that the core reads. */
+const graphOf = ({ graph }: CandidateDetail) => graphFromJson(graph as GraphJson);
 
 const views = { marked: 'In one', beside: 'Beside' };
 
@@ -16,7 +21,7 @@ export function GraphComparison({ job, candidate }: { job: GraphJob; candidate: 
   const [view, setView] = useState<keyof typeof views>('marked');
   const base = given !== null && given in bases ? given : Object.keys(bases)[0]!;
   const { data, error } = useResource(`graph base ${base}`, async (signal) =>
-    base === 'alone' ? null : loadCandidate(job.job_id, base, signal),
+    base === 'alone' ? null : client.value.graphs.handle(job.job_id).candidate(base, { signal }),
   );
   const graph = useMemo(() => graphOf(candidate), [candidate]);
   const before = useMemo(() => (data ? graphOf(data) : null), [data]);

@@ -6,7 +6,8 @@ import { Badge, Empty, Loading, Panel, Problem } from '../../ui/basics.js';
 import { isActive } from '../../data/job.js';
 import { numberOf } from '../../data/search.js';
 import { GraphComparison } from './comparison.js';
-import { loadCandidate, loadCandidates } from '../../data/graph/load.js';
+import { graphCandidates } from '../../data/candidates.js';
+import { client } from '../../data/client.js';
 import { howMade, lineOf } from './lineage.js';
 import type { Candidate, GraphJob } from '../../data/graph/types.js';
 
@@ -16,7 +17,7 @@ const pollMs = 4_000;
 export function GraphTab({ job }: { job: GraphJob }) {
   const { data: candidates, error } = useResource(
     `line ${job.job_id}`,
-    (signal) => loadCandidates(job.job_id, signal),
+    (signal) => graphCandidates(job.job_id, signal),
     isActive(job.status) ? pollMs : null,
   );
   if (!candidates) return error ? <Problem error={error} /> : <Loading />;
@@ -101,7 +102,9 @@ function rewardOf({ reward: measured, decision }: Candidate): string {
 }
 
 function Shown({ job, id }: { job: GraphJob; id: string }) {
-  const { data: candidate, error } = useResource(`graph ${id}`, (signal) => loadCandidate(job.job_id, id, signal));
+  const { data: candidate, error } = useResource(`graph ${id}`, (signal) =>
+    client.value.graphs.handle(job.job_id).candidate(id, { signal }),
+  );
   if (!candidate) return error ? <Problem error={error} /> : <Loading />;
   return (
     <>

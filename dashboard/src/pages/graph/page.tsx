@@ -17,7 +17,8 @@ import { VerdictPanel } from '../search/verdict-panel.js';
 import { Actions } from './actions.js';
 import { GraphCandidate } from './candidate-dialog.js';
 import { CostPanel } from './cost-panel.js';
-import { loadCandidates, loadGraphJob, loadPareto } from '../../data/graph/load.js';
+import { graphCandidates } from '../../data/candidates.js';
+import { client } from '../../data/client.js';
 import { GraphTab } from './graph-tab.js';
 import type { GraphJob } from '../../data/graph/types.js';
 
@@ -27,7 +28,7 @@ const labels = { overview: 'Overview', graph: 'Graph', candidates: 'Candidates',
 /** A graph job: live while it runs. */
 export function GraphPage({ id }: { id: string }) {
   const log = useEventLog(id);
-  const { data: job, error, reload } = useJob(id, loadGraphJob);
+  const { data: job, error, reload } = useJob(id, (signal) => client.value.graphs.handle(id).get({ signal }));
   useAtEnd(log, job?.status, reload);
   if (!job) return error ? <Problem error={error} /> : <Loading />;
   const { num_tasks: tasks, verifier_mode: mode, policy_models: models } = job;
@@ -65,7 +66,7 @@ function Tab({ job, log }: { job: GraphJob; log: EventLog }) {
           status={job.status}
           bestId={job.best_candidate?.candidate_id ?? null}
           log={log}
-          load={loadCandidates}
+          load={graphCandidates}
         />
       );
     case 'events':
@@ -77,7 +78,7 @@ function Overview({ job, log }: { job: GraphJob; log: EventLog }) {
   const curve = useEventFold(log, () => new Curve());
   const pareto = useResource(
     `pareto ${job.job_id} ${job.status}`,
-    (signal) => loadPareto(job.job_id, signal),
+    (signal) => client.value.request('getGraphJobPareto', { path: { job_id: job.job_id }, signal }),
     isActive(job.status) ? 2 * pollMs : null,
   );
   return (

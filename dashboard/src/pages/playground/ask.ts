@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { apiKey, signOut } from '../../data/access.js';
+import { client } from '../../data/client.js';
+import { messageOf } from '../../util/format.js';
 import { noAnswer, withChunk, type StreamedAnswer } from './fold.js';
 
 export interface AskedAnswer extends StreamedAnswer {
@@ -10,6 +11,9 @@ export interface AskedAnswer extends StreamedAnswer {
 }
 
 export const notAsked: AskedAnswer = { ...noAnswer, firstMs: null, totalMs: null, deploymentId: null };
+
+/** Models may think for long. */
+const timeoutMs = 600_000;
 
 /** Asks a deployment; `show` gets the answer as it grows. A stop ends it where it is. */
 export async function ask(
@@ -25,15 +29,13 @@ export async function ask(
     show(answer);
   };
   try {
-    const response = await post(
-      {
-        model,
-        messages: [{ role: 'user', content: input }],
-        stream: true,
-        ...(asksUsage && { stream_options: { include_usage: true } }),
-      },
-      stop,
-    );
+    const body = {
+      model,
+      messages: [{ role: 'user', content: input }],
+      stream: true,
+      ...(asksUsage && { stream_options: { include_usage: true } }),
+    };
+    const response = await client.value.download('createChatCompletion', { body, signal: stop, timeoutMs });
     const cost = response.headers.get('x-ratchet-cost-usd');
     set({
       deploymentId: response.headers.get('x-ratchet-deployment-id'),
@@ -45,22 +47,9 @@ export async function ask(
     }
     if (!answer.isDone && answer.error === null) set({ error: 'The answer broke off.' });
   } catch (error) {
-    if (!stop.aborted) set({ error: error instanceof Error ? error.message : String(error) });
+    if (!stop.aborted) set({ error: messageOf(error) });
   }
   set({ totalMs: elapsed(), isDone: true });
-}
-
-async function post(body: object, signal: AbortSignal): Promise<Response> {
-  const response = await fetch('/v1/chat/completions', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey.value}` },
-    body: JSON.stringify(body),
-    signal,
-  });
-  if (response.status === 401) signOut('The API key is not valid any more; sign in again.');
-  if (response.ok) return response;
-  const problem = (await response.json()) as { detail?: string; error?: { message?: string } };
-  throw new Error(`${response.status}: ${problem.detail ?? problem.error?.message ?? response.statusText}`);
 }
 
 async function* eventsOf(response: Response) {

@@ -7,14 +7,11 @@ import type { SearchJob, Status } from '../../data/search.js';
 export const pollMs = 2_000;
 
 /** A job, asked again while it is active. */
-export function useJob<Job extends SearchJob>(
-  id: string,
-  load: (id: string, signal: AbortSignal) => Promise<Job>,
-): Resource<Job> {
+export function useJob<Job extends SearchJob>(id: string, load: (signal: AbortSignal) => Promise<Job>): Resource<Job> {
   const status = useRef<{ id: string; value: Status | undefined }>({ id, value: undefined });
   if (status.current.id !== id) status.current = { id, value: undefined };
   const isOver = status.current.value !== undefined && !isActive(status.current.value);
-  const job = useResource(`job ${id}`, (signal) => load(id, signal), isOver ? null : pollMs);
+  const job = useResource(`job ${id}`, load, isOver ? null : pollMs);
   status.current.value = job.data?.status;
   return job;
 }

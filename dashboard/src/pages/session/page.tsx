@@ -15,7 +15,8 @@ import { Head } from '../job/head.js';
 import { isActive } from '../../data/job.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
 import { Actions } from './actions.js';
-import { loadCandidates, loadResults, loadSession } from '../../data/session/load.js';
+import { sessionCandidates } from '../../data/candidates.js';
+import { client } from '../../data/client.js';
 import { PromptTab } from './prompt-tab.js';
 import type { Results, Session } from '../../data/session/types.js';
 import { WhyTab } from './why/tab.js';
@@ -26,9 +27,13 @@ const labels = { overview: 'Overview', candidates: 'Candidates', why: 'Why', pro
 /** A session: live while it runs. */
 export function SessionPage({ id }: { id: string }) {
   const log = useEventLog(id);
-  const session = useJob(id, loadSession);
+  const session = useJob(id, (signal) => client.value.sessions.handle(id).get({ signal }));
   const active = session.data === undefined || isActive(session.data.status);
-  const results = useResource(`results ${id}`, (signal) => loadResults(id, signal), active ? pollMs : null);
+  const results = useResource(
+    `results ${id}`,
+    (signal) => client.value.sessions.handle(id).results({}, { signal }),
+    active ? pollMs : null,
+  );
   const reload = () => Promise.all([session.reload(), results.reload()]);
   useAtEnd(log, session.data?.status, reload);
   if (!session.data) return session.error ? <Problem error={session.error} /> : <Loading />;
@@ -66,7 +71,7 @@ function Tab({ session, results, log }: { session: Session; results: Results | u
           status={session.status}
           bestId={session.lever_summary.best_candidate_id}
           log={log}
-          load={loadCandidates}
+          load={sessionCandidates}
         />
       );
     case 'why':

@@ -6,7 +6,7 @@ import { Empty, Loading, Panel, Problem } from '../../ui/basics.js';
 import { Copy } from '../../ui/copy.js';
 import { Choice } from '../../ui/choice.js';
 import { Prompt } from '../../ui/diff/prompt.js';
-import { loadCandidate } from '../../data/session/load.js';
+import { client } from '../../data/client.js';
 import { numberOf } from '../../data/search.js';
 import type { Results, Session } from '../../data/session/types.js';
 
@@ -17,7 +17,7 @@ export function PromptTab({ session, results }: { session: Session; results: Res
   const [view, setView] = useState<keyof typeof views>('text');
   const baselineId = session.lever_summary.baseline_candidate_id;
   const { data: baseline, error } = useResource(`baseline ${baselineId}`, async (signal) =>
-    baselineId === null ? null : loadCandidate(session.session_id, baselineId, signal),
+    baselineId === null ? null : client.value.sessions.handle(session.session_id).candidate(baselineId, { signal }),
   );
   if (!results) return <Loading />;
   const { best_prompt: best, best_candidate: candidate } = results;

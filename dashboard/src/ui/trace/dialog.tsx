@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
+import { loadTrace } from '../../data/trace.js';
 import { useResource } from '../../data/resource.js';
 import { Loading, Problem } from '../basics.js';
 import { Dialog } from '../dialog.js';
 import { Fold } from '../fold.js';
 import { CallView, Json } from './call.js';
-import { loadTrace } from './load.js';
 import { Outcome } from './outcome.js';
 import { StepsTable } from './steps.js';
 import { TimelineView } from './timeline-view.js';

@@ -1,5 +1,5 @@
 import { CandidateDialog } from '../../search/candidate/dialog.js';
-import { loadCandidate } from '../../../data/session/load.js';
+import { client } from '../../../data/client.js';
 import type { Session } from '../../../data/session/types.js';
 import { CandidatePrompt } from './prompt.js';
 
@@ -9,7 +9,7 @@ export function SessionCandidate({ session, candidateId }: { session: Session; c
     <CandidateDialog
       candidateId={candidateId}
       status={session.status}
-      load={(signal) => loadCandidate(session.session_id, candidateId, signal)}
+      load={(signal) => client.value.sessions.handle(session.session_id).candidate(candidateId, { signal })}
     >
       {(candidate) => <CandidatePrompt session={session} candidate={candidate} />}
     </CandidateDialog>

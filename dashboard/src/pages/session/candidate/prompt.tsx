@@ -3,7 +3,7 @@ import { useResource } from '../../../data/resource.js';
 import { Problem } from '../../../ui/basics.js';
 import { Choice } from '../../../ui/choice.js';
 import { Prompt } from '../../../ui/diff/prompt.js';
-import { loadCandidate } from '../../../data/session/load.js';
+import { client } from '../../../data/client.js';
 import { numberOf } from '../../../data/search.js';
 import type { CandidateDetail, Session } from '../../../data/session/types.js';
 
@@ -13,7 +13,7 @@ export function CandidatePrompt({ session, candidate }: { session: Session; cand
   const [given, setBase] = useState<string | null>(null);
   const base = given !== null && given in bases ? given : Object.keys(bases)[0]!;
   const { data, error } = useResource(`base ${base}`, async (signal) =>
-    base === 'text' ? null : loadCandidate(session.session_id, base, signal),
+    base === 'text' ? null : client.value.sessions.handle(session.session_id).candidate(base, { signal }),
   );
   return (
     <section class="part" aria-label="Prompt">

@@ -6,7 +6,6 @@ import { Empty, Field, Loading, Problem } from '../../../ui/basics.js';
 import { Choice } from '../../../ui/choice.js';
 import { Dialog } from '../../../ui/dialog.js';
 import type { DialogProps } from './props.js';
-import { loadCandidate } from '../../../data/session/load.js';
 import type { CandidateDetail, Session } from '../../../data/session/types.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
 
@@ -24,7 +23,7 @@ export function SuggestDialog(props: DialogProps) {
   const [ids] = useState({ baseline: idOf(session, 'baseline'), best: idOf(session, 'best') });
   const candidateId = ids[source];
   const { data, error } = useResource(`suggest ${candidateId}`, async (signal) =>
-    candidateId === null ? null : loadCandidate(session.session_id, candidateId, signal),
+    candidateId === null ? null : client.value.sessions.handle(session.session_id).candidate(candidateId, { signal }),
   );
   if (data?.messages)
     return <SuggestForm {...props} source={source} onSource={setSource} messages={data.messages} key={source} />;

@@ -5,7 +5,8 @@ import { Clock, Field, Loading, Panel, Problem } from '../../../../ui/basics.js'
 import { Prompt, TextDiff } from '../../../../ui/diff/prompt.js';
 import { VirtualList } from '../../../../ui/virtual-list.js';
 import { numberOf } from '../../../../data/search.js';
-import { loadText, loadVersions } from '../../../../data/session/explanation.js';
+import { all } from '../../../../../../src/client/index.js';
+import { client } from '../../../../data/client.js';
 import type { Lever, LeverText, LeverVersion } from '../../../../data/session/types.js';
 
 /** As many candidates of a version are named. */
@@ -44,7 +45,10 @@ function Versions({ jobId, lever }: { jobId: string; lever: Lever }) {
   const [from, setFrom] = useState(0);
   const [chosen, setTo] = useState<number | null>(null);
   const to = chosen ?? best ?? latest!;
-  const { data: versions, error } = useResource(`${id} ${latest}`, (signal) => loadVersions(jobId, id, signal));
+  const path = { session_id: jobId, prompt_lever_id: id };
+  const { data: versions, error } = useResource(`${id} ${latest}`, (signal) =>
+    all(client.value.list('listSessionLeverVersions', { path, query: { limit: 200 }, signal })),
+  );
   if (!versions) return error ? <Problem error={error} /> : <Loading />;
   return (
     <div class="levers">
@@ -106,9 +110,13 @@ function VersionField(props: {
 
 function Difference(props: { jobId: string; leverId: string; from: number; to: number }) {
   const { jobId, leverId, from, to } = props;
-  const { data, error } = useResource(`${leverId} ${from} ${to}`, (signal) =>
-    Promise.all([loadText(jobId, leverId, from, signal), loadText(jobId, leverId, to, signal)]),
-  );
+  const { data, error } = useResource(`${leverId} ${from} ${to}`, (signal) => {
+    const load = (version: number) => {
+      const path = { session_id: jobId, prompt_lever_id: leverId, version: String(version) };
+      return client.value.request('getSessionLeverVersion', { path, signal });
+    };
+    return Promise.all([load(from), load(to)]);
+  });
   if (!data) return error ? <Problem error={error} /> : <Loading />;
   const [before, after] = data;
   if ('text' in before && 'text' in after) return <TextDiff before={before.text} after={after.text} />;
