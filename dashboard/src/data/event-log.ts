@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Event } from '../../../src/client/index.js';
 import { client } from './client.js';
 import type { EventFold } from './event-fold.js';
+import { kindOfJob, kinds } from './kinds.js';
 import { isFinal } from './loads.js';
 
 const longestWaitMs = 10_000;
@@ -59,10 +60,7 @@ export class EventLog {
     const { path } = this;
     const onOpen = () => (this.state.value = 'live');
     const options = { path, since: this.events.at(-1)?.seq ?? 0, signal: stopped, onOpen, maxRetries: 4 };
-    if (path.job_id.startsWith('evl_')) return client.value.events('listEvaluationEvents', options);
-    if (path.job_id.startsWith('grf_')) return client.value.events('listGraphJobEvents', options);
-    if (path.job_id.startsWith('dep_')) return client.value.events('listDeploymentEvents', options);
-    return client.value.events('listSessionEvents', options);
+    return client.value.events(kinds[kindOfJob(path.job_id)].events, options);
   }
 
   private show(): void {
