@@ -9,6 +9,7 @@ import {
 } from '../../contracts/sessions/extension.js';
 import { algorithmOf, extendSearch, type SearchSettings } from '../../core/algorithms/index.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
+import { requestPath } from '../../core/search/request.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
 import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
 import { changePayer } from '../../storage/access/spend-quota.js';
@@ -93,13 +94,14 @@ async function checkedSpec(tx: Tx, job: Job, run: number, body: ExtendSession): 
   if (before.rollouts === 'caller') throw notExtendable(status, 'Sessions over live traffic cannot be extended');
   if (recorded?.run !== run) throw notExtendable(status, 'The session ended without a state that it could go on from');
   const spec = raise(before, body);
-  const { configProblems, requestPaths } = algorithmOf(spec.search);
   const errors = [
     ...limitErrors(before, body),
     ...keyErrors(before, body),
-    ...configProblems(spec.search, false).map(({ field, message }) => {
-      return { pointer: pointerOf([requestPaths[field]!.at(-1)!]), message };
-    }),
+    ...algorithmOf(spec.search)
+      .configProblems(spec.search, false)
+      .map(({ field, message }) => {
+        return { pointer: pointerOf([requestPath(spec.search.algorithm, field).at(-1)!]), message };
+      }),
   ];
   if (errors.length > 0) throw refuse.invalid(errors);
   const isCostSpent = job.stoppedBy === 'max_cost_usd' && spec.budget.maxCostUsd === cost?.maxUsd;
