@@ -32,14 +32,17 @@ interface RouteDocs {
 }
 
 /** Registers a job kind's candidate routes: list, detail, rollouts and Pareto front. */
-export function registerLineage<Head>(
+export function registerLineage<Head>(app: App, deps: HttpDeps, route: JobRoute<Head>, view: LineageView<Head>): void {
+  registerLists(app, deps, route, view.pareto);
+  registerCandidate(app, deps, route, view);
+}
+
+function registerLists<Head>(
   app: App,
   deps: HttpDeps,
   { path, params, name, tags, find }: JobRoute<Head>,
-  { detail, seedEval, pareto }: LineageView<Head>,
+  pareto: LineageView<Head>['pareto'],
 ): void {
-  const candidateParams = params.extend({ candidate_id: z.string() });
-
   app.get(
     `${path}/candidates`,
     {
@@ -68,6 +71,33 @@ export function registerLineage<Head>(
       });
     },
   );
+
+  app.get(
+    `${path}/pareto`,
+    {
+      schema: {
+        tags,
+        operationId: `get${name}Pareto`,
+        summary: pareto.summary,
+        description: pareto.description,
+        params,
+        response: { 200: pareto.schema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const job = await find(request);
+      return deps.db.org(job.orgId, (tx) => pareto.read(tx, job));
+    },
+  );
+}
+
+function registerCandidate<Head>(
+  app: App,
+  deps: HttpDeps,
+  { path, params, name, tags, find }: JobRoute<Head>,
+  { detail, seedEval }: LineageView<Head>,
+): void {
+  const candidateParams = params.extend({ candidate_id: z.string() });
 
   app.get(
     `${path}/candidates/:candidate_id`,
@@ -113,24 +143,6 @@ export function registerLineage<Head>(
         return readSeedEvals(tx, job.jobId, candidateId, { after, limit: limit + 1 });
       });
       return numberedPage(rows, limit, ({ ordinal }) => ordinal, seedEval.view);
-    },
-  );
-
-  app.get(
-    `${path}/pareto`,
-    {
-      schema: {
-        tags,
-        operationId: `get${name}Pareto`,
-        summary: pareto.summary,
-        description: pareto.description,
-        params,
-        response: { 200: pareto.schema, ...problems(404) },
-      },
-    },
-    async (request) => {
-      const job = await find(request);
-      return deps.db.org(job.orgId, (tx) => pareto.read(tx, job));
     },
   );
 }

@@ -10,7 +10,6 @@ import {
   sessionListItemSchema,
 } from '../../contracts/sessions/session.js';
 import { createSessionSchema, sessionSchemaFor, type CreateSession } from '../../contracts/sessions/create.js';
-import { extendSessionSchema, sessionExtendedSchema } from '../../contracts/sessions/extension.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { splitOf } from '../../core/search/split.js';
@@ -31,8 +30,8 @@ import { storedRequest } from '../jobs/creates.js';
 import type { Draft, HttpKind, JobRoute } from '../jobs/kind.js';
 import { checkedForCaller } from '../access/provider-keys.js';
 import type { App, HttpDeps } from '../deps.js';
-import { bodyProblems, idempotencyHeader, problems, sessionParams } from '../server/schema.js';
-import { extendSession } from './extend.js';
+import { problems, sessionParams } from '../server/schema.js';
+import { registerExtension } from './extend.js';
 import { registerLineage } from '../candidates/routes.js';
 import { registerLevers } from './levers.js';
 import { sessionLineage } from './lineage.js';
@@ -165,26 +164,7 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<SessionHead>): vo
     },
   );
 
-  app.post(
-    `${path}/extend`,
-    {
-      config: { idempotency: 'create' },
-      schema: {
-        tags,
-        operationId: 'extendSession',
-        summary: 'Go on after the end with larger limits',
-        params: sessionParams,
-        headers: idempotencyHeader,
-        body: extendSessionSchema,
-        response: { 200: sessionExtendedSchema, ...bodyProblems(404, 409, 410) },
-      },
-    },
-    async (request, reply) => {
-      const job = await find(request);
-      return extendSession(deps, request, reply, job, request.body ?? {});
-    },
-  );
-
+  registerExtension(app, deps, route);
   registerLineage(app, deps, route, sessionLineage);
   registerSuggestions(app, deps, route);
   registerLevers(app, deps, route);
