@@ -33,6 +33,6 @@ export function line(jobId: string, { type, seq, ts, message, data }: EventRow):
 }
 
 /** An event as a message of a stream. */
-export function frame(jobId: string, row: EventRow): Frame {
+function frame(jobId: string, row: EventRow): Frame {
   return { id: row.seq, event: row.type, data: JSON.stringify(line(jobId, row)) };
 }
