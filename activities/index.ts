@@ -1,11 +1,11 @@
 import { deploymentActivities } from './deployments/build.js';
 import type { ActivityDeps } from './deps.js';
 import { withErrorClasses } from './errors.js';
-import { lifecycleActivities } from './jobs/lifecycle.js';
-import { prepareActivities } from './jobs/prepare.js';
+import { lifecycleActivities } from './lifecycle/lifecycle.js';
+import { prepareActivities } from './lifecycle/prepare.js';
 import { RolloutRunners } from './rollouts/run.js';
 import { webhookActivities } from './jobs/webhook.js';
-import { driveActivity } from './drive/drive.js';
+import { driveActivity } from './lifecycle/drive.js';
 
 export type { GateEvaluation } from '../src/storage/deployments/gate.js';
 export type { CommandOutcome } from '../src/storage/decisions/record.js';

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { jobKinds, kindNames, type JobKind } from '../../src/core/jobs/kinds.js';
 import { apiKey, signOut } from './data/access.js';
 import { DeploymentPage } from './pages/deployments/version/page.js';
 import { DeploymentsPage } from './pages/deployments/page.js';
@@ -67,28 +68,29 @@ function Header() {
   );
 }
 
-function Page(): ComponentChildren {
-  const [section, id] = route.value.parts;
-  switch (section) {
-    case undefined:
-      return <RunsPage />;
-    case 'sessions':
-      return id ? <SessionPage key={id} id={id} /> : <RunsPage />;
-    case 'compare':
-      return <ComparePage />;
-    case 'evaluations':
-      return id ? <EvaluationPage key={id} id={id} /> : <RunsPage />;
-    case 'graphs':
-      return id ? <GraphPage key={id} id={id} /> : <RunsPage />;
-    case 'new':
-      return <NewRunPage />;
-    case 'playground':
-      return <PlaygroundPage />;
-    case 'deployments':
-      return id === undefined ? <DeploymentsPage /> : <DeploymentPage key={id} id={id} />;
-    default:
-      return <NotFound path={[section, id].filter(Boolean).join('/')} />;
-  }
+/** By the first part of the address. */
+const pages = new Map<string, () => ComponentChildren>([
+  ['', RunsPage],
+  ['new', NewRunPage],
+  ['compare', ComparePage],
+  ['playground', PlaygroundPage],
+  [jobKinds.deployment.page, DeploymentsPage],
+]);
+
+const jobPages: Record<JobKind, (props: { id: string }) => ComponentChildren> = {
+  session: SessionPage,
+  evaluation: EvaluationPage,
+  graph: GraphPage,
+  deployment: DeploymentPage,
+};
+
+function Page() {
+  const [section = '', id] = route.value.parts;
+  const kind = kindNames.find((name) => jobKinds[name].page === section);
+  const JobPage = kind && jobPages[kind];
+  if (JobPage && id) return <JobPage key={id} id={id} />;
+  const OtherPage = pages.get(section) ?? (kind && RunsPage);
+  return OtherPage ? <OtherPage /> : <NotFound path={[section, id].filter(Boolean).join('/')} />;
 }
 
 function NotFound({ path }: { path: string }) {

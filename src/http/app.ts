@@ -19,9 +19,10 @@ import { registerDeployments } from './deployments/routes.js';
 import type { App, HttpDeps } from './deps.js';
 import { registerDocs } from './openapi/docs.js';
 import { ApiError, sendError, toApiError } from './server/errors.js';
-import { registerEvaluations } from './evaluations/routes.js';
-import { graphLineage } from './graphs/lineage.js';
-import { registerGraphs } from './graphs/routes.js';
+import { evaluationKind } from './evaluations/routes.js';
+import { graphKind } from './graphs/routes.js';
+import type { HttpKind } from './jobs/kind.js';
+import { registerKind } from './jobs/routes.js';
 import { registerWebhooks } from './jobs/webhooks.js';
 import { registerCompare } from './jobs/compare.js';
 import { registerHealth } from './server/health.js';
@@ -30,17 +31,13 @@ import { overCapacity } from './admission/gate.js';
 import { registerHosts } from './server/hosts.js';
 import { registerIdempotency } from './server/idempotency.js';
 import { closeUnusedConnections, refuseBrokenHttp } from './server/connections.js';
-import { registerLevers } from './sessions/levers.js';
-import { registerLineage } from './candidates/routes.js';
 import { registerNotFound } from './server/not-found.js';
 import { createKeyHash } from './server/presented-key.js';
 import { clientRequestId, registerRequestIds, shownRequestId } from './request-ids.js';
 import { registerProviders } from './server/providers.js';
 import { validate } from './server/schema.js';
-import { registerSensors } from './sessions/sensors.js';
 import { limitStrangers } from './server/strangers.js';
-import { sessionLineage } from './sessions/lineage.js';
-import { registerSessions } from './sessions/routes.js';
+import { sessionKind } from './sessions/routes.js';
 
 /** What the dashboard needs, and nothing else. */
 const contentPolicy = {
@@ -53,6 +50,8 @@ const contentPolicy = {
   formAction: ["'none'"],
   frameAncestors: ["'none'"],
 };
+/** The kinds of job with rollouts. Deployments have routes of their own. */
+const kinds: HttpKind[] = [sessionKind, evaluationKind, graphKind];
 const bodyLimit = 1024 * 1024;
 const longestParam = 300;
 const requestTimeoutMs = 60_000;
@@ -137,13 +136,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerHealth(app, deps);
   if (deps.codec) registerCodec(app, deps.codec);
   registerProviders(app, deps);
-  registerSessions(app, deps);
-  registerLineage(app, deps, sessionLineage);
-  registerLevers(app, deps);
-  registerSensors(app, deps);
-  registerEvaluations(app, deps);
-  registerGraphs(app, deps);
-  registerLineage(app, deps, graphLineage);
+  for (const kind of kinds) registerKind(app, deps, kind);
   registerDeployments(app, deps);
   registerCompare(app, deps);
   registerWebhooks(app, deps);

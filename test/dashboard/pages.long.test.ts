@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
+import { jobKinds } from '../../src/core/jobs/kinds.js';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
 import { findChromium } from '../support/chromium.js';
 import { createDashboardJobs, type DashboardJobs } from '../support/dashboard-jobs.js';
@@ -127,7 +128,8 @@ const views: View[] = [
 ];
 
 test('the views have every route and every tab of the source', () => {
-  const routes = [...read('app.tsx').matchAll(/case '(\w+)':/g)].map(([, name]) => name!);
+  const ofJobs = Object.values(jobKinds).map(({ page }) => page);
+  const routes = [...ofJobs, ...[...read('app.tsx').matchAll(/\['(\w+)', \w+Page\]/g)].map(([, name]) => name!)];
   const tabsOf = (page: string) =>
     [.../const tabs = \[(.*?)\]/s.exec(read(`pages/${page}/page.tsx`))![1]!.matchAll(/'(\w+)'/g)].map(
       ([, tab]) => tab!,

@@ -1,17 +1,17 @@
 import type { Item } from '../../../src/client/index.js';
 import { client } from './client.js';
 import { isActive } from './job.js';
+import { kinds, runKinds, type RunKind } from './kinds.js';
 
-export type Kind = 'session' | 'evaluation' | 'graph';
 export type Status = Item<'listSessions'>['status'];
 export const statuses: readonly Status[] = ['pending', 'running', 'paused', 'completed', 'failed', 'cancelled'];
 
-type Listed = Item<'listSessions'> | Item<'listEvaluations'> | Item<'listGraphJobs'>;
+type Listed = Item<(typeof kinds)[RunKind]['list']>;
 /** A job in the list of all kinds. */
-export type Run = Listed & { kind: Kind };
+export type Run = Listed & { kind: RunKind };
 
 export interface RunFilter {
-  kind: Kind | null;
+  kind: RunKind | null;
   state: Status | null;
   name: string;
   tag: string;
@@ -30,21 +30,14 @@ export async function newestRuns(filter: RunFilter, limit: number, signal: Abort
     // What runs costs money, so a list of it hides nothing.
     ...((filter.archived || (filter.state && isActive(filter.state))) && { archived: 'true' as const }),
   };
-  const lists: Record<Kind, AsyncGenerator<Listed, void>> = {
-    session: client.value.list('listSessions', { query, signal }),
-    evaluation: client.value.list('listEvaluations', { query, signal }),
-    graph: client.value.list('listGraphJobs', { query, signal }),
-  };
-  const kinds = (Object.keys(lists) as Kind[]).filter((kind) => filter.kind === null || filter.kind === kind);
-  return newestFirst(
-    kinds.map((kind) => ({ kind, list: lists[kind] })),
-    limit + 1,
-  );
+  const wanted = runKinds.filter((kind) => filter.kind === null || filter.kind === kind);
+  const sources = wanted.map((kind) => ({ kind, list: client.value.list(kinds[kind].list, { query, signal }) }));
+  return newestFirst(sources, limit + 1);
 }
 
 /** Merges lists that are each newest first. */
 async function newestFirst(
-  sources: { kind: Kind; list: AsyncGenerator<Listed, void> }[],
+  sources: { kind: RunKind; list: AsyncGenerator<Listed, void> }[],
   limit: number,
 ): Promise<Run[]> {
   const heads = await Promise.all(sources.map(({ list }) => list.next()));

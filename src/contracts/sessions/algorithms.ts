@@ -69,6 +69,11 @@ const miproSchema = z.strictObject({
 
 const algorithmSchemas = { gepa: gepaSchema, mipro: miproSchema };
 
+/** The section of each algorithm in a validated request. */
+export type Section<Name extends AlgorithmName> = z.output<(typeof algorithmSchemas)[Name]>;
+/** The fields of every section. */
+export type SeedsSection = Pick<Section<AlgorithmName>, 'train_seeds' | 'evaluation'>;
+
 export type AlgorithmName = keyof typeof algorithmSchemas;
 export const algorithmNames = Object.keys(algorithmSchemas) as AlgorithmName[];
 

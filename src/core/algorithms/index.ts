@@ -35,8 +35,6 @@ export type AnySearchState = GepaState | UnpairedState | MiproState;
 
 interface AlgorithmEntry<Settings> {
   toConfig(request: PolicyOptimization, split: SeedSplit | null): Omit<Settings, 'algorithm'>;
-  /** The path in a request of each field of the config. */
-  requestPaths: Record<string, string[]>;
   /** The state of a search that is about to evaluate the baseline. */
   create(search: Settings): AnySearchState;
   configProblems(search: Settings, isLive: boolean): ConfigProblem<string>[];
@@ -50,7 +48,6 @@ interface AlgorithmEntry<Settings> {
 const algorithms: { [Name in SearchSettings['algorithm']]: AlgorithmEntry<SearchSettings & { algorithm: Name }> } = {
   gepa: {
     toConfig: gepaRequest.toConfig,
-    requestPaths: gepaRequest.requestPaths,
     create: createGepa,
     configProblems: gepaConfig.configProblems,
     totalGenerations: ({ generations }) => generations,
@@ -65,7 +62,6 @@ const algorithms: { [Name in SearchSettings['algorithm']]: AlgorithmEntry<Search
   },
   mipro: {
     toConfig: miproRequest.toConfig,
-    requestPaths: miproRequest.requestPaths,
     create: createMipro,
     configProblems: miproConfig.configProblems,
     totalGenerations: miproConfig.generationsOf,

@@ -156,5 +156,10 @@ export function initialGraphOf({ initialGraph }: Pick<GraphSpec, 'initialGraph'>
   return JSON.parse(initialGraph) as GraphJson;
 }
 
+/** The budget of a job; an evaluation's only limit is its timeout. */
+export function budgetOf(spec: JobSpec): BudgetSpec {
+  return 'budget' in spec ? spec.budget : { maxMinutes: null, maxCostUsd: null };
+}
+
 /** Jobs that search. */
 export type SearchSpec = SessionSpec | GraphSpec;

@@ -1,20 +1,16 @@
 /** The fields of a session's request that every search takes. */
+import type { AlgorithmName, SeedsSection } from '../../contracts/sessions/algorithms.js';
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
+import { snakeCased } from '../../util/naming.js';
 import { samples, type SearchConfig } from './config.js';
 import type { SeedSplit } from './split.js';
-
-/** The fields that each algorithm has in its own section of the request. */
-interface Section {
-  train_seeds?: number[] | undefined;
-  evaluation?: { seeds?: number[] | undefined; heldout_seeds?: number[] | undefined; repeats: number } | undefined;
-}
 
 type CommonConfig = Omit<SearchConfig, 'minibatchSize'>;
 
 /** `split`: the seeds of a request that names none. */
 export function commonConfig(
   request: PolicyOptimization,
-  { train_seeds: trainSeeds, evaluation }: Section,
+  { train_seeds: trainSeeds, evaluation }: SeedsSection,
   split: SeedSplit | null,
 ): CommonConfig {
   const evaluationSeeds = split?.evaluation ?? evaluation?.seeds ?? [];
@@ -33,21 +29,26 @@ export function commonConfig(
   };
 }
 
-/** The path in a request of each field of a config, for its problems. */
-export type RequestPaths<Config> = Record<keyof Config | 'algorithm', string[]>;
-
-export function commonPaths(algorithm: string): RequestPaths<SearchConfig> {
-  return {
-    algorithm: ['algorithm'],
-    minibatchSize: [algorithm, 'minibatch_size'],
-    trainSeeds: [algorithm, 'train_seeds'],
-    evaluationSeeds: [algorithm, 'evaluation', 'seeds'],
-    maxRollouts: ['budget', 'max_rollouts'],
-    rngSeed: ['rng_seed'],
-    heldoutSeeds: [algorithm, 'evaluation', 'heldout_seeds'],
-    repeats: [algorithm, 'evaluation', 'repeats'],
-    patience: ['patience'],
-    targetReward: ['target_reward'],
-    isSampled: ['policy', 'temperature'],
-  };
+/** The path in a request of a field of the config, for its problems. */
+export function requestPath(algorithm: AlgorithmName, field: string): string[] {
+  return outsidePaths[field] ?? [algorithm, ...(evaluationPaths[field] ?? [snakeCased(field)])];
 }
+
+type Paths = Partial<Record<string, string[]>>;
+
+/** Fields that are not in the section of the algorithm. */
+const outsidePaths: Paths = {
+  algorithm: ['algorithm'],
+  maxRollouts: ['budget', 'max_rollouts'],
+  rngSeed: ['rng_seed'],
+  patience: ['patience'],
+  targetReward: ['target_reward'],
+  isSampled: ['policy', 'temperature'],
+  slots: ['max_concurrent'],
+};
+
+const evaluationPaths: Paths = {
+  evaluationSeeds: ['evaluation', 'seeds'],
+  heldoutSeeds: ['evaluation', 'heldout_seeds'],
+  repeats: ['evaluation', 'repeats'],
+};

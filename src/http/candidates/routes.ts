@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { pageSchema } from '../../contracts/common.js';
 import {
@@ -7,11 +6,10 @@ import {
   seedEvalsQuerySchema,
 } from '../../contracts/candidates/lineage.js';
 import type { Tx } from '../../storage/db/db.js';
-import type { JobKind } from '../../core/jobs/kinds.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { readSeedEvals, type SeedEval } from '../../storage/candidates/lineage.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
-import { findJob } from '../jobs/control.js';
+import type { JobRoute } from '../jobs/kind.js';
 import { decisionView } from './decision-view.js';
 import type { App, HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
@@ -20,13 +18,7 @@ import { problems } from '../server/schema.js';
 import { candidateView } from './view.js';
 
 /** Views of the candidates of a job kind; `view` and `read` return the shape of `schema`. */
-export interface LineageRoutes<Head> {
-  base: string;
-  param: 'session_id' | 'job_id';
-  kind: JobKind;
-  /** In operation ids. */
-  name: string;
-  tags: string[];
+export interface LineageView<Head> {
   /** null: the job has no such candidate. */
   detail: RouteDocs & { read(tx: Tx, job: JobRow<Head>, candidateId: string): Promise<object | null> };
   seedEval: { schema: z.ZodType; view(row: SeedEval): object };
@@ -40,16 +32,19 @@ interface RouteDocs {
 }
 
 /** Registers a job kind's candidate routes: list, detail, rollouts and Pareto front. */
-export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageRoutes<Head>): void {
-  const { param, kind, name, tags, detail, seedEval, pareto } = routes;
-  const jobPath = `${routes.base}/:${param}`;
-  const params = z.object({ [param]: z.string() });
-  const candidateParams = params.extend({ candidate_id: z.string() });
-  const named = (request: FastifyRequest, name: string) => (request.params as Record<string, string>)[name]!;
-  const find = (request: FastifyRequest) => findJob<Head>(deps, request, named(request, param), kind);
+export function registerLineage<Head>(app: App, deps: HttpDeps, route: JobRoute<Head>, view: LineageView<Head>): void {
+  registerLists(app, deps, route, view.pareto);
+  registerCandidate(app, deps, route, view);
+}
 
+function registerLists<Head>(
+  app: App,
+  deps: HttpDeps,
+  { path, params, name, tags, find }: JobRoute<Head>,
+  pareto: LineageView<Head>['pareto'],
+): void {
   app.get(
-    `${jobPath}/candidates`,
+    `${path}/candidates`,
     {
       schema: {
         tags,
@@ -78,7 +73,34 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
   );
 
   app.get(
-    `${jobPath}/candidates/:candidate_id`,
+    `${path}/pareto`,
+    {
+      schema: {
+        tags,
+        operationId: `get${name}Pareto`,
+        summary: pareto.summary,
+        description: pareto.description,
+        params,
+        response: { 200: pareto.schema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const job = await find(request);
+      return deps.db.org(job.orgId, (tx) => pareto.read(tx, job));
+    },
+  );
+}
+
+function registerCandidate<Head>(
+  app: App,
+  deps: HttpDeps,
+  { path, params, name, tags, find }: JobRoute<Head>,
+  { detail, seedEval }: LineageView<Head>,
+): void {
+  const candidateParams = params.extend({ candidate_id: z.string() });
+
+  app.get(
+    `${path}/candidates/:candidate_id`,
     {
       schema: {
         tags,
@@ -91,7 +113,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
     },
     async (request) => {
       const job = await find(request);
-      const candidateId = candidateOf(named(request, 'candidate_id'));
+      const candidateId = candidateOf(request.params.candidate_id);
       const shown = await deps.db.org(job.orgId, (tx) => detail.read(tx, job, candidateId));
       if (!shown) throw noCandidate(candidateId);
       return shown;
@@ -99,7 +121,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
   );
 
   app.get(
-    `${jobPath}/candidates/:candidate_id/seed-evals`,
+    `${path}/candidates/:candidate_id/seed-evals`,
     {
       schema: {
         tags,
@@ -115,30 +137,12 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
       const { limit, cursor } = request.query;
       const after = parseCursor(cursor);
       const job = await find(request);
-      const candidateId = candidateOf(named(request, 'candidate_id'));
+      const candidateId = candidateOf(request.params.candidate_id);
       const rows = await deps.db.org(job.orgId, async (tx) => {
         if (!(await readPrompt(tx, job.jobId, candidateId))) throw noCandidate(candidateId);
         return readSeedEvals(tx, job.jobId, candidateId, { after, limit: limit + 1 });
       });
       return numberedPage(rows, limit, ({ ordinal }) => ordinal, seedEval.view);
-    },
-  );
-
-  app.get(
-    `${jobPath}/pareto`,
-    {
-      schema: {
-        tags,
-        operationId: `get${name}Pareto`,
-        summary: pareto.summary,
-        description: pareto.description,
-        params,
-        response: { 200: pareto.schema, ...problems(404) },
-      },
-    },
-    async (request) => {
-      const job = await find(request);
-      return deps.db.org(job.orgId, (tx) => pareto.read(tx, job));
     },
   );
 }

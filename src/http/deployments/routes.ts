@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import {
   createDeploymentSchema,
@@ -5,46 +6,34 @@ import {
   deploymentQuerySchema,
   deploymentSchema,
   deploymentStatusSchema,
-  rolledBackSchema,
 } from '../../contracts/deployments/deployment.js';
 import { noQuerySchema, warningsSchema } from '../../contracts/common.js';
-import { commandBodySchema, deploymentChangeSchema } from '../../contracts/control.js';
 import { deploymentStatsSchema } from '../../contracts/deployments/stats.js';
-import type { DeploymentSpec } from '../../core/jobs/spec.js';
 import { readCounters } from '../../storage/deployments/counters.js';
-import {
-  deleteDeployment,
-  insertDeployment,
-  listDeployments,
-  readDeployment,
-  rollBack,
-  type DeploymentRow,
-} from '../../storage/deployments/deployments.js';
+import { insertDeployment, listDeployments } from '../../storage/deployments/deployments.js';
 import { readOpenEvaluation } from '../../storage/deployments/gate.js';
 import { checkedForCaller } from '../access/provider-keys.js';
-import { create } from '../jobs/create.js';
+import { create, type Creation } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
+import { registerChanges } from './changes.js';
+import { find, path, tags } from './find.js';
 import { gateSpec } from './gate.js';
 import { resolveSource } from './source.js';
 import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
 import { statsView } from './stats-view.js';
-import { ApiError, refuse } from '../server/errors.js';
 import { createEventReader } from '../jobs/event-reader.js';
 import { events, eventsRoute } from '../jobs/events.js';
 import { findJob } from '../jobs/control.js';
-import { labelsOf, mark } from '../jobs/labels.js';
+import { labelsOf } from '../jobs/labels.js';
 import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { registerModels } from './models.js';
 import { registerSnapshots } from './snapshots.js';
 
-const tags = ['Deployments'];
 const params = z.object({
   deployment_id: z.string().describe('Its id, or its name: the deployment that serves it, else the newest of it.'),
 });
-const liveParams = z.object({ deployment_id: z.string().describe('Its id, or the name that it serves.') });
-const path = `${base}/:deployment_id`;
 
-const deploymentStateSchema = z.object({ id: z.string(), status: deploymentStatusSchema });
+type CreateDeployment = z.output<typeof createDeploymentSchema>;
 
 const createdSchema = z.object({
   id: z.string(),
@@ -59,21 +48,14 @@ const createdSchema = z.object({
 
 /** Deployments: snapshots served under a name. `http/inference/deployment.ts` answers for them. */
 export function registerDeployments(app: App, deps: HttpDeps): void {
-  const { db } = deps;
-  const read = createEventReader(db);
-  const find = async (orgId: string, id: string): Promise<DeploymentRow> => {
-    const row = await db.org(orgId, (tx) => readDeployment(tx, id));
-    if (!row) throw refuse.notFound(`deployment ${id.slice(0, 100)}`);
-    return row;
-  };
+  registerCollection(app, deps);
+  registerReads(app, deps);
+  registerChanges(app, deps);
+  registerSnapshots(app, deps);
+  registerModels(app, deps);
+}
 
-  /** For a change, a name that serves nothing stands for no deployment. */
-  const findServing = async (orgId: string, ref: string): Promise<DeploymentRow> => {
-    const row = await find(orgId, ref);
-    if (row.id === ref || row.live) return row;
-    throw refuse.notFound(`deployment that serves ${ref.slice(0, 100)}`);
-  };
-
+function registerCollection(app: App, deps: HttpDeps): void {
   app.post(
     base,
     {
@@ -90,32 +72,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         response: { 201: createdSchema, ...bodyProblems(409) },
       },
     },
-    async (request, reply) => {
-      const { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...labels } = request.body;
-      const resolved = await resolveSource(deps, request, requested);
-      const { judged, keep } = gateRequest
-        ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
-        : { judged: { source: resolved.source, gate: null, container: null } };
-      const spec: DeploymentSpec = { kind: 'deployment', name, ...judged };
-      return create(deps, request, reply, {
-        ...labelsOf(labels),
-        webhookUrl,
-        kind: 'deployment',
-        spec,
-        algorithm: null,
-        correlationId: null,
-        containerApiKey: gateRequest?.container_api_key,
-        prepare: keep,
-        store: (tx, job) => insertDeployment(tx, job, name),
-        location: (id) => `${base}/${id}/status`,
-        answer: ({ jobId: id, workflowId }) => ({
-          ...{ id, name, status: 'pending', snapshot_id: null },
-          ...completionUrls({ id, name }, deps.publicUrl),
-          workflow_id: workflowId,
-          temporal_url: deps.temporalUrl(workflowId),
-        }),
-      });
-    },
+    async (request, reply) => create(deps, request, reply, await creationOf(deps, request, request.body)),
   );
 
   app.get(
@@ -130,30 +87,43 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       },
     },
     async ({ caller: { orgId }, query: { tag, ...page } }) => {
-      const rows = await db.org(orgId, (tx) => listDeployments(tx, { ...page, tags: [tag ?? []].flat() }));
+      const rows = await deps.db.org(orgId, (tx) => listDeployments(tx, { ...page, tags: [tag ?? []].flat() }));
       return { deployments: rows.map(deploymentSummary) };
     },
   );
+}
 
-  app.patch(
-    path,
-    {
-      schema: {
-        tags,
-        operationId: 'updateDeployment',
-        summary: 'Label or archive a deployment',
-        params: liveParams,
-        body: deploymentChangeSchema,
-        response: { 200: deploymentStateSchema, ...bodyProblems(404) },
-      },
-    },
-    async (request) => {
-      const { id, orgId, status } = await findServing(request.caller.orgId, request.params.deployment_id);
-      await mark(deps, { orgId, jobId: id }, request.body);
-      return { id, status };
-    },
-  );
+/** The creation of a deployment from a validated body. */
+async function creationOf(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...labels }: CreateDeployment,
+): Promise<Creation> {
+  const resolved = await resolveSource(deps, request, requested);
+  const { judged, keep } = gateRequest
+    ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
+    : { judged: { source: resolved.source, gate: null, container: null } };
+  return {
+    ...labelsOf(labels),
+    webhookUrl,
+    kind: 'deployment',
+    spec: { kind: 'deployment', name, ...judged },
+    algorithm: null,
+    correlationId: null,
+    containerApiKey: gateRequest?.container_api_key,
+    prepare: keep,
+    store: (tx, job) => insertDeployment(tx, job, name),
+    location: (id) => `${base}/${id}/status`,
+    answer: ({ jobId: id, workflowId }) => ({
+      ...{ id, name, status: 'pending', snapshot_id: null },
+      ...completionUrls({ id, name }, deps.publicUrl),
+      workflow_id: workflowId,
+      temporal_url: deps.temporalUrl(workflowId),
+    }),
+  };
+}
 
+function registerReads(app: App, deps: HttpDeps): void {
   for (const [url, operationId, summary] of [
     [path, 'getDeployment', 'A deployment'],
     [`${path}/status`, 'getDeploymentStatus', 'The same: its status'],
@@ -162,9 +132,9 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       url,
       { schema: { tags, operationId, summary, params, response: { 200: deploymentSchema, ...problems(404) } } },
       async (request) => {
-        const row = await find(request.caller.orgId, request.params.deployment_id);
+        const row = await find(deps, request, request.params.deployment_id);
         const isJudged = row.status === 'building' && row.spec.gate !== null;
-        const evaluation = isJudged ? await db.org(row.orgId, (tx) => readOpenEvaluation(tx, row.id)) : null;
+        const evaluation = isJudged ? await deps.db.org(row.orgId, (tx) => readOpenEvaluation(tx, row.id)) : null;
         return deploymentView(row, evaluation, deps);
       },
     );
@@ -182,11 +152,12 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const { id, orgId, liveAt } = await find(request.caller.orgId, request.params.deployment_id);
-      return statsView(id, await db.org(orgId, (tx) => readCounters(tx, id)), liveAt);
+      const { id, orgId, liveAt } = await find(deps, request, request.params.deployment_id);
+      return statsView(id, await deps.db.org(orgId, (tx) => readCounters(tx, id)), liveAt);
     },
   );
 
+  const read = createEventReader(deps.db);
   app.get(
     `${path}/events`,
     {
@@ -200,79 +171,8 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      const { id } = await find(request.caller.orgId, request.params.deployment_id);
+      const { id } = await find(deps, request, request.params.deployment_id);
       return events(deps, request, reply, await findJob(deps, request, id, 'deployment'), request.query, read);
     },
   );
-
-  app.post(
-    `${path}/rollback`,
-    {
-      schema: {
-        tags,
-        operationId: 'rollBackDeployment',
-        summary: 'Roll the name back to the previous deployment',
-        params: liveParams,
-        headers: idempotencyHeader,
-        body: commandBodySchema,
-        response: { 200: rolledBackSchema, ...bodyProblems(404, 409) },
-      },
-    },
-    async (request) => {
-      const row = await findServing(request.caller.orgId, request.params.deployment_id);
-      const result = await db.org(row.orgId, (tx) => rollBack(tx, row));
-      if (result === 'not_live') throw notLive(row);
-      if (result === 'none_before') throw noneBefore(row);
-      return { name: row.name, id: result.id, snapshot_id: result.snapshotId, rolled_back_id: row.id };
-    },
-  );
-
-  app.delete(
-    path,
-    {
-      schema: {
-        tags,
-        operationId: 'deleteDeployment',
-        summary: 'Delete a deployment',
-        description: 'Its snapshot stays. If it is live, its name serves nothing until another deployment takes it.',
-        params: liveParams,
-        response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 422) },
-      },
-    },
-    async (request, reply) => {
-      const row = await findServing(request.caller.orgId, request.params.deployment_id);
-      await db.org(row.orgId, (tx) => deleteDeployment(tx, row.id));
-      if (row.status === 'pending' || row.status === 'building') await stopBuilding(deps, row);
-      return reply.code(204).send();
-    },
-  );
-
-  registerSnapshots(app, deps);
-  registerModels(app, deps);
-}
-
-/** If Temporal is unreachable, the reconciler cancels it. */
-async function stopBuilding({ commander, log }: HttpDeps, { id, workflowId }: DeploymentRow): Promise<void> {
-  await commander.cancel({ workflowId }).catch((error: unknown) => {
-    log.warn(
-      { err: error, deployment_id: id },
-      'cancelling the build of a deleted deployment failed; the reconciler will repeat it',
-    );
-  });
-}
-
-function notLive({ id, name, status }: DeploymentRow): ApiError {
-  return new ApiError(
-    409,
-    'deployment_not_live',
-    `Deployment ${id} does not serve ${name}; there is nothing to roll back.`,
-    {
-      extra: { current_status: status },
-    },
-  );
-}
-
-function noneBefore({ id, name, status }: DeploymentRow): ApiError {
-  const detail = `${name} has no earlier deployment that still exists. Delete ${id} to stop serving the name.`;
-  return new ApiError(409, 'nothing_before', detail, { extra: { current_status: status } });
 }

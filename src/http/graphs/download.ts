@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
-import { findJob } from '../jobs/control.js';
+import type { JobRoute } from '../jobs/kind.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from '../server/errors.js';
 import { graphArchive } from './export/archive.js';
@@ -8,8 +8,8 @@ import { readExport } from './export/content.js';
 import { sendArchive } from './export/send.js';
 import { jobParams, problems } from '../server/schema.js';
 
-/** The download of a completed graph job; `path` is of a job. */
-export function registerGraphDownload(app: App, deps: HttpDeps, path: `${string}/:job_id`, tags: string[]): void {
+/** The download of a completed graph job. */
+export function registerGraphDownload(app: App, deps: HttpDeps, { base, path, tags, find }: JobRoute<GraphHead>): void {
   app.get(
     `${path}/download`,
     {
@@ -33,9 +33,9 @@ export function registerGraphDownload(app: App, deps: HttpDeps, path: `${string}
       },
     },
     async (request, reply) => {
-      const job = await findJob<GraphHead>(deps, request, request.params.job_id, 'graph');
+      const job = await find(request);
       const exported = job.status === 'completed' ? await readExport(deps.db, job, deps.version) : null;
-      if (!exported) throw notDownloadable(job, path.replace(':job_id', job.jobId));
+      if (!exported) throw notDownloadable(job, `${base}/${job.jobId}`);
       return sendArchive(request, reply, await graphArchive(exported));
     },
   );

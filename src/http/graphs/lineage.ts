@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { jobKinds } from '../../core/jobs/kinds.js';
 import { graphCandidateSchema, graphParetoSchema, graphSeedEvalSchema } from '../../contracts/graphs/lineage.js';
 import { graphTexts } from '../../core/graphs/components.js';
 import { graphFromJson } from '../../core/graphs/json.js';
@@ -10,7 +9,7 @@ import type { SeedEval } from '../../storage/candidates/lineage.js';
 import { readCandidates } from '../../storage/candidates/reads.js';
 import { readOrigin } from '../candidates/detail.js';
 import { graphIds } from './view.js';
-import type { LineageRoutes } from '../candidates/routes.js';
+import type { LineageView } from '../candidates/routes.js';
 import { readTaskIds } from '../../storage/graphs/download.js';
 import { readCostFront, readPareto } from '../candidates/pareto-view.js';
 import { seedEvalView } from '../candidates/seed-evals-view.js';
@@ -18,12 +17,7 @@ import { seedEvalView } from '../candidates/seed-evals-view.js';
 type GraphJob = JobRow<GraphHead>;
 
 /** Views of the candidates of a graph job. */
-export const graphLineage: LineageRoutes<GraphHead> = {
-  base: jobKinds.graph.path,
-  param: 'job_id',
-  kind: 'graph',
-  name: 'GraphJob',
-  tags: ['Graph jobs'],
+export const graphLineage: LineageView<GraphHead> = {
   detail: {
     schema: graphCandidateSchema,
     summary: 'A candidate: its graph, its origin, and the author of each sentence',

@@ -8,7 +8,7 @@ import type { SeedSplit } from '../../core/search/split.js';
 import type { HttpDeps } from '../deps.js';
 import { concurrencyView, jobView, usageView, type Concurrency } from '../jobs/view.js';
 import { best, candidateView } from '../candidates/view.js';
-import { budgetView, estimateView, historyView, outcomeView } from '../jobs/search-view.js';
+import { budgetView, estimateView, historyView, outcomeView } from '../candidates/search-view.js';
 
 type GraphJob = JobRow<GraphHead>;
 

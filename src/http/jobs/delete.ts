@@ -1,16 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { JobGoneError } from '../../storage/jobs/events.js';
 import { deleteJob } from '../../storage/retention/delete.js';
 import { markJob, type Obstacle } from '../../storage/retention/marks.js';
-import type { HttpDeps } from '../deps.js';
+import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from '../server/errors.js';
+import { problems } from '../server/schema.js';
+import type { JobRoute } from './kind.js';
 
 /** A large job is deleted for longer than a caller may wait. */
 const waitMs = 5_000;
 
+export function registerDelete(app: App, deps: HttpDeps, { path, params, tags, name, noun, find }: JobRoute): void {
+  app.delete(
+    path,
+    {
+      schema: {
+        tags,
+        operationId: `delete${name}`,
+        summary: `Delete ${noun} that has ended, with all its data`,
+        description:
+          'It is gone for all readers at once. Its rows, events, traces, texts and history in Temporal are deleted, which takes longer than the answer where there are many.',
+        params,
+        response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 409) },
+      },
+    },
+    async (request, reply) => {
+      await deleteEndedJob(deps, await find(request));
+      return reply.code(204).send();
+    },
+  );
+}
+
 /** Hides an ended job and deletes it. What this process leaves undone, a worker does. */
-export async function deleteEndedJob({ db, commander, log }: HttpDeps, job: JobRow<unknown>): Promise<void> {
+async function deleteEndedJob({ db, commander, log }: HttpDeps, job: JobRow<unknown>): Promise<void> {
   const obstacle = await db
     .org(job.orgId, (tx) => markJob(tx, job))
     .catch((error: unknown) => {

@@ -1,10 +1,11 @@
+import type { EventLine } from '../../contracts/events/page.js';
 import type { Db } from '../../storage/db/db.js';
 import { createGroupCommit } from '../../storage/db/group-commit.js';
 import type { JobRef } from '../../storage/jobs/events.js';
-import { readEvents } from '../../storage/jobs/event-reads.js';
-import { frame } from './event-line.js';
+import { readEvents, type EventRow } from '../../storage/jobs/event-reads.js';
 import { createSharedReads } from '../../util/shared-reads.js';
-import type { Page } from '../server/sse.js';
+import type { Frame, Page } from '../server/sse.js';
+import { idFields, iso } from './view.js';
 
 const pageSize = 100;
 /** The pages of one round trip. */
@@ -31,4 +32,14 @@ export function createEventReader(db: Db): EventReader {
       const frames = rows.map((row) => frame(jobId, row));
       return { frames, full: rows.length === pageSize, oldestAt: rows[0]?.ts ?? null };
     });
+}
+
+/** An event as a data line of a stream, or an item of a JSON page. */
+export function line(jobId: string, { type, seq, ts, message, data }: EventRow): EventLine {
+  return { ...data, type, seq, ts: iso(ts), ...idFields(jobId), message, data };
+}
+
+/** An event as a message of a stream. */
+function frame(jobId: string, row: EventRow): Frame {
+  return { id: row.seq, event: row.type, data: JSON.stringify(line(jobId, row)) };
 }

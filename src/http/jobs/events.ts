@@ -5,11 +5,11 @@ import { isTerminalEvent } from '../../contracts/events/schema.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { isAtEnd, readEvents } from '../../storage/jobs/event-reads.js';
-import { defaultTiming, type HttpDeps } from '../deps.js';
+import { defaultTiming, type App, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
-import { line } from './event-line.js';
 import { requireKept } from './expired.js';
-import type { EventReader } from './event-reader.js';
+import type { JobRoute } from './kind.js';
+import { createEventReader, line, type EventReader } from './event-reader.js';
 import { problems, streamResponse } from '../server/schema.js';
 import { stream } from '../server/sse.js';
 
@@ -24,6 +24,33 @@ export const eventsRoute = {
     ...problems(404, 410, 422),
   },
 };
+
+/** `at`: the paths below that of a job. */
+export function registerEvents(
+  app: App,
+  deps: HttpDeps,
+  { path, params, tags, name, find }: JobRoute,
+  at: readonly string[],
+): void {
+  const read = createEventReader(deps.db);
+  for (const each of at) {
+    app.get(
+      `${path}${each}`,
+      {
+        exposeHeadRoute: false,
+        schema: {
+          tags,
+          operationId: each.endsWith('/stream') ? `stream${name}Events` : `list${name}Events`,
+          summary: 'Events as a stream or as JSON',
+          description: 'Server-sent events; JSON with `Accept: application/json`, `since_seq` or `limit`.',
+          params,
+          ...eventsRoute,
+        },
+      },
+      async (request, reply) => events(deps, request, reply, await find(request), request.query, read),
+    );
+  }
+}
 
 /** Sends a job's events as a stream, or as a JSON page on request. */
 export async function events(

@@ -4,7 +4,7 @@ import { updateMarks } from '../../storage/jobs/labels.js';
 import type { HttpDeps } from '../deps.js';
 
 /** The fields of a request with labels. */
-interface LabelRequest {
+export interface LabelRequest {
   name?: string | null | undefined;
   tags?: string[] | null | undefined;
   metadata?: unknown;

@@ -1,16 +1,38 @@
 import type { FastifyReply } from 'fastify';
-import { rewardValue, type RewardRequest } from '../../contracts/control.js';
+import { rewardAnswerSchema, rewardSchema, rewardValue, type RewardRequest } from '../../contracts/control.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { recordReward, type ReportedReward, type RewardOutcome } from '../../storage/rollouts/rewards.js';
 import type { Tx } from '../../storage/db/db.js';
 import { command } from './control.js';
-import type { HttpDeps } from '../deps.js';
-import type { ContainerKeys } from '../server/container-keys.js';
+import type { App, HttpDeps } from '../deps.js';
+import { createContainerKeys, type ContainerKeys } from '../server/container-keys.js';
 import { ApiError } from '../server/errors.js';
+import { bodyProblems, idempotencyHeader } from '../server/schema.js';
+import type { JobRoute } from './kind.js';
 import { idFields } from './view.js';
 
+export function registerReward(app: App, deps: HttpDeps, { path, params, tags, name, find }: JobRoute): void {
+  const keys = createContainerKeys(deps.secretKey);
+  app.post(
+    `${path}/reward`,
+    {
+      config: { audit: 'none' },
+      schema: {
+        tags,
+        operationId: `report${name}Reward`,
+        summary: 'Report a reward',
+        params,
+        headers: idempotencyHeader,
+        body: rewardSchema,
+        response: { 200: rewardAnswerSchema, 202: rewardAnswerSchema, ...bodyProblems(404, 409) },
+      },
+    },
+    async (request, reply) => reward(deps, reply, await find(request), request.body, keys),
+  );
+}
+
 /** Records a reported reward, once per rollout. `stop` then completes the job. */
-export async function reward(
+async function reward(
   deps: HttpDeps,
   reply: FastifyReply,
   job: JobRow,

@@ -17,6 +17,7 @@ import type {
   SessionSpec,
 } from '../../core/jobs/spec.js';
 import { algorithmOf, searchFromRequest } from '../../core/algorithms/index.js';
+import { requestPath } from '../../core/search/request.js';
 import type { SeedSplit } from '../../core/search/split.js';
 import { judgesOf } from '../../scorers/index.js';
 import type { HttpDeps } from '../deps.js';
@@ -51,23 +52,19 @@ export function sessionSpec(
   const urlField = containerField(request) ?? 'container_url';
   const url = request[urlField];
   const search = searchFromRequest(request, rows?.split);
-  const { configProblems, requestPaths } = algorithmOf(search);
-  const problems = configProblems(search, request.rollouts === 'caller');
+  const problems = algorithmOf(search).configProblems(search, request.rollouts === 'caller');
+  const pathOf = (field: string) => [...path, ...requestPath(search.algorithm, field)];
   const errors = [
     ...staticErrors(request, url, [...path, urlField], path, checks),
-    ...problems.map(({ field, message }) => ({ pointer: pointerOf([...path, ...requestPaths[field]!]), message })),
+    ...problems.map(({ field, message }) => ({ pointer: pointerOf(pathOf(field)), message })),
   ];
   if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
   errors.push(...priceErrors(request, rows?.spec ?? null, [...path, 'budget', 'max_cost_usd']));
   if (rows && errors.length === 0) {
-    const { trainSeeds, evaluationSeeds, heldoutSeeds } = requestPaths;
-    errors.push(
-      ...seedErrors(rows.spec.numRows, [
-        { path: [...path, ...trainSeeds!], seeds: search.trainSeeds },
-        { path: [...path, ...evaluationSeeds!], seeds: search.evaluationSeeds },
-        { path: [...path, ...heldoutSeeds!], seeds: search.heldoutSeeds },
-      ]),
-    );
+    const lists = (['trainSeeds', 'evaluationSeeds', 'heldoutSeeds'] as const).map((field) => {
+      return { path: pathOf(field), seeds: search[field] };
+    });
+    errors.push(...seedErrors(rows.spec.numRows, lists));
   }
   if (errors.length > 0) throw refuse.invalid(errors);
 

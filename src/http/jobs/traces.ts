@@ -2,8 +2,8 @@ import { plus, sumOf } from '../../util/sums.js';
 import { once } from 'node:events';
 import { ZipArchive } from 'archiver';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
-import type { traceSchema } from '../../contracts/rollouts/trace.js';
+import { z } from 'zod';
+import { traceSchema } from '../../contracts/rollouts/trace.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { answerStep } from '../../storage/rollouts/answers.js';
 import {
@@ -13,9 +13,11 @@ import {
   type TraceCall,
   type TraceHead,
 } from '../../storage/rollouts/traces.js';
-import type { HttpDeps } from '../deps.js';
+import type { App, HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
+import { archiveResponse, problems } from '../server/schema.js';
 import { requireKept } from './expired.js';
+import type { JobRoute } from './kind.js';
 import { otlpTraces } from './trace-spans.js';
 import { idFields, iso, isoOrNull } from './view.js';
 import { entryDate } from '../server/zip.js';
@@ -25,8 +27,39 @@ type Trace = z.output<typeof traceSchema>;
 const headsPerQuery = 100;
 const bytesPerBatch = 4 * 1024 * 1024;
 
+export function registerTraces(app: App, deps: HttpDeps, { path, params, tags, name, find }: JobRoute): void {
+  app.get(
+    `${path}/traces`,
+    {
+      exposeHeadRoute: false,
+      schema: {
+        tags,
+        operationId: `download${name}Traces`,
+        summary: 'All traces as a ZIP',
+        params,
+        response: { 200: archiveResponse, ...problems(404, 410) },
+      },
+    },
+    async (request, reply) => traceArchive(deps, request, reply, await find(request)),
+  );
+
+  app.get(
+    `${path}/traces/:trace_id`,
+    {
+      schema: {
+        tags,
+        operationId: `get${name}Trace`,
+        summary: 'One trace',
+        params: params.extend({ trace_id: z.string() }),
+        response: { 200: traceSchema, ...problems(404, 410) },
+      },
+    },
+    async (request) => trace(deps, await find(request), request.params.trace_id),
+  );
+}
+
 /** A trace as JSON. */
-export async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promise<Trace> {
+async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promise<Trace> {
   requireKept(job, 'traces');
   const found = await deps.db.org(job.orgId, async (tx) => {
     const head = await readTraceHead(tx, job.jobId, traceId);
@@ -40,7 +73,7 @@ export async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promi
  * Streams the traces of a job as a ZIP, sorted by id: `<trace_id>.json`, then it as OTLP/JSON;
  * at last `otlp/job.json`. The same traces give the same bytes. An error aborts the download.
  */
-export function traceArchive(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, job: JobRow): FastifyReply {
+function traceArchive(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, job: JobRow): FastifyReply {
   requireKept(job, 'traces');
   const archive = new ZipArchive({ zlib: { level: 6 } });
   fill(archive, deps, job).catch((error: unknown) => {

@@ -2,13 +2,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import {
+  extendSessionSchema,
   limitNames,
+  sessionExtendedSchema,
   type ExtendSession,
   type LimitName,
-  type sessionExtendedSchema,
 } from '../../contracts/sessions/extension.js';
 import { algorithmOf, extendSearch, type SearchSettings } from '../../core/algorithms/index.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
+import { requestPath } from '../../core/search/request.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
 import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
 import { changePayer } from '../../storage/access/spend-quota.js';
@@ -20,17 +22,38 @@ import { reopenSession } from '../../storage/jobs/extensions.js';
 import { readJob, type JobRow, type SessionHead } from '../../storage/jobs/jobs.js';
 import { readSpec } from '../../storage/jobs/spec.js';
 import { readSearch, type RecordedSearch } from '../../storage/jobs/step-log.js';
-import type { HttpDeps } from '../deps.js';
+import type { App, HttpDeps } from '../deps.js';
 import { startInTime } from '../jobs/create.js';
+import type { JobRoute } from '../jobs/kind.js';
 import { requireRoomForJob } from '../jobs/quota.js';
 import { requireExtendable } from '../jobs/expired.js';
 import { ApiError, pointerOf, refuse, type FieldError } from '../server/errors.js';
 import { answerOf, replay } from '../server/idempotency.js';
+import { bodyProblems, idempotencyHeader, sessionParams } from '../server/schema.js';
 
 type Job = JobRow<SessionHead>;
 
+export function registerExtension(app: App, deps: HttpDeps, { path, tags, find }: JobRoute<SessionHead>): void {
+  app.post(
+    `${path}/extend`,
+    {
+      config: { idempotency: 'create' },
+      schema: {
+        tags,
+        operationId: 'extendSession',
+        summary: 'Go on after the end with larger limits',
+        params: sessionParams,
+        headers: idempotencyHeader,
+        body: extendSessionSchema,
+        response: { 200: sessionExtendedSchema, ...bodyProblems(404, 409, 410) },
+      },
+    },
+    async (request, reply) => extendSession(deps, request, reply, await find(request), request.body ?? {}),
+  );
+}
+
 /** Opens a session again and starts its next run; the Idempotency-Key commits with it. */
-export async function extendSession(
+async function extendSession(
   deps: HttpDeps,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -93,13 +116,14 @@ async function checkedSpec(tx: Tx, job: Job, run: number, body: ExtendSession): 
   if (before.rollouts === 'caller') throw notExtendable(status, 'Sessions over live traffic cannot be extended');
   if (recorded?.run !== run) throw notExtendable(status, 'The session ended without a state that it could go on from');
   const spec = raise(before, body);
-  const { configProblems, requestPaths } = algorithmOf(spec.search);
   const errors = [
     ...limitErrors(before, body),
     ...keyErrors(before, body),
-    ...configProblems(spec.search, false).map(({ field, message }) => {
-      return { pointer: pointerOf([requestPaths[field]!.at(-1)!]), message };
-    }),
+    ...algorithmOf(spec.search)
+      .configProblems(spec.search, false)
+      .map(({ field, message }) => {
+        return { pointer: pointerOf([requestPath(spec.search.algorithm, field).at(-1)!]), message };
+      }),
   ];
   if (errors.length > 0) throw refuse.invalid(errors);
   const isCostSpent = job.stoppedBy === 'max_cost_usd' && spec.budget.maxCostUsd === cost?.maxUsd;

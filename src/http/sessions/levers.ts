@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { jobKinds } from '../../core/jobs/kinds.js';
 import { pageSchema } from '../../contracts/common.js';
 import {
   leverListSchema,
@@ -11,21 +10,18 @@ import { leverComponent } from '../../core/jobs/ids.js';
 import type { SessionHead } from '../../storage/jobs/jobs.js';
 import { readComponentLevers, readLevers, readLeverVersions, versionsOf } from '../../storage/candidates/levers.js';
 import { readCandidates } from '../../storage/candidates/reads.js';
-import { findJob } from '../jobs/control.js';
+import type { JobRoute } from '../jobs/kind.js';
 import type { App, HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { leverList, versionItem, versionView } from './levers-view.js';
 import { numberedPage, parseCursor } from '../server/pages.js';
 import { problems, sessionParams } from '../server/schema.js';
 
-const levers = `${jobKinds.session.path}/:session_id/levers` as const;
-const tags = ['Sessions'];
 const leverParams = sessionParams.extend({ prompt_lever_id: z.string() });
 
 /** Routes of a session's levers and their versions. */
-export function registerLevers(app: App, deps: HttpDeps): void {
-  const find = (request: Parameters<typeof findJob>[1], jobId: string) =>
-    findJob<SessionHead>(deps, request, jobId, 'session');
+export function registerLevers(app: App, { db }: HttpDeps, { path, tags, find }: JobRoute<SessionHead>): void {
+  const levers = `${path}/levers`;
 
   app.get(
     levers,
@@ -39,9 +35,9 @@ export function registerLevers(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const job = await find(request, request.params.session_id);
+      const job = await find(request);
       const { jobId } = job;
-      return deps.db.org(job.orgId, async (tx) => {
+      return db.org(job.orgId, async (tx) => {
         const id = job.projection.bestCandidateId;
         const [best] = id ? await readCandidates(tx, jobId, { id }) : [];
         const components = best ? await readComponentLevers(tx, jobId, [best.id]) : new Map<string, never>();
@@ -65,12 +61,12 @@ export function registerLevers(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const { session_id: sessionId, prompt_lever_id: id } = request.params;
+      const { prompt_lever_id: id } = request.params;
       const { limit, cursor } = request.query;
       const after = parseCursor(cursor);
-      const job = await find(request, sessionId);
+      const job = await find(request);
       const component = knownComponent(job.jobId, id);
-      const rows = await deps.db.org(job.orgId, async (tx) => {
+      const rows = await db.org(job.orgId, async (tx) => {
         const known = await readLevers(tx, job.jobId);
         if (!known.some(({ name }) => name === component)) throw noLever(id);
         return readLeverVersions(tx, job.jobId, component, { after, limit: limit + 1 });
@@ -91,11 +87,11 @@ export function registerLevers(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const { session_id: sessionId, prompt_lever_id: id, version } = request.params;
-      const job = await find(request, sessionId);
+      const { prompt_lever_id: id, version } = request.params;
+      const job = await find(request);
       const component = knownComponent(job.jobId, id);
       const number = /^(0|[1-9]\d{0,8})$/.test(version) ? Number(version) : -1;
-      const [row] = await deps.db.org(job.orgId, (tx) =>
+      const [row] = await db.org(job.orgId, (tx) =>
         readLeverVersions(tx, job.jobId, component, { after: number - 1, limit: 1 }),
       );
       if (row?.version !== number) throw refuse.notFound(`version ${version.slice(0, 20)} of ${id.slice(0, 150)}`);

@@ -1,11 +1,10 @@
 import type { z } from 'zod';
-import { jobKinds } from '../../core/jobs/kinds.js';
 import { renderPrompt } from '../../core/prompts/demos.js';
 import { candidateDetailSchema, paretoSchema, seedEvalSchema } from '../../contracts/candidates/lineage.js';
 import type { Tx } from '../../storage/db/db.js';
 import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { readOrigin } from '../candidates/detail.js';
-import type { LineageRoutes } from '../candidates/routes.js';
+import type { LineageView } from '../candidates/routes.js';
 import { readPareto } from '../candidates/pareto-view.js';
 import { seedEvalView } from '../candidates/seed-evals-view.js';
 
@@ -15,12 +14,7 @@ type Reflection = NonNullable<z.output<typeof candidateDetailSchema>['reflection
 const sessionIds = (jobId: string) => ({ session_id: jobId, job_id: jobId });
 
 /** Views of the candidates of a session. */
-export const sessionLineage: LineageRoutes<SessionHead> = {
-  base: jobKinds.session.path,
-  param: 'session_id',
-  kind: 'session',
-  name: 'Session',
-  tags: ['Sessions'],
+export const sessionLineage: LineageView<SessionHead> = {
   detail: {
     schema: candidateDetailSchema,
     summary: 'A candidate: its text, its origin, and the author of each sentence',

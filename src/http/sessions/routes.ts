@@ -1,7 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { jobKinds } from '../../core/jobs/kinds.js';
-import { createQuerySchema, listQuerySchema, pageSchema } from '../../contracts/common.js';
-import { dryRunSchema } from '../../contracts/dry-run.js';
+import type { FastifyRequest } from 'fastify';
 import {
   promptQuerySchema,
   resultsQuerySchema,
@@ -13,7 +10,6 @@ import {
   sessionListItemSchema,
 } from '../../contracts/sessions/session.js';
 import { createSessionSchema, sessionSchemaFor, type CreateSession } from '../../contracts/sessions/create.js';
-import { extendSessionSchema, sessionExtendedSchema } from '../../contracts/sessions/extension.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { splitOf } from '../../core/search/split.js';
@@ -22,141 +18,91 @@ import { readHint } from '../../storage/jobs/suggestions.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { createCallParts } from '../../storage/rollouts/call-parts.js';
 import { resolveCall } from '../../storage/rollouts/calls.js';
-import type { ListedJob, SessionHead } from '../../storage/jobs/jobs.js';
+import type { Tx } from '../../storage/db/db.js';
+import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
 import { readResent } from '../../storage/rollouts/totals.js';
 import { readTraffic } from '../../storage/rollouts/slots.js';
 import { readUsage } from '../../storage/jobs/usage.js';
-import { findJob } from '../jobs/control.js';
 import { sessionEstimate } from '../jobs/cost-estimate.js';
 import { readAgreement } from '../jobs/agreement.js';
-import { storedRequest } from '../jobs/clone.js';
+import { storedRequest } from '../jobs/creates.js';
+import type { Draft, HttpKind, JobRoute } from '../jobs/kind.js';
 import { checkedForCaller } from '../access/provider-keys.js';
-import { create } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
-import { registerJobRoutes } from '../jobs/routes.js';
-import { idFields } from '../jobs/view.js';
-import { labelsOf } from '../jobs/labels.js';
-import { listPage } from '../jobs/lists.js';
-import { bodyProblems, idempotencyHeader, problems, sessionParams, validateForm } from '../server/schema.js';
-import { extendSession } from './extend.js';
+import { problems, sessionParams } from '../server/schema.js';
+import { registerExtension } from './extend.js';
+import { registerLineage } from '../candidates/routes.js';
+import { registerLevers } from './levers.js';
+import { sessionLineage } from './lineage.js';
+import { registerSensors } from './sensors.js';
 import { registerSuggestions } from './suggestions.js';
 import { readTelemetry } from './sensors-view.js';
 import { promptView, proxyUrls, sessionHistory, sessionListItem, sessionResults, sessionView } from './view.js';
 import { sessionSpec, unwrapSession } from '../jobs/specs.js';
 import { sessionRows } from './rows.js';
 
-const base = jobKinds.session.path;
-const sessionPath = `${base}/:session_id`;
-const tags = ['Sessions'];
+export const sessionKind: HttpKind<SessionHead> = {
+  ...{ kind: 'session', param: 'session_id', noun: 'a session', name: 'Session', tags: ['Sessions'] },
+  create: {
+    body: createSessionSchema,
+    schemaFor: sessionSchemaFor,
+    created: sessionCreatedSchema,
+    keyPath: ['policy_optimization', 'container_api_key'],
+    draft: draftSession,
+  },
+  list: { summary: 'List sessions, newest first', item: sessionListItemSchema, view: sessionListItem },
+  state: { summary: 'Live state', schema: sessionSchema, read: readSession },
+  eventPaths: ['/events'],
+  patchesAnyKind: false,
+  registerOwn,
+};
 
-async function createSession(
-  deps: HttpDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  body: CreateSession,
-): Promise<FastifyReply> {
+async function draftSession(deps: HttpDeps, request: FastifyRequest, body: CreateSession): Promise<Draft> {
   const { request: wanted, path } = unwrapSession(body);
   const checks = await checkedForCaller(deps, request);
   const rows = await sessionRows(checks, request, wanted, path);
   const spec = sessionSpec(wanted, path, checks, rows?.of);
   const ofSeeds = (await rows?.check(spec)) ?? [];
   const correlationId = body.correlation_id ?? null;
-  const { labels, warnings: ofLabels } = labelsOf(body);
-  return create(deps, request, reply, {
-    labels,
-    warnings: [...ofLabels, ...(rows?.of.warnings ?? []), ...ofSeeds],
-    webhookUrl: body.webhook_url,
-    kind: 'session',
+  return {
     spec,
-    request: { policy_optimization: storedRequest(wanted, spec.rows) },
-    algorithm: spec.search.algorithm,
     correlationId,
+    warnings: [...(rows?.of.warnings ?? []), ...ofSeeds],
+    request: { policy_optimization: storedRequest(wanted, spec.rows) },
     containerApiKey: wanted.container_api_key,
     prepare: rows?.keep,
-    location: (jobId) => `${base}/${jobId}`,
-    answer: ({ jobId, workflowId }) => ({
-      ...idFields(jobId),
-      status: 'running',
+    estimate: sessionEstimate(spec),
+    answer: (jobId) => ({
       ...(correlationId === null ? {} : { correlation_id: correlationId }),
       ...proxyUrls(jobId, deps.publicUrl),
-      estimate: sessionEstimate(spec),
       ...(rows && { split: splitOf(spec.search) }),
-      workflow_id: workflowId,
-      temporal_url: deps.temporalUrl(workflowId),
     }),
-  });
+  };
 }
 
-/** Policy optimization sessions: a search for a better prompt against the caller's container. */
-export function registerSessions(app: App, deps: HttpDeps): void {
+async function readSession(tx: Tx, job: JobRow<SessionHead>, deps: HttpDeps) {
+  const read = {
+    candidates: await readCandidates(tx, job.jobId),
+    telemetry: await readTelemetry(tx, job),
+    usage: await readUsage(tx, job.jobId),
+    agreement: await readAgreement(tx, job),
+    hint: await readHint(tx, job.jobId),
+    resent: await readResent(tx, job.jobId),
+    cost: await readCostBudget(tx, job.jobId),
+    concurrency: await readConcurrency(tx, job.jobId),
+    traffic: await readTraffic(tx, job.jobId),
+    split: job.spec.rows ? splitOf((await readSpec<SessionSpec>(tx, job.jobId)).search) : null,
+  };
+  return sessionView(job, read, deps);
+}
+
+function registerOwn(app: App, deps: HttpDeps, route: JobRoute<SessionHead>): void {
+  const { path, tags, find } = route;
   const parts = createCallParts();
-  app.post(
-    base,
-    {
-      config: { idempotency: 'create' },
-      validatorCompiler: validateForm(sessionSchemaFor),
-      schema: {
-        tags,
-        operationId: 'createSession',
-        summary: 'Create a session',
-        querystring: createQuerySchema,
-        headers: idempotencyHeader,
-        body: createSessionSchema,
-        response: { 200: dryRunSchema, 201: sessionCreatedSchema, ...bodyProblems(409) },
-      },
-    },
-    async (request, reply) => createSession(deps, request, reply, request.body),
-  );
 
   app.get(
-    base,
-    {
-      schema: {
-        tags,
-        operationId: 'listSessions',
-        summary: 'List sessions, newest first',
-        querystring: listQuerySchema,
-        response: { 200: pageSchema(sessionListItemSchema), ...problems(422) },
-      },
-    },
-    (request) =>
-      listPage(deps, request.caller.orgId, 'session', request.query, (job: ListedJob<SessionHead>, cost) =>
-        sessionListItem(job, cost, deps),
-      ),
-  );
-
-  app.get(
-    sessionPath,
-    {
-      schema: {
-        tags,
-        operationId: 'getSession',
-        summary: 'Live state',
-        params: sessionParams,
-        response: { 200: sessionSchema, ...problems(404) },
-      },
-    },
-    async (request) => {
-      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
-      const read = await deps.db.org(job.orgId, async (tx) => ({
-        candidates: await readCandidates(tx, job.jobId),
-        telemetry: await readTelemetry(tx, job),
-        usage: await readUsage(tx, job.jobId),
-        agreement: await readAgreement(tx, job),
-        hint: await readHint(tx, job.jobId),
-        resent: await readResent(tx, job.jobId),
-        cost: await readCostBudget(tx, job.jobId),
-        concurrency: await readConcurrency(tx, job.jobId),
-        traffic: await readTraffic(tx, job.jobId),
-        split: job.spec.rows ? splitOf((await readSpec<SessionSpec>(tx, job.jobId)).search) : null,
-      }));
-      return sessionView(job, read, deps);
-    },
-  );
-
-  app.get(
-    `${sessionPath}/results`,
+    `${path}/results`,
     {
       schema: {
         tags,
@@ -168,7 +114,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
+      const job = await find(request);
       const { bestCandidateId } = job.projection;
       const read = await deps.db.org(job.orgId, async (tx) => ({
         candidates: await readCandidates(tx, job.jobId),
@@ -183,7 +129,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${sessionPath}/history`,
+    `${path}/history`,
     {
       schema: {
         tags,
@@ -193,11 +139,11 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         response: { 200: sessionHistorySchema, ...problems(404) },
       },
     },
-    async (request) => sessionHistory(await findJob<SessionHead>(deps, request, request.params.session_id, 'session')),
+    async (request) => sessionHistory(await find(request)),
   );
 
   app.get(
-    `${sessionPath}/prompt`,
+    `${path}/prompt`,
     {
       schema: {
         tags,
@@ -209,7 +155,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
+      const job = await find(request);
       const correlationId = request.query.correlation_id ?? '';
       const prompt = await deps.db.org(job.orgId, (tx) =>
         resolveCall(tx, { jobId: job.jobId, correlationId, presence: deps.notifications.presence }, parts),
@@ -218,42 +164,9 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     },
   );
 
-  app.post(
-    `${sessionPath}/extend`,
-    {
-      config: { idempotency: 'create' },
-      schema: {
-        tags,
-        operationId: 'extendSession',
-        summary: 'Go on after the end with larger limits',
-        params: sessionParams,
-        headers: idempotencyHeader,
-        body: extendSessionSchema,
-        response: { 200: sessionExtendedSchema, ...bodyProblems(404, 409, 410) },
-      },
-    },
-    async (request, reply) => {
-      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
-      return extendSession(deps, request, reply, job, request.body ?? {});
-    },
-  );
-
-  registerSuggestions(app, deps);
-
-  registerJobRoutes(app, deps, {
-    base,
-    param: 'session_id',
-    kind: 'session',
-    noun: 'a session',
-    name: 'Session',
-    tags,
-    eventPaths: ['/events'],
-    patchesAnyKind: false,
-    clone: {
-      schemaFor: sessionSchemaFor,
-      created: sessionCreatedSchema,
-      keyPath: ['policy_optimization', 'container_api_key'],
-      create: (request, reply, body) => createSession(deps, request, reply, body as CreateSession),
-    },
-  });
+  registerExtension(app, deps, route);
+  registerLineage(app, deps, route, sessionLineage);
+  registerSuggestions(app, deps, route);
+  registerLevers(app, deps, route);
+  registerSensors(app, deps, route);
 }

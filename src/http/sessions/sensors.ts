@@ -1,21 +1,21 @@
-import { jobKinds } from '../../core/jobs/kinds.js';
 import { pageSchema } from '../../contracts/common.js';
 import { sensorFrameSchema, sensorFramesQuerySchema } from '../../contracts/sessions/sensors.js';
 import { readComponentLevers } from '../../storage/candidates/levers.js';
 import { readFrames } from '../../storage/rollouts/sensors.js';
-import { findJob } from '../jobs/control.js';
+import type { SessionHead } from '../../storage/jobs/jobs.js';
+import type { JobRoute } from '../jobs/kind.js';
 import type { App, HttpDeps } from '../deps.js';
 import { numberedPage, parseCursor } from '../server/pages.js';
 import { problems, sessionParams } from '../server/schema.js';
 import { frameView } from './sensors-view.js';
 
 /** Routes of a session's sensor frames. */
-export function registerSensors(app: App, deps: HttpDeps): void {
+export function registerSensors(app: App, { db }: HttpDeps, { path, tags, find }: JobRoute<SessionHead>): void {
   app.get(
-    `${jobKinds.session.path}/:session_id/sensor-frames`,
+    `${path}/sensor-frames`,
     {
       schema: {
-        tags: ['Sessions'],
+        tags,
         operationId: 'listSessionSensorFrames',
         summary: "Sensor frames: readings over each candidate's rollouts in each batch",
         description: 'Oldest first.',
@@ -27,8 +27,8 @@ export function registerSensors(app: App, deps: HttpDeps): void {
     async (request) => {
       const { limit, cursor } = request.query;
       const after = parseCursor(cursor);
-      const { orgId, jobId } = await findJob(deps, request, request.params.session_id, 'session');
-      return deps.db.org(orgId, async (tx) => {
+      const { orgId, jobId } = await find(request);
+      return db.org(orgId, async (tx) => {
         const rows = await readFrames(tx, jobId, { after, limit: limit + 1 });
         const levers = await readComponentLevers(tx, jobId, [...new Set(rows.map(({ candidateId }) => candidateId))]);
         return numberedPage(

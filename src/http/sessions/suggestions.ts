@@ -1,24 +1,22 @@
 /** What people suggest to a running session: a prompt of their own, a hint for the proposer. */
 import { suggestedCandidateSchema, hintSchema } from '../../contracts/sessions/suggestions.js';
 import { controlAnswerSchema } from '../../contracts/control.js';
-import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Message, SessionSpec } from '../../core/jobs/spec.js';
 import { componentNames, componentTexts } from '../../core/prompts/components.js';
 import { lengthProblem, placeholderProblem } from '../../core/proposals/placeholders.js';
 import { readPrompts } from '../../storage/candidates/candidates.js';
 import type { SessionHead } from '../../storage/jobs/jobs.js';
-import { command, findJob } from '../jobs/control.js';
+import { command } from '../jobs/control.js';
+import type { JobRoute } from '../jobs/kind.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError, pointerOf, refuse, type FieldError } from '../server/errors.js';
 import { bodyProblems, idempotencyHeader, sessionParams } from '../server/schema.js';
 
-const sessionPath = `${jobKinds.session.path}/:session_id`;
-const tags = ['Sessions'];
 const response = { 200: controlAnswerSchema, 202: controlAnswerSchema, ...bodyProblems(404, 409) };
 
-export function registerSuggestions(app: App, deps: HttpDeps): void {
+export function registerSuggestions(app: App, deps: HttpDeps, { path, tags, find }: JobRoute<SessionHead>): void {
   app.post(
-    `${sessionPath}/candidates`,
+    `${path}/candidates`,
     {
       schema: {
         tags,
@@ -31,7 +29,7 @@ export function registerSuggestions(app: App, deps: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
+      const job = await find(request);
       if (job.spec.rollouts === 'caller') {
         const detail = 'Sessions over live traffic take no prompts. Give a hint, or start a session with the prompt.';
         throw new ApiError(409, 'invalid_state', detail, { extra: { current_status: job.status } });
@@ -44,7 +42,7 @@ export function registerSuggestions(app: App, deps: HttpDeps): void {
   );
 
   app.post(
-    `${sessionPath}/hint`,
+    `${path}/hint`,
     {
       schema: {
         tags,
@@ -57,7 +55,7 @@ export function registerSuggestions(app: App, deps: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
+      const job = await find(request);
       const { code, body } = await command(deps, job, 'hint', { hint: request.body.hint });
       return reply.code(code).send(body);
     },

@@ -17,7 +17,7 @@ import type { TrafficNow } from '../../storage/rollouts/slots.js';
 import type { HttpDeps } from '../deps.js';
 import type { JudgeAgreement } from '../jobs/agreement.js';
 import { best, candidateView } from '../candidates/view.js';
-import { budgetView, estimateView, historyView, outcomeView } from '../jobs/search-view.js';
+import { budgetView, estimateView, historyView, outcomeView } from '../candidates/search-view.js';
 import type { SeedSplit } from '../../core/search/split.js';
 import { concurrencyView, jobView, rowsView, usageView, type Concurrency } from '../jobs/view.js';
 import { leverView } from './levers-view.js';

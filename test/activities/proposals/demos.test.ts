@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Concurrency } from '../../../activities/rollouts/concurrency.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { executeRollout, type RunnableJob } from '../../../activities/rollouts/execute.js';
-import { prepareActivities } from '../../../activities/jobs/prepare.js';
+import { prepareActivities } from '../../../activities/lifecycle/prepare.js';
 import type { RolloutRequest } from '../../../src/clients/container/client.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
 import type { Demo } from '../../../src/core/prompts/demos.js';

@@ -15,6 +15,7 @@ const inContainer: DeployDraft = {
   ...{ demand: 'min_reward', least: '0.5', scoredBy: 'container', containerUrl: 'http://127.0.0.1:1/', seeds: '0-9' },
 };
 
+const graphId = `grf_${'0'.repeat(32)}`;
 const limit = { min_improvement: 0, seeds: [1, 5, 9] };
 
 test.each<[string, DeployDraft, object | undefined]>([
@@ -34,7 +35,7 @@ test.each<[string, DeployDraft, object | undefined]>([
 });
 
 test('a graph job is its own kind of source', () => {
-  expect(deployRequest(plain, 'grf_1', null)).toEqual({ name: 'routing', source: { graph_job_id: 'grf_1' } });
+  expect(deployRequest(plain, graphId, null)).toEqual({ name: 'routing', source: { graph_job_id: graphId } });
 });
 
 test('each missing part is named', () => {

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { kindOfJob } from '../../data/kinds.js';
 import type { Outputs } from '../../data/outputs.js';
 import { reward, signed } from '../../util/format.js';
 import { openTrace } from '../../ui/trace/from-address.js';
@@ -19,7 +20,7 @@ export function PairRow(props: {
   const sides = [pair.a, pair.b];
   useEffect(() => {
     for (const [n, side] of sides.entries())
-      if (jobs[n]!.startsWith('evl_')) outputs[n]!.want(side.traceId, places[n]!.get(side.traceId)!);
+      if (kindOfJob(jobs[n]!) === 'evaluation') outputs[n]!.want(side.traceId, places[n]!.get(side.traceId)!);
   }, [pair, outputs]);
   for (const { version } of outputs) void version.value;
   const texts = sides.map((side, n) => outputs[n]!.of(side.traceId));

@@ -1,6 +1,7 @@
 import type { Item } from '../../../../src/client/index.js';
 import type { Message } from '../../../../src/core/jobs/spec.js';
 import { client } from '../../data/client.js';
+import { kindOfRun, type RunKind } from '../../data/kinds.js';
 import { loadTrace } from '../../data/trace.js';
 import { messagesOf } from '../../ui/trace/messages.js';
 import { rowsOfRollouts, type Rollout, type SideRow } from './rows.js';
@@ -9,18 +10,40 @@ import type { Comparison } from './verdict.js';
 export type SideOf = Comparison['a'];
 const pageSize = 1_000;
 
+/** What a kind of job knows of a side. `prompt`: null where the API knows none. */
+interface SideLoader {
+  rows(side: SideOf, signal: AbortSignal): Promise<SideRow[]>;
+  prompt(side: SideOf, signal: AbortSignal): Promise<Message[] | null>;
+}
+
+const loaders: Record<RunKind, SideLoader> = {
+  session: {
+    rows: searchRows('listSessionSeedEvals'),
+    prompt: ({ job_id, candidate_id }, signal) => sessionPrompt(job_id, candidate_id, signal),
+  },
+  graph: { rows: searchRows('listGraphJobSeedEvals'), prompt: graphPrompt },
+  evaluation: { rows: evaluationRows, prompt: evaluatedPrompt },
+};
+
 /** The seeds of one side, in the order of their rollouts. */
-export async function loadRows({ job_id, candidate_id }: SideOf, signal: AbortSignal): Promise<SideRow[]> {
-  if (job_id.startsWith('evl_')) return evaluationRows(job_id, signal);
-  if (candidate_id === null) return [];
-  const path = { session_id: job_id, job_id, candidate_id };
-  const args = { path, query: { limit: pageSize }, signal };
-  const rollouts: Rollout[] = [];
-  const list = job_id.startsWith('grf_')
-    ? client.value.list('listGraphJobSeedEvals', args)
-    : client.value.list('listSessionSeedEvals', args);
-  for await (const item of list) if (item.seed !== null) rollouts.push(rolloutOf(item, item.seed));
-  return rowsOfRollouts(rollouts);
+export function loadRows(side: SideOf, signal: AbortSignal): Promise<SideRow[]> {
+  return loaders[kindOfRun(side.job_id)].rows(side, signal);
+}
+
+/** The prompt of a candidate; null: the API knows none, as of an evaluation of given messages. */
+export function loadPrompt(side: SideOf, signal: AbortSignal): Promise<Message[] | null> {
+  return loaders[kindOfRun(side.job_id)].prompt(side, signal);
+}
+
+function searchRows(operation: 'listSessionSeedEvals' | 'listGraphJobSeedEvals'): SideLoader['rows'] {
+  return async ({ job_id, candidate_id }, signal) => {
+    if (candidate_id === null) return [];
+    const path = { session_id: job_id, job_id, candidate_id };
+    const rollouts: Rollout[] = [];
+    for await (const item of client.value.list(operation, { path, query: { limit: pageSize }, signal }))
+      if (item.seed !== null) rollouts.push(rolloutOf(item, item.seed));
+    return rowsOfRollouts(rollouts);
+  };
 }
 
 const rolloutOf = (item: Item<'listSessionSeedEvals'>, seed: number): Rollout => ({
@@ -29,32 +52,33 @@ const rolloutOf = (item: Item<'listSessionSeedEvals'>, seed: number): Rollout =>
   isFinished: item.status === 'succeeded' || item.status === 'failed',
 });
 
-async function evaluationRows(jobId: string, signal: AbortSignal): Promise<SideRow[]> {
-  const { results } = await client.value.request('getEvaluationResults', { path: { job_id: jobId }, signal });
+async function evaluationRows({ job_id }: SideOf, signal: AbortSignal): Promise<SideRow[]> {
+  const { results } = await client.value.request('getEvaluationResults', { path: { job_id }, signal });
   return results.map(({ seed, reward, trace_id }) => ({
     ...{ seed, reward, traceId: trace_id, feedback: null },
     isSelected: false,
   }));
 }
 
-/** The prompt of a candidate; null: the API knows none, as of an evaluation of given messages. */
-export async function loadPrompt(side: SideOf, signal: AbortSignal): Promise<Message[] | null> {
-  const { job_id, candidate_id } = side;
-  if (job_id.startsWith('grf_') && candidate_id !== null) {
-    const { prompts } = await client.value.request('getGraphJobCandidate', { path: { job_id, candidate_id }, signal });
-    return prompts.map(({ component, text }) => ({ role: 'system', name: component, content: text }));
-  }
-  const path = { session_id: await searchOf(side, signal), candidate_id };
-  if (path.session_id === null || path.candidate_id === null) return null;
-  const found = { session_id: path.session_id, candidate_id: path.candidate_id };
-  return (await client.value.request('getSessionCandidate', { path: found, signal })).messages;
+async function graphPrompt({ job_id, candidate_id }: SideOf, signal: AbortSignal): Promise<Message[] | null> {
+  if (candidate_id === null) return null;
+  const { prompts } = await client.value.request('getGraphJobCandidate', { path: { job_id, candidate_id }, signal });
+  return prompts.map(({ component, text }) => ({ role: 'system', name: component, content: text }));
 }
 
-/** The session that a candidate is of; an evaluation names it. */
-async function searchOf({ job_id }: SideOf, signal: AbortSignal): Promise<string | null> {
-  if (!job_id.startsWith('evl_')) return job_id;
+/** An evaluation names the session that its candidate is of. */
+async function evaluatedPrompt({ job_id, candidate_id }: SideOf, signal: AbortSignal): Promise<Message[] | null> {
   const { candidate } = await client.value.request('getEvaluation', { path: { job_id }, signal });
-  return candidate?.session_id ?? null;
+  return sessionPrompt(candidate?.session_id ?? null, candidate_id, signal);
+}
+
+async function sessionPrompt(
+  session_id: string | null,
+  candidate_id: string | null,
+  signal: AbortSignal,
+): Promise<Message[] | null> {
+  if (session_id === null || candidate_id === null) return null;
+  return (await client.value.request('getSessionCandidate', { path: { session_id, candidate_id }, signal })).messages;
 }
 
 /** The texts that the first model call of a rollout sent. */

@@ -1,3 +1,5 @@
+import { jobKinds } from '../../../../src/core/jobs/kinds.js';
+import { kindOfJob } from '../../data/kinds.js';
 import { count, dollars, milliseconds, reward, shortId, signed } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
 import { Badge, Panel } from '../../ui/basics.js';
@@ -47,7 +49,7 @@ export function VerdictPanel({ comparison }: { comparison: Comparison }) {
 }
 
 function SideLine({ letter, side }: { letter: string; side: SideOf }) {
-  const candidate = side.job_id.startsWith('evl_') ? null : side.candidate_id;
+  const candidate = jobKinds[kindOfJob(side.job_id)].isSearch ? side.candidate_id : null;
   return (
     <tr>
       <td class="short">

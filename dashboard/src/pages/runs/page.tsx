@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { isActive } from '../../data/job.js';
-import { newestRuns, statuses, type Kind, type RunFilter, type Status } from '../../data/runs.js';
+import { kinds, runKinds, type RunKind } from '../../data/kinds.js';
+import { newestRuns, statuses, type RunFilter, type Status } from '../../data/runs.js';
 import { useResource } from '../../data/resource.js';
 import { link, route, setQuery } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
@@ -13,11 +14,9 @@ const pollMs = { active: 2_000, ended: 15_000 };
 const step = 50;
 const limit = signal(step);
 
-const kinds: Record<Kind, string> = { session: 'Sessions', evaluation: 'Evaluations', graph: 'Graphs' };
-
 function filterOf(query: URLSearchParams): RunFilter {
   return {
-    kind: (query.get('kind') as Kind | null) ?? null,
+    kind: (query.get('kind') as RunKind | null) ?? null,
     state: (query.get('status') as Status | null) ?? null,
     name: query.get('name') ?? '',
     tag: query.get('tag') ?? '',
@@ -79,9 +78,9 @@ function Filters({ filter }: { filter: RunFilter }) {
         onChange={(event) => setQuery({ kind: event.currentTarget.value || null })}
       >
         <option value="">All kinds</option>
-        {Object.entries(kinds).map(([kind, name]) => (
+        {runKinds.map((kind) => (
           <option key={kind} value={kind}>
-            {name}
+            {kinds[kind].title}
           </option>
         ))}
       </select>

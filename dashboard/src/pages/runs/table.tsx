@@ -18,8 +18,6 @@ function mark(run: Marked, isMarked: boolean): void {
   marked.value = isMarked ? [...others, run] : others;
 }
 
-const kinds = { session: 'session', evaluation: 'evaluation', graph: 'graph' };
-
 export function RunsTable({ runs }: { runs: Run[] }) {
   return (
     <>
@@ -95,7 +93,7 @@ function RunRow({ run }: { run: Run }) {
         <a class="row-link" dir="auto" href={pageOf(run.job_id)}>
           {name}
         </a>
-        <span class="quiet"> {kinds[run.kind]}</span>
+        <span class="quiet"> {run.kind}</span>
         {run.archived && <Tag>archived</Tag>}
         {run.tags.map((tag) => (
           <button key={tag} type="button" class="tag-button" onClick={() => setQuery({ tag })}>

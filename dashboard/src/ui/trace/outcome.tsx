@@ -1,3 +1,5 @@
+import { jobKinds } from '../../../../src/core/jobs/kinds.js';
+import { kindOfJob } from '../../data/kinds.js';
 import { count, dollars, milliseconds, reward, shortId, words } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
 import { Badge, Stat, Stats, Time } from '../basics.js';
@@ -25,7 +27,7 @@ export function Outcome({ trace, onLeave }: { trace: Trace; onLeave: () => void 
         <Stat name={trace.task_id === undefined ? 'Seed' : 'Task'}>{trace.task_id ?? trace.seed ?? '–'}</Stat>
         <Stat name="Stage">
           {trace.stage === null ? '–' : words(trace.stage)}
-          {trace.generation !== null && !trace.job_id.startsWith('evl_') && (
+          {trace.generation !== null && isOfSearch(trace) && (
             <span class="stat-more"> generation {trace.generation}</span>
           )}
         </Stat>
@@ -53,13 +55,15 @@ export function Outcome({ trace, onLeave }: { trace: Trace; onLeave: () => void 
 function Candidate({ trace, onLeave }: { trace: Trace; onLeave: () => void }) {
   const { candidate_id: id, job_id } = trace;
   if (id === null) return <>–</>;
-  if (job_id.startsWith('evl_')) return <code>{shortId(id)}</code>;
+  if (!isOfSearch(trace)) return <code>{shortId(id)}</code>;
   return (
     <a href={pageOf(job_id, { candidate: id })} title={id} onClick={onLeave}>
       {shortId(id)}
     </a>
   );
 }
+
+const isOfSearch = ({ job_id }: Trace): boolean => jobKinds[kindOfJob(job_id)].isSearch;
 
 function Titled({ title, text }: { title: string; text: string }) {
   return (

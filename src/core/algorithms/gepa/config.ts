@@ -10,19 +10,15 @@ import {
   type ConfigProblem,
   type SearchConfig,
 } from '../../search/config.js';
-import type { ComponentSelection } from '../../search/protocol.js';
+import type { Section, SeedsSection } from '../../../contracts/sessions/algorithms.js';
+import type { CamelCased } from '../../../util/naming.js';
 import type { MutationConfig } from '../../proposals/mutation.js';
 import type { SearchEstimate } from '../estimate.js';
 
-export interface GepaConfig extends SearchConfig, MutationConfig {
-  /** Proposals of a generation, all from the pool at its beginning. */
-  populationSize: number;
-  generations: number;
-  /** Whether the accepted children of a generation are merged. */
-  merge: boolean;
-  componentSelection: ComponentSelection;
-  /** `pareto`: drawn from the Pareto front over the train seeds. */
-  parentSelection: 'estimate' | 'pareto';
+/** The section `gepa` of a request, where each field has its description. */
+type GepaFields = CamelCased<Omit<Section<'gepa'>, keyof SeedsSection>>;
+
+export interface GepaConfig extends SearchConfig, Omit<MutationConfig, keyof GepaFields>, GepaFields {
   /** Rollouts that run at once: the width of a round. With 1 the search is sequential. */
   slots: number;
 }

@@ -9,19 +9,16 @@ import {
   type ConfigProblem,
   type SearchConfig,
 } from '../../search/config.js';
+import type { Section, SeedsSection } from '../../../contracts/sessions/algorithms.js';
+import type { CamelCased } from '../../../util/naming.js';
 import type { SearchEstimate } from '../estimate.js';
 
-export interface MiproConfig extends SearchConfig {
-  /**
-   * Instructions per component among which the sampler chooses, the original included; the same for
-   * demo sets. With `numTrials` no more are written.
-   */
-  numCandidates: number;
+/** The section `mipro` of a request, where each field has its description. */
+type MiproFields = CamelCased<Omit<Section<'mipro'>, keyof SeedsSection | 'minibatch_size' | 'num_trials'>>;
+
+export interface MiproConfig extends SearchConfig, MiproFields {
   /** Candidates to try; null: as many as `maxRollouts` and progress allow. */
   numTrials: number | null;
-  /** The most demonstrations in a prompt: scored well, and labeled by the container. */
-  maxBootstrappedDemos: number;
-  maxLabeledDemos: number;
 }
 
 export const miproLimits = {

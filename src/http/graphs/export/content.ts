@@ -17,7 +17,7 @@ import { readHeldoutRewards } from '../../../storage/candidates/lineage.js';
 import { readCandidates } from '../../../storage/candidates/reads.js';
 import { decisionView } from '../../candidates/decision-view.js';
 import { candidateView } from '../../candidates/view.js';
-import { historyView, outcomeView } from '../../jobs/search-view.js';
+import { historyView, outcomeView } from '../../candidates/search-view.js';
 import { sumOf } from '../../../util/sums.js';
 import { withModels, type GraphExport, type JsonObject } from './archive.js';
 

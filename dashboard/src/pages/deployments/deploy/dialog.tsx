@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { client } from '../../../data/client.js';
 import { errorAt, fieldErrors, otherErrors } from '../../../data/field-errors.js';
+import { kindOfJob } from '../../../data/kinds.js';
 import { useResource } from '../../../data/resource.js';
 import { shortId } from '../../../util/format.js';
 import { ActionButton, Field, Problem } from '../../../ui/basics.js';
@@ -91,7 +92,7 @@ function DeployForm(props: {
 /** Name and data of the job that is deployed; `job`: its name, null: it has none. */
 function useDefaults(source: string) {
   return useResource<{ job: string | null; draft: Partial<DeployDraft> }>(`source ${source}`, async (signal) => {
-    if (source.startsWith('grf_')) {
+    if (kindOfJob(source) === 'graph') {
       const { name } = await client.value.request('getGraphJob', { path: { job_id: source }, signal });
       return { job: name, draft: { name: nameOf(name ?? ''), scoredBy: 'container' } };
     }

@@ -1,4 +1,5 @@
 /** What the form of a deployment holds, and the request of it. */
+import { kindOfJob } from '../../../data/kinds.js';
 import { emptyScorer, scorerOf, scorerProblems, type ScorerDraft } from '../../../ui/scorer/draft.js';
 
 export interface DeployDraft {
@@ -25,7 +26,7 @@ export const emptyDeploy: DeployDraft = {
 
 /** The request's body, from a draft without missing parts. */
 export function deployRequest(draft: DeployDraft, sourceId: string, candidateId: string | null) {
-  const job = sourceId.startsWith('grf_') ? { graph_job_id: sourceId } : { session_id: sourceId };
+  const job = kindOfJob(sourceId) === 'graph' ? { graph_job_id: sourceId } : { session_id: sourceId };
   const source = { ...job, ...(candidateId !== null && { candidate_id: candidateId }) };
   const gate = gateOf(draft);
   return { name: draft.name.trim(), source, ...(gate && { gate }) };

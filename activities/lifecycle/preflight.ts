@@ -2,7 +2,7 @@ import { limitName } from '../../src/clients/models/call-bound.js';
 import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js';
 import { providerRefusedAccount, providerRefusedKey } from '../../src/clients/models/refusals.js';
 import { completeChat, type ChatResult } from '../../src/clients/models/complete-chat.js';
-import type { BudgetSpec, JobSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
+import { budgetOf, type JobSpec, type Message } from '../../src/core/jobs/spec.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { findServiceCalls, recordServiceCall } from '../../src/storage/jobs/service-calls.js';
 import { readTrace } from '../../src/storage/jobs/traces.js';
@@ -12,7 +12,8 @@ import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { requireAccount } from '../models/refused-account.js';
-import { isLive } from './spec.js';
+import type { CheckedModel } from './kind.js';
+import { activitiesOf } from './kinds.js';
 
 const messages: Message[] = [{ role: 'user', content: 'Reply with OK.' }];
 /** Some models refuse a limit below 16. */
@@ -26,12 +27,6 @@ const lastingCodes = new Set([
   ...[providerRefusedKey, providerRefusedAccount, 'provider_not_usable'],
   ...['upstream_unreachable', 'cost_not_bounded'],
 ]);
-
-/** A model that a job calls; `field`: the field of its request that names it. */
-interface CheckedModel {
-  policy: Pick<PolicySpec, 'provider' | 'model'>;
-  field: string;
-}
 
 /**
  * Calls the policy and the proposer once each. Fails the job if the provider cannot be reached or
@@ -51,9 +46,7 @@ export async function checkModels(deps: ActivityDeps, job: JobRef, spec: JobSpec
 
 /** The models that a provider answers for, each once. */
 function modelsOf(spec: JobSpec): CheckedModel[] {
-  const policy = { policy: spec.policy, field: spec.kind === 'graph' ? 'policy_model' : 'policy.model' };
-  const proposer = spec.kind === 'evaluation' ? [] : [{ policy: spec.proposer, field: 'proposer.model' }];
-  const models = isLive(spec) ? proposer : [policy, ...proposer];
+  const models = activitiesOf(spec).models(spec);
   const isRepeated = ({ policy: { provider, model } }: CheckedModel, index: number) =>
     models.slice(0, index).some((other) => other.policy.provider === provider && other.policy.model === model);
   return models.filter((model, index) => model.policy.provider !== 'local' && !isRepeated(model, index));
@@ -75,8 +68,7 @@ async function callModel(
   const { provider, model: name } = model;
   // Only what every model takes: a field of the policy must not decide whether its key is accepted.
   const policy = { provider, model: name, params: { [limitName]: answerTokens } };
-  const budget: BudgetSpec = spec.kind === 'evaluation' ? { maxMinutes: null, maxCostUsd: null } : spec.budget;
-  const meter = costReservation(deps, job, { budget, policy, rolloutId: null }, signal);
+  const meter = costReservation(deps, job, { budget: budgetOf(spec), policy, rolloutId: null }, signal);
   const deadline = performance.now() + windowMs;
   const calls = deps.tracing?.callsOf(trace && jobSpan(trace)) ?? null;
   const answer = await completeChat(deps.providers.forPayer(job, calls), {

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
-import { prepareActivities } from '../../../activities/jobs/prepare.js';
+import { prepareActivities } from '../../../activities/lifecycle/prepare.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
 import { readPrompts } from '../../../src/storage/candidates/candidates.js';
 import { createSession, startHttp, type TestHttp } from '../../http/support.js';

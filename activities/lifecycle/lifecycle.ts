@@ -6,7 +6,7 @@ import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { readEnd, type EndedJob } from '../../src/storage/jobs/ended.js';
 import { endJob, type EndedWork } from './end.js';
-import { startEvents } from './start.js';
+import { activitiesOf } from './kinds.js';
 
 export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
   return {
@@ -21,8 +21,8 @@ export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
         // The start comes first, also if the job is paused while its container is still being
         // checked.
         const [{ run }, spec] = await Promise.all([lockJob(tx, job), readSpec<JobSpec>(tx, job.jobId)]);
-        const baselineKnown = spec.kind === 'session' && spec.initialPrompt !== null;
-        const begun = [...startEvents(spec, { baselineKnown }), ...eventsOfRun(run, events)];
+        const prompt = 'initialPrompt' in spec ? spec.initialPrompt : null;
+        const begun = [...activitiesOf(spec).startEvents(spec, prompt), ...eventsOfRun(run, events)];
         await recordDecision(tx, job, { ...decision, events: begun });
       }),
 

@@ -1,11 +1,10 @@
 import { readLastSeq, type JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
+import { activitiesOf } from './kinds.js';
 import { Interruptions } from '../rollouts/interruptions.js';
 import { withLease } from '../rollouts/lease.js';
 import type { RolloutRunners } from '../rollouts/run.js';
-import { startEvaluation } from './evaluation.js';
-import type { DriveResult } from './rest.js';
-import { startSearch } from './search.js';
+import type { DriveResult } from '../drive/rest.js';
 
 export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
   return {
@@ -22,8 +21,7 @@ export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
         const slice = await withLease(deps.db, job, interruptions, async (tx, token) => {
           const held = await rollouts.open(tx, job);
           const runner = { job, ...held, token, interruptions };
-          const start = held.runnable.spec.kind === 'evaluation' ? startEvaluation : startSearch;
-          return start(tx, deps, rollouts, runner);
+          return activitiesOf(held.runnable.spec).drive(tx, deps, rollouts, runner);
         });
         return slice ? await slice() : { rest: { kind: 'again' }, progress: null };
       } finally {

@@ -1,0 +1,54 @@
+import { withCause } from '../../src/core/jobs/failures.js';
+import { jobKinds, type JobKind } from '../../src/core/jobs/kinds.js';
+import { outcomeOf, type JobEnd } from '../../src/core/jobs/outcome.js';
+import type { JobSpec } from '../../src/core/jobs/spec.js';
+import { finishJob } from '../../src/storage/decisions/record.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
+import { addUsedTime, deleteSearch, readSearch } from '../../src/storage/jobs/step-log.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
+import { readCommonestCause } from '../../src/storage/rollouts/failure-causes.js';
+import { readCounts } from '../../src/storage/rollouts/outcome-counts.js';
+import { activitiesOf } from './kinds.js';
+import { searchState } from '../jobs/search-update.js';
+import { isLive } from '../jobs/spec.js';
+
+export interface EndedWork {
+  end: JobEnd;
+  /** The commands that ended it. */
+  accepted: string[];
+  /** Running time of this run, in milliseconds, where a limit bounds it. */
+  usedMs: number;
+  /** The workflow that ends. */
+  workflowId: string;
+}
+
+/** Ends a job by its record. Returns its kind, or null where it was closed already. */
+export async function endJob(tx: Tx, job: JobRef, work: EndedWork): Promise<JobKind | null> {
+  // Take the lock first: a runner may still be recording outcomes.
+  const row = await lockJob(tx, job);
+  const { kind } = row;
+  const spec = await readSpec<JobSpec>(tx, job.jobId);
+  const [counts, recorded] = await Promise.all([
+    readCounts(tx, job.jobId, row, spec.maxFailureRate),
+    jobKinds[kind].isSearch ? readSearch(tx, job.jobId) : null,
+  ]);
+  const view = recorded?.search.view ?? null;
+  const outcome = outcomeOf(work.end, { spec, counts, hasBest: view !== null && view.bestCandidate !== null });
+  const error = outcome.error && withCause(outcome.error, await readCommonestCause(tx, job.jobId));
+  const ended = { ...outcome, error };
+  const last = await activitiesOf(spec).end(tx, job, { spec, outcome: ended, view });
+  const isClosed = await finishJob(tx, job, {
+    status: ended.status,
+    stoppedBy: ended.stoppedBy === 'completed' ? null : ended.stoppedBy,
+    ...(view && searchState(job.jobId, view)),
+    ...last,
+    workflowId: work.workflowId,
+    accepted: work.accepted,
+  });
+  if (!isClosed) return null;
+  // An extension goes on from the log.
+  if (spec.kind === 'session' && !isLive(spec)) await addUsedTime(tx, job.jobId, work.usedMs);
+  else if (recorded) await deleteSearch(tx, job.jobId);
+  return kind;
+}

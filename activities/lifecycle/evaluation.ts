@@ -1,0 +1,56 @@
+import { endEvents, evaluationResults } from '../../src/core/events/jobs.js';
+import { evaluationRequests } from '../../src/core/jobs/evaluation.js';
+import { noOutcomes } from '../../src/core/jobs/failures.js';
+import type { JobFault } from '../../src/core/jobs/fault.js';
+import { progressOfEvaluation } from '../../src/core/jobs/progress.js';
+import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
+import { addCandidate, type NewCandidate } from '../../src/storage/candidates/candidates.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
+import { readTotals } from '../../src/storage/rollouts/totals.js';
+import { startEvaluation } from '../drive/evaluation.js';
+import { baseline, endedAs, type KindActivities } from './kind.js';
+
+export const evaluationActivities: KindActivities<EvaluationSpec> = {
+  models: ({ policy }) => [{ policy, field: 'policy.model' }],
+  startEvents: () => [],
+
+  async begin(tx, job, { candidate, seeds, timeoutS }) {
+    await Promise.all([
+      candidate && addCandidate(tx, job, baselineOf(candidate)),
+      planRollouts(tx, job, evaluationRequests(seeds), candidate !== null),
+    ]);
+    return { leftMs: timeoutS * 1_000, progress: progressOfEvaluation(noOutcomes, seeds.length) };
+  },
+
+  drive: startEvaluation,
+
+  async end(tx, job, { spec: { kind, seeds }, outcome }) {
+    const totals = await evaluationTotals(tx, job, seeds.length);
+    const error = outcome.error && withProgress(outcome.error, totals);
+    const events = endEvents(kind, endedAs(outcome.status, error), {
+      note: `mean reward ${totals.meanReward ?? 'none'}`,
+      data: evaluationResults(totals),
+    });
+    return { error, events };
+  },
+};
+
+function baselineOf({ messages, demos }: NonNullable<EvaluationSpec['candidate']>): NewCandidate {
+  return { ...baseline, messages, ...(demos && { demos }) };
+}
+
+/** Adds the number of finished seeds to a time-out. */
+function withProgress(error: JobFault, { succeeded, failed, total }: Totals): JobFault {
+  if (error.code !== 'timeout') return error;
+  return { ...error, message: `${error.message} ${succeeded + failed} of ${total} seeds have a result.` };
+}
+
+type Totals = Awaited<ReturnType<typeof evaluationTotals>>;
+
+/** `total` comes from the request: a job that fails early has no rollouts. */
+async function evaluationTotals(tx: Tx, job: JobRef, total: number) {
+  const { succeeded, failed, meanReward } = await readTotals(tx, job.jobId);
+  return { total, succeeded, failed, meanReward };
+}

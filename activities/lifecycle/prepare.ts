@@ -1,0 +1,63 @@
+import { Context } from '@temporalio/activity';
+import { ContainerError } from '../../src/clients/container/client.js';
+import type { JobSpec, Message } from '../../src/core/jobs/spec.js';
+import type { NewEvent } from '../../src/core/events/event.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { appendEvents, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
+import type { ActivityDeps } from '../deps.js';
+import { jobFailure } from '../errors.js';
+import { withHeartbeat } from '../heartbeat.js';
+import type { AskedContainer, PreparedJob } from './kind.js';
+import { activitiesOf } from './kinds.js';
+import { checkModels } from './preflight.js';
+import { containerKey, lockOpenJob } from '../jobs/spec.js';
+
+/** The container errors that a later try may not meet. */
+const transientErrors = new Set(['container_unreachable', 'container_busy', 'container_timeout', 'container_error']);
+
+export function prepareActivities(deps: ActivityDeps) {
+  const { db } = deps;
+  return {
+    /** The steps before a job's first rollout; a repeated call finds what the first one stored. */
+    prepare: (job: JobRef): Promise<PreparedJob> =>
+      withHeartbeat(async () => {
+        const { run, spec, key } = await db.org(job.orgId, async (tx) => {
+          const { run } = await lockOpenJob(tx, job);
+          const spec = await readSpec<JobSpec>(tx, job.jobId);
+          return { run, spec, key: await containerKey(tx, deps.secretKey, job, spec) };
+        });
+        const asked = { key, run, signal: Context.current().cancellationSignal };
+        const prompt = await probe(deps, job, spec, asked);
+        const kind = activitiesOf(spec);
+        return db.org(job.orgId, async (tx) => {
+          const { run } = await begin(tx, job, kind.startEvents(spec, prompt));
+          return kind.begin(tx, job, spec, { run, prompt });
+        });
+      }),
+  };
+}
+
+/** Checks container and models, and finds the prompt of the baseline; null: it is not known. */
+async function probe(deps: ActivityDeps, job: JobRef, spec: JobSpec, asked: AskedContainer): Promise<Message[] | null> {
+  const { container } = deps;
+  try {
+    if (spec.container) await container.health(spec.container.url, asked.key, asked.signal);
+    await checkModels(deps, job, spec, asked.signal);
+    return (await activitiesOf(spec).findPrompt?.(deps, spec, asked)) ?? null;
+  } catch (error) {
+    if (error instanceof ContainerError) throw jobFailure(error.code, error.message, transientErrors.has(error.code));
+    throw error;
+  }
+}
+
+async function begin(tx: Tx, job: JobRef, events: NewEvent[]): Promise<ControlRow> {
+  const row = await lockOpenJob(tx, job);
+  await Promise.all([
+    tx.query('update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1', [
+      job.jobId,
+    ]),
+    appendEvents(tx, job, events),
+  ]);
+  return row;
+}

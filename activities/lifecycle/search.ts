@@ -1,0 +1,40 @@
+/** What sessions and graph jobs have in common. */
+import { algorithmOf } from '../../src/core/algorithms/index.js';
+import { SearchProgress } from '../../src/core/algorithms/progress.js';
+import { endEvents, searchResults, stopAdvice } from '../../src/core/events/jobs.js';
+import { progressOfSearch } from '../../src/core/jobs/progress.js';
+import type { SearchSpec } from '../../src/core/jobs/spec.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { readSearch, saveSearch } from '../../src/storage/jobs/step-log.js';
+import { endedAs, type EndedJob, type JobClose, type PreparedJob } from './kind.js';
+import { recordSearchUpdate } from '../jobs/search-update.js';
+import { recordLost, suggestionsOf } from '../jobs/spec.js';
+
+/** Begins a search, or goes on with that of an extended session; idempotent. */
+export async function beginSearch(tx: Tx, job: JobRef, spec: SearchSpec, run: number): Promise<PreparedJob> {
+  const recorded = await readSearch(tx, job.jobId);
+  if (!recorded && run > 1) throw recordLost(job);
+  const search = recorded?.search ?? new SearchProgress(algorithmOf(spec.search).create(spec.search), 0);
+  if (recorded && recorded.run < run) {
+    const update = search.extend(spec.search);
+    if (update) await recordSearchUpdate(tx, job, update);
+  }
+  if (recorded?.run !== run) await saveSearch(tx, job, search, run);
+  const { maxMinutes } = spec.budget;
+  return {
+    leftMs: maxMinutes == null ? null : maxMinutes * 60_000 - (recorded?.usedMs ?? 0),
+    progress: progressOfSearch(job.jobId, search, suggestionsOf(spec)),
+  };
+}
+
+export function endSearch(
+  _tx: Tx,
+  { jobId }: JobRef,
+  { spec, outcome, view }: EndedJob<SearchSpec>,
+): Promise<JobClose> {
+  const { status, stoppedBy, error } = outcome;
+  const data = searchResults(jobId, stoppedBy, view);
+  const note = status === 'completed' ? { note: stopAdvice(spec.kind, stoppedBy) ?? stoppedBy } : {};
+  return Promise.resolve({ error, events: endEvents(spec.kind, endedAs(status, error), { ...note, data }) });
+}

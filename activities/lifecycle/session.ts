@@ -1,0 +1,44 @@
+import { algorithmOf } from '../../src/core/algorithms/index.js';
+import { sessionStarted } from '../../src/core/events/search.js';
+import type { Message, SessionSpec } from '../../src/core/jobs/spec.js';
+import { addCandidate } from '../../src/storage/candidates/candidates.js';
+import { baseline, type KindActivities } from './kind.js';
+import { beginSearch, endSearch } from './search.js';
+import { isLive } from '../jobs/spec.js';
+import { startSearch } from '../drive/search.js';
+
+export const sessionActivities: KindActivities<SessionSpec> = {
+  models(spec) {
+    const proposer = { policy: spec.proposer, field: 'proposer.model' };
+    return isLive(spec) ? [proposer] : [{ policy: spec.policy, field: 'policy.model' }, proposer];
+  },
+
+  async findPrompt({ container }, spec, { key, run, signal }) {
+    if (run > 1 || spec.initialPrompt || !spec.container) return spec.initialPrompt;
+    return componentsOf((await container.taskInfo(spec.container.url, key, signal)).initialPrompt);
+  },
+
+  startEvents({ search }, prompt) {
+    const { algorithm, evaluationSeeds } = search;
+    const generations = algorithmOf(search).totalGenerations(search);
+    const baselineKnown = prompt !== null;
+    return [sessionStarted({ algorithm, generations, evaluationSeeds: evaluationSeeds.length, baselineKnown })];
+  },
+
+  async begin(tx, job, spec, { run, prompt }) {
+    const demos = algorithmOf(spec.search).hasDemos ? { demos: [] } : {};
+    await addCandidate(tx, job, { ...baseline, messages: prompt, ...demos });
+    return beginSearch(tx, job, spec, run);
+  },
+
+  drive: startSearch,
+  end: endSearch,
+};
+
+/** The components to optimize: the named messages, else the only system message. */
+function componentsOf(messages: Message[] | null): Message[] | null {
+  const named = messages?.filter(({ name }) => name !== undefined) ?? [];
+  if (named.length > 0) return named;
+  const system = messages?.filter((message) => message.role === 'system') ?? [];
+  return system.length === 1 ? system : null;
+}
