@@ -96,8 +96,9 @@ describe('a stream of events', () => {
       // No later event pushes it out.
       await until('the event is there', () => text.includes(`event ${n} `) && text.endsWith('\n\n'));
     }
+    const ended = once(unzip, 'end');
     await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId: id }, 'completed'));
-    await once(unzip, 'end');
+    await ended;
     expect(text).toContain('event: job_complete\n');
     expect(bytes).toBeLessThan(text.length / 3);
   });

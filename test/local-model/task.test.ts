@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { drawsOf } from '../../examples/two-steps/draws.js';
-import { groupsOfTask, taskOf, twoStepJob } from '../../examples/two-steps/tasks.js';
+import { groupsOfTask, taskOf } from '../../examples/two-steps/tasks.js';
 import { company } from '../../examples/two-steps/themes.js';
 import { mentionFinder, offeredLabels } from '../../src/local-model/labels.js';
 import { answerTo } from './ask.js';
@@ -101,11 +99,6 @@ test('copies the first line of any other text', () => {
 });
 
 describe('the sample of two-step questions', () => {
-  test('equals its generator’s output', () => {
-    const path = join(import.meta.dirname, '../../examples/two-steps/job.json');
-    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(twoStepJob(0, 100));
-  });
-
   // The statement that names a thing's group has no influence on the statement that a call chooses.
   test('is right for at most one kind of relation between things and groups, with any prompt', () => {
     const all = [...company.links, ...company.ofThings, ...company.ofGroups];

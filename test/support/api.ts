@@ -22,6 +22,11 @@ export class Api {
   }
 }
 
+/** The OpenAPI document of a service. */
+export async function documentOf<T>(url: string): Promise<T> {
+  return (await (await fetch(`${url}/openapi.json`)).json()) as T;
+}
+
 const operations = Object.entries(routes).map(([id, { method, path }]) => ({
   id: id as JsonOperation,
   method,

@@ -62,6 +62,7 @@ test('a session and an evaluation with its webhook', async () => {
     new Set([
       'candidates',
       'events',
+      'idempotency_keys',
       'job_controls',
       'job_usage',
       'jobs',

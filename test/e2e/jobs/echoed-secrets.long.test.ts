@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { documentOf } from '../../support/api.js';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -197,7 +198,7 @@ async function rows(): Promise<{ where: string; text: string }[]> {
 
 /** The answers of a job's GET routes, archives unpacked. */
 async function read(id: string): Promise<void> {
-  const { paths } = await api.call<{ paths: Record<string, { get?: unknown }> }>('GET', '/openapi.json');
+  const { paths } = await documentOf<{ paths: Record<string, { get?: unknown }> }>(tree.url);
   const below = Object.entries(paths).flatMap(([path, { get }]) => {
     const named = path.replace(/\{[^}]+\}/, id);
     return get && path !== named && !named.includes('{') && named.startsWith(pathOf(id)) ? [named] : [];

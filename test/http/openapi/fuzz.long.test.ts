@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { documentOf } from '../../support/api.js';
 import { z } from 'zod';
 import { jobKinds } from '../../../src/core/jobs/kinds.js';
 import { answers, startFakeContainer } from '../../support/fakes/container.js';
@@ -60,7 +61,7 @@ test.each([
   '$name passes all checks in all phases',
   async ({ name, seconds, only, least }) => {
     const { url, apiKey, api } = on.service;
-    const whole = await api.call<Document>('GET', '/openapi.json');
+    const whole = await documentOf<Document>(url);
     const document = narrow(whole, { url: on.world.container.url, provider: 'openai' });
     // A run that limits or revokes its own key would test nothing more.
     const { org_id: other } = await api.call<{ org_id: string }>('POST', '/api/v1/admin/orgs', { name: 'x' });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import { documentOf } from '../../support/api.js';
 import { generators } from '../../callers/pins.js';
 import { goProgram } from '../../support/go.js';
 import { nodeWith } from '../../support/npm.js';
@@ -31,7 +32,7 @@ const compilerOptions = {
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ratchet-generators-'));
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(await on.service.api.call('GET', '/openapi.json')));
+  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(await documentOf(on.service.url)));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }));
 });

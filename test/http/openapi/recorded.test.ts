@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { documentOf } from '../../support/api.js';
 import { routes } from '../../../src/client/api.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { normalized } from './normal.js';
@@ -23,7 +24,7 @@ let played: Record<string, Example>;
 beforeAll(async () => {
   world = await startCapitals();
   service = await startTestService(world.env, { serve: true, work: false });
-  document = await service.api.call<Document>('GET', '/openapi.json');
+  document = await documentOf<Document>(service.url);
   const recorder = new Recorder(service, document);
   await play(recorder, world, () => service.another({ serve: false, work: true }));
   played = normalized(recorder.examples, {
