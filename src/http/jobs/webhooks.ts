@@ -4,7 +4,6 @@ import { readWebhookSecrets, rotateWebhookSecret, type WebhookSecrets } from '..
 import type { WebhookState } from '../../storage/jobs/webhooks.js';
 import type { App, HttpDeps } from '../deps.js';
 import { bodyProblems, problems } from '../server/schema.js';
-import { isoOrNull } from './view.js';
 
 const path = '/api/v1/webhooks/secret';
 
@@ -46,7 +45,7 @@ export function registerWebhooks(app: App, { db, secretKey }: HttpDeps): void {
 }
 
 function viewOf({ current, previous }: WebhookSecrets): z.output<typeof webhookSecretSchema> {
-  return { secret: current, previous_valid_until: isoOrNull(previous?.until ?? null) };
+  return { secret: current, previous_valid_until: previous?.until.toISOString() ?? null };
 }
 
 /** The field `webhook` of a job; only the origin of its URL, since the rest may hold a token. */

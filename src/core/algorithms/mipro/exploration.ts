@@ -16,7 +16,7 @@ import {
   wantedGood,
   wantedLabeled,
 } from './config.js';
-import { goodRollouts } from './demos.js';
+import { goodRollouts } from './good-rollouts.js';
 import { leaderOf } from './expected-reward.js';
 import { isAllRequested } from './space.js';
 import type { MiproState } from './state.js';

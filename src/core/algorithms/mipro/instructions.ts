@@ -10,7 +10,7 @@ import { openRound } from '../../search/round.js';
 import { affordableTrials, generationsLeft, spareRollouts } from './budget.js';
 import { combinationShare } from './combinations.js';
 import { failuresShown, goodShown, initialInstructions, instructionLimit, maxLater, miproLimits } from './config.js';
-import { goodRollouts, rolloutsOf, type RewardedRollout } from './demos.js';
+import { goodRollouts, rolloutsOf, type RewardedRollout } from './good-rollouts.js';
 import { expectedReward, isNoisy, leaderOf } from './expected-reward.js';
 import type { MiproState, Trial } from './state.js';
 import { tipFor } from './tips.js';

@@ -6,7 +6,7 @@ import type { Pair } from '../../search/batch.js';
 import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { posteriorsLeft } from '../../search/targeted-test.js';
-import { rolloutsOf } from './demos.js';
+import { rolloutsOf } from './good-rollouts.js';
 import type { MiproState, Tests } from './state.js';
 
 /** Seeds of a round. */

@@ -2,12 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import {
   coveringSets,
   firstSets,
-  goodRewardThreshold,
   usableOf,
-  rolloutsOf,
   toDescribe,
   demoCandidates,
 } from '../../../../src/core/algorithms/mipro/demos.js';
+import { goodRewardThreshold, rolloutsOf } from '../../../../src/core/algorithms/mipro/good-rollouts.js';
 import type { MiproConfig } from '../../../../src/core/algorithms/mipro/config.js';
 import {
   createMipro,

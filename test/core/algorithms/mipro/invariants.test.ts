@@ -22,7 +22,7 @@ import {
   miproLimits,
   trialLimit,
 } from '../../../../src/core/algorithms/mipro/config.js';
-import { goodRewardThreshold, rolloutsOf } from '../../../../src/core/algorithms/mipro/demos.js';
+import { goodRewardThreshold, rolloutsOf } from '../../../../src/core/algorithms/mipro/good-rollouts.js';
 import { leaderOf } from '../../../../src/core/algorithms/mipro/expected-reward.js';
 import { spaceOf } from '../../../../src/core/algorithms/mipro/space.js';
 import type { MiproState } from '../../../../src/core/algorithms/mipro/state.js';
