@@ -1,7 +1,6 @@
 import { TimeoutError, withTimeout } from '../../src/clients/net/bounded.js';
 import { cutErrorText } from '../../src/clients/net/untrusted.js';
 import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js';
-import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { valueAt } from '../../src/contracts/validation.js';
 import { unsolvedEmpty } from '../../src/core/answers/empty-answers.js';
@@ -20,20 +19,16 @@ import { expectedOf, fillMessages, rowValues, type RowColumns } from '../../src/
 import { labelledScore } from '../../src/scorers/index.js';
 import { shownText } from '../../src/core/verify/text.js';
 import type { Verification } from '../../src/core/verify/verification.js';
-import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import { readDatasetRow } from '../../src/storage/datasets/datasets.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readAnswers } from '../../src/storage/rollouts/answers.js';
-import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { cutToBytes } from '../../src/util/text.js';
 import { isCostSpent, messageOf } from '../errors.js';
-import type { ActivityDeps } from '../deps.js';
 import { recordLost } from '../jobs/spec.js';
 import { askModel, type ModelResult, type ModelRollout } from '../models/ask-model.js';
 import { outcomeOfRefusal } from '../models/refused-account.js';
-import type { Concurrency } from '../rollouts/concurrency.js';
+import type { ClaimedRollout, RolloutControl } from '../rollouts/source.js';
 import { scoreOutput, type ScoredRow } from './score.js';
 
 /** The key of the model's call; the rollout has no other but those of judges. */
@@ -51,15 +46,16 @@ export interface RowsJob {
   answerCache: ModelRollout['answerCache'];
 }
 
+/** What a row's rollout needs of its claim. */
+export type RowRollout = Pick<ClaimedRollout, 'deps' | 'job' | 'claim' | 'prompt' | 'trace'> & {
+  spec: RowsJob;
+  control: Pick<RolloutControl, 'signal' | 'concurrency'>;
+};
+
 /** Fills the prompt with a row, asks the model and scores its answer. Rejects if `signal` fires. */
-export async function runRow(
-  deps: ActivityDeps,
-  job: JobRef,
-  { rows, policy, budget, rolloutTimeoutS, answerCache }: RowsJob,
-  claim: Claim,
-  prompt: StoredPrompt,
-  { signal, concurrency, trace }: { signal: AbortSignal; concurrency: Concurrency; trace: TraceCall | null },
-): Promise<RolloutOutcome> {
+export async function runRow({ deps, job, spec, claim, prompt, control, trace }: RowRollout): Promise<RolloutOutcome> {
+  const { rows, policy, budget, rolloutTimeoutS, answerCache } = spec;
+  const { signal, concurrency } = control;
   const read = (tx: Tx) =>
     Promise.all([readDatasetRow(tx, rows.datasetId, claim.seed), readAnswers(tx, job.jobId, claim.rolloutId)]);
   const [row, recorded] = await retryTransient(() => deps.db.org(job.orgId, read), {

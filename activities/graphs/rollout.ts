@@ -1,7 +1,6 @@
 import { TimeoutError, withTimeout, type PausableTimer } from '../../src/clients/net/bounded.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { providerRefusedKey } from '../../src/clients/models/refusals.js';
-import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { EmptyReason } from '../../src/core/answers/ending.js';
 import { isSolved } from '../../src/core/math/rewards.js';
 import type { GraphSpec } from '../../src/core/jobs/spec.js';
@@ -10,16 +9,12 @@ import { outcomeOf, stepValues, type Call, type Run } from '../../src/core/graph
 import { driveGraph, unusableAnswer } from '../../src/core/graphs/run/drive.js';
 import { graphFromJson } from '../../src/core/graphs/json.js';
 import { displayText, isBlank, type Json } from '../../src/core/graphs/values.js';
-import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { readTasks } from '../../src/storage/graphs/tasks.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import { readAnswers } from '../../src/storage/rollouts/answers.js';
 import { askModel, type ModelQuestion, type ModelRollout, type ModelResult } from '../models/ask-model.js';
-import type { Concurrency } from '../rollouts/concurrency.js';
-import type { ActivityDeps } from '../deps.js';
+import type { ClaimedRollout } from '../rollouts/source.js';
 import { Silence, type Silent } from './silence.js';
 import { isCostSpent, messageOf } from '../errors.js';
 import { outcomeOfRefusal } from '../models/refused-account.js';
@@ -32,14 +27,9 @@ import { cutToBytes } from '../../src/util/text.js';
 const maxStored = { output: 64_000, step: 4_000 } as const;
 
 /** Runs a candidate's graph on a task and scores the output. Rejects with the signal's reason. */
-export async function runGraph(
-  deps: ActivityDeps,
-  job: JobRef,
-  spec: GraphSpec,
-  claim: Claim,
-  { graph: stored }: StoredPrompt,
-  { signal, concurrency, trace }: { signal: AbortSignal; concurrency: Concurrency; trace: TraceCall | null },
-): Promise<RolloutOutcome> {
+export async function runGraph(rollout: ClaimedRollout<GraphSpec>): Promise<RolloutOutcome> {
+  const { deps, job, spec, claim, control, trace } = rollout;
+  const { signal, concurrency } = control;
   const read = (tx: Tx) =>
     Promise.all([readTasks(tx, job.jobId, [claim.seed]), readAnswers(tx, job.jobId, claim.rolloutId)]);
   const [tasks, recorded] = await retryTransient(() => deps.db.org(job.orgId, read), {
@@ -47,10 +37,11 @@ export async function runGraph(
     onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'task not read; retrying'),
   });
   const task = tasks.get(claim.seed);
+  const { graph: stored } = rollout.prompt;
   if (!task || !stored) throw recordLost(job);
   const onPushback = (reason: string) => concurrency.lower(reason);
   const { budget, answerCache = null } = spec;
-  const rollout: ModelRollout = { deps, job, budget, answerCache, claim, recorded, trace, onPushback };
+  const asking: ModelRollout = { deps, job, budget, answerCache, claim, recorded, trace, onPushback };
   const timeoutMs = spec.rolloutTimeoutS * 1_000;
   const silence = new Silence();
   /** Duration of the longest call that the timeout interrupted. */
@@ -64,7 +55,7 @@ export async function runGraph(
     };
     const startedAt = performance.now();
     try {
-      const answer = await askModel({ ...rollout, onWait: () => timer.hold() }, question, timed);
+      const answer = await askModel({ ...asking, onWait: () => timer.hold() }, question, timed);
       if (answer.ok) silence.note(call, answer, question.policy);
       return answer;
     } catch (error) {
@@ -84,7 +75,7 @@ export async function runGraph(
       // A refused key is not the fault of a step.
       return failed(fault.code, fault.code === providerRefusedKey ? reason : message, fault.infrastructure);
     }
-    const verified = await verify(rollout, spec, task, outcome.value, signal);
+    const verified = await verify(asking, spec, task, outcome.value, signal);
     if (!verified.ok) return failed(verified.code, verified.message, verified.infrastructure);
     const { reward, feedback, criteria } = verified.verification;
     const silent = isSolved(reward) || !isBlank(outcome.value) ? null : silence.ofAny();

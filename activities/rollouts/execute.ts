@@ -1,21 +1,18 @@
-import { rolloutWindowMs, type RolloutOutcome } from '../../src/clients/container/client.js';
-import { issueInferenceKey } from '../../src/clients/container/inference-key.js';
-import type { SpanContext } from '@opentelemetry/api';
+import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { demosForSeed } from '../../src/core/prompts/demos.js';
-import type { JobSpec } from '../../src/core/jobs/spec.js';
+import type { GraphSpec, JobSpec } from '../../src/core/jobs/spec.js';
 import type { TracedRun } from '../../src/core/jobs/trace.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
-import { rolloutSpan, traceparentOf } from '../../src/tracing/spans.js';
-import type { Concurrency } from './concurrency.js';
+import { rolloutSpan } from '../../src/tracing/spans.js';
+import { runAtContainer } from '../containers/rollout.js';
+import { runRow, type RowsJob } from '../datasets/rollout.js';
 import type { ActivityDeps } from '../deps.js';
 import { messageOf } from '../errors.js';
 import { runGraph } from '../graphs/rollout.js';
-import { runRow } from '../datasets/rollout.js';
-import { containerOf } from '../jobs/spec.js';
-import { rootCause } from './root-cause.js';
+import type { ClaimedRollout, RolloutControl, RolloutSource } from './source.js';
 
 /** The data of a job that its rollouts need. */
 export interface RunnableJob {
@@ -33,13 +30,6 @@ export interface RolloutResult {
   latencyMs: number;
 }
 
-export interface RolloutControl {
-  signal: AbortSignal;
-  concurrency: Concurrency;
-  /** Called after each try at the container; false: no further try. */
-  mayRetry(timedOut: boolean): boolean;
-}
-
 /** Runs a claimed rollout with its retries; null: `signal` stopped it. */
 export async function executeRollout(
   deps: ActivityDeps,
@@ -52,7 +42,11 @@ export async function executeRollout(
   const { signal } = control;
   let outcome: RolloutOutcome;
   try {
-    outcome = await run(deps, job, runnable, claim, control);
+    const { spec, apiKey, prompts } = runnable;
+    const span = runnable.trace && rolloutSpan(runnable.trace, claim.rolloutId);
+    const trace = deps.tracing?.callsOf(span) ?? null;
+    const prompt = promptOf(claim, prompts);
+    outcome = await sourceOf(spec).run({ deps, job, spec, apiKey, claim, prompt, control, span, trace });
   } catch (error) {
     if (signal.aborted) return null;
     deps.log.error({ err: error, rollout_id: claim.rolloutId }, 'rollout failed with an unexpected error');
@@ -61,64 +55,22 @@ export async function executeRollout(
   return signal.aborted ? null : { outcome, latencyMs: performance.now() - startedAt };
 }
 
-function run(
-  deps: ActivityDeps,
-  job: JobRef,
-  runnable: RunnableJob,
-  claim: Claim,
-  control: RolloutControl,
-): Promise<RolloutOutcome> {
-  const { spec, prompts } = runnable;
-  const trace = deps.tracing?.callsOf(spanOf(runnable, claim)) ?? null;
-  const traced = { ...control, trace };
-  if (spec.kind === 'graph') return runGraph(deps, job, spec, claim, promptOf(claim, prompts), traced);
+/** Each source of rollouts; another one is a line here and its file. */
+const sources = {
+  container: { run: runAtContainer },
+  rows: { run: (rollout) => runRow({ ...rollout, spec: rowsJobOf(rollout.spec) }) },
+  graph: { run: (rollout) => runGraph(rollout as ClaimedRollout<GraphSpec>) },
+} satisfies Record<string, RolloutSource>;
+
+function sourceOf(spec: JobSpec): RolloutSource {
+  if (spec.kind === 'graph') return sources.graph;
+  return spec.rows ? sources.rows : sources.container;
+}
+
+function rowsJobOf(spec: JobSpec): RowsJob {
+  if (spec.kind === 'graph' || !spec.rows) throw new TypeError('The job has no data set.');
   const { rows, policy, rolloutTimeoutS, answerCache = null } = spec;
-  if (!rows) return callContainer(deps, job, runnable, claim, control);
-  const budget = spec.kind === 'session' ? spec.budget : null;
-  const rowsJob = { rows, policy, budget, rolloutTimeoutS, answerCache };
-  return runRow(deps, job, rowsJob, claim, promptOf(claim, prompts), traced);
-}
-
-function spanOf({ trace }: RunnableJob, { rolloutId }: Claim): SpanContext | null {
-  return trace && rolloutSpan(trace, rolloutId);
-}
-
-async function callContainer(
-  deps: ActivityDeps,
-  job: JobRef,
-  runnable: RunnableJob,
-  claim: Claim,
-  { signal, concurrency, mayRetry }: RolloutControl,
-): Promise<RolloutOutcome> {
-  const { spec, apiKey, prompts } = runnable;
-  const span = spanOf(runnable, claim);
-  const { url, envName, envConfig } = containerOf(spec);
-  const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
-  const { messages, demos } = promptOf(claim, prompts);
-  const outcome = await deps.container.rollout(
-    {
-      url,
-      apiKey,
-      rolloutId: claim.rolloutId,
-      ...(span && { traceparent: traceparentOf(span) }),
-      seed: claim.seed,
-      envName,
-      envConfig,
-      policy: spec.policy,
-      messages,
-      demos,
-      inferenceUrl: `${deps.publicUrl}/api/gepa/v1/${job.jobId}/${claim.rolloutId}`,
-      inferenceApiKey: issueInferenceKey(deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
-      tryTimeoutMs,
-      deadline: performance.now() + rolloutWindowMs(tryTimeoutMs),
-      onPushback: (reason) => concurrency.lower(reason),
-      onRetry: () => deps.metrics.retry('container'),
-      mayRetry,
-      admit: (admitSignal) => concurrency.admit(admitSignal),
-    },
-    signal,
-  );
-  return rootCause(deps, job, claim.rolloutId, outcome);
+  return { rows, policy, rolloutTimeoutS, answerCache, budget: spec.kind === 'session' ? spec.budget : null };
 }
 
 function promptOf({ candidateId, seed }: Claim, prompts: RunnableJob['prompts']): StoredPrompt {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
-import { runRow, type RowsJob } from '../../../activities/datasets/rollout.js';
+import { runRow, type RowRollout, type RowsJob } from '../../../activities/datasets/rollout.js';
 import { createScorerClient } from '../../../src/clients/scorers/client.js';
 import { scorerSchema, scorerSpec } from '../../../src/scorers/index.js';
 import type { Tx } from '../../../src/storage/db/db.js';
@@ -37,14 +37,15 @@ function run(row: Record<string, unknown>, scorer: unknown, message: object = { 
     ...{ budget: null, rolloutTimeoutS: 1, answerCache: null },
   };
   const prompt = { messages: [{ role: 'user', content: '{{input}}' }], demos: [], graph: null };
-  return runRow(
-    { db, scorers } as unknown as ActivityDeps,
-    { orgId: 'default', jobId: 'ses_1' },
-    job,
-    { rolloutId, attempt: 1, ordinal: 0, seed: 0, candidateId: null },
-    prompt as Parameters<typeof runRow>[4],
-    { signal: new AbortController().signal, concurrency: { lower: () => {} } as never, trace: null },
-  );
+  return runRow({
+    deps: { db, scorers } as unknown as ActivityDeps,
+    job: { orgId: 'default', jobId: 'ses_1' },
+    spec: job,
+    claim: { rolloutId, attempt: 1, ordinal: 0, seed: 0, candidateId: null },
+    prompt: prompt as RowRollout['prompt'],
+    control: { signal: new AbortController().signal, concurrency: { lower: () => {} } as never },
+    trace: null,
+  });
 }
 
 test('a row without its columns inherits no value', async () => {
