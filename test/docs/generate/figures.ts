@@ -29,6 +29,7 @@ function measured(heading: string) {
 const service = measured('## The service');
 const inTime = measured('## A GEPA session in time, beside the official `gepa`');
 const search = measured('## The search, beside the official `gepa`');
+const busy = measured('## A crowd');
 const together = measured('## Jobs at once');
 
 const rollouts = 'evaluation, 5000 seeds, no-op container, 64 at once: rollouts';
@@ -51,7 +52,7 @@ function numberAfter(text: string, words: string): string {
 function memory(): { idle: string; large: string; crowd: string } {
   const idle = /Idle they take\s+(\d+ MiB)/.exec(service.text)?.[1];
   if (idle === undefined) throw new Error('docs/benchmarks.md does not name the idle memory.');
-  return { idle, large: service.of(largeMemory).value, crowd: service.of(crowdMemory).value };
+  return { idle, large: service.of(largeMemory).value, crowd: busy.of(crowdMemory).value };
 }
 
 /** The bullets with figures of the README's section "Measured". */
@@ -70,8 +71,8 @@ export function figuresOfReadme(): string {
   };
   return bullets([
     `${aSecond(service.of(rollouts).value)} in one evaluation, ${service.of(session).value} a rollout in a session,
-     ${aSecond(service.of(crowd).value)} in 100 jobs at once; a model call through the proxy takes ${more} ms (p50) more
-     than a direct one. 2 slow cores for everything, commit ${service.commit()}.`,
+     ${aSecond(busy.of(crowd).value)} in 100 jobs at once (commit ${busy.commit()}); a model call through the proxy takes ${more} ms (p50) more
+     than a direct one. 2 slow cores for everything; the others at commit ${service.commit()}.`,
     `With 50 ms rollouts, 8 at once, a session has the reward that \`gepa\` 0.1.4 ends with after ${ours.split(' (')[0]},
      \`gepa\` after ${theirs.split(' (')[0]}, and ${numberAfter(ours, end)} instead of ${numberAfter(besideGepa, end)} at
      the end (commit ${inTime.commit()}).`,
@@ -83,19 +84,19 @@ export function figuresOfReadme(): string {
 
 /** The bullets with figures of the section "Sizing". */
 export function figuresOfOperations(): string {
-  const { idle, large, crowd: busy } = memory();
+  const { idle, large, crowd: ofCrowd } = memory();
   const cpu = together.rows.map((cells) => number(cells[3]!));
   return bullets([
-    `**Memory** of API and worker together: ${idle} idle, ${large} with an evaluation of 10,000 seeds, ${busy} with a
-     hundred jobs.`,
+    `**Memory** of API and worker together: ${idle} idle, ${large} with an evaluation of 10,000 seeds, ${ofCrowd} with a
+     hundred jobs (commit ${busy.commit()}).`,
     `**Rollouts** of one evaluation: ${aSecond(service.of(rollouts).value)} with a container that answers at once; 1,000
      of 50 ms, 50 at once, take ${service.of('evaluation, 1000 seeds of 50 ms, 50 at once: wall').value}. A hundred jobs
-     together: ${aSecond(service.of(crowd).value)}.`,
+     together: ${aSecond(busy.of(crowd).value)} (commit ${busy.commit()}).`,
     `**CPU** of API, worker, Postgres and Temporal together: ${service.of(session.replace(/wall.*/, 'CPU per rollout of API, worker, Postgres and Temporal')).value}
      for each rollout of a session; ${Math.min(...cpu)} to ${Math.max(...cpu)} ms with 1 to 500 jobs at once (commit
      ${together.commit()}), the most where jobs are small. For each model call through the proxy, of API and worker:
      ${service.of('proxy at 100/s: CPU a call').value}.`,
-  ]).concat(`\n\nAll but the one that names another are of commit ${service.commit()}.`);
+  ]).concat(`\n\nAll but those that name another are of commit ${service.commit()}.`);
 }
 
 /** List items, wrapped as Prettier does at 100 columns. */
