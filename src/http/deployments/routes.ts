@@ -21,7 +21,6 @@ import { gateSpec } from './gate.js';
 import { resolveSource } from './source.js';
 import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
 import { statsView } from './stats-view.js';
-import { createEventReader } from '../jobs/event-reader.js';
 import { events, eventsRoute } from '../jobs/events.js';
 import { findJob } from '../jobs/control.js';
 import { labelsOf } from '../jobs/labels.js';
@@ -157,7 +156,6 @@ function registerReads(app: App, deps: HttpDeps): void {
     },
   );
 
-  const read = createEventReader(deps.db);
   app.get(
     `${path}/events`,
     {
@@ -172,7 +170,7 @@ function registerReads(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { id } = await find(deps, request, request.params.deployment_id);
-      return events(deps, request, reply, await findJob(deps, request, id, 'deployment'), request.query, read);
+      return events(deps, request, reply, await findJob(deps, request, id, 'deployment'), request.query);
     },
   );
 }

@@ -17,13 +17,22 @@ interface EventPage extends Page {
 }
 
 /** A job's events after `after`, as frames of a stream. */
-export type EventReader = (job: JobRef, after: number) => Promise<EventPage>;
+type EventReader = (job: JobRef, after: number) => Promise<EventPage>;
+
+const readers = new WeakMap<Db, EventReader>();
+
+/** The reader of a database, which the streams of all kinds of job share. */
+export function eventReaderOf(db: Db): EventReader {
+  const reader = readers.get(db) ?? createEventReader(db);
+  readers.set(db, reader);
+  return reader;
+}
 
 /**
  * Reads for streams. A notification wakes all streams of a job: equal reads share one query, and
  * those of an organization one round trip.
  */
-export function createEventReader(db: Db): EventReader {
+function createEventReader(db: Db): EventReader {
   const shared = createSharedReads<EventPage>();
   const together = createGroupCommit(db, most);
   return ({ orgId, jobId }, after) =>

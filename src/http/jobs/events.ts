@@ -9,7 +9,7 @@ import { defaultTiming, type App, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { requireKept } from './expired.js';
 import type { JobRoute } from './kind.js';
-import { createEventReader, line, type EventReader } from './event-reader.js';
+import { eventReaderOf, line } from './event-reader.js';
 import { problems, streamResponse } from '../server/schema.js';
 import { stream } from '../server/sse.js';
 
@@ -32,7 +32,6 @@ export function registerEvents(
   { path, params, tags, name, find }: JobRoute,
   at: readonly string[],
 ): void {
-  const read = createEventReader(deps.db);
   for (const each of at) {
     app.get(
       `${path}${each}`,
@@ -47,7 +46,7 @@ export function registerEvents(
           ...eventsRoute,
         },
       },
-      async (request, reply) => events(deps, request, reply, await find(request), request.query, read),
+      async (request, reply) => events(deps, request, reply, await find(request), request.query),
     );
   }
 }
@@ -59,7 +58,6 @@ export async function events(
   reply: FastifyReply,
   job: JobRow,
   query: z.output<typeof eventQuerySchema>,
-  read: EventReader,
 ): Promise<FastifyReply | void> {
   requireKept(job, 'events');
   const after = lastEventId(request) ?? query.after ?? query.since_seq ?? 0;
@@ -67,6 +65,7 @@ export async function events(
 
   const ended = isTerminal(job.status) && (await deps.db.org(job.orgId, (tx) => isAtEnd(tx, job.jobId, after)));
   if (ended) return reply.code(204).send();
+  const read = eventReaderOf(deps.db);
   // Events of the first pages are history.
   let isLive = false;
   await stream(request, reply, after, {
