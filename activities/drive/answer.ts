@@ -91,8 +91,8 @@ export class RequestAnswerer {
   }
 
   /**
-   * Publishes rollouts as slots for live traffic, and reads their answers; null: some are missing,
-   * and whoever records the last one signals the workflow.
+   * Publishes rollouts as slots for live traffic, and reads their answers. Null: some are missing;
+   * the report of the last one signals the workflow.
    */
   async answerByTraffic(
     request: Extract<SearchRequest, { kind: 'rollouts' }>,
@@ -152,7 +152,7 @@ export class RequestAnswerer {
       recordSteps(tx, runner, steps),
       planRollouts(tx, job, rollouts, true),
       rollouts.length > 0 ? runners.start(tx, runner, prompts, end) : null,
-      this.readMaterial(tx, request),
+      this.materialOf(tx, request),
     ]);
     return Object.assign(begun, { run, material, generations, isRunning: row.control === 'run', mayGoOn: true });
   }
@@ -167,7 +167,7 @@ export class RequestAnswerer {
     const [generations, run, material] = await Promise.all([
       writeSteps(tx, job, records),
       rollouts.length > 0 ? runners.startNew(runner, prompts, end, found, claim) : null,
-      this.readMaterial(tx, request),
+      this.materialOf(tx, request),
     ]);
     return Object.assign(begun, { run, material, generations, isRunning: true, mayGoOn: true });
   }
@@ -199,7 +199,7 @@ export class RequestAnswerer {
   }
 
   /** Null: the request asks for no proposals. */
-  private async readMaterial(tx: Tx, request: AnswerableRequest): Promise<Material | null> {
+  private async materialOf(tx: Tx, request: AnswerableRequest): Promise<Material | null> {
     const proposals = proposalsIn(request);
     if (proposals.length === 0) return null;
     const [material] = await Promise.all([

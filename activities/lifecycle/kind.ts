@@ -31,7 +31,7 @@ export interface KindActivities<Spec extends JobSpec = JobSpec> {
     runner: RunnerContext,
   ): Promise<() => Promise<DriveResult>>;
   /** The error and the last events of a job. `view`: what its search has found, null: nothing. */
-  end(tx: Tx, job: JobRef, ended: EndedJob<Spec>): Promise<JobClose>;
+  end(tx: Tx, job: JobRef, ended: JudgedEnd<Spec>): Promise<JobClose>;
 }
 
 /** The candidate that a job begins with, beside its texts. */
@@ -57,7 +57,7 @@ export interface PreparedJob {
   progress: JobProgress;
 }
 
-export interface EndedJob<Spec> {
+export interface JudgedEnd<Spec> {
   spec: Spec;
   outcome: JobOutcome;
   view: SearchView | null;

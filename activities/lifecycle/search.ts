@@ -7,7 +7,7 @@ import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readSearch, saveSearch } from '../../src/storage/jobs/step-log.js';
-import { endedAs, type EndedJob, type JobClose, type PreparedJob } from './kind.js';
+import { endedAs, type JudgedEnd, type JobClose, type PreparedJob } from './kind.js';
 import { recordSearchUpdate } from '../jobs/search-update.js';
 import { recordLost, suggestionsOf } from '../jobs/spec.js';
 
@@ -31,7 +31,7 @@ export async function beginSearch(tx: Tx, job: JobRef, spec: SearchSpec, run: nu
 export function endSearch(
   _tx: Tx,
   { jobId }: JobRef,
-  { spec, outcome, view }: EndedJob<SearchSpec>,
+  { spec, outcome, view }: JudgedEnd<SearchSpec>,
 ): Promise<JobClose> {
   const { status, stoppedBy, error } = outcome;
   const data = searchResults(jobId, stoppedBy, view);

@@ -126,10 +126,10 @@ export class RolloutExchange<Conclusion> {
   /** Claims that were made with the rollouts, while nothing else of the job was open. */
   startWith(claims: Claim[], { counts, control }: SyncResult): ExchangeResult<Conclusion> {
     const { confirm } = this.prefetch.report(performance.now());
-    this.queueEmpty = claims.length < this.wantedSlots().slots;
-    this.counts = counts;
+    const found: SyncResult = { held: true, control, claims, awaiting: 0, counts, spent: null };
+    this.note(found, this.wantedSlots());
     confirm(control, 0);
-    return { held: true, control, claims, awaiting: 0, counts, spent: null };
+    return found;
   }
 
   /** What it exchanges is decided when the transaction begins, and stays so in a retry. */
@@ -145,6 +145,11 @@ export class RolloutExchange<Conclusion> {
     });
     let wanted: WantedSlots = { slots: 0, ahead: 0 };
     let ended: { conclusion?: Conclusion } = {};
+    const readEnd = (tx: Tx) => {
+      // The transaction of an earlier try, and what it concluded, was rolled back.
+      ended = {};
+      return this.readEnd(tx, (conclusion) => (ended = { conclusion }));
+    };
     return {
       jobId: job.jobId,
       take: (): JobExchange => {
@@ -155,19 +160,22 @@ export class RolloutExchange<Conclusion> {
           rolloutSeconds: spec.rolloutTimeoutS,
           maxFailureRate: spec.maxFailureRate,
           hasCostBudget: 'budget' in spec && spec.budget.maxCostUsd != null,
-          readEnd: this.isIdle ? (tx) => this.readEnd(tx, (conclusion) => (ended = { conclusion })) : null,
+          readEnd: this.isIdle ? readEnd : null,
         };
       },
       settle: (found: SyncResult): ExchangeResult<Conclusion> => {
         const { completed, confirm } = taken();
-        const { claims, control, counts } = found;
-        this.queueEmpty = claims.length < wanted.slots + wanted.ahead;
-        confirm(control, completed.outcomes.length);
-        this.counts = counts;
-        this.awaiting = found.awaiting + this.unrecorded.filter(({ status }) => status === 'awaiting_reward').length;
+        this.note(found, wanted);
+        confirm(found.control, completed.outcomes.length);
         return { ...found, ...ended };
       },
     };
+  }
+
+  private note({ claims, counts, awaiting }: SyncResult, wanted: WantedSlots): void {
+    this.queueEmpty = claims.length < wanted.slots + wanted.ahead;
+    this.counts = counts;
+    this.awaiting = awaiting + this.unrecorded.filter(({ status }) => status === 'awaiting_reward').length;
   }
 
   private async readEnd(tx: Tx, onEnd: (conclusion: Conclusion) => void): Promise<RunnerEnd> {

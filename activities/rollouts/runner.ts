@@ -18,7 +18,7 @@
  *   a lost lease, a fault: stopped.
  * - idle: exchanges once a second, which renews the lease, and returns what it claimed ahead.
  * - resting: starts nothing, returns its claims and records what is in flight as it ends.
- * - stopped: cuts what is in flight. A fault records what had ended before; nothing else counts.
+ * - stopped: aborts the rollouts in flight. After a fault it records those that had ended before.
  * - over: nothing is claimed, in flight or unrecorded, and nothing can be claimed. The exchange
  *   that finds it so concludes in its transaction, where the next round of a search begins.
  */

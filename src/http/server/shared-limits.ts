@@ -41,7 +41,7 @@ export interface LimitState {
 export interface SharedUses {
   /** Takes one of each limit of a key, or of none and names the limit that has none left. */
   take(key: KeyRow): Promise<{ states: LimitState[]; exceeded: LimitState | null; release: () => void }>;
-  /** Returns what is held. */
+  /** Returns the portions that this process holds. */
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function createSharedUses({ name, isHeld, take }: SharedLimit, log: Pick<
 
   async function look(held: Holding, waiting: number): Promise<void> {
     const since = performance.now();
-    // No use takes what is being returned.
+    // Lower it before the look: no use may take what this look returns.
     held.granted = held.used;
     const { granted, left, secondsLeft } = await take({ ...held, waiting });
     const endsAt = since + secondsLeft * 1_000;

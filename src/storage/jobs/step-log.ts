@@ -8,15 +8,14 @@ import type { Tx } from '../db/db.js';
 import { toJsonb } from '../db/json.js';
 import type { JobRef } from './events.js';
 
-/** Records the input of a step before anything that follows from it; false: it is on record. */
-export async function recordInput(tx: Tx, job: JobRef, step: number, input: SearchInput): Promise<boolean> {
-  const rows = await tx.query(
+/** Records a step's input before what follows from it; a repeated one changes nothing. */
+export async function recordInput(tx: Tx, job: JobRef, step: number, input: SearchInput): Promise<void> {
+  await tx.query(
     `insert into search_inputs (job_id, org_id, step, input) values ($1, $2, $3, $4)
-     on conflict (job_id, step) do nothing returning step`,
+     on conflict (job_id, step) do nothing`,
     [job.jobId, job.orgId, step, JSON.stringify(input)],
     'record_search_input',
   );
-  return rows.length > 0;
 }
 
 /** A search as it is on record. */

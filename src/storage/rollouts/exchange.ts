@@ -40,7 +40,7 @@ export async function syncRollouts(
   );
   // Behind the events of the outcomes.
   const rest = [...held.map((job) => job.recordLimit(tx, orgId)), ...early.map((job) => job.conclude([]))];
-  if (held.every(({ isClosed }) => isClosed)) commit();
+  if (held.every(({ endsWithClaims }) => endsWithClaims)) commit();
   const [claims] = await Promise.all([claimed, events, ...rest]);
   await Promise.all(late.map((job) => job.conclude(claims.get(job.jobId) ?? [])));
   return jobs.map((job) => job && job.result((job.isHeld && claims.get(job.jobId)) || []));

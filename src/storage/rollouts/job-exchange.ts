@@ -139,7 +139,7 @@ export class JobInExchange {
   }
 
   /** Whether no statement follows its claims. */
-  get isClosed(): boolean {
+  get endsWithClaims(): boolean {
     return !this.end && !this.exchange.limit;
   }
 
