@@ -17,7 +17,7 @@ import { ApiError, refuse } from '../server/errors.js';
 import { numberedPage, parseCursor, parseTimeCursor, timedPage } from '../server/pages.js';
 import { bodyProblems, problems } from '../server/schema.js';
 import type { Format } from './rows.js';
-import { tooLarge, withUpload } from './upload.js';
+import { discardRest, tooLarge, withUpload } from './upload.js';
 
 const datasetsBase = '/api/v1/datasets';
 const tags = ['Data sets'];
@@ -92,7 +92,7 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
               return putDataset(tx, orgId, dataset, upload.batches());
             }),
           // The unread rest of a refused file would block its client and the connection.
-        ).finally(() => body.resume());
+        ).finally(() => discardRest(body));
         if (isNew) void reply.header('location', `${datasetsBase}/${dataset.id}`);
         return reply.code(isNew ? 201 : 200).send(viewOf(dataset));
       },

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { uploadLimits, type DatasetColumn } from '../../contracts/datasets/dataset.js';
 import type { NewDataset } from '../../storage/datasets/datasets.js';
 import { asObject, isObject } from '../../util/json.js';
@@ -49,6 +50,15 @@ async function* limited(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
     if (bytes > uploadLimits.bytes) throw tooLarge();
     yield chunk;
   }
+}
+
+/**
+ * Reads the rest of a body, also if an iterator over it has yet to end. `resume` alone has no
+ * effect while one waits for more, and is forgotten when it ends.
+ */
+export function discardRest(body: Readable): void {
+  body.on('data', () => {});
+  body.resume();
 }
 
 export function tooLarge(): ApiError {
