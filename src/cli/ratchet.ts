@@ -3,19 +3,9 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Roles } from '../config.js';
 import { exampleModel } from '../util/example-models.js';
 import { version } from '../version.js';
-import type { DemoOptions } from './commands/demo.js';
 import { accessCommands } from './access-commands.js';
-import { check } from './check/command.js';
-import { compare } from './commands/compare.js';
-import { deploy } from './commands/deploy.js';
-import { doctor } from './commands/doctor.js';
-import { evaluate } from './commands/evaluate.js';
-import { explain } from './explain.js';
-import { exportForms, exportJob } from './commands/export.js';
-import { init } from './commands/init.js';
-import { command, list, results, watch } from './commands/jobs.js';
-import { mcp } from './mcp/command.js';
-import { optimize } from './commands/optimize.js';
+import { exportForms } from './export/forms.js';
+import { lazily } from './lazily.js';
 
 const examples = `
 Without a command, ratchet runs dev.
@@ -60,12 +50,12 @@ program
   .option('--max-cost <usd>', 'maximum dollars', amount)
   .option('--dry-run', 'print the estimate and start nothing')
   .option('-y, --yes', 'ask nothing before a large or unknown cost')
-  .action(async (options: DemoOptions) => (await import('./commands/demo.js')).demo(options));
+  .action(lazily(async () => (await import('./commands/demo.js')).demo));
 program
   .command('init')
   .description('a sample project: rows, a prompt and ratchet.json')
   .argument('[folder]', 'where to write it', '.')
-  .action(init);
+  .action(lazily(async () => (await import('./commands/init.js')).init));
 taskOptions(program.command('optimize').description('a better prompt for rows, with a verdict on held-out rows'))
   .option('--proposer <provider/model>', 'the model that writes prompts; default: that of --model')
   .option('--budget <rollouts>', 'maximum rollouts; default 200', positive)
@@ -80,10 +70,10 @@ taskOptions(program.command('optimize').description('a better prompt for rows, w
       'optimize --model openai/gpt-6-luna --temperature 0 --max-cost 0.50 --dry-run',
     ),
   )
-  .action(optimize);
+  .action(lazily(async () => (await import('./commands/optimize.js')).optimize));
 taskOptions(program.command('eval').description('the score of a prompt on all rows'))
   .addHelpText('after', examplesOf('eval --data rows.jsonl --prompt best-prompt.txt --scorer numeric --json'))
-  .action(evaluate);
+  .action(lazily(async () => (await import('./commands/evaluate.js')).evaluate));
 taskOptions(
   program.command('check').description('a prompt beside its version at a commit; exit code 1 if the gate refuses'),
 )
@@ -92,20 +82,24 @@ taskOptions(
   .option('--min-improvement <difference>', 'the least improvement, at the low end of its 95 % interval', number)
   .option('--report <file.md>', 'write the comparison as Markdown')
   .addHelpText('after', examplesOf('check --against origin/main', 'check --against v1 --min-improvement -0.05'))
-  .action(check);
+  .action(lazily(async () => (await import('./check/command.js')).check));
 program
   .command('list')
   .description('the newest jobs')
   .option('--limit <count>', 'how many', positive, 20)
   .option('--json', 'as JSON')
-  .action(list);
+  .action(lazily(async () => (await import('./commands/jobs.js')).list));
 program
   .command('watch')
   .description('follow a job to its end')
   .argument('<id>')
   .option('--json', 'the result as JSON')
-  .action(watch);
-program.command('results').description('the results of a job as JSON').argument('<id>').action(results);
+  .action(lazily(async () => (await import('./commands/jobs.js')).watch));
+program
+  .command('results')
+  .description('the results of a job as JSON')
+  .argument('<id>')
+  .action(lazily(async () => (await import('./commands/jobs.js')).results));
 program
   .command('export')
   .description('the best prompt or the rollouts of a job, for another tool')
@@ -119,7 +113,7 @@ program
       'export evl_0123 --to langfuse-traces --out traces.jsonl',
     ),
   )
-  .action(exportJob);
+  .action(lazily(async () => (await import('./commands/export.js')).exportJob));
 program
   .command('compare')
   .description('whether B is better than A, seed by seed; exit code 1 if not')
@@ -127,7 +121,7 @@ program
   .argument('<b>', 'another one, which is compared with A')
   .option('--json', 'as JSON')
   .addHelpText('after', examplesOf('compare evl_0123 evl_4567', 'compare support-v1 support-v2 --json'))
-  .action(compare);
+  .action(lazily(async () => (await import('./commands/compare.js')).compare));
 program
   .command('deploy')
   .description('serve a prompt under a name, once its gate is passed; exit code 1 if it refuses')
@@ -143,7 +137,7 @@ program
       `deploy best-prompt.txt --name support --model ${exampleModel}`,
     ),
   )
-  .action(deploy);
+  .action(lazily(async () => (await import('./commands/deploy.js')).deploy));
 program
   .command('doctor')
   .description('checks of the service, the model and a container')
@@ -155,18 +149,18 @@ program
   .option('--proposer <provider/model>', 'the model that writes prompts; default: the same')
   .option('--json', 'the checks as JSON')
   .addHelpText('after', examplesOf(`doctor http://127.0.0.1:8080 --model ${exampleModel}`))
-  .action(doctor);
+  .action(lazily(async () => (await import('./commands/doctor.js')).doctor));
 program
   .command('mcp')
   .description('the service as tools for coding agents (MCP, standard input and output)')
   .option('--folder <folder>', 'the working folder; default: where the agent starts it')
-  .action(mcp);
+  .action(lazily(async () => (await import('./mcp/command.js')).mcp));
 for (const name of ['pause', 'resume', 'cancel'] as const)
   program
     .command(name)
     .description(`${name} a job`)
     .argument('<id>')
-    .action((id: string) => command(name, id));
+    .action(async (id: string) => (await import('./commands/jobs.js')).command(name, id));
 accessCommands(program);
 
 function examplesOf(...commands: string[]): string {
@@ -216,4 +210,6 @@ async function run(roles: Roles, options?: { processes?: number; opens?: boolean
 }
 
 const given = process.argv.slice(2);
-program.parseAsync(given.length > 0 ? given : ['dev'], { from: 'user' }).catch(explain);
+program
+  .parseAsync(given.length > 0 ? given : ['dev'], { from: 'user' })
+  .catch(lazily(async () => (await import('./explain.js')).explain));

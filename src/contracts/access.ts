@@ -1,15 +1,15 @@
 /** Organizations and API keys. */
 import { z } from 'zod';
 import { lineSchema } from './rules.js';
+import { scopes } from './scopes.js';
 import { largestWhole } from './validation.js';
 
-export const scopeSchema = z.enum(['read', 'write', 'infer', 'admin']).meta({
+export const scopeSchema = z.enum(scopes).meta({
   id: 'Scope',
   description:
     'read: read jobs and their results; write: change them; infer: model calls; admin: keys and organizations. No scope includes another.',
 });
 export type Scope = z.output<typeof scopeSchema>;
-export const scopes = scopeSchema.options;
 
 const label = lineSchema(100);
 const expiry = z.iso

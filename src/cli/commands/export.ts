@@ -10,6 +10,7 @@ import { ConfigError } from '../../config.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { tracesIn } from '../export/archive.js';
+import type { ExportForm, PromptForm } from '../export/forms.js';
 import { langfuseBatches } from '../export/langfuse-traces.js';
 import { mlflowEvaluation, mlflowSession } from '../export/mlflow.js';
 import { promptfooMessages } from '../export/promptfoo.js';
@@ -26,29 +27,23 @@ interface Source extends Prompt {
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Forms of the best prompt of a session. */
-const prompts = {
-  'prompt.txt': ({ messages }: Source) => promptText({ messages }, 'prompt.txt'),
-  json: ({ messages }: Source) => json({ messages }),
+const prompts: Record<PromptForm, (source: Source) => string> = {
+  'prompt.txt': ({ messages }) => promptText({ messages }, 'prompt.txt'),
+  json: ({ messages }) => json({ messages }),
   /** A promptfooconfig.yaml: JSON is YAML. */
-  promptfoo: ({ messages, policy, inputs }: Source) =>
+  promptfoo: ({ messages, policy, inputs }) =>
     json({
       prompts: [JSON.stringify(promptfooMessages(messages, inputs))],
       providers: [`${policy.provider}:${policy.model}`],
     }),
   /** The body of Langfuse's `POST /api/public/v2/prompts`. */
-  langfuse: ({ messages, policy, sessionId }: Source) =>
+  langfuse: ({ messages, policy, sessionId }) =>
     json({ type: 'chat', name: sessionId, prompt: messages, config: { model: policy.model }, labels: [] }),
   dspy: dspyProgram,
 };
 
-type PromptForm = keyof typeof prompts;
-type Form = PromptForm | 'langfuse-traces' | 'mlflow';
-
-export const exportForms: Form[] = [...(Object.keys(prompts) as PromptForm[]), 'langfuse-traces', 'mlflow'];
-
 /** Writes to a file, or to stdout. */
-export async function exportJob(id: string, { to, out }: { to: Form; out?: string }): Promise<void> {
+export async function exportJob(id: string, { to, out }: { to: ExportForm; out?: string }): Promise<void> {
   const kind = kindOf(id);
   if (kind !== 'session' && (kind !== 'evaluation' || to in prompts))
     throw new ConfigError(`${id.slice(0, 100)} is no id of a session${to in prompts ? '' : ' or an evaluation'}`);

@@ -5,7 +5,6 @@ import { ConfigError } from '../../config.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, note, say, sayJson, table } from '../service/output.js';
-import { report } from './optimize.js';
 
 const shownName = 40;
 
@@ -52,7 +51,10 @@ export async function watch(id: string, { json = false }: { json?: boolean }): P
   await withService(async (client) => {
     const handle = jobOf(client, id);
     client.watched.push(id);
-    if (handle instanceof SessionHandle) return report(client, id, { out: null, json, prompt: null, warned: [] });
+    if (handle instanceof SessionHandle) {
+      const { report } = await import('./session-report.js');
+      return report(client, id, { out: null, json, prompt: null, warned: [] });
+    }
     const job = await handle.wait({ onEvent: ({ type }) => note(`  ${type}`) });
     sayJson(job);
     if (job.status === 'failed') throw new FailedJob(`The ${nounOf(id)} ${id} failed: ${job.error}`);

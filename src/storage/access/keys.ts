@@ -1,6 +1,7 @@
 import { createHmac, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { scopes as allScopes, type Scope } from '../../contracts/access.js';
+import type { Scope } from '../../contracts/access.js';
+import { scopes as allScopes } from '../../contracts/scopes.js';
 import { chosenKey } from '../../util/chosen-key.js';
 import type { Db, Tx } from '../db/db.js';
 import { positionColumn, type Position } from '../db/positions.js';

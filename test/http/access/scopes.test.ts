@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { scopes, type Scope } from '../../../src/contracts/access.js';
+import type { Scope } from '../../../src/contracts/access.js';
+import { scopes } from '../../../src/contracts/scopes.js';
 import { inferenceRoutes } from '../inference-routes.js';
 import { httpOfFile, type TestHttp } from '../support.js';
 
