@@ -1,5 +1,6 @@
 import { answerIn } from '../../core/answers/completion.js';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 import type { Question } from '../../core/question.js';
 import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';

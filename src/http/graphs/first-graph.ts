@@ -1,7 +1,8 @@
 import { graphSchema } from '../../contracts/graphs/graph.js';
 import type { CreateGraphJob } from '../../contracts/graphs/job.js';
 import { initialMessages, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 import { limits, stepPrompt, type Graph } from '../../core/graphs/graph.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import { singleStepGraph } from '../../core/graphs/single-step.js';

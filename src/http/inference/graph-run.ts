@@ -2,7 +2,7 @@ import { sumOfCosts, type CallCost } from '../../clients/models/cost.js';
 import { completeChat, type CostReservation } from '../../clients/models/complete-chat.js';
 import type { ModelClient } from '../../clients/models/providers.js';
 import { passAnswer } from '../../core/answers/streamed.js';
-import type { PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 import { driveGraph, unusableAnswer, type ModelReply } from '../../core/graphs/run/drive.js';
 import { finalCall } from '../../core/graphs/run/final-call.js';
 import type { Graph } from '../../core/graphs/graph.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { policyToSnapshot, type SnapshotContent } from '../../contracts/deployments/snapshot.js';
-import type { DeploymentSource, GraphSpec, Message, SessionSpec } from '../../core/jobs/spec.js';
+import type { DeploymentSource, GraphSpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { inputsOf, servedMessages } from '../../core/prompts/row-template.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { GraphJson } from '../../contracts/graphs/graph.js';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AnswerCache } from '../../core/jobs/answer-cache.js';
 import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 import type { JobTrace } from '../../core/jobs/trace.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
