@@ -5,7 +5,7 @@ import type { Message } from '../../core/prompts/message.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
-import type { SessionProjection } from '../jobs/jobs.js';
+import type { SessionProjection } from '../jobs/projection.js';
 import { toJsonb } from '../db/json.js';
 import { componentDigests } from './levers.js';
 import { graphTexts } from '../../core/graphs/components.js';

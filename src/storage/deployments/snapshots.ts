@@ -10,7 +10,7 @@ import { graphText } from '../../core/graphs/text.js';
 import { canonicalJson } from '../../util/json.js';
 import { candidateId as candidateIdOf } from '../../core/jobs/ids.js';
 import type { Tx } from '../db/db.js';
-import type { SessionProjection } from '../jobs/jobs.js';
+import type { SessionProjection } from '../jobs/projection.js';
 import { toJsonb } from '../db/json.js';
 import { readComponentLevers, versionsOf } from '../candidates/levers.js';
 

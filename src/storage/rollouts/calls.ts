@@ -7,7 +7,7 @@ import type { JobTrace } from '../../core/jobs/trace.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
-import type { SessionProjection } from '../jobs/jobs.js';
+import type { SessionProjection } from '../jobs/projection.js';
 import type { CallParts } from './call-parts.js';
 import { candidateId } from '../../core/jobs/ids.js';
 
