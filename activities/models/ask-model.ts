@@ -1,5 +1,6 @@
 import type { EndedAnswer } from '../../src/core/answers/ending.js';
-import { completeChat, type ChatResult } from '../../src/clients/models/complete-chat.js';
+import { completeChat } from '../../src/clients/models/complete-chat.js';
+import type { ChatResult } from '../../src/clients/models/chat.js';
 import { answerTokens, boundCall } from '../../src/clients/models/call-bound.js';
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import { cacheScope, type AnswerCache } from '../../src/core/jobs/answer-cache.js';

@@ -1,4 +1,5 @@
-import { completeChat, type ChatRequest, type ChatResult } from '../../src/clients/models/complete-chat.js';
+import { completeChat } from '../../src/clients/models/complete-chat.js';
+import type { ChatRequest, ChatResult } from '../../src/clients/models/chat.js';
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { ModelClient } from '../../src/clients/models/providers.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';

@@ -1,5 +1,6 @@
 import { sumOfCosts, type CallCost } from '../../clients/models/cost.js';
-import { completeChat, type CostReservation } from '../../clients/models/complete-chat.js';
+import { completeChat } from '../../clients/models/complete-chat.js';
+import type { CostReservation } from '../../clients/models/chat.js';
 import type { ModelClient } from '../../clients/models/providers.js';
 import { passAnswer } from '../../core/answers/streamed.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
