@@ -7,9 +7,8 @@ import { limits, stepPrompt, type Graph } from '../../core/graphs/graph.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import { singleStepGraph } from '../../core/graphs/single-step.js';
 import { graphProblems, type Problem } from '../../core/graphs/validate.js';
-import { faultsIn } from '../server/faults.js';
+import { faultsIn, type Fault } from '../server/faults.js';
 import { parseRequest } from '../server/schema.js';
-import type { Fault } from './specs.js';
 import { withoutNulls } from '../../contracts/nulls.js';
 
 /** Default without graph, prompt and description. */

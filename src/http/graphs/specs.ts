@@ -16,15 +16,10 @@ import type { GraphTask } from '../../storage/graphs/tasks.js';
 import type { HttpDeps } from '../deps.js';
 import { answerCacheSpec } from '../jobs/specs.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
+import type { Fault } from '../server/faults.js';
 import { firstGraph } from './first-graph.js';
 import { inputFaults } from './task-inputs.js';
 import { formWarnings, unusedFields } from './unused.js';
-
-/** A problem, by its path in the body. */
-export interface Fault {
-  path: readonly PropertyKey[];
-  message: string;
-}
 
 /** A graph job's spec, tasks and warnings about its form; throws with all invalid fields. */
 export function graphSpec(
