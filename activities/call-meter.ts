@@ -1,7 +1,8 @@
 import { v7 as uuid } from 'uuid';
 import { answerTokens, boundCall } from '../src/clients/models/call-bound.js';
-import type { CostReservation } from '../src/clients/models/complete-chat.js';
-import type { BudgetSpec, PolicySpec } from '../src/core/jobs/spec.js';
+import type { CostReservation } from '../src/clients/models/chat.js';
+import type { BudgetSpec } from '../src/core/jobs/spec.js';
+import type { PolicySpec } from '../src/core/jobs/policy.js';
 import { costExhausted } from '../src/core/jobs/failures.js';
 import { reserveWhenPossible, settleCost } from '../src/storage/jobs/cost-budget.js';
 import type { JobRef } from '../src/storage/jobs/events.js';

@@ -280,41 +280,52 @@ function folderOf(file: string): string {
   return layers.includes(folder) ? file : folder;
 }
 
-/** Value imports between folders, with the import statements. */
-function folderArrows(sources: ReadonlyMap<string, string>): Map<string, Map<string, string[]>> {
-  const all = new Map<string, Map<string, string[]>>();
+type Sources = ReadonlyMap<string, string>;
+/** By importing and imported file or folder: the lines of the imports. */
+type ImportGraph = Map<string, Map<string, string[]>>;
+
+/** The imports between the files, or between their folders; of values, or of types too. */
+function importGraph(sources: Sources, nodeOf: (file: string) => string, which: 'values' | 'all'): ImportGraph {
+  const all: ImportGraph = new Map();
   for (const [file, text] of sources) {
     const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-    for (const { module, typeOnly, line } of arrows(source)) {
-      if (typeOnly || !module.startsWith('.')) continue;
-      const from = folderOf(file);
-      const to = folderOf(posix.join(posix.dirname(file), module).replace(/\.js$/, '.ts'));
+    for (const arrow of arrows(source)) {
+      if ((arrow.typeOnly && which === 'values') || !arrow.module.startsWith('.')) continue;
+      const from = nodeOf(file);
+      const to = nodeOf(targetOf(file, arrow, sources));
       if (from === to) continue;
       const targets = all.get(from) ?? new Map<string, string[]>();
-      targets.set(to, [...(targets.get(to) ?? []), `${file}:${line}`]);
+      targets.set(to, [...(targets.get(to) ?? []), `${file}:${arrow.line}`]);
       all.set(from, targets);
     }
   }
   return all;
 }
 
-/** Each import cycle between folders, with the imports between its first two. */
-function folderCycles(sources: ReadonlyMap<string, string>): string[] {
-  const graph = folderArrows(sources);
+function targetOf(file: string, { module }: Arrow, sources: Sources): string {
+  const path = posix.join(posix.dirname(file), module).replace(/\.js$/, '');
+  return sources.has(`${path}.tsx`) ? `${path}.tsx` : `${path}.ts`;
+}
+
+const folderCycles = (sources: Sources) => cyclesOf(importGraph(sources, folderOf, 'values'));
+const fileCycles = (sources: Sources) => cyclesOf(importGraph(sources, (file) => file, 'all'));
+
+/** Cycles of a graph, at least one if there is any, with the imports between their first two. */
+function cyclesOf(graph: ImportGraph): string[] {
   const done = new Set<string>();
   const found: string[] = [];
-  const visit = (folder: string, path: readonly string[]): void => {
-    if (path.includes(folder)) {
-      const cycle = path.slice(path.indexOf(folder));
-      const [first, second = folder] = cycle;
-      found.push(`${[...cycle, folder].join(' -> ')} (${graph.get(first!)!.get(second)!.join(', ')})`);
+  const visit = (node: string, path: readonly string[]): void => {
+    if (path.includes(node)) {
+      const cycle = path.slice(path.indexOf(node));
+      const [first, second = node] = cycle;
+      found.push(`${[...cycle, node].join(' -> ')} (${graph.get(first!)!.get(second)!.join(', ')})`);
       return;
     }
-    if (done.has(folder)) return;
-    for (const next of graph.get(folder)?.keys() ?? []) visit(next, [...path, folder]);
-    done.add(folder);
+    if (done.has(node)) return;
+    for (const next of graph.get(node)?.keys() ?? []) visit(next, [...path, node]);
+    done.add(node);
   };
-  for (const folder of graph.keys()) visit(folder, []);
+  for (const node of graph.keys()) visit(node, []);
   return found;
 }
 
@@ -327,6 +338,22 @@ test('finds a cycle between folders, also over a third folder', () => {
   expect(folderCycles(sources)).toEqual(['src/core/a -> src/core/b -> src/core/c -> src/core/a (src/core/a/x.ts:1)']);
   sources.delete('src/core/c/z.ts');
   expect(folderCycles(sources)).toEqual([]);
+});
+
+test.each([
+  ['a value', `import { y } from './y.js';`],
+  ['a type', `import type { Y } from './y.js';`],
+  ['the type of a module', `export type Y = typeof import('./y.js');`],
+])('finds a cycle between files by %s', (_, text) => {
+  const sources = new Map([
+    ['src/core/a/x.ts', text],
+    ['src/core/a/y.tsx', `import type { Z } from './z.js';`],
+    ['src/core/a/z.ts', `export { x } from './x.js';`],
+  ]);
+  const [x, y, z] = sources.keys();
+  expect(fileCycles(sources)).toEqual([`${x} -> ${y} -> ${z} -> ${x} (${x}:1)`]);
+  sources.delete('src/core/a/z.ts');
+  expect(fileCycles(sources)).toEqual([]);
 });
 
 describe('every file', () => {
@@ -351,10 +378,17 @@ describe('every file', () => {
     expect(files.filter((file) => !generated.includes(file) && lines(file) > 300)).toEqual([]);
   });
 
-  test('imports no folder that imports its own', () => {
+  describe('of the product', () => {
     const product = files.filter((file) => !/^(bench|examples)\//.test(file));
     const sources = new Map(product.map((file) => [file, readFileSync(resolve(root, file), 'utf8')]));
-    expect(folderCycles(sources)).toEqual([]);
+
+    test('imports no folder that imports its own', () => {
+      expect(folderCycles(sources)).toEqual([]);
+    });
+
+    test('imports no file, not even for a type, that imports it', () => {
+      expect(fileCycles(sources)).toEqual([]);
+    });
   });
 
   test('imports only the parts that the table allows', () => {

@@ -1,15 +1,8 @@
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import type { GateEvaluation } from '../activities/index.js';
 import { drive, openGateEvaluation, prepare } from './activities.js';
-import { JobControl, type CarriedJob } from './jobs/control.js';
+import { JobControl, type JobWorkflowInput } from './jobs/control.js';
 import type { JobInput } from './messages.js';
 import type { JobSummary } from '../src/core/jobs/progress.js';
-
-/** `carried`: state of the previous run (continue-as-new). `gate`: set by a deployment's gate. */
-export interface JobWorkflowInput extends JobInput {
-  gate?: GateEvaluation;
-  carried?: CarriedJob;
-}
 
 /**
  * The life of a job: prepare it, drive it from its record in Postgres, wait where it must, close

@@ -13,7 +13,8 @@ import {
   type EndedAnswer,
 } from '../../src/core/answers/ending.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
-import type { PolicySpec, RowsSpec } from '../../src/core/jobs/spec.js';
+import type { RowsSpec } from '../../src/core/jobs/spec.js';
+import type { PolicySpec } from '../../src/core/jobs/policy.js';
 import { renderPrompt } from '../../src/core/prompts/demos.js';
 import { expectedOf, fillMessages, rowValues, type RowColumns } from '../../src/core/prompts/row-template.js';
 import { labelledScore } from '../../src/scorers/index.js';

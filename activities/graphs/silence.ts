@@ -6,7 +6,7 @@ import {
   type EndedAnswer,
 } from '../../src/core/answers/ending.js';
 import type { Call } from '../../src/core/graphs/run/run.js';
-import type { PolicySpec } from '../../src/core/jobs/spec.js';
+import type { PolicySpec } from '../../src/core/jobs/policy.js';
 
 /** A step whose model gave no answer; `words`: why, as a predicate of the model. */
 export interface Silent {

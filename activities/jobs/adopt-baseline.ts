@@ -1,5 +1,5 @@
 import { maxComponents } from '../../src/core/prompts/components.js';
-import type { Message } from '../../src/core/jobs/spec.js';
+import type { Message } from '../../src/core/prompts/message.js';
 import { readMarkedLevers, readSystemMessages } from '../../src/storage/rollouts/baseline-calls.js';
 import { markLevers, readPrompts, setBaseline } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';

@@ -6,7 +6,7 @@ import { countCandidates } from '../../src/storage/candidates/candidates.js';
 import { writeDecision, type ClosedState } from '../../src/storage/decisions/record.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
+import type { SessionProjection } from '../../src/storage/jobs/projection.js';
 import { readUsage } from '../../src/storage/jobs/usage.js';
 import type { RecordedGeneration } from './generations.js';
 

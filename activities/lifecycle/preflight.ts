@@ -1,8 +1,10 @@
 import { limitName } from '../../src/clients/models/call-bound.js';
 import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js';
 import { providerRefusedAccount, providerRefusedKey } from '../../src/clients/models/refusals.js';
-import { completeChat, type ChatResult } from '../../src/clients/models/complete-chat.js';
-import { budgetOf, type JobSpec, type Message } from '../../src/core/jobs/spec.js';
+import { completeChat } from '../../src/clients/models/complete-chat.js';
+import type { ChatResult } from '../../src/clients/models/chat.js';
+import { budgetOf, type JobSpec } from '../../src/core/jobs/spec.js';
+import type { Message } from '../../src/core/prompts/message.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { findServiceCalls, recordServiceCall } from '../../src/storage/jobs/service-calls.js';
 import { readTrace } from '../../src/storage/jobs/traces.js';

@@ -1,9 +1,12 @@
 import type { EndedAnswer } from '../../src/core/answers/ending.js';
-import { completeChat, type ChatResult } from '../../src/clients/models/complete-chat.js';
+import { completeChat } from '../../src/clients/models/complete-chat.js';
+import type { ChatResult } from '../../src/clients/models/chat.js';
 import { answerTokens, boundCall } from '../../src/clients/models/call-bound.js';
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import { cacheScope, type AnswerCache } from '../../src/core/jobs/answer-cache.js';
-import type { BudgetSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
+import type { BudgetSpec } from '../../src/core/jobs/spec.js';
+import type { PolicySpec } from '../../src/core/jobs/policy.js';
+import type { Message } from '../../src/core/prompts/message.js';
 import type { Question } from '../../src/core/question.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';

@@ -1,4 +1,4 @@
-import type { PolicySpec } from '../../src/core/jobs/spec.js';
+import type { PolicySpec } from '../../src/core/jobs/policy.js';
 import { messagesOf, type Question } from '../../src/core/question.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
 import { judgementForm, type JudgementRequest } from '../../src/core/verify/judge.js';

@@ -1,10 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js';
-import type { ChatResult } from '../../src/clients/models/complete-chat.js';
+import type { ChatResult } from '../../src/clients/models/chat.js';
 import { isFinalForAccount, providerRefusedKey } from '../../src/clients/models/refusals.js';
 import { spendQuotaExceeded } from '../../src/core/jobs/failures.js';
-import type { PolicySpec } from '../../src/core/jobs/spec.js';
+import type { PolicySpec } from '../../src/core/jobs/policy.js';
 import { jobFailure, messageOf } from '../errors.js';
 
 /** Ends the job if every other call would be refused: by a quota, or for the key or the account. */

@@ -1,7 +1,9 @@
-import { completeChat, type ChatRequest, type ChatResult } from '../../src/clients/models/complete-chat.js';
+import { completeChat } from '../../src/clients/models/complete-chat.js';
+import type { ChatRequest, ChatResult } from '../../src/clients/models/chat.js';
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { ModelClient } from '../../src/clients/models/providers.js';
-import type { PolicySpec, SearchSpec } from '../../src/core/jobs/spec.js';
+import type { SearchSpec } from '../../src/core/jobs/spec.js';
+import type { PolicySpec } from '../../src/core/jobs/policy.js';
 import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits.js';
 import { placeholderProblem, type TextRows } from '../../src/core/proposals/placeholders.js';
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';

@@ -2,7 +2,8 @@ import { editsSchema, type EditJson } from '../../src/contracts/graphs/graph.js'
 import { initialGraphOf, type GraphSpec } from '../../src/core/jobs/spec.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../../src/core/graphs/components.js';
 import { editsForm } from '../../src/core/graphs/edits/proposal.js';
-import { attemptsLimit, type EditRules } from '../../src/core/graphs/edits/edits.js';
+import { attemptsLimit } from '../../src/core/graphs/edits/edits.js';
+import type { EditRules } from '../../src/core/graphs/edits/editing.js';
 import { maxAttempts, type Graph } from '../../src/core/graphs/graph.js';
 import { editToJson, graphFromJson } from '../../src/core/graphs/json.js';
 import { formatProblems, maxEdits, readGraphEdits, readGraphText } from '../../src/core/graphs/edits/read-proposal.js';

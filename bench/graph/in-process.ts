@@ -24,7 +24,7 @@ import type {
   SearchRequest,
   SearchResponse,
 } from '../../src/core/search/protocol.js';
-import type { Message } from '../../src/core/jobs/spec.js';
+import type { Message } from '../../src/core/prompts/message.js';
 import { promptGraph, type LookupWorld } from '../worlds/lookups.js';
 
 type Outcome = Omit<ProposalAnswer, 'candidate'>;

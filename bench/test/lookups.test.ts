@@ -5,7 +5,8 @@
 import { expect, test } from '@jest/globals';
 import { editsSchema } from '../../src/contracts/graphs/graph.js';
 import { buildEditProposal, parseEdits } from '../../src/core/graphs/edits/proposal.js';
-import { applyEdits, type Edit } from '../../src/core/graphs/edits/edits.js';
+import { applyEdits } from '../../src/core/graphs/edits/edits.js';
+import type { Edit } from '../../src/core/graphs/edits/editing.js';
 import type { Graph } from '../../src/core/graphs/graph.js';
 import { graphText } from '../../src/core/graphs/text.js';
 import { buildReflection } from '../../src/core/proposals/reflection.js';

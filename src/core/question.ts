@@ -4,7 +4,7 @@
  */
 import type { Graph } from './graphs/graph.js';
 import { buildEditProposal, type EditProposal } from './graphs/edits/proposal.js';
-import type { Message } from './jobs/spec.js';
+import type { Message } from './prompts/message.js';
 import { buildDescription, buildReflection, type DescriptionRequest, type Reflection } from './proposals/reflection.js';
 import { buildJudgePrompt, type JudgementRequest } from './verify/judge.js';
 

@@ -1,3 +1,4 @@
+import type { PayloadCodec } from '@temporalio/common';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -16,7 +17,6 @@ import type { Commander } from '../temporal/commands.js';
 import type { Tracing } from '../tracing/tracing.js';
 import type { Check } from '../temporal/readiness.js';
 import type { LoginTokens } from './dashboard/login-tokens.js';
-import type { CodecServer } from './server/codec.js';
 
 /** Fastify with zod as the type provider. */
 export type App = FastifyInstance<
@@ -48,6 +48,14 @@ export const defaultTiming: Timing = {
   heartbeatMs: 15_000,
   stallMs: 10_000,
 };
+
+/** The codec of Temporal's payloads, for Temporal's own UI and command line. */
+export interface CodecServer {
+  codec: PayloadCodec;
+  namespace: string;
+  /** The origin of the Temporal UI; null: none. */
+  uiOrigin: string | null;
+}
 
 /** Dependencies of the HTTP server. */
 export interface HttpDeps {

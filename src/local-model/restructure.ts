@@ -2,7 +2,7 @@
  * The `local` proposer of structure: splits the first step where questions take more lookups than
  * the graph has steps, else writes the runs' lessons into prompts, else adds a check.
  */
-import type { Edit } from '../core/graphs/edits/edits.js';
+import type { Edit } from '../core/graphs/edits/editing.js';
 import type { FailedRun } from '../core/graphs/edits/proposal.js';
 import type { Graph, LlmStep, PromptMessage } from '../core/graphs/graph.js';
 import { propose } from './propose.js';

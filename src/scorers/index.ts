@@ -1,6 +1,6 @@
 /** Scorers of a model's outputs for rows: requests, the stored form, and what follows from it. */
 import { z } from 'zod';
-import type { PolicySpec } from '../core/jobs/spec.js';
+import type { PolicySpec } from '../core/jobs/policy.js';
 import type { Verification } from '../core/verify/verification.js';
 import { compareWith, useOf, valueProblem } from './compare.js';
 import { exact } from './exact.js';

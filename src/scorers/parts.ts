@@ -1,6 +1,6 @@
 /** Looks up scorers in the table. */
 import { z } from 'zod';
-import type { PolicySpec } from '../core/jobs/spec.js';
+import type { PolicySpec } from '../core/jobs/policy.js';
 import { shortOrFull, unknownType } from './request.js';
 import { typeOf, type Scorer, type SpecOf } from './scorer.js';
 import { scorers } from './table.js';

@@ -1,7 +1,7 @@
 /** A scorer is one record: its file defines it, `table.ts` lists it, everybody else looks it up. */
 import type { z } from 'zod';
 import type { Rubric } from '../contracts/rubric.js';
-import type { PolicySpec } from '../core/jobs/spec.js';
+import type { PolicySpec } from '../core/jobs/policy.js';
 import type { Criterion, Verification } from '../core/verify/verification.js';
 import type { ScorerForm } from './form.js';
 

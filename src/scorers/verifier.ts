@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { policySchema } from '../contracts/common.js';
 import { maxRubric } from '../contracts/rubric.js';
 import { unlessMissing } from '../contracts/validation.js';
-import type { PolicySpec } from '../core/jobs/spec.js';
+import type { PolicySpec } from '../core/jobs/policy.js';
 import type { Verification } from '../core/verify/verification.js';
 import { caseField } from './case.js';
 import { scoreOne } from './compare.js';

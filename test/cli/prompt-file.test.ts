@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promptText } from '../../src/cli/task/prompt-file.js';
 import { ConfigError } from '../../src/config.js';
-import type { Message } from '../../src/core/jobs/spec.js';
+import type { Message } from '../../src/core/prompts/message.js';
 import { readPrompt } from '../../src/cli/task/task.js';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { rolloutBody, type RolloutRequest } from '../../src/clients/container/request.js';
 import { readRollout } from '../../src/container/request.js';
-import type { Message } from '../../src/core/jobs/spec.js';
+import type { Message } from '../../src/core/prompts/message.js';
 
 const request = (messages: Message[], demos: RolloutRequest['demos']): RolloutRequest => ({
   ...{ url: 'http://127.0.0.1:9', apiKey: null, rolloutId: 'rol_1', seed: 1, envName: null, envConfig: {}, messages },

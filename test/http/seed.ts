@@ -1,5 +1,5 @@
 import type { EditJson, GraphJson } from '../../src/contracts/graphs/graph.js';
-import type { Message } from '../../src/core/jobs/spec.js';
+import type { Message } from '../../src/core/prompts/message.js';
 import { addCandidate } from '../../src/storage/candidates/candidates.js';
 import { recordCall } from '../../src/storage/rollouts/call-records.js';
 import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';

@@ -9,13 +9,13 @@ import {
 import { failureOf, faultOf } from '../../src/core/jobs/fault.js';
 import { workflowId } from '../../src/core/jobs/kinds.js';
 import type { GateRun } from '../../activities/index.js';
-import type { evaluationWorkflow } from '../index.js';
+import type { jobWorkflow } from '../job.js';
 import { algorithmAttribute, kindAttribute, orgAttribute, statusAttribute, type JobInput } from '../messages.js';
 
 /** Runs an evaluation of a gate to its end. Any end but completion fails the deployment. */
 export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation }: GateRun): Promise<void> {
   try {
-    await executeChild<typeof evaluationWorkflow>('evaluationWorkflow', {
+    await executeChild<typeof jobWorkflow>('evaluationWorkflow', {
       workflowId: workflowId('evaluation', jobId),
       args: [{ orgId, jobId, gate: evaluation }],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,

@@ -12,11 +12,10 @@ import {
   upsertMemo,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { Rest } from '../../activities/index.js';
+import type { GateEvaluation, Rest } from '../../activities/index.js';
 import type { JobEnd, JobOutcome } from '../../src/core/jobs/outcome.js';
 import { noFigures, type JobProgress, type JobSummary } from '../../src/core/jobs/progress.js';
 import { finish, record, type drive } from '../activities.js';
-import type { jobWorkflow } from '../job.js';
 import {
   bestRewardAttribute,
   rolloutsAttribute,
@@ -42,6 +41,12 @@ export interface CarriedJob {
   /** The rest at the first run's begin. */
   limitMs: number | null;
   progress: JobProgress;
+}
+
+/** `carried`: state of the previous run (continue-as-new). `gate`: set by a deployment's gate. */
+export interface JobWorkflowInput extends JobInput {
+  gate?: GateEvaluation;
+  carried?: CarriedJob;
 }
 
 type Beginning = Pick<CarriedJob, 'leftMs' | 'progress'> & Partial<Pick<CarriedJob, 'limitMs'>>;
@@ -184,7 +189,7 @@ export class JobControl {
       limitMs: this.limitMs,
       progress: this.progress!,
     };
-    return continueAsNew<typeof jobWorkflow>({ ...this.job, carried });
+    return continueAsNew<(input: JobWorkflowInput) => Promise<JobSummary>>({ ...this.job, carried });
   }
 
   private isCancelled(): boolean {

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, readConfig } from '../../config.js';
 import { refusalsOf, type Gate } from './gate.js';
 import { commitOf, shortOf } from './git.js';
-import { measure, type Measured, type Measurement } from './measure.js';
-import { checkReport } from './report.js';
+import { measure, type Measured } from './measure.js';
+import { checkReport, type Check } from './report.js';
 import { versionAt, type Version } from './versions.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
@@ -22,19 +22,6 @@ import { promptOf, readTask, type ReadTask } from '../task/task.js';
 export interface CheckOptions extends EvaluateOptions, Gate {
   against: string;
   report?: string;
-}
-
-export interface Check {
-  prompt: string;
-  commit: string;
-  /** null: the prompts are equal, or the commit has none. */
-  diff: string | null;
-  /** null: prompt and model are as before. */
-  measured: Measurement | null;
-  /** The URL of the service that keeps the evaluations; null: one that may end with the check. */
-  service: string | null;
-  /** Why the gate refuses; empty: it does not. */
-  refusals: string[];
 }
 
 /** Compares the prompt with its version at a commit, on the rows of now; fails by the gate. */

@@ -1,9 +1,14 @@
 /** The rows that a change made worse, with their texts. */
 import type { Ratchet } from '../../client/index.js';
 import { evaluationTexts } from '../commands/evaluate.js';
-import type { Measured } from './measure.js';
 
 const mostListed = 10;
+
+/** The rewards of an evaluation by row; null: the row failed. */
+export interface RowRewards {
+  job_id: string;
+  rewards: ReadonlyMap<number, number | null>;
+}
 
 export interface LostRow {
   row: number;
@@ -20,7 +25,7 @@ export interface LostRows {
   worst: LostRow[];
 }
 
-export async function lostRows(client: Ratchet, base: Measured, head: Measured): Promise<LostRows> {
+export async function lostRows(client: Ratchet, base: RowRewards, head: RowRewards): Promise<LostRows> {
   const lost = [...base.rewards]
     .flatMap(([row, before]) => {
       const after = head.rewards.get(row) ?? null;
@@ -29,7 +34,7 @@ export async function lostRows(client: Ratchet, base: Measured, head: Measured):
     .map((fall) => ({ ...fall, by: fall.before - (fall.after ?? -Infinity) }))
     .sort((left, right) => right.by - left.by || left.row - right.row);
   const worst = lost.slice(0, mostListed).map(async ({ row, before, after }): Promise<LostRow> => {
-    const textsOf = async ({ job_id: id, rewards }: Measured) =>
+    const textsOf = async ({ job_id: id, rewards }: RowRewards) =>
       (await evaluationTexts(client, id, [...rewards.keys()].indexOf(row)))!;
     const [old, now] = await Promise.all([textsOf(base), textsOf(head)]);
     return {

@@ -4,17 +4,16 @@ import { inOptions } from '../task/faults.js';
 import { policyOf } from '../task/policy.js';
 import type { LabelOptions } from '../task/requests.js';
 import { note } from '../service/output.js';
-import { taskFields, type ReadTask } from '../task/task.js';
-import { lostRows, type LostRows } from './lost-rows.js';
+import type { ReadTask } from '../task/task.js';
+import { taskFields } from '../task/upload.js';
+import { lostRows, type LostRows, type RowRewards } from './lost-rows.js';
 import type { Version } from './versions.js';
 
 /** What a version of the prompt reached. */
-export interface Measured {
-  job_id: string;
+export interface Measured extends RowRewards {
   mean_reward: number | null;
   rows: number;
   rows_failed: number;
-  rewards: ReadonlyMap<number, number | null>;
 }
 
 export interface Measurement {

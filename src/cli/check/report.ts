@@ -1,10 +1,23 @@
 /** The report of a check in Markdown, for the comment of a pull request. */
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { decimal, dollars, intervalText } from '../service/output.js';
-import type { Check } from './command.js';
 import { shortOf } from './git.js';
 import type { LostRows } from './lost-rows.js';
 import type { Measured, Measurement } from './measure.js';
+
+/** The result of a check. */
+export interface Check {
+  prompt: string;
+  commit: string;
+  /** null: the prompts are equal, or the commit has none. */
+  diff: string | null;
+  /** null: prompt and model are as before. */
+  measured: Measurement | null;
+  /** The URL of the service that keeps the evaluations; null: one that may end with the check. */
+  service: string | null;
+  /** Why the gate refuses; empty: it does not. */
+  refusals: string[];
+}
 
 /** Characters of an input or an answer in a table. */
 const longestText = 100;

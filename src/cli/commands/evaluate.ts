@@ -6,7 +6,8 @@ import { noteJob } from '../service/pages.js';
 import { inOptions } from '../task/faults.js';
 import type { Prompt } from '../task/prompt-file.js';
 import { evaluationRequest, type LabelOptions, type TaskRequest } from '../task/requests.js';
-import { promptOf, readTask, taskFields, type TaskOptions } from '../task/task.js';
+import { promptOf, readTask, type TaskOptions } from '../task/task.js';
+import { taskFields } from '../task/upload.js';
 import { approve, requireWithin, sayPreview, type CostOptions } from './cost.js';
 
 export interface EvaluateOptions extends Omit<TaskOptions, 'budget' | 'proposer'>, LabelOptions, CostOptions {

@@ -7,7 +7,8 @@ import { requireWritable } from '../task/output-file.js';
 import type { Prompt } from '../task/prompt-file.js';
 import { sessionRequest, type LabelOptions, type SearchOptions } from '../task/requests.js';
 import type { Algorithm } from '../task/search.js';
-import { promptOf, readTask, taskFields, type ReadTask, type TaskOptions } from '../task/task.js';
+import { promptOf, readTask, type ReadTask, type TaskOptions } from '../task/task.js';
+import { taskFields } from '../task/upload.js';
 import { approve, sayPreview, type CostOptions } from './cost.js';
 import { report } from './session-report.js';
 

@@ -1,5 +1,5 @@
 /** A prompt for promptfoo, which renders each message as a Nunjucks template, and so runs code. */
-import type { Message } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { columnFinder } from '../../core/prompts/row-template.js';
 import { isPlainName, parseTemplate, type IsInput } from '../../core/prompts/template.js';
 

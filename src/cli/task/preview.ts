@@ -2,7 +2,7 @@
 import { ConfigError } from '../../config.js';
 import { flatEvaluationSchema } from '../../contracts/evaluations/evaluation.js';
 import { createSessionSchema } from '../../contracts/sessions/create.js';
-import type { PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 import { fillMessages, rowValues } from '../../core/prompts/row-template.js';
 import { splitOf, type SeedSplit } from '../../core/search/split.js';
 import { unusableRows, type JobRows } from '../../http/datasets/job-rows.js';

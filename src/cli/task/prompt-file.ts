@@ -3,7 +3,7 @@ import { createTwoFilesPatch } from 'diff';
 import { extname } from 'node:path';
 import { z } from 'zod';
 import { messageSchema } from '../../contracts/common.js';
-import type { Message } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { likelyInput, rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
 
 export interface Prompt {

@@ -1,25 +1,19 @@
 /** The task of a command: rows, prompt, scorer and model, from options or the project's file. */
 import { readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Ratchet } from '../../client/index.js';
 import { ConfigError } from '../../config.js';
 import { unknownField } from '../../contracts/close-names.js';
 import { asObject } from '../../util/json.js';
-import { formatOf, openData } from './data-file.js';
+import { formatOf } from './data-file.js';
 import { anyFiles, filesBeside, type Files } from './files.js';
 import { checkModelName } from './model-name.js';
 import { parametersOf, parametersSchema, type ParameterOptions } from './policy.js';
 import { note } from '../service/output.js';
 import { messagesIn, promptOfJson, promptOfText, type Prompt } from './prompt-file.js';
 import { readPromptfoo } from './promptfoo.js';
-import { taskRequest, type TaskRequest } from './requests.js';
 
 export const projectFile = 'ratchet.json';
-
-/** A file may be large, and its way slow. */
-const uploadMs = 3_600_000;
 
 const scorerField = z.union([z.string(), z.record(z.string(), z.unknown())]);
 
@@ -164,20 +158,6 @@ export interface ReadTask extends Project {
   messages: Prompt | null;
   /** Null: `data` names their file. */
   rows: Record<string, unknown>[] | null;
-}
-
-/** The request's fields: the uploaded rows, the scorer, the models. */
-export async function taskFields({ datasets }: Ratchet, task: ReadTask): Promise<TaskRequest> {
-  const { rows, files } = task;
-  const data = dataOf(task);
-  const { dataset_id: datasetId } = rows
-    ? await datasets.upload(rows)
-    : await datasets.upload(await webStream(data, files), { type: formatOf(data).type, timeoutMs: uploadMs });
-  return taskRequest(task, datasetId);
-}
-
-async function webStream(path: string, files: Files): Promise<ReadableStream<Uint8Array>> {
-  return Readable.toWeb(await openData(path, files)) as ReadableStream<Uint8Array>;
 }
 
 /** The file of the task's rows. */

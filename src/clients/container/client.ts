@@ -1,5 +1,5 @@
 import { componentName, maxComponents } from '../../core/prompts/components.js';
-import type { Message } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { containerRefusedKey, faultOfStatus, readJsonObject, readRolloutAnswer, refusesKey } from './answer.js';
 import type { Answer, Fault, RolloutOutcome } from './answer.js';
 import { createCaller, isFault, rolloutWindowMs } from './retry.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { placeDemos, type Demo } from '../../core/prompts/demos.js';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 
 /** A rollout to run at a container. */
 export interface RolloutRequest {

@@ -1,4 +1,4 @@
-import type { PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 import { priceOf } from './cost.js';
 import { asObject } from '../../util/json.js';
 

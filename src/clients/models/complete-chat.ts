@@ -1,89 +1,19 @@
 import { answerIn } from '../../core/answers/completion.js';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
-import type { Question } from '../../core/question.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
+import type { Asker, ChatRequest, ChatResult } from './chat.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, wasNotSent } from './provider-answer.js';
-import { judgeRefusal, providerRefusedAccount, providerRefusedKey, refusedCall, type Refusal } from './refusals.js';
+import { judgeRefusal, providerRefusedAccount, providerRefusedKey, refusedCall } from './refusals.js';
 import { keySetting, type ModelClient } from './providers.js';
 import { askProvider, type ProviderReply } from './ask-provider.js';
-import type { Lesson } from './quirks/lessons.js';
 import { StreamedError } from './read-answer.js';
 import { readStream } from './streamed-text.js';
 import { isPushback } from '../net/retry-advice.js';
-import type { UnsentCause } from '../net/unsent.js';
 import { boundDepth, cutErrorText, field } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { cutToBytes } from '../../util/text.js';
 import { tracedChat } from './traced-call.js';
-
-/** Reserves the cost of each try of a call. */
-export interface CostReservation {
-  /** Called before a try: the request to send, or the reason not to. Rejects to end the call. */
-  open(body: Record<string, unknown>): Promise<{ body: Record<string, unknown> } | { message: string }>;
-  /** Called after a try with its cost, if known. */
-  close(cost: CallCost): Promise<void>;
-}
-
-type Asker = 'policy' | 'proposer' | 'step' | 'judge' | 'preflight';
-
-/** A chat completion requested by the service itself. */
-export interface ChatRequest {
-  policy: PolicySpec;
-  /** `proposer` if absent. */
-  asker?: Asker;
-  messages: Message[];
-  /** What the messages ask, as data, for a provider that reads no prose. */
-  question?: Question;
-  /** Parameters that the service adds to those of the policy. */
-  added?: readonly Lesson[];
-  signal: AbortSignal;
-  meter?: CostReservation | null;
-  /** Time of `performance.now()` after which no try and no wait begins. */
-  deadline?: number;
-  /** First wait between tries, in milliseconds; doubles each time. */
-  retryBaseMs?: number;
-  /** Time limit of one try. */
-  tryTimeoutMs?: number;
-  /** Called on 429, 498, 503 and 529: the provider asks for fewer calls. */
-  onPushback?(because: string): void;
-  /** Called when a wait begins (for budget, or `Retry-After`); its result is called at the end. */
-  onWait?(): () => void;
-  /** Streams the answer: called with each piece of text. No retry after the first piece. */
-  onText?(piece: string): void;
-}
-
-/**
- * `responseModel`: the model that answered; null: unknown. `infrastructure`: not the request's
- * fault.
- */
-export type ChatResult =
-  | ({
-      ok: true;
-      text: string;
-      /** Beside the text; null: none. */
-      thoughts: string | null;
-      refusal: string | null;
-      finishReason: string | null;
-      responseModel: string | null;
-      latencyMs: number;
-      /** Parameters of the policy that the model refuses and did not get. */
-      left: string[];
-    } & CallCost)
-  | {
-      ok: false;
-      code: string;
-      message: string;
-      infrastructure: boolean;
-      /** Where the call was not sent: when another one may be. */
-      retryAfterS?: number;
-      /** No other try helps until somebody changes the set-up. */
-      isLasting?: boolean;
-      /** What failed before the first byte. */
-      unsent?: UnsentCause;
-      /** The provider's refusal. */
-      refused?: Refusal & { status: number; retryAfter: string | null; text: string };
-    };
 
 type Failure = Extract<ChatResult, { ok: false }>;
 interface Retryable {

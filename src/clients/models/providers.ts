@@ -13,7 +13,7 @@ import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
 import { keyHeaderOf, presets } from './addresses/presets.js';
 import { createLessons, type Lessons } from './quirks/lessons.js';
-import { requireQuota } from './spend.js';
+import { requireQuota, type SpendCheck } from './spend.js';
 import type { TraceCall } from './traced-call.js';
 
 export { ProviderError } from './provider-answer.js';
@@ -79,12 +79,6 @@ export interface Providers extends ModelClient {
 
 /** Reads an organization's own key of a provider, or null; `fresh`: as of now. */
 type ReadOwnKey = (orgId: string, provider: string, fresh: boolean) => Promise<string | null>;
-
-/** Whether a quota of spend holds for a call, and the one that is used up. */
-export interface SpendCheck {
-  isLimited: boolean;
-  spent: { subject: string; limit: number; used: number; secondsLeft: number } | null;
-}
 
 /** The setting with a provider's key. */
 export function keySetting(provider: string): string {

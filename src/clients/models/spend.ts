@@ -1,14 +1,19 @@
 import type { Payer } from '../../core/jobs/payer.js';
 import { unknownPrice } from './call-bound.js';
 import { ProviderError } from './provider-answer.js';
-import type { ProviderOptions } from './providers.js';
+
+/** Whether a quota of spend holds for a call, and the one that is used up. */
+export interface SpendCheck {
+  isLimited: boolean;
+  spent: { subject: string; limit: number; used: number; secondsLeft: number } | null;
+}
 
 /**
  * Refuses a call whose payer has spent its quota of the day. Fails closed: also where the spend
  * cannot be read, or where a model has no known price and so adds nothing to it.
  */
 export async function requireQuota(
-  checkSpend: NonNullable<ProviderOptions['checkSpend']>,
+  checkSpend: (payer: Payer) => Promise<SpendCheck>,
   payer: Payer,
   call: { provider: string; model: string },
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { answerIn } from '../../core/answers/completion.js';
 import { field } from '../net/untrusted.js';
 import { unknownCost, type CallCost } from './cost.js';
-import type { ChatRequest, ChatResult } from './complete-chat.js';
+import type { ChatRequest, ChatResult } from './chat.js';
 
 /** A model call with its retries, as a trace shows it. */
 export interface TracedCall {

@@ -6,14 +6,8 @@ import { createEgressAgent, type EgressPolicy } from '../net/egress.js';
 import { Redactor } from '../net/redact.js';
 import { boundDepth } from '../net/untrusted.js';
 import { cutToBytes } from '../../util/text.js';
+import type { ScorerInput } from './input.js';
 import { createSandbox, type Sandbox } from './javascript.js';
-
-/** What a scorer gets: an output, the row, and its expected value (null: none). */
-export interface ScorerInput {
-  output: string;
-  row: Record<string, unknown>;
-  expected: unknown;
-}
 
 /** `infrastructure`: the scorer failed for a reason unrelated to the output. */
 export type ScorerAnswer =

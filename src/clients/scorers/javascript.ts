@@ -7,7 +7,7 @@ import { Script } from 'node:vm';
 import { createSlots } from '../../util/slots.js';
 import { cutErrorText } from '../net/untrusted.js';
 import { ScorerChildren, type Report } from './children.js';
-import type { ScorerInput } from './client.js';
+import type { ScorerInput } from './input.js';
 
 export type SandboxResult = { ok: true; value: unknown } | { ok: false; code: string; message: string };
 

@@ -4,7 +4,8 @@ import { messageSchema, timestamp } from '../common.js';
 import { leverVersionsSchema } from '../candidates/levers.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import { graphSchema, type GraphJson } from '../graphs/graph.js';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 
 const frozenPolicySchema = z
   .looseObject({ model: z.string(), provider: z.string() })

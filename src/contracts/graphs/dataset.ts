@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { promptSchema } from '../prompt.js';
 import { outcomeRubricSchema, rubricSchema, type Rubric } from '../rubric.js';
 import { unionError, unlessMissing, unusedSchema } from '../validation.js';
-import type { Message } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { verifierSchema } from '../../scorers/verifier.js';
 
 export const datasetLimits = {

@@ -22,7 +22,7 @@ import { splitSchema } from '../datasets/rows.js';
 import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../search.js';
 import { candidateSchema } from '../candidates/candidate.js';
 import { policyOptimizationSchema } from '../sessions/create.js';
-import type { PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 import { isObject } from '../../util/json.js';
 
 const modelsSchema = z.array(policySchema.shape.model).min(1, 'must hold at least one model').max(10);

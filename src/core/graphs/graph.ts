@@ -3,7 +3,7 @@
  * the JSON form, `validate.ts` the rules.
  */
 import type { PlainOp } from '../../contracts/graphs/graph.js';
-import type { Message } from '../jobs/spec.js';
+import type { Message } from '../prompts/message.js';
 import type { JsonSchema } from './json-schema.js';
 import type { Json } from './values.js';
 

@@ -1,4 +1,4 @@
-import type { PolicySpec } from './spec.js';
+import type { PolicySpec } from './policy.js';
 
 /** The warning about parameters that a model refuses and so does not get; null: none. */
 export function leftOutWarning(

@@ -2,23 +2,11 @@
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { GepaSearch, SearchSettings } from '../algorithms/index.js';
 import type { AnswerCache } from './answer-cache.js';
+import type { PolicySpec } from './policy.js';
 import type { Demo } from '../prompts/demos.js';
+import type { Message } from '../prompts/message.js';
 import type { ScorerSpec } from '../../scorers/index.js';
 import type { VerifierSpec } from '../../scorers/verifier.js';
-
-export interface Message {
-  role: 'system' | 'user' | 'assistant';
-  content: string;
-  /** Name of the component if there are several. */
-  name?: string;
-}
-
-/** A model and additional request fields (`params`, such as temperature). */
-export interface PolicySpec {
-  provider: string;
-  model: string;
-  params: Record<string, unknown>;
-}
 
 export interface ContainerSpec {
   url: string;

@@ -4,7 +4,7 @@
  * assistant is the right answer, and the messages before it are the input.
  */
 import { isObject } from '../../util/json.js';
-import type { Message } from '../jobs/spec.js';
+import type { Message } from './message.js';
 
 const roles: Readonly<Record<string, Message['role']>> = {
   system: 'system',

@@ -1,5 +1,5 @@
 /** Converts a prompt's messages to named component texts and back. */
-import type { Message } from '../jobs/spec.js';
+import type { Message } from './message.js';
 
 /** Valid component names, as a regular expression source. */
 export const componentNamePattern = '[A-Za-z][A-Za-z0-9_-]{0,63}';

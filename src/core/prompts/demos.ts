@@ -1,6 +1,6 @@
 /** Demonstrations: answered examples between a candidate's instruction and the question. */
 import { componentNames } from './components.js';
-import type { Message } from '../jobs/spec.js';
+import type { Message } from './message.js';
 
 /** A demonstration from rollout `ordinal` of its session. */
 export interface Demo {

@@ -1,5 +1,6 @@
 /** Prompts of jobs on a data set: `{{column}}` stands for a value of the row. */
-import type { Message, RowsSpec } from '../jobs/spec.js';
+import type { RowsSpec } from '../jobs/spec.js';
+import type { Message } from './message.js';
 import { chatDoubt, chatOf, splitAnswer } from './chat-rows.js';
 import { isPlainName, parseTemplate, placeholderNames, renderTemplate, type IsInput } from './template.js';
 

@@ -6,7 +6,7 @@
  */
 import { isCut } from '../answers/ending.js';
 import { readPromptText } from '../answers/prompt-text.js';
-import type { Message } from '../jobs/spec.js';
+import type { Message } from '../prompts/message.js';
 import { fenceText, quoteText } from '../prompts/quote.js';
 import { cutAfter } from '../../util/text.js';
 import type { Approach } from '../search/protocol.js';

@@ -2,7 +2,7 @@
  * A second question after an unusable answer: identical prompts yield identical answers at
  * temperature 0, so the prompt includes the error.
  */
-import type { Message } from '../jobs/spec.js';
+import type { Message } from '../prompts/message.js';
 
 const maxShown = 16_000;
 

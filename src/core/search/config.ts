@@ -1,4 +1,5 @@
 /** The config fields that all algorithms share, and their limits. */
+import { pairsOf, type Pair } from './batch.js';
 
 export interface SearchConfig {
   /** Seeds of a minibatch; clipped to the number of train seeds. */
@@ -45,6 +46,11 @@ export function minibatchOf(config: Pick<SearchConfig, 'minibatchSize' | 'trainS
 
 export function evaluationRollouts(config: Pick<SearchConfig, 'evaluationSeeds' | 'repeats'>): number {
   return config.evaluationSeeds.length * config.repeats;
+}
+
+/** A candidate on each of the seeds, `repeats` times. */
+export function evaluationPairs({ repeats }: SearchConfig, candidate: number, seeds: readonly number[]): Pair[] {
+  return Array.from({ length: repeats }, () => pairsOf(candidate, seeds)).flat();
 }
 
 export function heldoutRollouts(config: Pick<SearchConfig, 'heldoutSeeds' | 'repeats'>): number {

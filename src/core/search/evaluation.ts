@@ -1,17 +1,12 @@
 /** Full evaluations, and the comparison of baseline and winner on held-out seeds. */
 import { mean } from '../math/rewards.js';
-import { hasAllFailed, pairsOf, type Batch, type Pair } from './batch.js';
+import { hasAllFailed, type Batch, type Pair } from './batch.js';
 import { remainingRollouts, type BudgetState } from './budget.js';
 import { changeCandidate } from './candidates.js';
-import type { SearchConfig } from './config.js';
+import { evaluationPairs, type SearchConfig } from './config.js';
 import type { Decision } from './protocol.js';
 import { measuredOn } from './results.js';
 import type { HeldoutResults, RatedCandidate, SearchState, SeededState } from './state.js';
-
-/** A candidate on each of the seeds, `repeats` times. */
-export function evaluationPairs(config: SearchConfig, candidate: number, seeds: readonly number[]): Pair[] {
-  return Array.from({ length: config.repeats }, () => pairsOf(candidate, seeds)).flat();
-}
 
 /**
  * The rollouts that an evaluation lacks; with noise, rewards of earlier tests do not count. Seeds

@@ -5,9 +5,8 @@
 import type { Rng } from '../math/random.js';
 import { noProposals, type ProposerRecord } from '../proposals/proposer-failures.js';
 import { openBatch, type Batch } from './batch.js';
-import type { ConfigProblem, SearchConfig } from './config.js';
+import { evaluationPairs, type ConfigProblem, type SearchConfig } from './config.js';
 import type { Costs } from './costs.js';
-import { evaluationPairs } from './evaluation.js';
 import type { CandidateSummary, DemoRequest, ProposalAnswer, ProposalRequest, Stage, StoppedBy } from './protocol.js';
 import type { Results } from './results.js';
 

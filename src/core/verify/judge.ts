@@ -2,7 +2,7 @@
  * The prompt for a judge model. Invariant: text from a task, an output or a rubric cannot end its
  * own section or pose as another: its lines are quoted, and the rules tell the judge so.
  */
-import type { Message } from '../jobs/spec.js';
+import type { Message } from '../prompts/message.js';
 import { show } from './text.js';
 import { quoteText } from '../prompts/quote.js';
 import type { Criterion } from './verification.js';

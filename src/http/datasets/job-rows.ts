@@ -2,7 +2,8 @@
 import { closestName } from '../../contracts/close-names.js';
 import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { comparesFields, expectedProblem, judgesOf, needsExpected, type ScorerSpec } from '../../scorers/index.js';
-import type { Message, RowsSpec } from '../../core/jobs/spec.js';
+import type { RowsSpec } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { columnFinder, expectedOf, inputName, rowPlaceholders } from '../../core/prompts/row-template.js';
 import { bracedNames, isPlainName, type IsInput } from '../../core/prompts/template.js';
 import type { RowContent } from '../../core/prompts/row-groups.js';

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { SourceRequest } from '../../contracts/deployments/deployment.js';
-import type { DeploymentSource, Message } from '../../core/jobs/spec.js';
+import type { DeploymentSource } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { inputsOf, rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
 import type { IsInput } from '../../core/prompts/template.js';
 import { readGraph } from '../../storage/candidates/candidates.js';

@@ -1,14 +1,14 @@
 import { graphSchema } from '../../contracts/graphs/graph.js';
 import type { CreateGraphJob } from '../../contracts/graphs/job.js';
 import { initialMessages, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 import { limits, stepPrompt, type Graph } from '../../core/graphs/graph.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import { singleStepGraph } from '../../core/graphs/single-step.js';
 import { graphProblems, type Problem } from '../../core/graphs/validate.js';
-import { faultsIn } from '../server/faults.js';
+import { faultsIn, type Fault } from '../server/faults.js';
 import { parseRequest } from '../server/schema.js';
-import type { Fault } from './specs.js';
 import { withoutNulls } from '../../contracts/nulls.js';
 
 /** Default without graph, prompt and description. */

@@ -3,7 +3,8 @@ import { priceOf } from '../../clients/models/cost.js';
 import { requestPolicies, type CreateGraphJob } from '../../contracts/graphs/job.js';
 import { hasRubric, rubricOf, taskDescription, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
 import type { Path } from '../../contracts/graphs/dataset-problems.js';
-import type { GraphSpec, PolicySpec } from '../../core/jobs/spec.js';
+import type { GraphSpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 import { goldProblem, isJudged, readsRubric, verifierSpec, type VerifierSpec } from '../../scorers/verifier.js';
 import { configProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
 import { samples } from '../../core/search/config.js';
@@ -15,15 +16,10 @@ import type { GraphTask } from '../../storage/graphs/tasks.js';
 import type { HttpDeps } from '../deps.js';
 import { answerCacheSpec } from '../jobs/specs.js';
 import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
+import type { Fault } from '../server/faults.js';
 import { firstGraph } from './first-graph.js';
 import { inputFaults } from './task-inputs.js';
 import { formWarnings, unusedFields } from './unused.js';
-
-/** A problem, by its path in the body. */
-export interface Fault {
-  path: readonly PropertyKey[];
-  message: string;
-}
 
 /** A graph job's spec, tasks and warnings about its form; throws with all invalid fields. */
 export function graphSpec(

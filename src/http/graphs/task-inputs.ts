@@ -3,7 +3,7 @@ import type { Graph } from '../../core/graphs/graph.js';
 import { openRun, outcomeOf } from '../../core/graphs/run/run.js';
 import { sizeProblem, type Json } from '../../core/graphs/values.js';
 import { listed } from '../server/errors.js';
-import type { Fault } from './specs.js';
+import type { Fault } from '../server/faults.js';
 
 /** Time limit, in milliseconds, for opening the first graph on inputs. Rollouts report the rest. */
 const patienceMs = 1_000;

@@ -1,6 +1,6 @@
 import { renderPrompt } from '../../core/prompts/demos.js';
 import type { PromptContent } from '../../contracts/deployments/snapshot.js';
-import type { PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 import { asObject } from '../../util/json.js';
 import { substitute } from './request.js';
 import type { UpstreamRequest } from './upstream-request.js';

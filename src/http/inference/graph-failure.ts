@@ -1,5 +1,5 @@
 import type { CallCost } from '../../clients/models/cost.js';
-import type { ChatResult } from '../../clients/models/complete-chat.js';
+import type { ChatResult } from '../../clients/models/chat.js';
 import { providerRefusedAccount, providerRefusedKey } from '../../clients/models/refusals.js';
 import { isSpendRefusal, ProviderError } from '../../clients/models/provider-answer.js';
 import { isPushback } from '../../clients/net/retry-advice.js';

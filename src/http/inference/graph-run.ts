@@ -1,12 +1,14 @@
 import { sumOfCosts, type CallCost } from '../../clients/models/cost.js';
-import { completeChat, type CostReservation } from '../../clients/models/complete-chat.js';
+import { completeChat } from '../../clients/models/complete-chat.js';
+import type { CostReservation } from '../../clients/models/chat.js';
 import type { ModelClient } from '../../clients/models/providers.js';
 import { passAnswer } from '../../core/answers/streamed.js';
-import type { PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 import { driveGraph, unusableAnswer, type ModelReply } from '../../core/graphs/run/drive.js';
 import { finalCall } from '../../core/graphs/run/final-call.js';
 import type { Graph } from '../../core/graphs/graph.js';
-import { outcomeOf, type Call, type Run } from '../../core/graphs/run/run.js';
+import { outcomeOf, type Call } from '../../core/graphs/run/run.js';
+import type { Run } from '../../core/graphs/run/state.js';
 import type { Json } from '../../core/graphs/values.js';
 import { ApiError } from '../server/errors.js';
 import { GraphFailure, runFailed, stepNotAnswered } from './graph-failure.js';

@@ -1,7 +1,8 @@
 import { asObject } from '../../util/json.js';
 import { componentNames, componentTexts } from '../../core/prompts/components.js';
 import { demosForCall, type Demo } from '../../core/prompts/demos.js';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 import { ApiError } from '../server/errors.js';
 import { insertDemos } from './demos.js';
 import { fillLevers } from './levers.js';

@@ -1,7 +1,7 @@
 import type { Graph } from '../../core/graphs/graph.js';
 import type { GraphContent, PromptContent } from '../../contracts/deployments/snapshot.js';
 import { policyFromSnapshot } from '../../contracts/deployments/snapshot.js';
-import type { PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import type { Db } from '../../storage/db/db.js';
 import { readSnapshot } from '../../storage/deployments/snapshots.js';

@@ -7,15 +7,9 @@ import {
   type CreateSession,
   type PolicyOptimization,
 } from '../../contracts/sessions/create.js';
-import type {
-  ContainerSpec,
-  EvaluationSpec,
-  Message,
-  PolicySpec,
-  RowsSpec,
-  RunSpec,
-  SessionSpec,
-} from '../../core/jobs/spec.js';
+import type { ContainerSpec, EvaluationSpec, RowsSpec, RunSpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 import { algorithmOf, searchFromRequest } from '../../core/algorithms/index.js';
 import { requestPath } from '../../core/search/request.js';
 import type { SeedSplit } from '../../core/search/split.js';

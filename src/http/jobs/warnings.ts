@@ -11,7 +11,8 @@ import { bracedNames, isPlainName } from '../../core/prompts/template.js';
 import { maxProposalChars } from '../../core/proposals/limits.js';
 import { minSeeds } from '../../core/search/split.js';
 import { isJudged } from '../../scorers/verifier.js';
-import type { ContainerSpec, DeploymentSpec, JobSpec, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { ContainerSpec, DeploymentSpec, JobSpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 
 const most = 20;
 /** The most fields of a policy that are compared with known ones. */

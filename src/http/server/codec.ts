@@ -1,17 +1,9 @@
-import type { Payload, PayloadCodec } from '@temporalio/common';
+import type { Payload } from '@temporalio/common';
 import { z } from 'zod';
 import { operatorOrg } from '../../storage/access/orgs.js';
-import type { App } from '../deps.js';
+import type { App, CodecServer } from '../deps.js';
 import { ApiError, refuse } from './errors.js';
 import { bodyProblems } from './schema.js';
-
-/** The codec of Temporal's payloads, for Temporal's own UI and command line. */
-export interface CodecServer {
-  codec: PayloadCodec;
-  namespace: string;
-  /** The origin of the Temporal UI; null: none. */
-  uiOrigin: string | null;
-}
 
 const base = '/codec';
 /** An event of Temporal has at most 4 MiB, and a third more in base64. */

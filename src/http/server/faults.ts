@@ -15,8 +15,9 @@ interface ValidationIssue {
   issues?: readonly { message: string }[];
 }
 
-interface Fault {
-  path: PropertyKey[];
+/** A problem, by its path in the body. */
+export interface Fault {
+  path: Path;
   message: string;
 }
 

@@ -1,7 +1,8 @@
 /** What people suggest to a running session: a prompt of their own, a hint for the proposer. */
 import { suggestedCandidateSchema, hintSchema } from '../../contracts/sessions/suggestions.js';
 import { controlAnswerSchema } from '../../contracts/control.js';
-import type { Message, SessionSpec } from '../../core/jobs/spec.js';
+import type { SessionSpec } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { componentNames, componentTexts } from '../../core/prompts/components.js';
 import { lengthProblem, placeholderProblem } from '../../core/proposals/placeholders.js';
 import { readPrompts } from '../../storage/candidates/candidates.js';

@@ -9,10 +9,8 @@ import { createSharedReads } from '../../util/shared-reads.js';
 import type { Db, Tx } from '../db/db.js';
 import { retryTransient, type Patience } from '../db/patience.js';
 import type { JobRef } from '../jobs/events.js';
+import { today } from '../jobs/usage.js';
 import type { UsedQuota } from './quota.js';
-
-/** SQL of the current day of spend. */
-export const today = `(now() at time zone 'utc')::date`;
 
 /** SQL of what an organization ($1) or one of its keys has spent today. */
 const spentToday = (subject: string) => `(

@@ -4,8 +4,7 @@
  */
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
-import { requestShard } from '../jobs/usage.js';
-import { today } from './spend-quota.js';
+import { requestShard, today } from '../jobs/usage.js';
 
 /** SQL of the last day that no transaction adds to: one that began yesterday may commit today. */
 const settled = `${today} - 2`;

@@ -1,11 +1,11 @@
 import { componentTexts } from '../../core/prompts/components.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { EditJson, GraphJson } from '../../contracts/graphs/graph.js';
-import type { Message } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
-import type { SessionProjection } from '../jobs/jobs.js';
+import type { SessionProjection } from '../jobs/projection.js';
 import { toJsonb } from '../db/json.js';
 import { componentDigests } from './levers.js';
 import { graphTexts } from '../../core/graphs/components.js';

@@ -2,7 +2,7 @@
 import { componentNames } from '../../core/prompts/components.js';
 import { orderByCoverage, sharedAnswers } from '../../core/prompts/demo-coverage.js';
 import type { Demo } from '../../core/prompts/demos.js';
-import type { Message } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { candidateId } from '../../core/jobs/ids.js';
 import type { DemoSlot, UsableSlot } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { componentTexts } from '../../core/prompts/components.js';
 import type { Demo } from '../../core/prompts/demos.js';
-import type { Message } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { demosPart, leverId } from '../../core/jobs/ids.js';
 import type { Tx } from '../db/db.js';
 

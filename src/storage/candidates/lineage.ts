@@ -1,7 +1,7 @@
 /** The origin of candidates, their tests and their rollouts. */
 import type { Demo } from '../../core/prompts/demos.js';
 import type { EditJson, GraphJson } from '../../contracts/graphs/graph.js';
-import type { Message } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import type { Approach, TestedSeed } from '../../core/search/protocol.js';
 import { groupBy } from '../../util/group.js';
 import type { Tx } from '../db/db.js';

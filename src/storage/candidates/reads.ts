@@ -1,5 +1,5 @@
 import type { Demo } from '../../core/prompts/demos.js';
-import type { Message } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import type { DecisionRecord } from '../../core/search/acceptance-record.js';
 import type { Tx } from '../db/db.js';
 import { countedThrough, readCounted, rewardSums } from '../rollouts/totals.js';

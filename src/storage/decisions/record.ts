@@ -7,7 +7,7 @@ import type { NewEvent } from '../../core/events/event.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { settleLost } from '../jobs/cost-budget.js';
 import { appendEvents, lockJob, type JobRef } from '../jobs/events.js';
-import type { SessionProjection } from '../jobs/jobs.js';
+import type { SessionProjection } from '../jobs/projection.js';
 import { markTraceDue } from '../jobs/traces.js';
 import { markDue } from '../jobs/webhooks.js';
 import { toJsonb } from '../db/json.js';

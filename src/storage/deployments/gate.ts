@@ -1,4 +1,5 @@
-import type { DeploymentSpec, EvaluationSpec, Message } from '../../core/jobs/spec.js';
+import type { DeploymentSpec, EvaluationSpec } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { policyFromSnapshot } from '../../contracts/deployments/snapshot.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Tx } from '../db/db.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { policyToSnapshot, type SnapshotContent } from '../../contracts/deployments/snapshot.js';
-import type { DeploymentSource, GraphSpec, Message, SessionSpec } from '../../core/jobs/spec.js';
+import type { DeploymentSource, GraphSpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import { inputsOf, servedMessages } from '../../core/prompts/row-template.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { GraphJson } from '../../contracts/graphs/graph.js';
@@ -9,7 +10,7 @@ import { graphText } from '../../core/graphs/text.js';
 import { canonicalJson } from '../../util/json.js';
 import { candidateId as candidateIdOf } from '../../core/jobs/ids.js';
 import type { Tx } from '../db/db.js';
-import type { SessionProjection } from '../jobs/jobs.js';
+import type { SessionProjection } from '../jobs/projection.js';
 import { toJsonb } from '../db/json.js';
 import { readComponentLevers, versionsOf } from '../candidates/levers.js';
 

@@ -3,7 +3,7 @@ import type { JobOutcome } from '../../core/jobs/outcome.js';
 import type { JobSummary } from '../../core/jobs/progress.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
-import type { SessionProjection } from './jobs.js';
+import type { SessionProjection } from './projection.js';
 import { readName } from './labels.js';
 import { readUsage } from './usage.js';
 

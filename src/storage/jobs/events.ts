@@ -5,7 +5,7 @@ import type { Status } from '../../core/jobs/status.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import { toJsonb } from '../db/json.js';
-import type { EvaluationProjection } from './jobs.js';
+import type { EvaluationProjection } from './projection.js';
 
 /** The job whose rows a function reads or writes. */
 export interface JobRef {

@@ -1,6 +1,5 @@
 import type { GepaSearch, MiproSearch, SeedFields } from '../../core/algorithms/index.js';
 import type { EmptyCounts } from '../../core/answers/empty-answers.js';
-import type { SearchVerdict } from '../../core/search/protocol.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type {
@@ -20,6 +19,7 @@ import { openCostBudget } from './cost-budget.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import { toJsonb } from '../db/json.js';
+import type { EvaluationProjection, SessionProjection } from './projection.js';
 import { webhookOf, type WebhookState } from './webhooks.js';
 import { positionColumn } from '../db/positions.js';
 import { insertLabels } from './labels.js';
@@ -94,32 +94,6 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   if (job.labels) await insertLabels(tx, job.jobId, job.labels);
   const maxUsd = 'budget' in job.spec ? job.spec.budget.maxCostUsd : null;
   if (maxUsd != null) await openCostBudget(tx, job, maxUsd);
-}
-
-/** The recorded progress of an evaluation. */
-export interface EvaluationProjection {
-  /** The number of seeds. */
-  total?: number;
-}
-
-/** The last recorded state of a search; all fields are missing before the first decision. */
-export interface SessionProjection {
-  generation?: number;
-  totalGenerations?: number;
-  bestCandidateId?: string | null;
-  bestReward?: number | null;
-  rolloutsPlanned?: number;
-  maxRollouts?: number | null;
-  history?: { generation: number; bestReward: number }[];
-  baselineCandidateId?: string | null;
-  /** Expected reward of the most promising candidate, with 95 % interval. */
-  estimate?: { candidateId: string; reward: number; low: number; high: number } | null;
-  noise?: { sd: number; comparisons: number } | null;
-  /** The number of rollouts in an evaluation's mean. */
-  evaluationRollouts?: number;
-  verdict?: SearchVerdict | null;
-  /** The container marks the components as spans. */
-  leversMarked?: boolean;
 }
 
 /** A job's spec without fields that grow with the request: seeds, prompts, env_config, scoring. */

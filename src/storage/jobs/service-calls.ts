@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 import type { Tx } from '../db/db.js';
 import { toJsonb } from '../db/json.js';
 import type { JobRef } from './events.js';

@@ -4,7 +4,7 @@ import type { JobTrace, TracedRun } from '../../core/jobs/trace.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from './events.js';
-import type { SessionProjection } from './jobs.js';
+import type { SessionProjection } from './projection.js';
 
 /** Stores the place of a new job among traces. */
 export async function insertTrace(tx: Tx, { orgId, jobId }: JobRef, trace: JobTrace): Promise<void> {

@@ -15,6 +15,9 @@ export interface Usage {
 /** The shard of the request that made a job; calls have shards from 0. */
 export const requestShard = -1;
 
+/** SQL of the UTC day that new usage counts for. */
+export const today = `(now() at time zone 'utc')::date`;
+
 /**
  * SQL step that adds the inserted model calls (`inserted`, returning *) to the job's sums.
  * `writer`, an SQL expression: the shard of every job of the transaction, so that two of them lock

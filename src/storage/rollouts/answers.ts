@@ -2,7 +2,7 @@ import { answerIn, textOfContent, withoutThoughts } from '../../core/answers/com
 import type { EndedAnswer } from '../../core/answers/ending.js';
 import { splitThoughts } from '../../core/answers/thoughts.js';
 import type { CacheScope } from '../../core/jobs/answer-cache.js';
-import type { PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
 import { takeCached, type AskedCall } from './answer-cache.js';
 import { recordCall } from './call-records.js';
 import { requestHash } from './request-hash.js';

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { AnswerCache } from '../../core/jobs/answer-cache.js';
 import type { Demo } from '../../core/prompts/demos.js';
-import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { BudgetSpec, EvaluationSpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 import type { JobTrace } from '../../core/jobs/trace.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields, jsonRecord } from '../db/json-fields.js';

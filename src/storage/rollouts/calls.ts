@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { AnswerCache } from '../../core/jobs/answer-cache.js';
 import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { PolicySpec } from '../../core/jobs/policy.js';
+import type { Message } from '../../core/prompts/message.js';
 import type { JobTrace } from '../../core/jobs/trace.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
-import type { SessionProjection } from '../jobs/jobs.js';
+import type { SessionProjection } from '../jobs/projection.js';
 import type { CallParts } from './call-parts.js';
 import { candidateId } from '../../core/jobs/ids.js';
 

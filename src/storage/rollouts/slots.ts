@@ -1,7 +1,7 @@
 import { candidateId } from '../../core/jobs/ids.js';
 import type { RolloutRequest } from '../../core/search/protocol.js';
 import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
-import type { Message } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import type { CallRollout } from './calls.js';
 import { callerRolloutId } from './calls.js';
 import type { Tx } from '../db/db.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { completeChat } from '../../../src/clients/models/complete-chat.js';
 import { createProviders, type ModelTry, type Providers } from '../../../src/clients/models/providers.js';
-import type { Message } from '../../../src/core/jobs/spec.js';
+import type { Message } from '../../../src/core/prompts/message.js';
 import { startFakeModel, type FakeModel, type ModelReply } from '../../support/fakes/model.js';
 
 const messages: Message[] = [{ role: 'user', content: 'Write a better prompt.' }];

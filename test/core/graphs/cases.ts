@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import type { AnswerForm, Graph, LlmStep, PromptMessage, Ref, Step, VoteStep } from '../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../src/core/graphs/refs.js';
-import { answerCall, openRun, outcomeOf, pendingCalls, type Run } from '../../../src/core/graphs/run/run.js';
+import { answerCall, openRun, outcomeOf, pendingCalls } from '../../../src/core/graphs/run/run.js';
+import type { Run } from '../../../src/core/graphs/run/state.js';
 import type { Json } from '../../../src/core/graphs/values.js';
 
 export function user(content: string): PromptMessage[] {

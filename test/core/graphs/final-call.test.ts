@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { finalCall } from '../../../src/core/graphs/run/final-call.js';
 import type { Graph, Step } from '../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../src/core/graphs/refs.js';
-import { answerCall, openRun, outcomeOf, pendingCalls, type Run } from '../../../src/core/graphs/run/run.js';
+import { answerCall, openRun, outcomeOf, pendingCalls } from '../../../src/core/graphs/run/run.js';
+import type { Run } from '../../../src/core/graphs/run/state.js';
 import { answerSchema, answerTo, anyGraph, anyInput, graphWith, llm, oneStep, solve } from './cases.js';
 import { pureRuns } from '../../support/runs.js';
 

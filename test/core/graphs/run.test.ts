@@ -16,8 +16,8 @@ import {
   outcomeOf,
   stepValues,
   pendingCalls,
-  type Run,
 } from '../../../src/core/graphs/run/run.js';
+import type { Run } from '../../../src/core/graphs/run/state.js';
 import { graphProblems } from '../../../src/core/graphs/validate.js';
 import { maxValueSize, type Json } from '../../../src/core/graphs/values.js';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { componentNames, componentTexts, withTexts } from '../../../src/core/prompts/components.js';
 import { promptMessagesSchema } from '../../../src/contracts/prompt.js';
-import type { Message } from '../../../src/core/jobs/spec.js';
+import type { Message } from '../../../src/core/prompts/message.js';
 
 const messages: Message[] = [
   { role: 'system', content: 'one' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { demosForCall, demosForSeed, renderPrompt, type Demo } from '../../../src/core/prompts/demos.js';
-import type { Message } from '../../../src/core/jobs/spec.js';
+import type { Message } from '../../../src/core/prompts/message.js';
 
 const demo = (seed: number | null, component: string | null = null): Demo => ({
   ...{ component, seed, ordinal: 7 },

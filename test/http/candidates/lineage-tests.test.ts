@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Message } from '../../../src/core/jobs/spec.js';
+import type { Message } from '../../../src/core/prompts/message.js';
 import type { AcceptanceDecision, TestedSeed } from '../../../src/core/search/protocol.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
-import type { Message } from '../../../src/core/jobs/spec.js';
+import type { Message } from '../../../src/core/prompts/message.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../../src/storage/db/db.js';

@@ -5,7 +5,7 @@ import fastify from 'fastify';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
-import type { PolicySpec } from '../../../src/core/jobs/spec.js';
+import type { PolicySpec } from '../../../src/core/jobs/policy.js';
 import type { Graph, LlmStep, Step } from '../../../src/core/graphs/graph.js';
 import { ApiError } from '../../../src/http/server/errors.js';
 import { answerByGraph } from '../../../src/http/inference/graph-answer.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { adoptCalledPrompt } from '../../../activities/jobs/adopt-baseline.js';
-import type { Message } from '../../../src/core/jobs/spec.js';
+import type { Message } from '../../../src/core/prompts/message.js';
 import { requestHash } from '../../../src/storage/rollouts/request-hash.js';
 import { readPrompts } from '../../../src/storage/candidates/candidates.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { componentTexts } from '../../../src/core/prompts/components.js';
 import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
-import type { Message } from '../../../src/core/jobs/spec.js';
+import type { Message } from '../../../src/core/prompts/message.js';
 import { candidateId, demosPart, leverId } from '../../../src/core/jobs/ids.js';
 import { addCandidate, setBaseline } from '../../../src/storage/candidates/candidates.js';
 import { project } from '../seed.js';

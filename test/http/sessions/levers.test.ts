@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Message } from '../../../src/core/jobs/spec.js';
+import type { Message } from '../../../src/core/prompts/message.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import { setBaseline } from '../../../src/storage/candidates/candidates.js';
 import { project, seedCandidates } from '../seed.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { v7 as uuid } from 'uuid';
 import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
-import type { Message } from '../../../src/core/jobs/spec.js';
+import type { Message } from '../../../src/core/prompts/message.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordCall, type CallRecord } from '../../../src/storage/rollouts/call-records.js';
 import { addCandidate, readOpenPrompts, readPool, setBaseline } from '../../../src/storage/candidates/candidates.js';

@@ -1,5 +1,5 @@
 import type { Item } from '../../../../src/client/index.js';
-import type { Message } from '../../../../src/core/jobs/spec.js';
+import type { Message } from '../../../../src/core/prompts/message.js';
 import { client } from '../../data/client.js';
 import { kindOfRun, type RunKind } from '../../data/kinds.js';
 import { loadTrace } from '../../data/trace.js';

@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { Answer, Item } from '../../../../src/client/index.js';
+import type { Item } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { ago, count, shortId } from '../../util/format.js';
 import { ActionButton, Field, Panel, Problem } from '../../ui/basics.js';
-import { guessColumns, typeOfRows } from './draft.js';
+import { guessColumns, typeOfRows, type Dataset } from './draft.js';
 import { Preview } from './preview.js';
 import { change, draft } from './store.js';
-
-export type Dataset = Answer<'getDataset'>;
 
 const listed = 100;
 

@@ -1,7 +1,11 @@
 /** What the form of a new run holds, and the request of it. */
+import type { Answer } from '../../../../src/client/index.js';
 import { bracedNames, isPlainName } from '../../../../src/core/prompts/template.js';
 import { algorithms, defaultBudget } from '../../../../src/cli/task/search.js';
 import { emptyScorer, isJson, scorerOf, scorerProblems, type ScorerDraft } from '../../ui/scorer/draft.js';
+
+/** The data set that a run takes its rows from. */
+export type Dataset = Answer<'getDataset'>;
 
 export type RunKind = 'session' | 'evaluation';
 

@@ -2,7 +2,7 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { count } from '../../util/format.js';
 import { Problem } from '../../ui/basics.js';
-import type { Dataset } from './data-panel.js';
+import type { Dataset } from './draft.js';
 
 const shownRows = 5;
 

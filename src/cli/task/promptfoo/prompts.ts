@@ -1,7 +1,7 @@
 /** The prompts of a promptfooconfig.yaml: texts, chats and files of them. */
 import { extname } from 'node:path';
 import { parse as parseCsv } from 'csv-parse/sync';
-import type { Message } from '../../../core/jobs/spec.js';
+import type { Message } from '../../../core/prompts/message.js';
 import { ConfigError } from '../../../config.js';
 import { asObject, isObject } from '../../../util/json.js';
 import { FileFault } from './faults.js';

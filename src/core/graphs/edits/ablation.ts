@@ -1,5 +1,6 @@
 import type { Graph } from '../graph.js';
-import { applyEdits, type Edit, type EditRules } from './edits.js';
+import { applyEdits } from './edits.js';
+import type { Edit, EditRules } from './editing.js';
 
 /** A graph without one of its steps. */
 export interface Ablation {

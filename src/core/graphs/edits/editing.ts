@@ -1,8 +1,28 @@
 /** Building blocks of edits. */
 import type { DraftAnswer } from '../drafts.js';
-import type { Graph, LlmStep, PromptMessage, Ref, Step } from '../graph.js';
+import type { Graph, LlmStep, PromptMessage, Ref, Step, VoteStep } from '../graph.js';
 import { refHead, refHeads, mapRefs, withHead } from '../refs.js';
 import { isGraphInput, placeholderNames } from '../../prompts/template.js';
+
+/** One edit. Its JSON form uses the JSON names of steps and judges. */
+export type Edit =
+  | { edit: 'verify'; step: string; prompt?: string; messages?: readonly PromptMessage[] }
+  | { edit: 'critique'; step: string; critique: string; revise: string }
+  | { edit: 'decompose'; step: string; prompt: string; messages: readonly PromptMessage[] }
+  | { edit: 'vote'; step: string; samples: number; by: VoteStep['by'] }
+  | { edit: 'add'; step: Step }
+  | { edit: 'remove'; step: string }
+  | { edit: 'rewire'; step: string; input: string; to: Ref | null }
+  | { edit: 'model'; step: string; model: string | null }
+  | { edit: 'prompt'; step: string; messages: readonly PromptMessage[] }
+  | { edit: 'output'; to: Ref };
+
+export interface EditRules {
+  /** The models a step may use. */
+  models: readonly string[];
+  /** Upper limit of `maxAttempts` of the edited graph. */
+  maxAttempts: number;
+}
 
 /** The edited graph with the ids of steps added or changed, or the problem and its field. */
 export type EditResult = { graph: Graph; touched: readonly string[] } | { at: string; message: string };

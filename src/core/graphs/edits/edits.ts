@@ -20,32 +20,12 @@
  * that is taken gets a number (`solve_verify_2`).
  */
 import { addStep, critique, decompose, modelProblem, remove, rewire, verify, vote } from './steps.js';
-import { replaceStep, invalid, type EditResult } from './editing.js';
+import { replaceStep, invalid, type Edit, type EditResult, type EditRules } from './editing.js';
 import { defaults, maxAttempts, stepPrompt, withPrompt } from '../graph.js';
-import type { Graph, PromptMessage, Ref, Step, VoteStep } from '../graph.js';
+import type { Graph } from '../graph.js';
 import { refHead, usedSteps } from '../refs.js';
 import { graphProblems, type Problem } from '../validate.js';
 import { cutAfter } from '../../../util/text.js';
-
-/** One edit. Its JSON form uses the JSON names of steps and judges. */
-export type Edit =
-  | { edit: 'verify'; step: string; prompt?: string; messages?: readonly PromptMessage[] }
-  | { edit: 'critique'; step: string; critique: string; revise: string }
-  | { edit: 'decompose'; step: string; prompt: string; messages: readonly PromptMessage[] }
-  | { edit: 'vote'; step: string; samples: number; by: VoteStep['by'] }
-  | { edit: 'add'; step: Step }
-  | { edit: 'remove'; step: string }
-  | { edit: 'rewire'; step: string; input: string; to: Ref | null }
-  | { edit: 'model'; step: string; model: string | null }
-  | { edit: 'prompt'; step: string; messages: readonly PromptMessage[] }
-  | { edit: 'output'; to: Ref };
-
-export interface EditRules {
-  /** The models a step may use. */
-  models: readonly string[];
-  /** Upper limit of `maxAttempts` of the edited graph. */
-  maxAttempts: number;
-}
 
 /**
  * The limit on model calls of an edited graph's run, tries included: room for a map of the usual

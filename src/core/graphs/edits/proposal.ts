@@ -5,9 +5,9 @@
 import type { editsSchema } from '../../../contracts/graphs/graph.js';
 import { isCut } from '../../answers/ending.js';
 import { readTolerantJson } from '../../answers/json.js';
-import type { Message } from '../../jobs/spec.js';
+import type { Message } from '../../prompts/message.js';
 import { editFromJson } from '../json.js';
-import type { Edit } from './edits.js';
+import type { Edit } from './editing.js';
 import { defaults } from '../graph.js';
 import { fenceText, quoteText } from '../../prompts/quote.js';
 import { sizeProblem, type Json } from '../values.js';

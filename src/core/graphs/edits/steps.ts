@@ -11,9 +11,10 @@ import {
   withoutSamples,
   invalid,
   type EditResult,
+  type Edit,
+  type EditRules,
 } from './editing.js';
 import { answerRef, choiceRefs, findDraft, freeName, isSameForm, withInputs } from '../drafts.js';
-import type { Edit, EditRules } from './edits.js';
 import {
   itemName,
   limits,

@@ -4,7 +4,7 @@ import { defaults, type SelectStep } from '../graph.js';
 import { measureMessages } from './messages.js';
 import type { Plan, PlannedStep, ResolvedRef } from '../plan.js';
 import { Failure, fail, lookUp, unwrap, resolveValue } from './resolve.js';
-import type { Outcome, StepState } from './run.js';
+import type { Outcome, StepState } from './state.js';
 import { applyTransform } from '../transform.js';
 import { groupValues, majorityValue } from './vote.js';
 import { describeValue, isList, sizeProblem, type Json } from '../values.js';

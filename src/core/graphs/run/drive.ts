@@ -1,5 +1,6 @@
 import type { Graph } from '../graph.js';
-import { answerCall, failCall, openRun, outcomeOf, pendingCalls, type Call, type Run } from './run.js';
+import { answerCall, failCall, openRun, outcomeOf, pendingCalls, type Call } from './run.js';
+import type { Run } from './state.js';
 import type { Json } from '../values.js';
 
 /** Maximum concurrent calls of one run. */

@@ -1,5 +1,5 @@
 import { callKey } from './advance.js';
-import type { Run } from './run.js';
+import type { Run } from './state.js';
 
 /**
  * The key of the pending call whose text becomes the graph's output unchanged, so that it can be

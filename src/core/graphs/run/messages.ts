@@ -2,10 +2,9 @@
  * Messages of a step's calls. Pending calls may share long texts: sizes are measured when calls are
  * requested, and messages are rendered only when a call is made.
  */
-import { candidatesName, limits } from '../graph.js';
+import { candidatesName, limits, type PromptMessage } from '../graph.js';
 import type { PlannedPrompt, ResolvedRef } from '../plan.js';
 import { Failure, fail, resolveValue, type RunValues } from './resolve.js';
-import type { Call } from './run.js';
 import { renderTemplate, templateLength } from '../../prompts/template.js';
 import { numberedCandidates } from './vote.js';
 import { toText, type Json } from '../values.js';
@@ -43,7 +42,7 @@ export function renderMessages(
   index: number,
   at: number,
   candidates: readonly Json[],
-): Call['messages'] {
+): PromptMessage[] {
   const prompt = values.plan.steps[index]!.prompt!;
   const bound = callBinding(values, index, at, candidates);
   const valueOf = valueLookup(values, prompt, bound, (ref) => resolveValue(values, ref));

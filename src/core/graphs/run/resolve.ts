@@ -1,13 +1,10 @@
-import type { Plan, ResolvedRef } from '../plan.js';
+import type { ResolvedRef } from '../plan.js';
 import { valueAt, type Lookup } from '../refs.js';
-import type { StepState } from './run.js';
+import type { Run } from './state.js';
 import type { Json } from '../values.js';
 
-export interface RunValues {
-  readonly plan: Plan;
-  readonly input: Json;
-  readonly states: readonly StepState[];
-}
+/** What refs of a run resolve to. */
+export type RunValues = Pick<Run, 'plan' | 'input' | 'states'>;
 
 /** Fails one step, or with `failsRun` the whole run; caught in `advance` only. */
 export class Failure extends Error {

@@ -10,10 +10,11 @@
  */
 import { splitThoughts } from '../../answers/thoughts.js';
 import { readJsonText, valueProblem } from '../json-schema.js';
-import { maxStepCalls, type AnswerForm, type Graph } from '../graph.js';
+import { maxStepCalls, type AnswerForm, type Graph, type PromptMessage } from '../graph.js';
 import { advance, callKey, type Draft } from './advance.js';
 import { renderMessages } from './messages.js';
-import { planGraph, type Plan, type ResolvedRef } from '../plan.js';
+import { planGraph } from '../plan.js';
+import type { Outcome, Run, StepState } from './state.js';
 import { parseVote } from './vote.js';
 import { isObject } from '../../../util/json.js';
 import { describeValue, maxValueSize, sizeProblem, type Json } from '../values.js';
@@ -24,41 +25,12 @@ export interface Call {
   key: string;
   step: string;
   /** Rendered on each access; read it when the call is made. */
-  messages: readonly { role: 'system' | 'user' | 'assistant'; content: string }[];
+  messages: readonly PromptMessage[];
   /** null: the job's first policy model. */
   model: string | null;
   timeoutS: number;
   /** Maximum calls until an answer is usable. */
   tries: number;
-}
-
-export type StepState =
-  | { at: 'idle' }
-  /** `missing`: dependencies without a value. A select waits for a condition or a branch. */
-  | { at: 'waiting'; missing: number }
-  | { at: 'choosing'; waitsFor: number; chosen: ResolvedRef | null }
-  | {
-      at: 'calling';
-      /** For each call, whether its answer is missing. */
-      open: readonly boolean[];
-      answers: readonly Json[];
-      left: number;
-      candidates: readonly Json[];
-    }
-  | { at: 'done'; value: Json };
-
-/** `step`: null if the input, the output or the whole run failed. */
-export type Outcome =
-  { status: 'running' } | { status: 'done'; value: Json } | { status: 'failed'; step: string | null; reason: string };
-
-/** Opaque; use the functions of this module. */
-export interface Run {
-  readonly plan: Plan;
-  readonly input: Json;
-  readonly states: readonly StepState[];
-  readonly outcome: Outcome;
-  /** Characters of the messages of all requested calls. */
-  readonly chars: number;
 }
 
 /** Starts a run; an invalid input gives a failed run. Throws if the graph is invalid. */

@@ -11,19 +11,13 @@ import { graphToJson } from '../../../core/graphs/json.js';
 import { graphMermaid } from '../../../core/graphs/mermaid.js';
 import { graphText } from '../../../core/graphs/text.js';
 import { entryDate } from '../../server/zip.js';
-import { readmeText } from './readme.js';
+import { readmeText, type ReadmeFacts } from './readme.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The content of an archive; JSON objects are written unchanged. */
-export interface GraphExport {
-  jobId: string;
+export interface GraphExport extends ReadmeFacts {
   candidateId: string;
-  graph: Graph;
-  reward: number | null;
-  /** The policy models; the first is the default of steps without a model. */
-  models: readonly [string, ...string[]];
-  provider: string;
   /** Of the service and the algorithm. */
   versions: Readonly<Record<string, string>>;
   rngSeed: number;

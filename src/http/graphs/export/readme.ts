@@ -1,6 +1,15 @@
 /** The README.md of an archive, for readers who do not know Ratchet. */
-import { maxCalls } from '../../../core/graphs/graph.js';
-import type { GraphExport } from './archive.js';
+import { maxCalls, type Graph } from '../../../core/graphs/graph.js';
+
+/** What the README says of a graph. */
+export interface ReadmeFacts {
+  jobId: string;
+  graph: Graph;
+  reward: number | null;
+  /** The policy models; the first is the default of steps without a model. */
+  models: readonly [string, ...string[]];
+  provider: string;
+}
 
 const kinds = {
   llm: 'calls a model',
@@ -10,7 +19,7 @@ const kinds = {
   transform: 'transforms values without a model',
 };
 
-export function readmeText({ jobId, graph, reward, models, provider }: GraphExport): string {
+export function readmeText({ jobId, graph, reward, models, provider }: ReadmeFacts): string {
   const size = `${plural(graph.steps.length, 'step')} from an input to one output, at most ${plural(maxCalls(graph), 'model call')} a run`;
   const score = reward === null ? '' : ` It had the best score, ${Number(reward.toPrecision(4))}.`;
   const example = JSON.stringify(Object.fromEntries(graph.inputs.map((name) => [name, '…'])));

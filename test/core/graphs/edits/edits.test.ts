@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { applyEdits, attemptsLimit, type Edit } from '../../../../src/core/graphs/edits/edits.js';
+import { applyEdits, attemptsLimit } from '../../../../src/core/graphs/edits/edits.js';
+import type { Edit } from '../../../../src/core/graphs/edits/editing.js';
 import type { Graph, LlmStep, Ref, Step } from '../../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../../src/core/graphs/refs.js';
 import { openRun, outcomeOf } from '../../../../src/core/graphs/run/run.js';

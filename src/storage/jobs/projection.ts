@@ -1,0 +1,28 @@
+/** What `jobs.projection` holds of the progress of a job. */
+import type { SearchVerdict } from '../../core/search/protocol.js';
+
+/** The recorded progress of an evaluation. */
+export interface EvaluationProjection {
+  /** The number of seeds. */
+  total?: number;
+}
+
+/** The last recorded state of a search; all fields are missing before the first decision. */
+export interface SessionProjection {
+  generation?: number;
+  totalGenerations?: number;
+  bestCandidateId?: string | null;
+  bestReward?: number | null;
+  rolloutsPlanned?: number;
+  maxRollouts?: number | null;
+  history?: { generation: number; bestReward: number }[];
+  baselineCandidateId?: string | null;
+  /** Expected reward of the most promising candidate, with 95 % interval. */
+  estimate?: { candidateId: string; reward: number; low: number; high: number } | null;
+  noise?: { sd: number; comparisons: number } | null;
+  /** The number of rollouts in an evaluation's mean. */
+  evaluationRollouts?: number;
+  verdict?: SearchVerdict | null;
+  /** The container marks the components as spans. */
+  leversMarked?: boolean;
+}
