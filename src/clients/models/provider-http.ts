@@ -16,13 +16,18 @@ export interface Endpoint {
   keyHeader: KeyHeader;
 }
 
-/** Posts a body of JSON; see `Providers.send`. `maxBytes`: of an inflated answer. */
+/** A request of a model; `maxBytes`: of its inflated answer. */
+export interface EndpointRequest {
+  json: string;
+  stream: boolean;
+  maxBytes: number;
+}
+
+/** Posts a request; see `Providers.send`. */
 export async function askEndpoint(
-  dispatcher: Dispatcher,
   endpoint: Endpoint,
-  body: string,
-  stream: boolean,
-  maxBytes: number,
+  { json, stream, maxBytes }: EndpointRequest,
+  dispatcher: Dispatcher,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
   const redactor = new Redactor([endpoint.apiKey]);
@@ -37,7 +42,7 @@ export async function askEndpoint(
         'user-agent': 'ratchet',
         ...keyHeaders(endpoint),
       },
-      body,
+      body: json,
       signal,
     });
     const header = (name: string) => {
