@@ -2,7 +2,10 @@ import type { Logger } from 'pino';
 
 type Step = () => Promise<void> | void;
 
-/** The running parts of a service: each adds its stop when it starts. */
+/**
+ * The running parts of a service: each adds its stop when it starts. AsyncDisposableStack may take
+ * its place once Node 24 is the floor.
+ */
 export class Lifetime {
   /** Rejects when a part cannot go on. */
   readonly ended: Promise<void>;
