@@ -9,7 +9,7 @@ import { driveActivity } from './lifecycle/drive.js';
 
 export type { GateEvaluation } from '../src/storage/deployments/gate.js';
 export type { CommandOutcome } from '../src/storage/decisions/record.js';
-export type { GateRun } from './deployments/build.js';
+export type { GateRun } from './deployments/gate.js';
 export type { Rest } from './drive/rest.js';
 
 /** All activities. Each is idempotent: a retry finds what the first try recorded. */

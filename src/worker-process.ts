@@ -18,82 +18,87 @@ export interface WorkerSettings {
 /** Messages of the worker: it polls, it cannot start, or its metrics, which it was asked for. */
 export type WorkerMessage = { ready: true } | { ready: false; reason: string } | { metrics: MetricValues };
 
-export interface WorkerProcess extends SupervisedServer {
-  /** How often it has ended in the last minute. */
-  endsInMinute(): number;
-  /** The worker's metrics; none while it starts again. */
-  metrics(): Promise<MetricValues>;
-}
-
 const entry = fileURLToPath(new URL('./processes/worker-child.js', import.meta.url));
 /** Longer than the worker's own grace period for rollouts in flight. */
 const stopWithinMs = 20_000;
 
 /** A process that loads the worker's code and waits for its settings. */
-export interface LoadingWorker {
+interface LoadingWorker {
   child: ChildProcess;
   mark: ProcessMark;
   gone: Promise<void>;
 }
 
 /** Out of reach of Ctrl-C: its owner stops it, once nothing needs it any more. */
-export function loadWorker(): LoadingWorker {
+function load(): LoadingWorker {
   const child = fork(entry, { detached: true, serialization: 'advanced', stdio: ['ignore', 2, 2, 'ipc'] });
   const mark = processMark(child.pid!) ?? { pid: child.pid!, startTime: 'it has exited' };
   return { child, mark, gone: once(child, 'exit').then(() => undefined) };
 }
 
-/** Starts a worker in the loading process, and another whenever it dies. */
-export async function startWorkerProcess(
-  loading: LoadingWorker,
-  settings: WorkerSettings,
-  log: Logger,
-  onExit: (error: Error) => void,
-): Promise<WorkerProcess> {
-  let polling: ChildProcess | null = null;
-  let ends: number[] = [];
-  const onGone = () => {
-    polling = null;
-    ends.push(performance.now());
-  };
-  const begin = async ({ child, mark, gone }: LoadingWorker): Promise<ServerProcess> => {
+/** A worker in a process of its own, which loads its code at once; it is replaced when it dies. */
+export class WorkerProcess {
+  readonly #first = load();
+  /** The process that polls; null: none yet, or it starts again. */
+  #polling: ChildProcess | null = null;
+  #supervised: SupervisedServer | null = null;
+  #endedAt: number[] = [];
+
+  /** Resolves when the worker polls. `onExit`: it cannot be kept alive. */
+  async start(settings: WorkerSettings, log: Logger, onExit: (error: Error) => void): Promise<void> {
+    this.#supervised = supervise({
+      name: 'The worker',
+      first: await this.#begin(this.#first, settings),
+      start: () => this.#begin(load(), settings),
+      stopSignals: ['SIGTERM', 'SIGKILL'],
+      stopWithinMs,
+      log,
+      onExit,
+    });
+  }
+
+  async #begin({ child, mark, gone }: LoadingWorker, settings: WorkerSettings): Promise<ServerProcess> {
     try {
       child.send(settings);
       const answer = await nextMessage(child);
       if ('reason' in answer) throw new Error(answer.reason);
-      polling = child;
-      return { mark, gone: gone.then(onGone) };
+      this.#polling = child;
+      return { mark, gone: gone.then(() => this.#noteEnd()) };
     } catch (error) {
       await end(mark, ['SIGKILL']);
       throw error;
     }
-  };
-  const supervised = supervise({
-    name: 'The worker',
-    first: await begin(loading),
-    start: () => begin(loadWorker()),
-    stopSignals: ['SIGTERM', 'SIGKILL'],
-    stopWithinMs,
-    log,
-    onExit,
-  });
-  return {
-    get pid() {
-      return supervised.pid;
-    },
-    stop: () => supervised.stop(),
-    endsInMinute() {
-      ends = ends.filter((time) => performance.now() - time < 60_000);
-      return ends.length;
-    },
-    async metrics() {
-      if (!polling) return [];
-      const answered = nextMessage(polling);
-      polling.send('metrics');
-      const answer = await answered.catch(() => null);
-      return answer && 'metrics' in answer ? answer.metrics : [];
-    },
-  };
+  }
+
+  #noteEnd(): void {
+    this.#polling = null;
+    this.#endedAt.push(performance.now());
+  }
+
+  /** Lets the worker finish what is in flight, within its grace period. */
+  async stop(): Promise<void> {
+    await this.#supervised?.stop();
+  }
+
+  /** Ends the process of a worker that was never started. */
+  abandon(): Promise<void> {
+    return end(this.#first.mark, ['SIGKILL']);
+  }
+
+  /** How often it has ended in the last minute. */
+  endsInMinute(): number {
+    this.#endedAt = this.#endedAt.filter((time) => performance.now() - time < 60_000);
+    return this.#endedAt.length;
+  }
+
+  /** The worker's metrics; none while it starts again. */
+  async metrics(): Promise<MetricValues> {
+    if (!this.#polling) return [];
+    const answered = nextMessage(this.#polling);
+    this.#polling.send('metrics');
+    const answer = await answered.catch(() => null);
+    return answer && 'metrics' in answer ? answer.metrics : [];
+  }
 }
 
 /** Rejects if the process ends first. */

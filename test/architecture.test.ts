@@ -64,13 +64,13 @@ const rules: Record<string, Rule> = {
   'src/keys': { values: ['src/embedded', 'src/storage'], types: ['src/config'] },
   'src/version': { values: [] },
   'src/metrics': { values: [] },
-  'src/stop-all': { values: [] },
   'src/log': { values: [], types: ['src/config'] },
   'src/servers': { values: ['src/config', 'src/embedded', 'src/storage', 'src/temporal'] },
   'src/worker': { values: anyPart },
   'src/processes': { values: anyPart },
   'src/worker-process': { values: ['src/embedded'], types: ['src/config', 'src/metrics', 'src/servers'] },
   'src/main': { values: anyPart },
+  'src/service': { values: anyPart },
   'src/cli': { values: anyPart },
   dashboard: {
     // What runs in the browser: no Node module comes with these.

@@ -81,7 +81,7 @@ export async function runRow({ deps, job, spec, claim, prompt, control, trace }:
     });
     if (!answer.ok) return { kind: 'failed', ...failureOf(policy, answer), connect: false };
     const toScore = scoredRow(row, rows);
-    const scored = await scoreOutput(rollout, rows.scorer, toScore, answer.text, timeoutMs, signal);
+    const scored = await scoreOutput(rollout, rows.scorer, { ...toScore, output: answer.text, timeoutMs }, signal);
     if (!scored.ok) return { kind: 'failed', ...cut(scored), connect: false };
     const { reward, criteria, details: own } = scored.verification;
     const feedback = withEnding(scored.verification, policy, answer);

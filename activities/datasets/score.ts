@@ -15,29 +15,33 @@ export interface ScoredRow {
   judged: Record<string, unknown>;
 }
 
+/** What a model answered for a row; `timeoutMs`: the time of the code of users. */
+export interface ScoredOutput extends ScoredRow {
+  output: string;
+  timeoutMs: number;
+}
+
 /**
- * Scores a model's output for a row; the code of users has the time of a rollout. Rejects with the
- * signal's reason; `expectedProblem` must have reported no problem.
+ * Scores a model's output for a row. Rejects with the signal's reason; `expectedProblem` must have
+ * reported no problem.
  */
 export async function scoreOutput(
   rollout: ModelRollout,
   spec: ScorerSpec,
-  row: ScoredRow,
-  output: string,
-  timeoutMs: number,
+  answered: ScoredOutput,
   signal: AbortSignal,
 ): Promise<Judgement> {
-  const parts = partsFor(spec, row.expected);
+  const parts = partsFor(spec, answered.expected);
   const names = partNames(parts.map(({ scorer }) => scorer.type));
   const scored: ScoredPart[] = [];
   let judges = 0;
   for (const [at, { weight, scorer, expected, negate }] of parts.entries()) {
-    const scoring = scorePart(scorer, expected, output);
+    const scoring = scorePart(scorer, expected, answered.output);
     if ('call' in scoring && scoring.call.runner === 'judge') judges += 1;
     const key = judges > 1 ? `@judge${judges}` : '@judge';
     const judgement: Judgement =
       'call' in scoring
-        ? await runCall(rollout, scoring.call, { ...row, expected, output, key, timeoutMs }, signal)
+        ? await runCall(rollout, scoring.call, { ...answered, expected, key }, signal)
         : { ok: true, verification: scoring.verification };
     if (!judgement.ok || !isWeighted(spec)) return judgement;
     const { verification } = judgement;
@@ -46,17 +50,11 @@ export async function scoreOutput(
   return { ok: true, verification: combine(scored) };
 }
 
-/** `key`: the name of a judge's recorded call; `timeoutMs`: of the code of users. */
-interface Scored extends ScoredRow {
-  output: string;
-  key: string;
-  timeoutMs: number;
-}
-
 function runCall(
   rollout: ModelRollout,
   call: ScoringCall,
-  { row, expected: given, judged, output, key, timeoutMs }: Scored,
+  /** `key`: the name of a judge's recorded call. */
+  { row, expected: given, judged, output, key, timeoutMs }: ScoredOutput & { key: string },
   signal: AbortSignal,
 ): Promise<Judgement> {
   const { deps, job, onPushback } = rollout;

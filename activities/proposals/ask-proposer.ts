@@ -86,9 +86,9 @@ export async function askProposer(
     const answer = recorded ?? call!;
     const parsed = read(answer);
     if (call) {
-      const sent = messages;
+      const sent = { policy: proposer, messages };
       const verdict = { component, attempt, accepted: parsed.ok, reason: parsed.ok ? null : parsed.reason };
-      const record = () => db.orgHot(job.orgId, (tx) => recordProposerCall(tx, index, proposer, sent, call, verdict));
+      const record = () => db.orgHot(job.orgId, (tx) => recordProposerCall(tx, index, sent, { answer: call, verdict }));
       // The call is paid for, so wait for the database.
       await retryTransient(record, {
         patienceMs: recordPatienceMs,

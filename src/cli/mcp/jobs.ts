@@ -2,35 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Answer } from '../../client/index.js';
-import { ConfigError } from '../../config.js';
 import { kindOf } from '../../core/jobs/kinds.js';
-import { control, jobOf, newestJobs, resultsOf } from '../commands/jobs.js';
+import { control, jobOf, newestJobs } from '../commands/jobs.js';
 import { hasEnded } from '../service/status.js';
 import { answer, reads } from './answer.js';
-import { candidatesOf, searchOf } from './candidates.js';
 import { withEnd } from './deployments.js';
-import { lowestOf, lowestShown } from './lowest.js';
+import { fields, id } from './inputs.js';
 import type { Connection, ToolService } from './service.js';
-import { jobView, listedJob, sessionResultsView } from './views.js';
+import { jobView, listedJob } from './views.js';
 
-const id = z.string().describe('Id of a session (ses_…), an evaluation (evl_…), a graph job (grf_…) or a deployment.');
-const ofSearch = z.string().describe('Id of a session (ses_…) or a graph job (grf_…).');
-const fields = z
-  .array(z.string())
-  .default([])
-  .describe('Further fields by the names of the API, such as split; a wrong name is answered with all names.');
 /** Clients give a call a minute. */
 const longestWatchS = 50;
 const pollMs = 500;
 const jobsShown = 20;
 const newest = 1_000;
-const candidatesShown = 10;
-/** An agent asks for a trace to read its texts. */
-const longestTrace = 20_000;
 
 type Job = Answer<'getSession' | 'getEvaluation' | 'getGraphJob' | 'getDeployment'>;
 
-/** Tools on existing jobs. */
+/** Tools that list and watch jobs. */
 export function registerJobTools(server: McpServer, service: ToolService): void {
   server.registerTool(
     'list_jobs',
@@ -77,83 +66,10 @@ export function registerJobTools(server: McpServer, service: ToolService): void 
       });
     },
   );
+}
 
-  server.registerTool(
-    'results',
-    {
-      description: `Of a session: best prompt, verdict on held-out rows, history of the best reward. Of an evaluation: the summary, and the ${lowestShown} rows with the lowest rewards with input, expected value, answer and feedback, shortened; trace has all of them.`,
-      inputSchema: z.strictObject({ id, fields }),
-      annotations: reads,
-    },
-    ({ id, fields }) =>
-      service.use(async ({ client }) => {
-        const kind = kindOf(id);
-        if (kind === 'evaluation') {
-          if (fields.length > 0) throw new ConfigError('fields: results of an evaluation have no others; see trace');
-          return answer(await lowestOf(client, id));
-        }
-        const found = { ...(await resultsOf(client, id)) };
-        if (kind === 'session') return answer(sessionResultsView(found, fields), { whole: ['best_prompt'] });
-        return answer(jobView(id, found, kind === 'graph' ? ['history', ...fields] : fields));
-      }),
-  );
-
-  server.registerTool(
-    'list_candidates',
-    {
-      description:
-        'The prompts that a session or graph job considered, with reward, parents and why each was accepted or rejected; the baseline first. Long prompts are cut; candidate has the whole one.',
-      inputSchema: z.strictObject({
-        id: ofSearch,
-        limit: z.int().min(1).max(candidatesShown).default(candidatesShown),
-        cursor: z.string().optional().describe('next_cursor of the answer before.'),
-      }),
-      annotations: reads,
-    },
-    ({ id, ...page }) => service.use(async ({ client }) => answer(await candidatesOf(client, id, page))),
-  );
-
-  server.registerTool(
-    'candidate',
-    {
-      description: 'A candidate with its whole prompt, its differences from its parents, and the proposal behind it.',
-      inputSchema: z.strictObject({ id: ofSearch, candidate_id: z.string() }),
-      annotations: reads,
-    },
-    ({ id, candidate_id: candidate }) =>
-      service.use(async ({ client }) =>
-        answer(await searchOf(client, id).candidate(candidate), { whole: ['messages', 'prompts'] }),
-      ),
-  );
-
-  server.registerTool(
-    'trace',
-    {
-      description: 'A rollout with its model calls, reward and feedback; very long texts are cut.',
-      inputSchema: z.strictObject({ id, trace_id: z.string().describe('trace_id of a row in results.') }),
-      annotations: reads,
-    },
-    ({ id, trace_id: trace }) =>
-      service.use(async ({ client }) => {
-        const job = jobOf(client, id);
-        if (!('trace' in job)) throw new ConfigError(`${id} is a deployment, which has no traces`);
-        return answer(await job.trace(trace), { max: longestTrace });
-      }),
-  );
-
-  server.registerTool(
-    'compare',
-    {
-      description: 'Whether b is better than a, row by row with a 95 % interval.',
-      inputSchema: z.strictObject({
-        a: z.string().describe('An evaluation, session, graph job, candidate, or deployment by id or name.'),
-        b: z.string(),
-      }),
-      annotations: reads,
-    },
-    ({ a, b }) => service.use(async ({ client }) => answer(await client.compare(a, b))),
-  );
-
+/** The tool that pauses, resumes or cancels a job. */
+export function registerControlTool(server: McpServer, service: ToolService): void {
   server.registerTool(
     'control',
     {

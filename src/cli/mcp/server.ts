@@ -2,7 +2,8 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { version } from '../../version.js';
 import type { Files } from '../task/files.js';
 import { registerDeploymentTools } from './deployments.js';
-import { registerJobTools } from './jobs.js';
+import { registerControlTool, registerJobTools } from './jobs.js';
+import { registerResultTools } from './results.js';
 import type { ToolService } from './service.js';
 import { registerTaskTools } from './tasks.js';
 
@@ -23,6 +24,8 @@ export function createMcpServer(service: ToolService, files: Files): McpServer {
   const server = new McpServer({ name: 'ratchet', version }, { instructions });
   registerTaskTools(server, service, files);
   registerJobTools(server, service);
+  registerResultTools(server, service);
+  registerControlTool(server, service);
   registerDeploymentTools(server, service, files);
   return server;
 }

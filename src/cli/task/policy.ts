@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { limitName } from '../../clients/models/call-bound.js';
 import { ConfigError } from '../../config.js';
 import { isConnectionField } from '../../contracts/common.js';
-import { keySetting, urlSetting } from '../../clients/models/providers.js';
+import { keySetting, urlSetting } from '../../clients/models/addresses/configured.js';
 import { modelOf, type Model } from './model-name.js';
 
 export type Parameters = Record<string, unknown>;

@@ -1,6 +1,6 @@
-import type { ModelAnswer } from './provider-answer.js';
+import type { ModelAnswer } from './answers/provider-answer.js';
 import type { ModelClient } from './providers.js';
-import { openAnswer, type OpenedAnswer } from './read-answer.js';
+import { openAnswer, type OpenedAnswer } from './answers/read-answer.js';
 import type { Question } from '../../core/question.js';
 import { asObject } from '../../util/json.js';
 import { learn, otherName, type Lesson } from './quirks/lessons.js';

@@ -5,7 +5,7 @@ import {
   refusedCall,
   type RefusalScope,
 } from './refusals.js';
-import { keySetting, urlSetting } from './providers.js';
+import { keySetting, urlSetting } from './addresses/configured.js';
 import { isPushback } from '../net/retry-advice.js';
 import type { UnsentCause } from '../net/unsent.js';
 import { cutErrorText } from '../net/untrusted.js';

@@ -1,5 +1,5 @@
 import { calcPrice } from '@pydantic/genai-prices';
-import { tokensIn, usageIn, type TokenCounts } from './usage.js';
+import { tokensIn, usageIn, type TokenCounts } from './answers/usage.js';
 import { field } from '../net/untrusted.js';
 
 /** Tokens and dollars of one model call; null if unknown, never a guess and never 0. */

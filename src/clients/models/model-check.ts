@@ -7,9 +7,9 @@ import { cutErrorText, field, parseObject } from '../net/untrusted.js';
 import { askProvider } from './ask-provider.js';
 import { unknownPrice } from './call-bound.js';
 import { costOf, noCost, sumOfCosts, unknownCost, type CallCost } from './cost.js';
-import { ProviderError, providerError, wasNotSent } from './provider-answer.js';
+import { ProviderError, providerError, wasNotSent } from './answers/provider-answer.js';
 import type { ModelClient } from './providers.js';
-import { foldStream, StreamedError } from './read-answer.js';
+import { foldStream, StreamedError } from './answers/read-answer.js';
 import { refusedCall } from './refusals.js';
 
 type Json = Record<string, unknown>;

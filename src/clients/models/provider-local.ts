@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { streamOf } from './chat-stream.js';
+import { streamOf } from './answers/chat-stream.js';
 import type { LocalRequest } from '../../local-model/index.js';
 import type { LocalThreads } from './local-threads.js';
-import { modelAnswer } from './model-answer.js';
-import { providerError, type ModelAnswer } from './provider-answer.js';
+import { modelAnswer } from './answers/model-answer.js';
+import { providerError, type ModelAnswer } from './answers/provider-answer.js';
 import { field } from '../net/untrusted.js';
 
 /** Answers as the provider `local`. Rejects as `Providers.send`. */

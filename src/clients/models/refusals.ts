@@ -4,8 +4,8 @@
  */
 import { mayPass, type RetryAdvice } from '../net/retry-advice.js';
 import { asObject } from '../../util/json.js';
-import { errorJson, errorOfBody } from './answer-error.js';
-import { badKey, closedAccount, codesOf, noCredit, noModel } from './error-codes.js';
+import { errorJson, errorOfBody } from './answers/answer-error.js';
+import { badKey, closedAccount, codesOf, noCredit, noModel } from './answers/error-codes.js';
 
 /** Error code: the provider refuses the service's key, so every call would fail. */
 export const providerRefusedKey = 'provider_refused_key';

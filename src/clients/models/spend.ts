@@ -1,6 +1,6 @@
 import type { Payer } from '../../core/jobs/payer.js';
 import { unknownPrice } from './call-bound.js';
-import { ProviderError } from './provider-answer.js';
+import { ProviderError } from './answers/provider-answer.js';
 
 /** Whether a quota of spend holds for a call, and the one that is used up. */
 export interface SpendCheck {

@@ -4,25 +4,29 @@ import { parseRef, stepRefs } from './refs.js';
 import { listProblem, pathProblem } from './shapes.js';
 import { cutAfter } from '../../util/text.js';
 
+/** What refs may name. */
+export interface Names {
+  /** The inputs of the graph. */
+  inputs: readonly string[];
+  byId: ReadonlyMap<string, Step>;
+}
+
 /** Problems of a step's refs; paths are relative to the step. */
-export function stepRefProblems(step: Step, inputs: readonly string[], byId: ReadonlyMap<string, Step>): Problem[] {
+export function stepRefProblems(step: Step, names: Names): Problem[] {
+  const { byId } = names;
   const item = itemName(step);
   const problems = stepRefs(step).flatMap(({ path, ref, inItem }) =>
-    refProblems(ref, path, inputs, byId, inItem ? item : null, path === 'over'),
+    refProblems({ ref, path, item: inItem ? item : null }, names),
   );
   return item !== null && byId.has(item)
     ? [...problems, { path: 'as', message: `"${item}" is also the id of a step` }]
     : problems;
 }
 
-/** Problems of one ref. `item` is the name of the item it may refer to. */
+/** Problems of one ref at a path; the one at `over` names a list. `item`: the item it may name. */
 export function refProblems(
-  ref: Ref,
-  path: string,
-  inputs: readonly string[],
-  byId: ReadonlyMap<string, Step>,
-  item: string | null,
-  isList = false,
+  { ref, path, item }: { ref: Ref; path: string; item: string | null },
+  { inputs, byId }: Names,
 ): Problem[] {
   const problem = (message: string) => [{ path, message }];
   const parsed = ref.length > limits.refChars ? null : parseRef(ref);
@@ -42,6 +46,6 @@ export function refProblems(
     return problem(
       `${shown} refers to no step; the steps are ${[...byId.keys()].map((id) => cutAfter(id, 64)).join(', ')}`,
     );
-  const wrong = pathProblem(step, way) ?? (isList && way.length === 0 ? listProblem(step) : null);
+  const wrong = pathProblem(step, way) ?? (path === 'over' && way.length === 0 ? listProblem(step) : null);
   return wrong === null ? [] : problem(`${shown} ${wrong}`);
 }

@@ -17,13 +17,13 @@ export function graphProblems(graph: Graph): Problem[] {
   if (steps.length < 1 || steps.length > limits.steps)
     return [{ path: 'steps', message: `must hold 1 to ${limits.steps} steps, but holds ${steps.length}` }];
   const problems: Problem[] = [...inputProblems(inputs), ...idProblems(steps)];
-  const byId = new Map(steps.map((step) => [step.id, step]));
+  const names = { inputs, byId: new Map(steps.map((step) => [step.id, step])) };
   for (const [at, step] of steps.entries()) {
-    const found = [...stepProblems(step), ...stepRefProblems(step, inputs, byId)];
+    const found = [...stepProblems(step), ...stepRefProblems(step, names)];
     problems.push(...found.map(({ path, message }) => ({ path: `steps[${at}].${path}`, message })));
   }
   problems.push(
-    ...refProblems(output, 'output', inputs, byId, null),
+    ...refProblems({ ref: output, path: 'output', item: null }, names),
     ...cycleProblems(steps),
     ...unusedProblems(graph),
   );

@@ -18,32 +18,60 @@ interface Part {
 export function matchRows(rowA: readonly string[], rowB: readonly string[]): number[] {
   // Compare numbers instead of texts: long sentences with equal beginnings are slow to compare.
   const numbers = new Map<string, number>();
-  const [a, b] = [internTexts(rowA, numbers), internTexts(rowB, numbers)];
-  const partner = rowB.map(() => -1);
-  let cells = exactCells;
-  for (const part of trimmed({ aFrom: 0, aTo: a.length, bFrom: 0, bTo: b.length })) {
-    if (fits(part)) exact(part);
-    else
-      for (const piece of splitAtUnique(part))
-        trimmed(piece).forEach((rest) => (fits(rest) ? exact(rest) : greedy(rest)));
-  }
-  return partner;
+  const match = new Match(internTexts(rowA, numbers), internTexts(rowB, numbers));
+  match.run();
+  return match.partner;
+}
 
-  function fits(part: Part): boolean {
+/** A match in the making. Each step takes a part in which nothing is matched yet. */
+class Match {
+  /** For each element of `b` the index of its equal in `a`; -1: none so far. */
+  readonly partner: number[];
+  readonly #a: Int32Array;
+  readonly #b: Int32Array;
+  /** Cells that further tables may have. */
+  #cells = exactCells;
+
+  constructor(a: Int32Array, b: Int32Array) {
+    this.#a = a;
+    this.#b = b;
+    this.partner = Array.from(b, () => -1);
+  }
+
+  run(): void {
+    for (const part of this.#trim({ aFrom: 0, aTo: this.#a.length, bFrom: 0, bTo: this.#b.length })) {
+      if (this.#reserveTable(part)) this.#matchExactly(part);
+      else for (const piece of this.#splitAtUnique(part)) this.#matchPiece(piece);
+    }
+  }
+
+  #matchPiece(piece: Part): void {
+    for (const rest of this.#trim(piece)) {
+      if (this.#reserveTable(rest)) this.#matchExactly(rest);
+      else this.#matchGreedily(rest);
+    }
+  }
+
+  /** Whether the table of a part is within the bound; counts its cells. */
+  #reserveTable(part: Part): boolean {
     const needed = (part.aTo - part.aFrom) * (part.bTo - part.bFrom);
-    if (needed > cells) return false;
-    cells -= needed;
+    if (needed > this.#cells) return false;
+    this.#cells -= needed;
     return true;
   }
 
   /** Matches equal elements at both ends; returns the remaining middle if both sides have one. */
-  function trimmed({ aFrom, aTo, bFrom, bTo }: Part): Part[] {
+  #trim({ aFrom, aTo, bFrom, bTo }: Part): Part[] {
+    const { partner } = this;
+    const [a, b] = [this.#a, this.#b];
     while (aFrom < aTo && bFrom < bTo && a[aFrom] === b[bFrom]) partner[bFrom++] = aFrom++;
     while (aFrom < aTo && bFrom < bTo && a[aTo - 1] === b[bTo - 1]) partner[--bTo] = --aTo;
     return aFrom < aTo && bFrom < bTo ? [{ aFrom, aTo, bFrom, bTo }] : [];
   }
 
-  function exact({ aFrom, aTo, bFrom, bTo }: Part): void {
+  /** Matches a longest common subsequence. */
+  #matchExactly({ aFrom, aTo, bFrom, bTo }: Part): void {
+    const [a, b] = [this.#a, this.#b];
     const width = bTo - bFrom + 1;
     // longest[i * width + j]: length for the suffixes from the i-th and j-th element of the part.
     const longest = new Uint32Array((aTo - aFrom + 1) * width);
@@ -58,16 +86,16 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
     }
     for (let i = 0, j = 0; i < aTo - aFrom && j < width - 1;) {
       const at = i * width + j;
-      if (a[aFrom + i] === b[bFrom + j]) partner[bFrom + j++] = aFrom + i++;
+      if (a[aFrom + i] === b[bFrom + j]) this.partner[bFrom + j++] = aFrom + i++;
       else if (longest[at + width]! >= longest[at + 1]!) i++;
       else j++;
     }
   }
 
   /** Matches the longest ascending sequence of elements unique in both; returns the rest. */
-  function splitAtUnique(part: Part): Part[] {
-    const inA = uniqueIndexes(a, part.aFrom, part.aTo);
-    const inB = uniqueIndexes(b, part.bFrom, part.bTo);
+  #splitAtUnique(part: Part): Part[] {
+    const inA = uniqueIndexes(this.#a, part.aFrom, part.aTo);
+    const inB = uniqueIndexes(this.#b, part.bFrom, part.bTo);
     const pairs: [number, number][] = [];
     for (const [text, index] of inB) {
       const other = inA.get(text);
@@ -76,7 +104,7 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
     const parts: Part[] = [];
     let { aFrom, bFrom } = part;
     for (const [aIndex, bIndex] of longestAscending(pairs.sort((left, right) => left[1] - right[1]))) {
-      partner[bIndex] = aIndex;
+      this.partner[bIndex] = aIndex;
       parts.push({ aFrom, aTo: aIndex, bFrom, bTo: bIndex });
       aFrom = aIndex + 1;
       bFrom = bIndex + 1;
@@ -86,15 +114,15 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
   }
 
   /** Matches each element with the next unused equal one, in one pass. */
-  function greedy({ aFrom, aTo, bFrom, bTo }: Part): void {
-    const indexes = indexesByValue(a, aFrom, aTo);
+  #matchGreedily({ aFrom, aTo, bFrom, bTo }: Part): void {
+    const indexes = indexesByValue(this.#a, aFrom, aTo);
     let next = aFrom;
     for (let j = bFrom; j < bTo; j++) {
-      const left = indexes.get(b[j]!);
+      const left = indexes.get(this.#b[j]!);
       while (left?.length && left.at(-1)! < next) left.pop();
       const index = left?.pop();
       if (index === undefined) continue;
-      partner[j] = index;
+      this.partner[j] = index;
       next = index + 1;
     }
   }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ModelAnswer } from '../../clients/models/provider-answer.js';
+import type { ModelAnswer } from '../../clients/models/answers/provider-answer.js';
 import type { ModelClient, Providers } from '../../clients/models/providers.js';
 import type { CacheScope } from '../../core/jobs/answer-cache.js';
 import type { CallRollout } from '../../storage/rollouts/calls.js';

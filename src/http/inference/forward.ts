@@ -2,9 +2,14 @@ import { setMaxListeners } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
-import { ProviderError, providerError, wasNotSent, type ModelAnswer } from '../../clients/models/provider-answer.js';
+import {
+  ProviderError,
+  providerError,
+  wasNotSent,
+  type ModelAnswer,
+} from '../../clients/models/answers/provider-answer.js';
 import { askProvider, type ProviderReply } from '../../clients/models/ask-provider.js';
-import { isMediaType, openAnswer, type OpenedAnswer } from '../../clients/models/read-answer.js';
+import { isMediaType, openAnswer, type OpenedAnswer } from '../../clients/models/answers/read-answer.js';
 import { boundDepth, cutErrorText, parseObject } from '../../clients/net/untrusted.js';
 import { tracedAnswer } from '../../clients/models/traced-call.js';
 import { JsonText, mayEscapeUnstorable } from '../../storage/db/json.js';

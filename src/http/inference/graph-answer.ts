@@ -1,9 +1,9 @@
 import { PassThrough, Readable } from 'node:stream';
 import { v7 as uuid } from 'uuid';
-import { eventsOf, sseData, streamOf } from '../../clients/models/chat-stream.js';
+import { eventsOf, sseData, streamOf } from '../../clients/models/answers/chat-stream.js';
 import { unknownCost, type CallCost } from '../../clients/models/cost.js';
-import { modelAnswer } from '../../clients/models/model-answer.js';
-import type { ModelAnswer } from '../../clients/models/provider-answer.js';
+import { modelAnswer } from '../../clients/models/answers/model-answer.js';
+import type { ModelAnswer } from '../../clients/models/answers/provider-answer.js';
 import type { ModelClient } from '../../clients/models/providers.js';
 import { toText } from '../../core/graphs/values.js';
 import { ApiError } from '../server/errors.js';

@@ -1,7 +1,7 @@
 import type { CallCost } from '../../clients/models/cost.js';
 import type { ChatResult } from '../../clients/models/chat.js';
 import { providerRefusedAccount, providerRefusedKey } from '../../clients/models/refusals.js';
-import { isSpendRefusal, ProviderError } from '../../clients/models/provider-answer.js';
+import { isSpendRefusal, ProviderError } from '../../clients/models/answers/provider-answer.js';
 import { isPushback } from '../../clients/net/retry-advice.js';
 import { answerCode } from '../../contracts/errors/index.js';
 import type { RunFault } from '../../core/graphs/run/drive.js';

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { streamOf } from '../../clients/models/chat-stream.js';
+import { streamOf } from '../../clients/models/answers/chat-stream.js';
 import type { RecordedAnswer } from '../../storage/rollouts/call-records.js';
 import type { ProxyCall } from './call.js';
 import type { JobRecorder } from './record.js';

@@ -5,8 +5,8 @@ import {
   refusedCall,
 } from '../../clients/models/refusals.js';
 import { isPushback, type RetryAdvice } from '../../clients/net/retry-advice.js';
-import { errorOfBody } from '../../clients/models/answer-error.js';
-import type { ProviderError } from '../../clients/models/provider-answer.js';
+import { errorOfBody } from '../../clients/models/answers/answer-error.js';
+import type { ProviderError } from '../../clients/models/answers/provider-answer.js';
 import { ApiError, openAiError, type OpenAiError } from '../server/errors.js';
 import { cutErrorText } from '../../clients/net/untrusted.js';
 

@@ -77,12 +77,10 @@ export async function readProposerAttempts(
 export function recordProposerCall(
   tx: Tx,
   index: ProposalIndex,
-  policy: PolicySpec,
-  messages: Message[],
-  answer: ServiceCall['answer'],
-  verdict: AnswerVerdict,
+  asked: { policy: PolicySpec; messages: Message[] },
+  answered: { answer: ServiceCall['answer']; verdict: AnswerVerdict },
 ): Promise<void> {
   const { occurrence } = index;
-  const call = { id: callId(index), purpose: 'proposer' as const, occurrence, policy, messages, answer, verdict };
+  const call = { id: callId(index), purpose: 'proposer' as const, occurrence, ...asked, ...answered };
   return recordServiceCall(tx, index, call);
 }

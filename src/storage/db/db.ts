@@ -1,15 +1,9 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { BatchError, runBatch, type Statement } from './batch.js';
+import { Transaction, type Settings, type Tx } from './transaction.js';
 
-/** Runs statements on one connection. Statements sent without awaiting are pipelined. */
-export interface Tx {
-  /**
-   * Returns the rows. A statement with a `name` is prepared once per connection: use it for
-   * frequent statements that use an index. A name must always have the same text.
-   */
-  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string): Promise<Row[]>;
-}
+export type { Tx } from './transaction.js';
 
 /**
  * The connection to Postgres. Row-level security limits each transaction to one organization
@@ -67,27 +61,8 @@ export function asApp(url: string): pg.ClientConfig {
   };
 }
 
-/** The rows that a transaction may see, and settings of its plans. */
-type Settings = Record<string, string>;
-
 /** Without them Postgres plans an exchange anew each time, for longer than it runs. */
 const plannedOnce = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' };
-
-/** Sends all statements of the current tick in one socket write. */
-function sending(client: pg.PoolClient): pg.PoolClient {
-  const { stream } = client.connection;
-  if (stream.writableCorked === 0) {
-    stream.cork();
-    process.nextTick(() => stream.uncork());
-  }
-  return client;
-}
-
-/** One round trip: set_config takes no parameters in a simple query, so its values are escaped. */
-function beginning(client: pg.PoolClient, settings: Settings): string {
-  const sets = Object.entries(settings).map(([k, v]) => `set_config('${k}', ${client.escapeLiteral(v)}, true)`);
-  return `begin; select ${sets.join()}`;
-}
 
 const int8 = 20;
 const float8 = 701;
@@ -98,6 +73,36 @@ function parserOf(oid: number): (text: string) => unknown {
 
 /** Connects as ratchet_app. `max`: size of the pool. */
 export function connect(url: string, log: Logger, max = 10): Db {
+  const pool = createPool(url, log, max);
+  const run = <T>(settings: Settings, work: (tx: Tx, commit: () => void) => Promise<T>): Promise<T> =>
+    withClient(pool, async (client, spoil) => {
+      const transaction = new Transaction(client);
+      try {
+        const begun = transaction.begin(settings);
+        const [, result] = await Promise.all([begun, work(transaction, () => void transaction.commit())]);
+        await transaction.commit();
+        return result;
+      } catch (error) {
+        await transaction.rollBack().catch(spoil);
+        throw error;
+      }
+    });
+  const orgBatch: Db['orgBatch'] = (orgId, statements) =>
+    withClient(pool, (client) => runBatch(client, orgId, statements, parserOf));
+
+  return {
+    org: (orgId, work) => run({ 'app.org': orgId }, work),
+    orgHot: (orgId, work) => run({ 'app.org': orgId, ...plannedOnce }, work),
+    orgApart: (orgId, work) => work(eachAlone((statement) => orgBatch(orgId, [statement]))),
+    orgBatch,
+    auth: (hash, work) => run({ 'app.scope': 'auth', 'app.key_hash': hash }, work),
+    worker: (work) => run({ 'app.scope': 'worker' }, work),
+    operator: (work) => run({ 'app.scope': 'operator' }, work),
+    close: () => pool.end(),
+  };
+}
+
+function createPool(url: string, log: Logger, max: number): pg.Pool {
   const pool = new pg.Pool({
     ...asApp(url),
     max,
@@ -108,82 +113,41 @@ export function connect(url: string, log: Logger, max = 10): Db {
     types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
   });
   // Without a listener an idle connection that breaks would end the process. The pool replaces it.
-  let closing = false;
   pool.on('error', (err) => {
-    if (!closing) log.warn({ err }, 'an idle database connection broke');
+    if (!pool.ending) log.warn({ err }, 'an idle database connection broke');
   });
-
   // A connection can break before the one who waited for it can listen; its next query rejects.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
 
-  async function withClient<T>(work: (client: pg.PoolClient, spoil: (error: Error) => void) => Promise<T>): Promise<T> {
-    const client = await pool.connect();
-    let broken: Error | undefined;
-    const spoil = (error: Error) => void (broken = error);
-    client.on('error', spoil);
-    try {
-      return await work(client, spoil);
-    } finally {
-      client.removeListener('error', spoil);
-      client.release(broken);
-    }
+/** Works on a connection of the pool. `spoil`: it cannot be used again. */
+async function withClient<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient, spoil: (error: Error) => void) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const spoil = (error: Error) => void (broken = error);
+  client.on('error', spoil);
+  try {
+    return await work(client, spoil);
+  } finally {
+    client.removeListener('error', spoil);
+    client.release(broken);
   }
+}
 
-  const run = <T>(settings: Settings, work: (tx: Tx, commit: () => void) => Promise<T>): Promise<T> =>
-    withClient(async (client, spoil) => {
-      let over = false;
-      let committed: Promise<unknown> | null = null;
-      const commit = (): Promise<unknown> => {
-        over = true;
-        if (!committed) {
-          committed = sending(client).query('commit');
-          // Awaited below, once the statements before it have ended.
-          committed.catch(() => undefined);
-        }
-        return committed;
-      };
-      const query: Tx['query'] = async (text, values, name) => {
-        // A pipelined statement failed: another transaction may own the connection by now.
-        if (over) throw new Error('The transaction of this statement has ended.');
-        return (await sending(client).query({ text, ...(values && { values }), ...(name && { name }) })).rows;
-      };
-      try {
-        const begun = sending(client).query(beginning(client, settings));
-        const [, result] = await Promise.all([begun, work({ query }, () => void commit())]);
-        await commit();
-        return result;
-      } catch (error) {
-        over = true;
-        await client.query('rollback').catch(spoil);
-        throw error;
-      }
-    });
-
-  const orgBatch: Db['orgBatch'] = (orgId, statements) =>
-    withClient((client) => runBatch(client, orgId, statements, parserOf));
-
-  const apart = (orgId: string): Tx => ({
+/** Runs each statement as a batch of its own. */
+function eachAlone(run: (statement: Statement) => Promise<pg.QueryResultRow[][]>): Tx {
+  return {
     async query<Row extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string): Promise<Row[]> {
       try {
-        const [rows] = await orgBatch(orgId, [{ text, ...(values && { values }), ...(name && { name }) }]);
+        const [rows] = await run({ text, ...(values && { values }), ...(name && { name }) });
         return rows as Row[];
       } catch (error) {
         throw error instanceof BatchError ? error.cause : error;
       }
-    },
-  });
-
-  return {
-    org: (orgId, work) => run({ 'app.org': orgId }, work),
-    orgHot: (orgId, work) => run({ 'app.org': orgId, ...plannedOnce }, work),
-    orgApart: (orgId, work) => work(apart(orgId)),
-    orgBatch,
-    auth: (hash, work) => run({ 'app.scope': 'auth', 'app.key_hash': hash }, work),
-    worker: (work) => run({ 'app.scope': 'worker' }, work),
-    operator: (work) => run({ 'app.scope': 'operator' }, work),
-    close: () => {
-      closing = true;
-      return pool.end();
     },
   };
 }

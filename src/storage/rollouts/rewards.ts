@@ -64,13 +64,14 @@ export async function recordReward(tx: Tx, job: JobRef, reported: ReportedReward
 
   if (isTerminal(status)) {
     // One for each rollout, so that callers cannot fill the table of a closed job.
-    if (target.status !== null) await insertReward(tx, job, reported, rolloutId, false);
+    if (target.status !== null)
+      await insertReward(tx, job, { ...reported, rolloutId, id: newRewardId(), counted: false });
     return outcome('closed');
   }
   const recorded = target.reported ?? (target.status === 'succeeded' ? target.reward : null);
   if (recorded !== null) return outcome(recorded === reported.reward ? 'duplicate' : 'conflict', recorded);
   if (target.status === 'failed' || target.status === 'cancelled') {
-    await insertReward(tx, job, reported, rolloutId, false);
+    await insertReward(tx, job, { ...reported, rolloutId, id: newRewardId(), counted: false });
     return outcome('late');
   }
   return outcome('counted', null, await count(tx, job, row, target, reported));
@@ -81,7 +82,7 @@ async function count(tx: Tx, job: JobRef, row: ControlRow, target: Target, repor
   const { rolloutId, status } = target;
   const { reward, details } = reported;
   const rewardId = newRewardId();
-  const inserted = insertReward(tx, job, reported, rolloutId, true, rewardId);
+  const inserted = insertReward(tx, job, { ...reported, rolloutId, id: rewardId, counted: true });
   const { correlationId, candidateId } = reported;
   const received = rewardReceived({ rewardId, reward, rolloutId, correlationId, candidateId });
   if (rolloutId !== null && target.hasSlot) {
@@ -134,24 +135,12 @@ function newRewardId(): string {
 async function insertReward(
   tx: Tx,
   job: JobRef,
-  reported: ReportedReward,
-  rolloutId: string | null,
-  counted: boolean,
-  id = newRewardId(),
+  stored: ReportedReward & { id: string; counted: boolean },
 ): Promise<void> {
+  const { id, rolloutId, correlationId, candidateId, reward, body, counted } = stored;
   await tx.query(
     `insert into rewards (id, org_id, job_id, rollout_id, correlation_id, candidate_id, reward, body, counted)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
-    [
-      id,
-      job.orgId,
-      job.jobId,
-      rolloutId,
-      reported.correlationId,
-      reported.candidateId,
-      reported.reward,
-      toJsonb(reported.body),
-      counted,
-    ],
+    [id, job.orgId, job.jobId, rolloutId, correlationId, candidateId, reward, toJsonb(body), counted],
   );
 }

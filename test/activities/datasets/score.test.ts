@@ -68,7 +68,12 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
   };
 }
 const score = (request: unknown, output: string, answers?: Record<string, string>, given = row) =>
-  scoreOutput(rollout(answers), scorerSpec(scorerSchema.parse(request), 'openai'), given, output, 120_000, signal);
+  scoreOutput(
+    rollout(answers),
+    scorerSpec(scorerSchema.parse(request), 'openai'),
+    { ...given, output, timeoutMs: 120_000 },
+    signal,
+  );
 const verdict = (reward: number) =>
   JSON.stringify({ criteria: [{ name: 'rubric', score: reward, reason: `worth ${reward}` }] });
 const rubric = { type: 'rubric', criteria: 'Is it kind?', model: 'gpt-4o' };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { chunksOf, isUsageChunk, sseData, StreamFold } from '../../../src/clients/models/chat-stream.js';
+import { chunksOf, isUsageChunk, sseData, StreamFold } from '../../../src/clients/models/answers/chat-stream.js';
 import { heldMs, maxHeldMs } from '../../support/held.js';
 import { sseBlocks, type SseBlock } from '../../../src/clients/net/sse.js';
 

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createProviders } from '../../../src/clients/models/providers.js';
-import { readStream } from '../../../src/clients/models/streamed-text.js';
+import { readStream } from '../../../src/clients/models/answers/streamed-text.js';
 import { heldMs, maxHeldMs } from '../../support/held.js';
 import { runs } from '../../support/runs.js';
 

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readStream } from '../../../src/clients/models/streamed-text.js';
-import { redactedStream } from '../../../src/clients/models/redacted-stream.js';
+import { readStream } from '../../../src/clients/models/answers/streamed-text.js';
+import { redactedStream } from '../../../src/clients/models/answers/redacted-stream.js';
 import { Redactor } from '../../../src/clients/net/redact.js';
 import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
 import { startFakeModel, type FakeModel, type ModelReply } from '../../support/fakes/model.js';

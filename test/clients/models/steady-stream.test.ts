@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import OpenAI from 'openai';
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream';
-import { eventsOf, StreamFold } from '../../../src/clients/models/chat-stream.js';
-import { foldStream } from '../../../src/clients/models/read-answer.js';
-import { redactedStream } from '../../../src/clients/models/redacted-stream.js';
-import { steadyStream } from '../../../src/clients/models/steady-stream.js';
+import { eventsOf, StreamFold } from '../../../src/clients/models/answers/chat-stream.js';
+import { foldStream } from '../../../src/clients/models/answers/read-answer.js';
+import { redactedStream } from '../../../src/clients/models/answers/redacted-stream.js';
+import { steadyStream } from '../../../src/clients/models/answers/steady-stream.js';
 import { Redactor } from '../../../src/clients/net/redact.js';
 
 type Json = Record<string, unknown>;

@@ -8,7 +8,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { noCost } from '../../../src/clients/models/cost.js';
 import { completeChat } from '../../../src/clients/models/complete-chat.js';
-import { wasNotSent, type ProviderError } from '../../../src/clients/models/provider-answer.js';
+import { wasNotSent, type ProviderError } from '../../../src/clients/models/answers/provider-answer.js';
 import { createProviders, type ModelTry } from '../../../src/clients/models/providers.js';
 import { unsentFault } from '../../../src/clients/net/unsent.js';
 

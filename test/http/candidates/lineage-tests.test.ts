@@ -279,7 +279,9 @@ test('a prompt of several components has a reflection for each, judged by its ow
     const numbers = { promptTokens: 1, completionTokens: 1, costUsd: 0, costSource: 'table', latencyMs: 1 };
     const call = { text, finishReason: 'stop', ...numbers };
     const index = { orgId: 'default', jobId: id, candidate: 1, occurrence };
-    await http.db.org('default', (tx) => recordProposerCall(tx, index, policy, asked, call, verdict));
+    await http.db.org('default', (tx) =>
+      recordProposerCall(tx, index, { policy, messages: asked }, { answer: call, verdict }),
+    );
   }
   const { messages, reflection, segments, diff } = await get(id, `/candidates/${cand(1)}`);
   expect(reflection).toMatchObject({ components: ['style', 'system_2'], output: '```\nIn {tone}.\nNone.\n```' });

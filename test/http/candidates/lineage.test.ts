@@ -57,7 +57,9 @@ async function answered(attempt: number, text: string, reason: string | null, fi
   };
   const policy = { provider: 'openai', model: 'writer', params: {} };
   const asked = [{ role: 'user' as const, content: 'Improve it.' }];
-  await http.db.org('default', (tx) => recordProposerCall(tx, index, policy, asked, call, verdict));
+  await http.db.org('default', (tx) =>
+    recordProposerCall(tx, index, { policy, messages: asked }, { answer: call, verdict }),
+  );
 }
 
 beforeAll(async () => {

@@ -170,10 +170,14 @@ describe('a candidate', () => {
         recordProposerCall(
           tx,
           { orgId: 'default', jobId: id, candidate, occurrence: attempt },
-          { provider: 'openai', model: 'writer', params: {} },
-          [{ role: 'user', content: 'Improve it.' }],
-          { ...call, text, finishReason: 'stop' },
-          { component: candidate === 1 ? null : 's0.user', attempt, accepted: reason === null, reason },
+          {
+            policy: { provider: 'openai', model: 'writer', params: {} },
+            messages: [{ role: 'user', content: 'Improve it.' }],
+          },
+          {
+            answer: { ...call, text, finishReason: 'stop' },
+            verdict: { component: candidate === 1 ? null : 's0.user', attempt, accepted: reason === null, reason },
+          },
         ),
       );
     }

@@ -2,9 +2,9 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { completeChat } from '../../../src/clients/models/complete-chat.js';
-import { errorAdvice, errorInside } from '../../../src/clients/models/answer-error.js';
+import { errorAdvice, errorInside } from '../../../src/clients/models/answers/answer-error.js';
 import { askProvider } from '../../../src/clients/models/ask-provider.js';
-import { openAnswer } from '../../../src/clients/models/read-answer.js';
+import { openAnswer } from '../../../src/clients/models/answers/read-answer.js';
 import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
 import { listen } from '../../support/loopback.js';
 import { proxyOfFile, question } from './support.js';

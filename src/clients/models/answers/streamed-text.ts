@@ -1,6 +1,6 @@
-import { firstChoice, textOfContent } from '../../core/answers/completion.js';
-import { field } from '../net/untrusted.js';
-import { asObject } from '../../util/json.js';
+import { firstChoice, textOfContent } from '../../../core/answers/completion.js';
+import { field } from '../../net/untrusted.js';
+import { asObject } from '../../../util/json.js';
 import { foldStream } from './read-answer.js';
 
 type Json = Record<string, unknown>;

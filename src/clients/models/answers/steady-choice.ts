@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { asObject } from '../../util/json.js';
+import { asObject } from '../../../util/json.js';
 
 type Json = Record<string, unknown>;
 

@@ -1,9 +1,9 @@
 import { errorInside, errorOfEvent } from './answer-error.js';
 import { doneData, sseData } from './chat-stream.js';
 import { steadyCalls, SteadyChoice } from './steady-choice.js';
-import { SseSplitter, type SseBlock } from '../net/sse.js';
-import { parseBounded } from '../net/untrusted.js';
-import { asObject } from '../../util/json.js';
+import { SseSplitter, type SseBlock } from '../../net/sse.js';
+import { parseBounded } from '../../net/untrusted.js';
+import { asObject } from '../../../util/json.js';
 
 type Json = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 import { doneData, sseData } from './chat-stream.js';
-import { mask, type Occurrence, type Redactor } from '../net/redact.js';
-import { SseSplitter, type SseBlock } from '../net/sse.js';
-import { parseObject } from '../net/untrusted.js';
-import { asObject } from '../../util/json.js';
+import { mask, type Occurrence, type Redactor } from '../../net/redact.js';
+import { SseSplitter, type SseBlock } from '../../net/sse.js';
+import { parseObject } from '../../net/untrusted.js';
+import { asObject } from '../../../util/json.js';
 
 type Json = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
-import { field } from '../net/untrusted.js';
-import { asObject } from '../../util/json.js';
+import { field } from '../../net/untrusted.js';
+import { asObject } from '../../../util/json.js';
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { readAll } from '../net/read-all.js';
-import { Redactor } from '../net/redact.js';
-import { parseObject } from '../net/untrusted.js';
+import { readAll } from '../../net/read-all.js';
+import { Redactor } from '../../net/redact.js';
+import { parseObject } from '../../net/untrusted.js';
 import type { ModelAnswer } from './provider-answer.js';
 import { redactedCompletion, redactedStream } from './redacted-stream.js';
 import { steadyStream } from './steady-stream.js';

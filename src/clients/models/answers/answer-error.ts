@@ -1,6 +1,6 @@
-import { retryAdvice } from '../net/retry-advice.js';
-import { boundDepth, field } from '../net/untrusted.js';
-import { asObject, exceedsJsonLimits } from '../../util/json.js';
+import { retryAdvice } from '../../net/retry-advice.js';
+import { boundDepth, field } from '../../net/untrusted.js';
+import { asObject, exceedsJsonLimits } from '../../../util/json.js';
 import { codesOf, errorOfMiniMax, statusOfCodes } from './error-codes.js';
 
 type Json = Record<string, unknown>;

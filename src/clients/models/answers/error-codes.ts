@@ -1,5 +1,5 @@
 /** Names that providers give to errors: those of the account, and the status that each means. */
-import { asObject } from '../../util/json.js';
+import { asObject } from '../../../util/json.js';
 
 type Json = Record<string, unknown>;
 

@@ -3,9 +3,9 @@ import { errorAdvice, errorInside, errorJson, type AnswerError } from './answer-
 import { doneData, StreamFold, streamOf } from './chat-stream.js';
 import { steadyCompletion, steadyStream } from './steady-stream.js';
 import { usageIn } from './usage.js';
-import { sseBlocks, SseSplitter } from '../net/sse.js';
-import { parseBounded, parseObject } from '../net/untrusted.js';
-import { exceedsJsonLimits } from '../../util/json.js';
+import { sseBlocks, SseSplitter } from '../../net/sse.js';
+import { parseBounded, parseObject } from '../../net/untrusted.js';
+import { exceedsJsonLimits } from '../../../util/json.js';
 
 type Json = Record<string, unknown>;
 

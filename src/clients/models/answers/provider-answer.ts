@@ -1,7 +1,7 @@
-import { TimeoutError } from '../net/bounded.js';
-import { SseBlockTooLargeError } from '../net/sse.js';
-import { unsentFault, type UnsentCause } from '../net/unsent.js';
-import { errorCode, TooManyValuesError } from '../net/untrusted.js';
+import { TimeoutError } from '../../net/bounded.js';
+import { SseBlockTooLargeError } from '../../net/sse.js';
+import { unsentFault, type UnsentCause } from '../../net/unsent.js';
+import { errorCode, TooManyValuesError } from '../../net/untrusted.js';
 
 /** A provider's answer, unchanged, except that `***` replaces our key. */
 export interface ModelAnswer {

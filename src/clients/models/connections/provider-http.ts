@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
-import { Redactor } from '../net/redact.js';
-import { retryAdvice } from '../net/retry-advice.js';
-import { firstValue } from '../net/untrusted.js';
-import type { KeyHeader } from './addresses/presets.js';
-import { inflated, unknownEncoding } from '../net/inflate.js';
-import { modelAnswer } from './model-answer.js';
-import { ProviderError, providerError, type ModelAnswer } from './provider-answer.js';
+import { Redactor } from '../../net/redact.js';
+import { retryAdvice } from '../../net/retry-advice.js';
+import { firstValue } from '../../net/untrusted.js';
+import type { KeyHeader } from '../addresses/presets.js';
+import { inflated, unknownEncoding } from '../../net/inflate.js';
+import { modelAnswer } from '../answers/model-answer.js';
+import { ProviderError, providerError, type ModelAnswer } from '../answers/provider-answer.js';
 
 /** Address and key of an OpenAI-compatible provider. */
 export interface Endpoint {
@@ -16,13 +16,18 @@ export interface Endpoint {
   keyHeader: KeyHeader;
 }
 
-/** Posts a body of JSON; see `Providers.send`. `maxBytes`: of an inflated answer. */
+/** A request of a model; `maxBytes`: of its inflated answer. */
+export interface EndpointRequest {
+  json: string;
+  stream: boolean;
+  maxBytes: number;
+}
+
+/** Posts a request; see `Providers.send`. */
 export async function askEndpoint(
-  dispatcher: Dispatcher,
   endpoint: Endpoint,
-  body: string,
-  stream: boolean,
-  maxBytes: number,
+  { json, stream, maxBytes }: EndpointRequest,
+  dispatcher: Dispatcher,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
   const redactor = new Redactor([endpoint.apiKey]);
@@ -37,7 +42,7 @@ export async function askEndpoint(
         'user-agent': 'ratchet',
         ...keyHeaders(endpoint),
       },
-      body,
+      body: json,
       signal,
     });
     const header = (name: string) => {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { laterUsage, usageIn } from './usage.js';
-import { asObject } from '../../util/json.js';
+import { asObject } from '../../../util/json.js';
 
 type Json = Record<string, unknown>;
 

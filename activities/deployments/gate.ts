@@ -1,0 +1,112 @@
+import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
+import { evaluateGate } from '../../src/core/deployments/gate.js';
+import { gateJudged } from '../../src/core/events/deployments.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { readLive, setGateResult } from '../../src/storage/deployments/deployments.js';
+import {
+  gateJobId,
+  insertGateEvaluation,
+  readRewards,
+  type GateEvaluation,
+} from '../../src/storage/deployments/gate.js';
+import { baselineSource, putSnapshot, readContent, readSnapshot } from '../../src/storage/deployments/snapshots.js';
+import { appendEvents, type JobRef } from '../../src/storage/jobs/events.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
+import { insertTrace, readTrace } from '../../src/storage/jobs/traces.js';
+import { jobSpan } from '../../src/tracing/spans.js';
+import type { ActivityDeps } from '../deps.js';
+import { jobFailure } from '../errors.js';
+import { containerKey, lockOpenJob } from '../jobs/spec.js';
+import { lockUndeleted } from './undeleted.js';
+
+export interface GateRun {
+  jobId: string;
+  evaluation: GateEvaluation;
+}
+
+/** The incumbent of a gate: the live deployment, or the baseline (`deploymentId` null). */
+export interface Incumbent {
+  run: GateRun;
+  deploymentId: string | null;
+}
+
+/** Compares a deployment with what its name serves, before it takes the name. */
+export function gateActivities({ db, secretKey }: ActivityDeps) {
+  return {
+    /** Returns the current incumbent; `round` is the number of earlier calls. */
+    nextIncumbent: ({ round, ...job }: JobRef & { round: number }): Promise<Incumbent> =>
+      db.org(job.orgId, async (tx) => {
+        await lockUndeleted(tx, job);
+        const { name, source, rows } = await readSpec<DeploymentSpec>(tx, job.jobId);
+        const live = await readLive(tx, name);
+        if (live && rows) await requireMessages(tx, name, live.snapshotId);
+        if (live) return { run: gateRun(job, round + 1, live.snapshotId), deploymentId: live.id };
+        const baseline = baselineSource(source);
+        const content = baseline && (await readContent(tx, baseline));
+        const snapshotId = content && (await putSnapshot(tx, job.orgId, content));
+        return { run: gateRun(job, round + 1, snapshotId), deploymentId: null };
+      }),
+
+    openGateEvaluation: ({
+      evaluation,
+      workflowId,
+      ...job
+    }: JobRef & { evaluation: GateEvaluation; workflowId: string }) =>
+      db.org(job.orgId, async (tx) => {
+        const { deploymentId, snapshotId } = evaluation;
+        const deployment = { orgId: job.orgId, jobId: deploymentId };
+        await lockUndeleted(tx, deployment);
+        const spec = await readSpec<DeploymentSpec>(tx, deployment.jobId);
+        const containerApiKey = await containerKey(tx, secretKey, deployment, spec);
+        const isNew = await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
+        const trace = isNew && (await readTrace(tx, deploymentId));
+        if (trace) await insertTrace(tx, job, { ...trace, parentId: jobSpan(trace).spanId });
+      }),
+
+    /** Judges the gate by its evaluations and records the result; rejects if it failed. */
+    concludeGate: async ({
+      candidate,
+      incumbent,
+      ...job
+    }: JobRef & { candidate: GateRun; incumbent: Incumbent | null }): Promise<void> => {
+      const verdict = await db.org(job.orgId, async (tx) => {
+        await lockOpenJob(tx, job);
+        const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
+        const verdict = evaluateGate(gate!, {
+          candidate: await readRewards(tx, candidate.jobId),
+          incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
+        });
+        const { passed, candidateReward, incumbentReward, comparison, message } = verdict;
+        await setGateResult(tx, job.jobId, {
+          candidate: { jobId: candidate.jobId, reward: candidateReward },
+          incumbent: incumbent && {
+            jobId: incumbent.run.jobId,
+            deploymentId: incumbent.deploymentId,
+            reward: incumbentReward,
+          },
+          comparison,
+          passed,
+        });
+        const data = { passed, reward: candidateReward, incumbent_reward: incumbentReward, comparison };
+        await appendEvents(tx, job, [gateJudged(incumbent?.run.jobId ?? candidate.jobId, message, data)]);
+        return verdict;
+      });
+      if (!verdict.passed)
+        throw jobFailure('gate_not_passed', `${verdict.message} Its name serves what it served before.`);
+    },
+  };
+}
+
+/** Fails unless a live snapshot can answer rows: a graph, or marked spans, need a container. */
+async function requireMessages(tx: Tx, name: string, snapshotId: string): Promise<void> {
+  const { content } = (await readSnapshot(tx, snapshotId))!;
+  if (content.kind === 'messages' && !content.levers_marked) return;
+  const what = content.kind === 'graph' ? 'a graph' : 'a prompt of spans inside the calls of a container';
+  const message = `The gate runs on a data set, but ${name} serves ${what}. Use a gate with container_url, or min_reward.`;
+  throw jobFailure('gate_not_comparable', message);
+}
+
+/** The evaluation of a gate; number 0 is that of the candidate. */
+export function gateRun({ jobId }: JobRef, number: number, snapshotId: string | null): GateRun {
+  return { jobId: gateJobId(jobId, number), evaluation: { deploymentId: jobId, snapshotId } };
+}

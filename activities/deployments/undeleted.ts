@@ -1,0 +1,15 @@
+import { isDeleted } from '../../src/storage/deployments/deployments.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { jobFailure } from '../errors.js';
+import { lockOpenJob } from '../jobs/spec.js';
+
+/** Locks the job of a deployment; fails where the deployment was deleted. */
+export async function lockUndeleted(tx: Tx, job: JobRef): Promise<void> {
+  await lockOpenJob(tx, job);
+  if (await isDeleted(tx, job.jobId)) throw deleted();
+}
+
+export function deleted() {
+  return jobFailure('deployment_deleted', 'The deployment was deleted before it was ready.');
+}

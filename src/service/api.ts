@@ -1,0 +1,113 @@
+import { setMaxListeners } from 'node:events';
+import { verifyInferenceKey } from '../clients/container/inference-key.js';
+import { checkModel } from '../clients/models/model-check.js';
+import { checkContainerUrl, checkWebhookUrl } from '../clients/net/egress.js';
+import { allowsJavascript, javascriptRefused } from '../clients/scorers/client.js';
+import { javascriptProblem } from '../clients/scorers/javascript.js';
+import { buildApp } from '../http/app.js';
+import type { LoginTokens } from '../http/dashboard/login-tokens.js';
+import type { HttpDeps } from '../http/deps.js';
+import { createBytesInFlight } from '../http/inference/bytes-in-flight.js';
+import { registerDeploymentInference } from '../http/inference/deployment.js';
+import { registerProxy } from '../http/inference/proxy.js';
+import type { Db } from '../storage/db/db.js';
+import { payloadCodec } from '../temporal/codec.js';
+import { createCommander } from '../temporal/commands.js';
+import { createReadiness } from '../temporal/readiness.js';
+import { startWorkflow } from '../temporal/starter.js';
+import { version } from '../version.js';
+import type { WorkerProcess } from '../worker-process.js';
+import { openDatabase } from './connections.js';
+import type { Shared } from './shared.js';
+
+interface ApiOptions {
+  port: number;
+  loginTokens: LoginTokens | null;
+  /** The worker in a process of its own, if there is one. */
+  worker: WorkerProcess | null;
+}
+
+/** Starts the API; returns its URL. At its stop it lets requests end, and refuses new ones. */
+export async function startApi(shared: Shared, { port, loginTokens, worker }: ApiOptions): Promise<string> {
+  const { config, roles, log, life, secretKey, publicUrl, notifications, temporal, metrics, tracing } = shared;
+  const shutdown = new AbortController();
+  // One listener per open stream.
+  setMaxListeners(0, shutdown.signal);
+  // With a worker here, requests must not queue behind rollouts for a connection.
+  const db = roles.work && !worker ? openDatabase(shared) : shared.db;
+  const app = await buildApp({
+    db,
+    notifications,
+    log,
+    commander: createCommander(temporal, async ({ orgId, jobId, kind }) => {
+      await startWorkflow(temporal, db, { orgId, jobId, kind });
+    }),
+    secretKey,
+    publicUrl,
+    listenHost: config.host,
+    version,
+    loginTokens,
+    ...temporalViews(shared),
+    ...checks(shared),
+    readiness: createReadiness(db, temporal, () => worker?.endsInMinute() ?? 0),
+    registerInference: inferenceRoutes(shared, db),
+    tracing,
+    observe: metrics.request,
+    observeEventLag: metrics.eventLag,
+    shutdown: shutdown.signal,
+  });
+  life.onStop(async () => {
+    shutdown.abort();
+    await app.close();
+  });
+  return app.listen({ port, host: config.host });
+}
+
+/** What the API shows of Temporal. */
+function temporalViews({ config, servers, temporal }: Shared): Pick<HttpDeps, 'temporalUrl' | 'codec'> {
+  const { temporalUi } = servers;
+  const { namespace } = temporal.options;
+  return {
+    temporalUrl: (workflowId) => temporalUi && `${temporalUi}/namespaces/${namespace}/workflows/${workflowId}`,
+    codec: config.codecKey && {
+      codec: payloadCodec(config.codecKey),
+      namespace,
+      uiOrigin: temporalUi && new URL(temporalUi).origin,
+    },
+  };
+}
+
+type Checks =
+  | 'checkContainerUrl'
+  | 'checkWebhookUrl'
+  | 'checkJavascript'
+  | 'checkProvider'
+  | 'listProviders'
+  | 'checkModel'
+  | 'verifyInferenceKey';
+
+/** What requests may name: URLs, code, providers, models and keys of containers. */
+function checks({ config, providers, secretKey }: Shared): Pick<HttpDeps, Checks> {
+  const { mode, allowlist } = config.egress;
+  return {
+    checkContainerUrl: (url) => checkContainerUrl(url, mode, allowlist),
+    checkWebhookUrl: (url) => checkWebhookUrl(url, mode, allowlist),
+    checkJavascript: (code, orgId) =>
+      allowsJavascript(config.javascriptOrgs, orgId) ? javascriptProblem(code) : javascriptRefused,
+    checkProvider: (name, own) => providers.check(name, own),
+    listProviders: (own) => providers.list(own),
+    checkModel: (payer, asked, signal) => checkModel(providers.forPayer(payer), asked, signal),
+    verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
+  };
+}
+
+/** The routes that call models for containers and for users of deployments. */
+function inferenceRoutes(shared: Shared, db: Db): HttpDeps['registerInference'] {
+  const { config, notifications, providers, tracing, log, secretKey } = shared;
+  return (app) => {
+    const bytes = createBytesInFlight(config.maxBytesInFlight);
+    const inference = { db, notifications, providers, tracing, log, bytes };
+    registerProxy(app, { ...inference, secretKey });
+    registerDeploymentInference(app, inference);
+  };
+}

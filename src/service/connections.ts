@@ -1,0 +1,37 @@
+import { ensureBootstrapKey } from '../storage/access/keys.js';
+import { operatorOrg } from '../storage/access/orgs.js';
+import { connect, type Db } from '../storage/db/db.js';
+import { listen } from '../storage/db/notifications.js';
+import { checkDatabase } from '../storage/db/start-check.js';
+import { connectClient } from '../temporal/connection.js';
+import { registerSearchAttributes } from '../temporal/search-attributes.js';
+import type { Basis, Shared } from './shared.js';
+
+/** Postgres connections of each role; several API processes share them. */
+const connections = 20;
+const fewest = 4;
+
+/** Connects to Postgres, checks that it is ours and holds the first API key, then to Temporal. */
+export async function connectServers(basis: Basis): Promise<Pick<Shared, 'db' | 'notifications' | 'temporal'>> {
+  const { config, roles, log, life, secretKey, apiKey, servers } = basis;
+  const db = openDatabase(basis);
+  await checkDatabase(db, secretKey);
+  if (apiKey) await ensureBootstrapKey(db, secretKey, operatorOrg, apiKey.value);
+  const notifications = listen(servers.databaseUrl, log);
+  life.onStop(() => notifications.close());
+  const temporal = await connectClient(servers.temporal, config.codecKey, roles.work);
+  life.onStop(() => temporal.connection.close());
+  const registered = registerSearchAttributes(temporal, log);
+  // An API alone does not wait for Temporal: reads work without it; /readyz reports it as
+  // missing.
+  if (roles.work) await registered;
+  else registered.catch((err: Error) => log.warn({ err }, 'search attributes are left to the next worker that starts'));
+  return { db, notifications, temporal };
+}
+
+/** Opens a role's pool of connections to Postgres. */
+export function openDatabase({ servers, roles, log, life }: Basis): Db {
+  const db = connect(servers.databaseUrl, log, Math.max(fewest, Math.ceil(connections / (roles.processes ?? 1))));
+  life.onStop(() => db.close());
+  return db;
+}

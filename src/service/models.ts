@@ -1,0 +1,32 @@
+import { hideKeys } from '../clients/net/untrusted.js';
+import { createProviders } from '../clients/models/providers.js';
+import { createProviderKeys } from '../storage/access/provider-keys.js';
+import { createSpendCheck } from '../storage/access/spend-quota.js';
+import { version } from '../version.js';
+import type { Shared } from './shared.js';
+
+/** Prepares the calls of models: keys and quotas of organizations, metrics, traces. */
+export async function prepareModels({
+  config,
+  log,
+  life,
+  secretKey,
+  db,
+  metrics,
+}: Omit<Shared, 'providers' | 'tracing' | 'publicUrl'>): Promise<Pick<Shared, 'providers' | 'tracing'>> {
+  const providers = createProviders(config.env, {
+    allowLocal: config.allowLocalProvider,
+    readOwnKey: createProviderKeys(db, secretKey),
+    checkSpend: createSpendCheck(db, (err) => log.warn({ err }, 'the spend of the day is not read yet; retrying')),
+    observer: metrics,
+    maxAnswerBytes: config.maxAnswerBytes,
+  });
+  if (!config.tracing) return { providers, tracing: null };
+  // A service without a collector does not pay for OpenTelemetry's SDK.
+  const { startTracing } = await import('../tracing/otel.js');
+  const { captureContent } = config.tracing;
+  const addressOf = (name: string) => providers.addressOf(name);
+  const tracing = startTracing({ captureContent, hide: hideKeys, addressOf, version, log });
+  life.onStop(() => tracing.stop());
+  return { providers, tracing };
+}
