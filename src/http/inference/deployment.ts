@@ -4,7 +4,7 @@ import type { ModelClient } from '../../clients/models/providers.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { resolveDeployment, type ServedDeployment } from '../../storage/deployments/deployments.js';
 import type { App } from '../deps.js';
-import { createMeter } from './deployment-meter.js';
+import { DeploymentMeter } from './deployment-meter.js';
 import { frozenRequest } from './frozen-request.js';
 import { graphCall } from './graph-call.js';
 import type { ForwardedCall, ProxyDeps } from './call.js';
@@ -63,7 +63,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
   const snapshots = createServedSnapshots(db);
   // Many requests arrive in bursts.
   const resolved = createSharedReads<ServedDeployment | null>();
-  const meter = createMeter({ db, log });
+  const meter = new DeploymentMeter({ db, log });
   const forward = createForward<DeploymentCall>(deps, counting(meter), 'deployment');
 
   /** Answers for the deployment with this id or name. */
@@ -142,7 +142,7 @@ function noMessages(): ApiError {
 }
 
 /** Counts a finished call before its last byte is sent. */
-function counting(meter: ReturnType<typeof createMeter>): Recorder<DeploymentCall> {
+function counting(meter: DeploymentMeter): Recorder<DeploymentCall> {
   return {
     async record(
       { orgId, keyId, deploymentId, reply },
