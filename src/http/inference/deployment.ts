@@ -8,7 +8,7 @@ import { DeploymentMeter } from './deployment-meter.js';
 import { frozenRequest } from './frozen-request.js';
 import { graphCall } from './graph-call.js';
 import type { ForwardedCall, ProxyDeps } from './call.js';
-import { createForward } from './forward.js';
+import { Forwarder } from './forward.js';
 import type { Recorder } from './record.js';
 import { refusal, unknownModel } from './not-ready.js';
 import { traceRequest } from '../server/request-span.js';
@@ -64,7 +64,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
   // Many requests arrive in bursts.
   const resolved = createSharedReads<ServedDeployment | null>();
   const meter = new DeploymentMeter({ db, log });
-  const forward = createForward<DeploymentCall>(deps, counting(meter), 'deployment');
+  const forwarder = new Forwarder<DeploymentCall>(deps, counting(meter), 'deployment');
 
   /** Answers for the deployment with this id or name. */
   const answer = async (
@@ -86,7 +86,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
       attributes: { 'ratchet.deployment.id': found.id, 'ratchet.snapshot.id': found.snapshotId },
     });
     const client = providers.forPayer({ orgId, keyId }, trace);
-    await forward(
+    await forwarder.forward(
       {
         ...{ client, ...callOf(client, served, body) },
         ...{ orgId, keyId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
@@ -129,7 +129,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     return answer(request, reply, requestedModel(body), body, unknownModel);
   });
   app.addHook('onClose', async () => {
-    await forward.settled();
+    await forwarder.settled();
     await meter.close();
   });
 }

@@ -22,7 +22,7 @@ import { ApiError, refuse } from '../server/errors.js';
 import { graphCall } from './graph-call.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
 import { boundUpstream, createCostReservations } from './budget.js';
-import { createForward } from './forward.js';
+import { Forwarder } from './forward.js';
 import { createRecorder } from './record.js';
 import { replay } from './replay.js';
 import { type proxyParams, proxySchema, unjudged } from './schema.js';
@@ -37,7 +37,7 @@ const correlationPattern = /^[\x21-\x7e]{1,256}$/;
 /** Registers the inference paths of sessions and evaluations. */
 export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer }): void {
   const recorder = createRecorder(deps);
-  const forward = createForward(deps, recorder, 'policy');
+  const forwarder = new Forwarder(deps, recorder, 'policy');
   const purse = createCostReservations(deps);
   const snapshots = createServedSnapshots(deps.db);
   const parts = createCallParts();
@@ -59,7 +59,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
     if (known) await replay(recorder, call, known, reply);
     else {
       await purse.reserve(call, reply);
-      await forward(call, reply).catch(async (error: unknown) => {
+      await forwarder.forward(call, reply).catch(async (error: unknown) => {
         if (error instanceof ApiError && error.code === spendQuotaExceeded) await noteRefusal(call);
         throw error;
       });
@@ -175,7 +175,7 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
       answer,
     );
   }
-  app.addHook('onClose', () => forward.settled());
+  app.addHook('onClose', () => forwarder.settled());
 }
 
 /** The rollout and candidate of a call; claims a new correlation id. */
