@@ -20,51 +20,18 @@
  *
  * Served: GET /health, /info, /task_info and POST /rollout.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isLoopback } from '../util/loopback.js';
 import { accessCheck } from './access.js';
-import { callModel, ModelError, type Model } from './model.js';
+import { json, problem, type Answer } from './answer.js';
 import { once } from './once.js';
-import { BadRequest, readJsonBody, readRollout, type Rollout } from './request.js';
+import type { ContainerOptions } from './options.js';
+import { BadRequest, readJsonBody, readRollout } from './request.js';
+import { run } from './run.js';
 
 export { ModelError, type ChatMessage, type Model } from './model.js';
-
-/**
- * Context of a rollout. `prompt`: the candidate's system prompt, else `initialPrompt`; several are
- * joined. `prompts`: each prompt by its name, a single one as `system`.
- */
-export interface RolloutContext {
-  prompt: string;
-  prompts: Record<string, string>;
-  seed: number;
-  rolloutId: string;
-  env: { name: string | null; config: Record<string, unknown> };
-  /** Aborted on time-out or when the caller disconnects; model calls obey it already. */
-  signal: AbortSignal;
-}
-
-/**
- * A finite reward (best: 1 by convention) and feedback for the next prompt. `details.expected`: the
- * correct answer, which a session may show as an example in other rollouts.
- */
-export interface Score {
-  reward: number;
-  feedback?: string;
-  details?: Record<string, unknown>;
-}
-
-export interface ContainerOptions<Task> {
-  name: string;
-  /** The tasks (index: seed modulo their number), or a function from seed to task. */
-  tasks: readonly Task[] | ((seed: number) => Task | Promise<Task>);
-  /** The initial prompt, or several by name, all optimized: `{plan: '…', answer: '…'}`. */
-  initialPrompt: string | Readonly<Record<string, string>>;
-  /** Runs and scores a task. An exception fails the rollout; failed model calls are retried. */
-  rollout: (task: Task, model: Model, context: RolloutContext) => Score | Promise<Score>;
-  /** If set, every request must send it as `X-API-Key`; else only this machine gets in. */
-  apiKey?: string | undefined;
-}
+export type { ContainerOptions, RolloutContext, Score } from './options.js';
 
 export interface RunningContainer {
   url: string;
@@ -78,11 +45,10 @@ export interface RunningContainer {
 export function createContainer<Task>(options: ContainerOptions<Task>): {
   listen: (port?: number, host?: string) => Promise<RunningContainer>;
 } {
-  const { tasks, initialPrompt, apiKey } = options;
+  const { tasks, apiKey } = options;
   if (typeof tasks !== 'function' && tasks.length === 0)
     throw new Error('tasks is empty: a container needs at least one');
-  const initialPrompts = typeof initialPrompt === 'string' ? { system: initialPrompt } : initialPrompt;
-  const initial = { messages: promptMessages(initialPrompt) };
+  const initial = { messages: promptMessages(options.initialPrompt) };
   if (initial.messages.length === 0) throw new Error('initialPrompt is empty: a container needs at least one prompt');
   const refusalOf = accessCheck(apiKey);
   const answered = once<Answer>();
@@ -102,58 +68,19 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
     if (route !== 'POST /rollout') return problem(404, `Unknown route ${route}; see GET /info`);
     const rollout = readRollout(await readJsonBody(request));
     const key = request.headers['idempotency-key'];
-    if (typeof key !== 'string') return run(rollout, signal);
-    return answered(key, signal, (shared) => run(rollout, shared));
-  }
-
-  /** Runs a rollout. 5xx: a retry may help; a permanent fault is a failed rollout. */
-  async function run(rollout: Rollout, gone: AbortSignal): Promise<Answer> {
-    const { seed, rolloutId, env, maxTimeS } = rollout;
-    const timeUp = new AbortController();
-    const timer = setTimeout(() => timeUp.abort(new Error('the time is up')), maxTimeS * 1000);
-    const signal = AbortSignal.any([gone, timeUp.signal]);
-    const model: Model = (messages, params) => callModel(rollout, messages, params ?? {}, signal);
-    const work = async () => {
-      const prompt = rollout.systemPrompt ?? Object.values(initialPrompts).join('\n\n');
-      const prompts = { ...initialPrompts, ...rollout.prompts };
-      const context = { prompt, prompts, seed, rolloutId, env, signal };
-      const { reward, feedback, details } = await options.rollout(await taskForSeed(seed), model, context);
-      if (!Number.isFinite(reward))
-        throw new Error(`rollout() returned the reward ${String(reward)}, which is not a finite number`);
-      return outcome(rollout, 'success', reward, feedback === undefined ? { ...details } : { ...details, feedback });
-    };
-    try {
-      return await Promise.race([work(), aborted(signal)]);
-    } catch (error) {
-      if (error instanceof ModelError && error.retryStatus !== null && !signal.aborted) {
-        return { ...problem(error.retryStatus, error.message), retryAfter: error.retryAfter };
-      }
-      const message = error instanceof Error ? error.message : String(error);
-      const feedback = timeUp.signal.aborted ? `the rollout took longer than ${maxTimeS} s` : message;
-      const status = timeUp.signal.aborted ? 'timeout' : 'error';
-      return outcome(rollout, status, 0, { feedback }, { status_detail: feedback });
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  function taskForSeed(seed: number): Task | Promise<Task> {
-    return typeof tasks === 'function' ? tasks(seed) : tasks.at(seed % tasks.length)!;
+    if (typeof key !== 'string') return run(options, rollout, signal);
+    return answered(key, signal, (shared) => run(options, rollout, shared));
   }
 
   return {
     listen: async (port = 0, host = '127.0.0.1') => {
       if (apiKey === undefined && !isLoopback(host))
         throw new Error(`apiKey is missing: without a key a container listens on 127.0.0.1 only, not on ${host}`);
-      const server = createServer((request, response) => void serve(request, response, answer));
-      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
-      const { port: bound } = server.address() as AddressInfo;
-      const close = () =>
-        new Promise<void>((resolve) => {
-          server.close(() => resolve());
-          server.closeAllConnections();
-        });
-      return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, close };
+      return listen(
+        createServer((request, response) => void serve(request, response, answer)),
+        port,
+        host,
+      );
     },
   };
 }
@@ -163,36 +90,15 @@ function promptMessages(prompt: ContainerOptions<never>['initialPrompt']) {
   return Object.entries(prompt).map(([name, content]) => ({ role: 'system', name, content }));
 }
 
-/** A response; `body` is serialized early, so that a failure shows at its source. */
-interface Answer {
-  status: number;
-  body: string;
-  retryAfter?: string | null;
-}
-
-function json(status: number, body: Record<string, unknown>): Answer {
-  return { status, body: JSON.stringify(body) };
-}
-
-function problem(status: number, detail: string): Answer {
-  return json(status, { detail, error: { message: detail } });
-}
-
-function outcome(
-  rollout: Rollout,
-  status: string,
-  reward: number,
-  details: Record<string, unknown>,
-  more: { status_detail?: string } = {},
-): Answer {
-  return json(200, {
-    trace_correlation_id: rollout.correlationId,
-    rollout_id: rollout.rolloutId,
-    reward_info: { outcome_reward: reward, details },
-    success_status: status,
-    ...more,
-    inference_url: rollout.inferenceUrl,
-  });
+async function listen(server: Server, port: number, host: string): Promise<RunningContainer> {
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+  const { port: bound } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, close };
 }
 
 async function serve(
@@ -207,12 +113,4 @@ async function serve(
   );
   if (typeof retryAfter === 'string') response.setHeader('retry-after', retryAfter);
   response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const refuse = () => reject(signal.reason instanceof Error ? signal.reason : new Error('the rollout was stopped'));
-    if (signal.aborted) refuse();
-    else signal.addEventListener('abort', refuse, { once: true });
-  });
 }

@@ -10,7 +10,7 @@ import { adminBase } from '../server/scopes.js';
 import { managedOrg } from './orgs.js';
 
 /** The audit log of an organization. */
-export function registerAuditLog(app: App, deps: HttpDeps): void {
+export function registerAuditLog(app: App, { db }: Pick<HttpDeps, 'db'>): void {
   app.get(
     `${adminBase}/audit-log`,
     {
@@ -22,10 +22,11 @@ export function registerAuditLog(app: App, deps: HttpDeps): void {
         response: { 200: pageSchema(auditEntrySchema), ...problems(404, 422) },
       },
     },
-    async ({ caller, query: { org_id: requested, limit, cursor } }) => {
+    async (request) => {
+      const { limit, cursor } = request.query;
       const after = parseTimeCursor(cursor);
-      const orgId = await managedOrg(deps, caller.orgId, requested);
-      const rows = await deps.db.org(orgId, (tx) => listAuditLog(tx, { after, limit: limit + 1 }));
+      const orgId = await managedOrg(db, request);
+      const rows = await db.org(orgId, (tx) => listAuditLog(tx, { after, limit: limit + 1 }));
       return timedPage(rows, limit, ({ id }) => id, viewOf);
     },
   );

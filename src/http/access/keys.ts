@@ -23,10 +23,17 @@ const base = `${adminBase}/keys`;
 const params = z.object({ key_id: z.string() });
 const shownOnce = 'The response shows the key, this once; Idempotency-Key has no effect, since no response is kept.';
 
-/** The API keys of an organization. */
-export function registerKeys(app: App, deps: HttpDeps): void {
-  const { db, secretKey } = deps;
+type Deps = Pick<HttpDeps, 'db' | 'secretKey'>;
 
+/** The API keys of an organization. */
+export function registerKeys(app: App, deps: Deps): void {
+  registerCreate(app, deps);
+  registerList(app, deps);
+  registerRotate(app, deps);
+  registerRevoke(app, deps);
+}
+
+function registerCreate(app: App, { db, secretKey }: Deps): void {
   app.post(
     base,
     {
@@ -42,14 +49,16 @@ export function registerKeys(app: App, deps: HttpDeps): void {
         response: { 201: newKeySchema, ...bodyProblems(404) },
       },
     },
-    async ({ caller, query, body }, reply) => {
-      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
-      const { name, scopes, expires_at: expires } = body;
+    async (request, reply) => {
+      const orgId = await managedOrg(db, request);
+      const { name, scopes, expires_at: expires } = request.body;
       const expiresAt = expires ? new Date(expires) : null;
       return sendNew(reply, await db.org(orgId, (tx) => createKey(tx, secretKey, { orgId, name, scopes, expiresAt })));
     },
   );
+}
 
+function registerList(app: App, { db }: Deps): void {
   app.get(
     base,
     {
@@ -61,14 +70,17 @@ export function registerKeys(app: App, deps: HttpDeps): void {
         response: { 200: pageSchema(keySchema), ...problems(404, 422) },
       },
     },
-    async ({ caller, query: { org_id: requested, limit, cursor } }) => {
+    async (request) => {
+      const { limit, cursor } = request.query;
       const after = parseTimeCursor(cursor);
-      const orgId = await managedOrg(deps, caller.orgId, requested);
+      const orgId = await managedOrg(db, request);
       const rows = await db.org(orgId, (tx) => listKeys(tx, { after, limit: limit + 1 }));
       return timedPage(rows, limit, ({ id }) => id, viewOf);
     },
   );
+}
 
+function registerRotate(app: App, { db, secretKey }: Deps): void {
   app.post(
     `${base}/:key_id/rotate`,
     {
@@ -84,14 +96,17 @@ export function registerKeys(app: App, deps: HttpDeps): void {
         response: { 201: newKeySchema, ...bodyProblems(404, 409) },
       },
     },
-    async ({ caller, query, params: { key_id: id }, body }, reply) => {
-      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
-      const rotated = await db.org(orgId, (tx) => rotateKey(tx, secretKey, id, body.grace_seconds));
+    async (request, reply) => {
+      const orgId = await managedOrg(db, request);
+      const { key_id: id } = request.params;
+      const rotated = await db.org(orgId, (tx) => rotateKey(tx, secretKey, id, request.body.grace_seconds));
       if (typeof rotated === 'string') throw refusalOf(rotated, id);
       return sendNew(reply, rotated);
     },
   );
+}
 
+function registerRevoke(app: App, { db }: Deps): void {
   app.delete(
     `${base}/:key_id`,
     {
@@ -105,8 +120,9 @@ export function registerKeys(app: App, deps: HttpDeps): void {
         response: { 204: z.undefined().describe('Revoked.'), ...problems(404, 409, 422) },
       },
     },
-    async ({ caller, query, params: { key_id: id } }, reply) => {
-      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+    async (request, reply) => {
+      const orgId = await managedOrg(db, request);
+      const { key_id: id } = request.params;
       const outcome = await db.org(orgId, (tx) => revokeKey(tx, id));
       if (outcome !== 'revoked') throw refusalOf(outcome, id);
       return reply.code(204).send();

@@ -4,7 +4,7 @@ import { keyExists } from '../../storage/access/keys.js';
 import { readLimits, setLimits, type Limits } from '../../storage/access/limits.js';
 import { readSpendToday } from '../../storage/access/spend-quota.js';
 import { readStoredBytes } from '../../storage/access/stored-bytes.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Db, Tx } from '../../storage/db/db.js';
 import { countOpenJobs } from '../../storage/access/quota.js';
 import type { App, HttpDeps } from '../deps.js';
 import { bodyProblems, problems } from '../server/schema.js';
@@ -19,9 +19,14 @@ const keyParams = z.object({ key_id: z.string() });
 const replaced = 'A limit that is left out is removed. Every process knows them after at most 5 seconds.';
 
 /** The limits of an organization, which operators set, and of its keys, which it sets itself. */
-export function registerLimits(app: App, deps: HttpDeps): void {
-  const { db } = deps;
+export function registerLimits(app: App, { db }: Pick<HttpDeps, 'db'>): void {
+  registerGetOfOrg(app, db);
+  registerSetOfOrg(app, db);
+  registerGetOfKey(app, db);
+  registerSetOfKey(app, db);
+}
 
+function registerGetOfOrg(app: App, db: Db): void {
   app.get(
     ofOrg,
     {
@@ -33,12 +38,14 @@ export function registerLimits(app: App, deps: HttpDeps): void {
         response: { 200: limitsSchema, ...problems(404, 422) },
       },
     },
-    async ({ caller, query }) => {
-      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+    async (request) => {
+      const orgId = await managedOrg(db, request);
       return db.org(orgId, (tx) => view(tx, orgId, null));
     },
   );
+}
 
+function registerSetOfOrg(app: App, db: Db): void {
   app.put(
     ofOrg,
     {
@@ -52,16 +59,18 @@ export function registerLimits(app: App, deps: HttpDeps): void {
         response: { 200: limitsSchema, ...bodyProblems(404) },
       },
     },
-    async ({ caller, query, body }) => {
-      requireOperator(caller.orgId, 'sets the limits of organizations');
-      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+    async (request) => {
+      requireOperator(request.caller.orgId, 'sets the limits of organizations');
+      const orgId = await managedOrg(db, request);
       return db.org(orgId, async (tx) => {
-        await setLimits(tx, orgId, orgId, limitsIn(body));
+        await setLimits(tx, orgId, orgId, limitsIn(request.body));
         return view(tx, orgId, null);
       });
     },
   );
+}
 
+function registerGetOfKey(app: App, db: Db): void {
   app.get(
     ofKey,
     {
@@ -74,15 +83,18 @@ export function registerLimits(app: App, deps: HttpDeps): void {
         response: { 200: limitsSchema, ...problems(404, 422) },
       },
     },
-    async ({ caller, query, params: { key_id: id } }) => {
-      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+    async (request) => {
+      const orgId = await managedOrg(db, request);
+      const { key_id: id } = request.params;
       return db.org(orgId, async (tx) => {
         await requireKey(tx, id);
         return view(tx, orgId, id);
       });
     },
   );
+}
 
+function registerSetOfKey(app: App, db: Db): void {
   app.put(
     ofKey,
     {
@@ -97,11 +109,12 @@ export function registerLimits(app: App, deps: HttpDeps): void {
         response: { 200: limitsSchema, ...bodyProblems(404) },
       },
     },
-    async ({ caller, query, params: { key_id: id }, body }) => {
-      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+    async (request) => {
+      const orgId = await managedOrg(db, request);
+      const { key_id: id } = request.params;
       return db.org(orgId, async (tx) => {
         await requireKey(tx, id);
-        await setLimits(tx, orgId, id, limitsIn(body));
+        await setLimits(tx, orgId, id, limitsIn(request.body));
         return view(tx, orgId, id);
       });
     },

@@ -1,8 +1,10 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { createOrgSchema, deleteOrgQuerySchema, orgSchema } from '../../contracts/access.js';
+import { createOrgSchema, deleteOrgQuerySchema, orgSchema, type orgQuerySchema } from '../../contracts/access.js';
 import { pageQuery, pageSchema } from '../../contracts/common.js';
 import { insertOrg, listOrgs, newOrgId, operatorOrg, orgExists, type Org } from '../../storage/access/orgs.js';
 import { markOrg } from '../../storage/retention/orgs.js';
+import type { Db } from '../../storage/db/db.js';
 import type { App, HttpDeps } from '../deps.js';
 import { iso, isoOrNull } from '../jobs/view.js';
 import { ApiError, refuse } from '../server/errors.js';
@@ -13,7 +15,7 @@ import { adminBase } from '../server/scopes.js';
 const tags = ['Access'];
 
 /** Organizations: an operator creates and lists all, others see their own. */
-export function registerOrgs(app: App, { db }: HttpDeps): void {
+export function registerOrgs(app: App, { db }: Pick<HttpDeps, 'db'>): void {
   app.post(
     `${adminBase}/orgs`,
     {
@@ -91,9 +93,13 @@ export function requireOperator(callerOrg: string, what: string): void {
 }
 
 /** The organization that a request manages; one that the caller may not see does not exist. */
-export async function managedOrg({ db }: HttpDeps, callerOrg: string, requested = callerOrg): Promise<string> {
-  if (requested === callerOrg) return callerOrg;
-  const exists = isOperator(callerOrg) && (await db.org(requested, (tx) => orgExists(tx, requested)));
+export async function managedOrg(
+  db: Db,
+  { caller, query }: Pick<FastifyRequest, 'caller'> & { query: z.output<typeof orgQuerySchema> },
+): Promise<string> {
+  const { org_id: requested = caller.orgId } = query;
+  if (requested === caller.orgId) return requested;
+  const exists = isOperator(caller.orgId) && (await db.org(requested, (tx) => orgExists(tx, requested)));
   if (!exists) throw refuse.notFound(`organization ${requested}`);
   return requested;
 }

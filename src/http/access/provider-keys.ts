@@ -37,12 +37,13 @@ export function registerProviderKeys(app: App, deps: HttpDeps): void {
         response: { 200: providerKeySchema, ...bodyProblems(404) },
       },
     },
-    async ({ caller, query, params: { provider }, body }) => {
-      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+    async (request) => {
+      const orgId = await managedOrg(db, request);
+      const { provider } = request.params;
       if (provider === 'local' || deps.checkProvider(provider, new Set([provider])) !== null)
         throw refuse.notFound(`provider ${provider.slice(0, 100)} with an address`);
       return viewOf(
-        await db.org(orgId, (tx) => putProviderKey(tx, secretKey, { orgId, provider, value: body.api_key })),
+        await db.org(orgId, (tx) => putProviderKey(tx, secretKey, { orgId, provider, value: request.body.api_key })),
       );
     },
   );
@@ -58,8 +59,8 @@ export function registerProviderKeys(app: App, deps: HttpDeps): void {
         response: { 200: z.object({ data: z.array(providerKeySchema) }), ...problems(404, 422) },
       },
     },
-    async ({ caller, query }) => {
-      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+    async (request) => {
+      const orgId = await managedOrg(db, request);
       return { data: (await db.org(orgId, (tx) => listProviderKeys(tx, orgId))).map(viewOf) };
     },
   );
@@ -76,8 +77,9 @@ export function registerProviderKeys(app: App, deps: HttpDeps): void {
         response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 422) },
       },
     },
-    async ({ caller, query, params: { provider } }, reply) => {
-      const orgId = await managedOrg(deps, caller.orgId, query.org_id);
+    async (request, reply) => {
+      const orgId = await managedOrg(db, request);
+      const { provider } = request.params;
       if (!(await db.org(orgId, (tx) => deleteProviderKey(tx, orgId, provider))))
         throw refuse.notFound(`key of the provider ${provider.slice(0, 100)}`);
       return reply.code(204).send();

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { pageQuery, pageSchema } from '../../contracts/common.js';
 import { datasetRowSchema, datasetSchema, uploadLimits } from '../../contracts/datasets/dataset.js';
@@ -10,6 +11,7 @@ import {
   readDataset,
   type Dataset,
 } from '../../storage/datasets/datasets.js';
+import type { Db } from '../../storage/db/db.js';
 import type { App, HttpDeps } from '../deps.js';
 import { requireRoomForBytes } from '../jobs/quota.js';
 import { iso } from '../jobs/view.js';
@@ -43,63 +45,72 @@ const file = z.unknown().meta({
 });
 
 /** Data sets: immutable rows, whose id is a hash of them. */
-export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void> {
-  const find = async (orgId: string, id: string): Promise<Dataset> => {
-    const isId = /^ds_[0-9a-f]{64}$/.test(id);
-    const dataset = isId ? await db.org(orgId, (tx) => readDataset(tx, id)) : null;
-    if (!dataset) throw refuse.notFound(`data set ${id.slice(0, 100)}`);
-    return dataset;
-  };
-
+export async function registerDatasets(app: App, { db }: Pick<HttpDeps, 'db'>): Promise<void> {
   await app.register((scope: App, _options, done) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, stream, parsed) => parsed(null, stream));
-    scope.post(
-      datasetsBase,
-      {
-        schema: {
-          tags,
-          operationId: 'uploadDataset',
-          summary: 'Upload a data set',
-          description:
-            'A list of rows as JSON, a row a line (JSONL), or CSV with a header. Each row is an object with a value for each column. A file that exists already is answered with 200.',
-          consumes: Object.keys(formats),
-          body: file,
-          response: { 200: datasetSchema, 201: datasetSchema, ...bodyProblems() },
-        },
-        // The same content is the same data set.
-        config: { idempotency: 'none' },
-        bodyLimit: uploadLimits.bytes,
-      },
-      async (request, reply) => {
-        const { orgId } = request.caller;
-        const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
-        if (Number(request.headers['content-length'] ?? 0) > uploadLimits.bytes) throw tooLarge();
-        const format = formats[type];
-        if (!format) {
-          request.raw.resume();
-          throw new ApiError(415, 'unsupported_media_type', `Send the file as ${Object.keys(formats).join(', ')}.`);
-        }
-        // A request without a body has no stream.
-        const body = (request.body as Readable | undefined) ?? Readable.from([]);
-        const { dataset, isNew } = await withUpload(
-          format,
-          body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
-          (upload) =>
-            db.org(orgId, async (tx) => {
-              const { dataset } = upload;
-              if (!(await readDataset(tx, dataset.id))) await requireRoomForBytes(tx, orgId, dataset.bytes);
-              return putDataset(tx, orgId, dataset, upload.batches());
-            }),
-          // The unread rest of a refused file would block its client and the connection.
-        ).finally(() => discardRest(body));
-        if (isNew) void reply.header('location', `${datasetsBase}/${dataset.id}`);
-        return reply.code(isNew ? 201 : 200).send(viewOf(dataset));
-      },
-    );
+    registerUpload(scope, db);
     done();
   });
+  registerList(app, db);
+  registerGet(app, db);
+  registerRows(app, db);
+  registerDelete(app, db);
+}
 
+/** Takes the parsers of `app`: a file is read as it arrives. */
+function registerUpload(app: App, db: Db): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, stream, parsed) => parsed(null, stream));
+  app.post(
+    datasetsBase,
+    {
+      schema: {
+        tags,
+        operationId: 'uploadDataset',
+        summary: 'Upload a data set',
+        description:
+          'A list of rows as JSON, a row a line (JSONL), or CSV with a header. Each row is an object with a value for each column. A file that exists already is answered with 200.',
+        consumes: Object.keys(formats),
+        body: file,
+        response: { 200: datasetSchema, 201: datasetSchema, ...bodyProblems() },
+      },
+      // The same content is the same data set.
+      config: { idempotency: 'none' },
+      bodyLimit: uploadLimits.bytes,
+    },
+    async (request, reply) => {
+      const format = formatOf(request);
+      // A request without a body has no stream.
+      const body = (request.body as Readable | undefined) ?? Readable.from([]);
+      const stored = store(db, request.caller.orgId, format, body);
+      // The unread rest of a refused file would block its client and the connection.
+      const { dataset, isNew } = await stored.finally(() => discardRest(body));
+      if (isNew) void reply.header('location', `${datasetsBase}/${dataset.id}`);
+      return reply.code(isNew ? 201 : 200).send(viewOf(dataset));
+    },
+  );
+}
+
+function formatOf({ headers, raw }: FastifyRequest): Format {
+  const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+  if (Number(headers['content-length'] ?? 0) > uploadLimits.bytes) throw tooLarge();
+  const format = formats[type];
+  if (format) return format;
+  raw.resume();
+  throw new ApiError(415, 'unsupported_media_type', `Send the file as ${Object.keys(formats).join(', ')}.`);
+}
+
+async function store(db: Db, orgId: string, format: Format, file: Readable) {
+  const chunks = file.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  return withUpload(format, chunks, (upload) =>
+    db.org(orgId, async (tx) => {
+      const { dataset } = upload;
+      if (!(await readDataset(tx, dataset.id))) await requireRoomForBytes(tx, orgId, dataset.bytes);
+      return putDataset(tx, orgId, dataset, upload.batches());
+    }),
+  );
+}
+
+function registerList(app: App, db: Db): void {
   app.get(
     datasetsBase,
     {
@@ -118,7 +129,9 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
       return timedPage(rows, limit, ({ id }) => id, viewOf);
     },
   );
+}
 
+function registerGet(app: App, db: Db): void {
   app.get(
     `${datasetsBase}/:dataset_id`,
     {
@@ -130,9 +143,11 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
         response: { 200: datasetSchema, ...problems(404) },
       },
     },
-    async (request) => viewOf(await find(request.caller.orgId, request.params.dataset_id)),
+    async ({ caller, params }) => viewOf(await find(db, caller.orgId, params.dataset_id)),
   );
+}
 
+function registerRows(app: App, db: Db): void {
   app.get(
     `${datasetsBase}/:dataset_id/rows`,
     {
@@ -149,7 +164,7 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
       const { limit, cursor } = request.query;
       const after = parseCursor(cursor);
       const { orgId } = request.caller;
-      const { id } = await find(orgId, request.params.dataset_id);
+      const { id } = await find(db, orgId, request.params.dataset_id);
       const rows = await db.org(orgId, (tx) => listDatasetRows(tx, id, { after, limit: limit + 1 }));
       return numberedPage(
         rows,
@@ -159,7 +174,9 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
       );
     },
   );
+}
 
+function registerDelete(app: App, db: Db): void {
   app.delete(
     `${datasetsBase}/:dataset_id`,
     {
@@ -173,7 +190,7 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
     },
     async (request, reply) => {
       const { orgId } = request.caller;
-      const { id } = await find(orgId, request.params.dataset_id);
+      const { id } = await find(db, orgId, request.params.dataset_id);
       const used = await db.org(orgId, (tx) => deleteDataset(tx, id));
       if (used) {
         const detail = `The job ${used.usedBy} runs its rows, so the data set cannot be deleted.`;
@@ -182,6 +199,13 @@ export async function registerDatasets(app: App, { db }: HttpDeps): Promise<void
       return reply.code(204).send();
     },
   );
+}
+
+async function find(db: Db, orgId: string, id: string): Promise<Dataset> {
+  const isId = /^ds_[0-9a-f]{64}$/.test(id);
+  const dataset = isId ? await db.org(orgId, (tx) => readDataset(tx, id)) : null;
+  if (!dataset) throw refuse.notFound(`data set ${id.slice(0, 100)}`);
+  return dataset;
 }
 
 function viewOf({ id, numRows, columns, bytes, createdAt }: Dataset): z.infer<typeof datasetSchema> {

@@ -5,7 +5,8 @@ import { uploadLimits } from '../../contracts/datasets/dataset.js';
 import { createTurns } from '../../util/turns.js';
 import { readCsv, tooLong } from './csv.js';
 import { decoded, inTurns, Unreadable } from './decode.js';
-import { piecesOf, type Piece } from './json-rows.js';
+import type { Piece } from './json-list.js';
+import { piecesOf } from './json-rows.js';
 
 export type Format = 'json' | 'jsonl' | 'csv';
 

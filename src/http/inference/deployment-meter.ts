@@ -26,17 +26,6 @@ export interface CountedRequest {
   costUsd: number | null;
 }
 
-/** Counts each request of a deployment once, also while the database is unavailable. */
-export interface RequestCounters {
-  /**
-   * Resolves when the request is counted in the database, or after `patienceMs`: then it is counted
-   * later, unless the process is killed first. Never rejects.
-   */
-  count(call: { orgId: string; keyId: string | null; deploymentId: string }, request: CountedRequest): Promise<void>;
-  /** Writes pending counts within `patienceMs`. Never rejects. */
-  close(): Promise<void>;
-}
-
 interface Entry extends DeploymentCounter {
   /** Requests already counted in the database. */
   written: number;
@@ -45,122 +34,133 @@ interface Entry extends DeploymentCounter {
 }
 
 /** Pending counts of an organization; one statement at a time, later counts go with the next. */
-interface PendingCounts {
-  entries: Set<Entry>;
-  spend: Set<SpendCounter>;
-  waiting: Set<() => void>;
-  writing: Promise<void> | null;
+class PendingCounts {
+  readonly orgId: string;
+  readonly entries = new Set<Entry>();
+  readonly spend = new Set<SpendCounter>();
+  /** Called when the counts of their request are in the database. */
+  readonly waiting = new Set<() => void>();
+  writing: Promise<void> | null = null;
+
+  constructor(orgId: string) {
+    this.orgId = orgId;
+  }
+
+  /** Writes what is pending once connected, so that it includes counts from the wait. */
+  async write(db: Pick<Db, 'orgApart'>): Promise<void> {
+    const { taken, spent, waiting } = await db.orgApart(this.orgId, async (tx) => {
+      const taken = [...this.entries].map((entry) => ({ entry, requests: entry.requests }));
+      const spent = [...this.spend].map((counter) => ({ counter, costUsd: counter.costUsd }));
+      const waiting = [...this.waiting];
+      await writeCounters(tx, this.orgId, [...this.entries], [...this.spend]);
+      return { taken, spent, waiting };
+    });
+    for (const { counter, costUsd } of spent) if (counter.costUsd === costUsd) this.spend.delete(counter);
+    for (const { entry, requests } of taken) {
+      entry.written = requests;
+      if (entry.requests === requests) this.entries.delete(entry);
+    }
+    for (const done of waiting) done();
+  }
 }
 
-export function createMeter({
-  db,
-  log,
-  patienceMs = 2_000,
-}: {
-  db: Pick<Db, 'orgApart'>;
-  log: Logger;
-  patienceMs?: number;
-}): RequestCounters {
-  // By deployment, most recently counted last.
-  const entries = new Map<string, Entry>();
-  const orgs = new Map<string, PendingCounts>();
-  // Of the current day, by organization and key.
-  const spend = new Map<string, SpendCounter>();
-  let isClosed = false;
+/** Counts each request of a deployment once, also while the database is unavailable. */
+export class DeploymentMeter {
+  private readonly db: Pick<Db, 'orgApart'>;
+  private readonly log: Logger;
+  private readonly patienceMs: number;
+  /** By deployment, most recently counted last. */
+  private readonly entries = new Map<string, Entry>();
+  /** Of the current day, by organization and key. */
+  private readonly spend = new Map<string, SpendCounter>();
+  private readonly orgs = new Map<string, PendingCounts>();
+  private isClosed = false;
 
-  function entryOf(deploymentId: string): Entry {
-    const at = Date.now();
-    const entry = entries.get(deploymentId) ?? newEntry(deploymentId);
-    entries.delete(deploymentId);
-    for (const [id, { at: last }] of entries) {
-      if (entries.size < kept || at - last < idleMs) break;
-      entries.delete(id);
+  constructor({ db, log, patienceMs = 2_000 }: { db: Pick<Db, 'orgApart'>; log: Logger; patienceMs?: number }) {
+    this.db = db;
+    this.log = log;
+    this.patienceMs = patienceMs;
+  }
+
+  /**
+   * Resolves when the request is counted in the database, or after `patienceMs`: then it is counted
+   * later, unless the process is killed first. Never rejects.
+   */
+  async count(
+    { orgId, keyId, deploymentId }: { orgId: string; keyId: string | null; deploymentId: string },
+    request: CountedRequest,
+  ): Promise<void> {
+    const entry = this.entryOf(deploymentId);
+    add(entry, request);
+    const pending = this.orgs.get(orgId) ?? new PendingCounts(orgId);
+    this.orgs.set(orgId, pending);
+    pending.entries.add(entry);
+    if (request.costUsd) {
+      const counter = this.spendOf(orgId, keyId);
+      counter.costUsd += request.costUsd;
+      pending.spend.add(counter);
     }
-    entries.set(deploymentId, entry);
+    let done: () => void = () => undefined;
+    const written = new Promise<void>((resolve) => (done = resolve));
+    pending.waiting.add(done);
+    pending.writing ??= this.writeAll(pending);
+    await settleWithin(written, this.patienceMs);
+    pending.waiting.delete(done);
+  }
+
+  /** Writes pending counts within `patienceMs`. Never rejects. */
+  async close(): Promise<void> {
+    const all = [...this.orgs.values()];
+    const writes = all.map((pending) => (pending.writing ??= this.writeAll(pending)));
+    await settleWithin(Promise.all(writes), this.patienceMs);
+    this.isClosed = true;
+    const left = [...this.orgs.values()].flatMap((pending) => [...pending.entries]);
+    const lost = left.reduce((sum, { requests, written }) => sum + requests - written, 0);
+    if (lost > 0) this.log.error({ requests: lost }, 'deployment requests are missing from the statistics');
+  }
+
+  private entryOf(deploymentId: string): Entry {
+    const at = Date.now();
+    const entry = this.entries.get(deploymentId) ?? newEntry(deploymentId);
+    this.entries.delete(deploymentId);
+    for (const [id, { at: last }] of this.entries) {
+      if (this.entries.size < kept || at - last < idleMs) break;
+      this.entries.delete(id);
+    }
+    this.entries.set(deploymentId, entry);
     entry.at = at;
     return entry;
   }
 
-  function spendOf(orgId: string, keyId: string | null): SpendCounter {
+  private spendOf(orgId: string, keyId: string | null): SpendCounter {
     const day = new Date().toISOString().slice(0, 10);
     const name = `${orgId} ${keyId}`;
-    const known = spend.get(name);
+    const known = this.spend.get(name);
     if (known?.day === day) return known;
-    for (const [other, { day: last }] of spend) if (last !== day) spend.delete(other);
+    for (const [other, { day: last }] of this.spend) if (last !== day) this.spend.delete(other);
     const counter = { counterId: uuid(), day, keyId, costUsd: 0 };
-    spend.set(name, counter);
+    this.spend.set(name, counter);
     return counter;
   }
 
-  async function write(orgId: string, pending: PendingCounts): Promise<void> {
-    const { taken, spent, waiting } = await db.orgApart(orgId, async (tx) => {
-      // Build the statement after connecting, so that it includes counts from the wait.
-      const taken = [...pending.entries].map((entry) => ({ entry, requests: entry.requests }));
-      const spent = [...pending.spend].map((counter) => ({ counter, costUsd: counter.costUsd }));
-      const waiting = [...pending.waiting];
-      await writeCounters(
-        tx,
-        orgId,
-        taken.map(({ entry }) => entry),
-        [...pending.spend],
-      );
-      return { taken, spent, waiting };
-    });
-    for (const { counter, costUsd } of spent) if (counter.costUsd === costUsd) pending.spend.delete(counter);
-    for (const { entry, requests } of taken) {
-      entry.written = requests;
-      if (entry.requests === requests) pending.entries.delete(entry);
-    }
-    for (const done of waiting) done();
-  }
-
-  async function writeAll(orgId: string, pending: PendingCounts): Promise<void> {
+  private async writeAll(pending: PendingCounts): Promise<void> {
+    const { orgId } = pending;
     let isTold = false;
     const onRetry = (err: unknown) => {
-      if (isClosed) throw err;
-      if (!isTold) log.warn({ err, org_id: orgId }, 'deployment requests are not counted yet; retrying');
+      if (this.isClosed) throw err;
+      if (!isTold) this.log.warn({ err, org_id: orgId }, 'deployment requests are not counted yet; retrying');
       isTold = true;
     };
     try {
-      do await retryTransient(() => write(orgId, pending), { patienceMs: Infinity, onRetry });
+      do await retryTransient(() => pending.write(this.db), { patienceMs: Infinity, onRetry });
       while (pending.entries.size > 0);
     } catch (err) {
-      log.error({ err, org_id: orgId }, 'deployment requests are not counted; the next request retries');
+      this.log.error({ err, org_id: orgId }, 'deployment requests are not counted; the next request retries');
     } finally {
       pending.writing = null;
-      if (pending.entries.size === 0) orgs.delete(orgId);
+      if (pending.entries.size === 0) this.orgs.delete(orgId);
     }
   }
-
-  return {
-    async count({ orgId, keyId, deploymentId }, request) {
-      const entry = entryOf(deploymentId);
-      add(entry, request);
-      const pending = orgs.get(orgId) ?? { entries: new Set(), spend: new Set(), waiting: new Set(), writing: null };
-      orgs.set(orgId, pending);
-      pending.entries.add(entry);
-      if (request.costUsd) {
-        const counter = spendOf(orgId, keyId);
-        counter.costUsd += request.costUsd;
-        pending.spend.add(counter);
-      }
-      let done: () => void = () => undefined;
-      const written = new Promise<void>((resolve) => (done = resolve));
-      pending.waiting.add(done);
-      pending.writing ??= writeAll(orgId, pending);
-      await settleWithin(written, patienceMs);
-      pending.waiting.delete(done);
-    },
-
-    async close() {
-      const writes = [...orgs].map(([orgId, pending]) => (pending.writing ??= writeAll(orgId, pending)));
-      await settleWithin(Promise.all(writes), patienceMs);
-      isClosed = true;
-      const left = [...orgs.values()].flatMap((pending) => [...pending.entries]);
-      const lost = left.reduce((sum, { requests, written }) => sum + requests - written, 0);
-      if (lost > 0) log.error({ requests: lost }, 'deployment requests are missing from the statistics');
-    },
-  };
 }
 
 function newEntry(deploymentId: string): Entry {

@@ -4,15 +4,14 @@ import type { ModelClient } from '../../clients/models/providers.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { resolveDeployment, type ServedDeployment } from '../../storage/deployments/deployments.js';
 import type { App } from '../deps.js';
-import { createMeter } from './deployment-meter.js';
-import { frozenRequest } from './frozen-request.js';
+import { DeploymentMeter } from './deployment-meter.js';
 import { graphCall } from './graph-call.js';
 import type { ForwardedCall, ProxyDeps } from './call.js';
-import { createForward } from './forward.js';
+import { Forwarder } from './forward.js';
 import type { Recorder } from './record.js';
 import { refusal, unknownModel } from './not-ready.js';
 import { traceRequest } from '../server/request-span.js';
-import { readChatBody, requestedModel, type ChatBody } from './request.js';
+import { frozenRequest, readChatBody, requestedModel, type ChatBody } from './request.js';
 import { inferenceSchema, namedCompletionRequest, unjudged } from './schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from './served-snapshots.js';
 import { ApiError, refuse } from '../server/errors.js';
@@ -63,8 +62,8 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
   const snapshots = createServedSnapshots(db);
   // Many requests arrive in bursts.
   const resolved = createSharedReads<ServedDeployment | null>();
-  const meter = createMeter({ db, log });
-  const forward = createForward<DeploymentCall>(deps, counting(meter), 'deployment');
+  const meter = new DeploymentMeter({ db, log });
+  const forwarder = new Forwarder<DeploymentCall>(deps, counting(meter), 'deployment');
 
   /** Answers for the deployment with this id or name. */
   const answer = async (
@@ -86,7 +85,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
       attributes: { 'ratchet.deployment.id': found.id, 'ratchet.snapshot.id': found.snapshotId },
     });
     const client = providers.forPayer({ orgId, keyId }, trace);
-    await forward(
+    await forwarder.forward(
       {
         ...{ client, ...callOf(client, served, body) },
         ...{ orgId, keyId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
@@ -129,7 +128,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     return answer(request, reply, requestedModel(body), body, unknownModel);
   });
   app.addHook('onClose', async () => {
-    await forward.settled();
+    await forwarder.settled();
     await meter.close();
   });
 }
@@ -142,7 +141,7 @@ function noMessages(): ApiError {
 }
 
 /** Counts a finished call before its last byte is sent. */
-function counting(meter: ReturnType<typeof createMeter>): Recorder<DeploymentCall> {
+function counting(meter: DeploymentMeter): Recorder<DeploymentCall> {
   return {
     async record(
       { orgId, keyId, deploymentId, reply },

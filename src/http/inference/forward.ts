@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
 import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
 import {
@@ -21,82 +22,91 @@ import type { CallResult, Recorder } from './record.js';
 import { pumpStream } from './stream.js';
 import { noAnswer, passError } from './upstream-error.js';
 
-/** Sends a call to its provider, forwards the answer and records it before the last byte. */
-export interface Forward<Call extends ForwardedCall> {
-  (call: Call, reply: FastifyReply): Promise<void>;
-  /** Stops reading for disconnected callers; resolves when no call is in flight. */
-  settled(): Promise<void>;
+/** A call that is being answered. */
+interface Exchange<Call extends ForwardedCall> {
+  call: Call;
+  reply: FastifyReply;
+  /** Milliseconds since the call came. */
+  elapsed: () => number;
 }
 
-export function createForward<Call extends ForwardedCall>(
-  deps: Pick<ProxyDeps, 'log' | 'callTimeoutMs' | 'lingerMs'>,
-  given: Recorder<Call>,
-  purpose: string,
-): Forward<Call> {
-  const { log, callTimeoutMs = 600_000, lingerMs = 60_000 } = deps;
-  const recorder: Recorder<Call> = {
-    ...given,
-    record: (call, result) => {
-      call.permit.resume();
-      // The steps of a graph are calls of their own.
-      if (!call.answeredBy) observe(call, result, purpose);
-      return given.record(call, result);
-    },
-  };
-  const inFlight = new Set<Promise<unknown>>();
-  const closing = new AbortController();
-  // One listener per call in flight.
-  setMaxListeners(0, closing.signal);
+type Refused = Extract<OpenedAnswer, { kind: 'refused' }>;
+type Whole = Extract<OpenedAnswer, { kind: 'whole' }> & Pick<ModelAnswer, 'status' | 'contentType'>;
 
-  async function forward(call: Call, reply: FastifyReply): Promise<void> {
+/** Sends a call to its provider, forwards the answer and records it before the last byte. */
+export class Forwarder<Call extends ForwardedCall> {
+  private readonly log: Logger;
+  private readonly callTimeoutMs: number;
+  private readonly lingerMs: number;
+  private readonly recorder: Recorder<Call>;
+  private readonly inFlight = new Set<Promise<unknown>>();
+  private readonly closing = new AbortController();
+
+  constructor(
+    { log, callTimeoutMs = 600_000, lingerMs = 60_000 }: Pick<ProxyDeps, 'log' | 'callTimeoutMs' | 'lingerMs'>,
+    recorder: Recorder<Call>,
+    purpose: string,
+  ) {
+    this.log = log;
+    this.callTimeoutMs = callTimeoutMs;
+    this.lingerMs = lingerMs;
+    this.recorder = observed(recorder, purpose);
+    // One listener per call in flight.
+    setMaxListeners(0, this.closing.signal);
+  }
+
+  forward(call: Call, reply: FastifyReply): Promise<void> {
+    const release = call.bytes.keep();
     const startedAt = performance.now();
     const elapsed = () => performance.now() - startedAt;
-    const watch = lingering(reply, lingerMs, closing.signal);
+    const work = this.exchange({ call, reply, elapsed }).finally(() => {
+      release();
+      call.permit.release();
+    });
+    const done: Promise<unknown> = work.catch(() => undefined).then(() => this.inFlight.delete(done));
+    this.inFlight.add(done);
+    return work;
+  }
+
+  /** Stops reading for disconnected callers; resolves when no call is in flight. */
+  async settled(): Promise<void> {
+    this.closing.abort(new TimeoutError('no answer before the service shut down'));
+    await Promise.all(this.inFlight);
+  }
+
+  private async exchange(exchange: Exchange<Call>): Promise<void> {
+    const { call, reply } = exchange;
+    const watch = lingering(reply, this.lingerMs, this.closing.signal);
     try {
-      await withTimeout(callTimeoutMs, watch.signal, async (signal) => {
-        const { client, provider, answeredBy } = call;
+      await withTimeout(this.callTimeoutMs, watch.signal, async (signal) => {
         call.permit.pause();
-        const answer = await upstream(
-          call,
-          answeredBy
-            ? answered(await answeredBy(signal), call)
-            : askProvider(client, { provider, ...sentBy(call) }, signal, call.bytes.add),
-        );
-        const { status, opened, left } = answer;
-        if (left.length > 0) {
-          void reply.header('x-ratchet-left-out', left.join(', '));
-          call.onLeft?.(left);
-        }
-        if (opened.kind === 'refused') await refused(call, opened, reply, elapsed);
-        else if (opened.kind === 'stream')
-          await pumpStream({ call, answer: { ...opened, status }, reply, recorder, log, elapsed });
-        else await whole(call, { ...opened, status, contentType: answer.contentType }, reply, elapsed);
+        await this.pass(exchange, await answerOf(call, signal));
       });
     } catch (error) {
-      const fault = error instanceof TimeoutError ? providerError(call.provider, error) : error;
-      const isOverCapacity = fault instanceof OverCapacityError;
-      // Any other ApiError is that of a graph.
-      const isOurs = isOverCapacity || (fault instanceof ApiError && call.answeredBy !== undefined);
-      if (!(fault instanceof ProviderError || isOurs)) throw error;
-      const reported = fault instanceof ProviderError ? noAnswer(fault) : fault;
-      const cost = fault instanceof ProviderError ? spentOn(fault) : spentOnOurs(fault);
-      const { error: said } = openAiError(reported);
-      // The record says more than the answer: by it a failed rollout is explained.
-      const unsent = fault instanceof ProviderError && fault.unsent !== null && { unsent: fault.unsent };
-      const response = { error: { ...said, ...unsent } };
-      await note(call, { httpStatus: reported.status, response, latencyMs: elapsed(), ...cost });
-      throw reported;
+      await this.fail(exchange, error);
     } finally {
       watch.end();
     }
   }
 
+  /** Forwards an answer in its form. */
+  private async pass(exchange: Exchange<Call>, { status, contentType, opened, left }: ProviderReply): Promise<void> {
+    const { call, reply } = exchange;
+    if (left.length > 0) {
+      void reply.header('x-ratchet-left-out', left.join(', '));
+      call.onLeft?.(left);
+    }
+    if (opened.kind === 'refused') await this.refuse(exchange, opened);
+    else if (opened.kind === 'whole') await this.passWhole(exchange, { ...opened, status, contentType });
+    else await pumpStream({ ...exchange, answer: { ...opened, status }, recorder: this.recorder, log: this.log });
+  }
+
   /** Forwards a provider's refusal. */
-  async function refused(call: Call, answer: Refused, reply: FastifyReply, elapsed: () => number): Promise<void> {
+  private async refuse({ call, reply, elapsed }: Exchange<Call>, answer: Refused): Promise<void> {
     const passed = passError(call.provider, answer.status, answer.text, answer);
     const cost = answer.billed ? costOf(call.provider, call.upstream.model, answer.billed) : noCost;
     // The record keeps the provider's status, by which a failed rollout is explained.
-    await note(call, { httpStatus: passed.recorded, response: passed.body, latencyMs: elapsed(), ...cost });
+    await this.note(call, { httpStatus: passed.recorded, response: passed.body, latencyMs: elapsed(), ...cost });
     void reply
       .code(passed.status)
       .headers(passed.headers)
@@ -105,7 +115,7 @@ export function createForward<Call extends ForwardedCall>(
   }
 
   /** Forwards a whole answer unchanged, after recording it. */
-  async function whole(call: Call, answer: Whole, reply: FastifyReply, elapsed: () => number): Promise<void> {
+  private async passWhole({ call, reply, elapsed }: Exchange<Call>, answer: Whole): Promise<void> {
     const { bytes, text, completion, isOurs } = answer;
     const cost: CallCost = costOf(call.provider, call.upstream.model, completion);
     const choices = completion?.['choices'];
@@ -113,7 +123,7 @@ export function createForward<Call extends ForwardedCall>(
       const said = text.trim() === '' ? '' : `: ${cutErrorText(text.trim(), 512)}`;
       const message = `The provider "${call.provider}" answered ${answer.status} with a body that is not a chat completion in JSON${said}`;
       const fault = new ApiError(502, 'upstream_answer_invalid', message);
-      await note(call, { httpStatus: 502, response: openAiError(fault), latencyMs: elapsed(), ...cost });
+      await this.note(call, { httpStatus: 502, response: openAiError(fault), latencyMs: elapsed(), ...cost });
       throw fault;
     }
     // Postgres refuses deep nesting.
@@ -121,8 +131,8 @@ export function createForward<Call extends ForwardedCall>(
     const isStorable = bounded === completion && !mayEscapeUnstorable(text);
     const response = isStorable ? new JsonText(text) : bounded;
     const result = { httpStatus: answer.status, response, latencyMs: elapsed(), ...cost };
-    const id = await recorder.record(call, result);
-    recorder.takeBackUnlessDelivered(call, id, reply);
+    const id = await this.recorder.record(call, result);
+    this.recorder.takeBackUnlessDelivered(call, id, reply);
     if (cost.costUsd !== null) void reply.header('x-ratchet-cost-usd', String(cost.costUsd));
     return reply
       .code(answer.status)
@@ -134,48 +144,77 @@ export function createForward<Call extends ForwardedCall>(
       .send(bytes);
   }
 
-  /** Records a failed call; the caller gets the fault in any case. */
-  async function note(call: Call, result: CallResult): Promise<void> {
-    try {
-      await recorder.record(call, result);
-    } catch (error) {
-      log.error({ err: error, ...call.logged }, 'could not record a failed model call');
-    }
+  /** Records a call without an answer; throws the error for its caller. */
+  private async fail({ call, elapsed }: Exchange<Call>, error: unknown): Promise<never> {
+    const failure = failureOf(call, error);
+    if (failure === null) throw error;
+    const { reported, unsent, cost } = failure;
+    // The record says more than the answer: by it a failed rollout is explained.
+    const response = { error: { ...openAiError(reported).error, ...(unsent !== null && { unsent }) } };
+    await this.note(call, { httpStatus: reported.status, response, latencyMs: elapsed(), ...cost });
+    throw reported;
   }
 
-  const tracked = (call: Call, reply: FastifyReply): Promise<void> => {
-    const release = call.bytes.keep();
-    const work = forward(call, reply).finally(() => {
-      release();
-      call.permit.release();
-    });
-    const done: Promise<unknown> = work.then(forget, forget);
-    inFlight.add(done);
-    function forget(): void {
-      inFlight.delete(done);
+  /** Records a failed call; the caller gets the fault in any case. */
+  private async note(call: Call, result: CallResult): Promise<void> {
+    try {
+      await this.recorder.record(call, result);
+    } catch (error) {
+      this.log.error({ err: error, ...call.logged }, 'could not record a failed model call');
     }
-    return work;
-  };
-  return Object.assign(tracked, {
-    async settled() {
-      closing.abort(new TimeoutError('no answer before the service shut down'));
-      await Promise.all(inFlight);
+  }
+}
+
+/** Records calls that are counted and traced. */
+function observed<Call extends ForwardedCall>(recorder: Recorder<Call>, purpose: string): Recorder<Call> {
+  return {
+    ...recorder,
+    record: (call, result) => {
+      call.permit.resume();
+      // The steps of a graph are calls of their own.
+      if (!call.answeredBy) observe(call, result, purpose);
+      return recorder.record(call, result);
     },
-  });
+  };
+}
+
+/** The answer of a graph or of a provider; the faults of a provider have its name. */
+async function answerOf(call: ForwardedCall, signal: AbortSignal): Promise<ProviderReply> {
+  const { client, provider, upstream, bytes } = call;
+  const ofGraph = await call.answeredBy?.(signal);
+  try {
+    if (ofGraph) return await openedOf(ofGraph, call);
+    const { body, json, callers } = upstream;
+    return await askProvider(client, { provider, body, json, callers }, signal, bytes.add);
+  } catch (error) {
+    throw error instanceof ApiError ? error : providerError(provider, error);
+  }
 }
 
 /** The answer of a graph, which is asked in one form. */
-async function answered(answer: ModelAnswer, { upstream, bytes }: ForwardedCall): Promise<ProviderReply> {
+async function openedOf(answer: ModelAnswer, { upstream, bytes }: ForwardedCall): Promise<ProviderReply> {
   const { status, contentType, retryAfter } = answer;
   return { status, contentType, retryAfter, opened: await openAnswer(answer, upstream.stream, bytes.add), left: [] };
 }
 
-function sentBy({ upstream: { body, json, callers } }: ForwardedCall) {
-  return { body, json, callers };
+interface Failure {
+  reported: ApiError;
+  unsent: ProviderError['unsent'];
+  cost: CallCost;
 }
 
-type Refused = Extract<OpenedAnswer, { kind: 'refused' }>;
-type Whole = Extract<OpenedAnswer, { kind: 'whole' }> & Pick<ModelAnswer, 'status' | 'contentType'>;
+/** Why a call has no answer; null: an error that is no answer of a provider or a graph. */
+function failureOf({ provider, answeredBy }: ForwardedCall, error: unknown): Failure | null {
+  const fault = error instanceof TimeoutError ? providerError(provider, error) : error;
+  if (fault instanceof ProviderError) {
+    const cost = wasNotSent(fault) ? noCost : unknownCost;
+    return { reported: noAnswer(fault), unsent: fault.unsent, cost };
+  }
+  if (fault instanceof OverCapacityError) return { reported: fault, unsent: null, cost: unknownCost };
+  // Any other ApiError is that of a graph.
+  if (!(fault instanceof ApiError && answeredBy)) return null;
+  return { reported: fault, unsent: null, cost: fault instanceof GraphFailure ? fault.spent : noCost };
+}
 
 /** Counts and traces a call to a model. */
 function observe({ client, provider, upstream }: ForwardedCall, result: CallResult, purpose: string): void {
@@ -189,26 +228,6 @@ function observe({ client, provider, upstream }: ForwardedCall, result: CallResu
     error: status >= 300 ? String(status) : null,
     answer: tracedAnswer(response instanceof JsonText ? parseObject(response.text) : response),
   });
-}
-
-/** A fault before the provider got the request costs nothing; any other cost is unknown. */
-function spentOn(fault: ProviderError): CallCost {
-  return wasNotSent(fault) ? noCost : unknownCost;
-}
-
-/** The cost of a call that we ended. */
-function spentOnOurs(fault: ApiError): CallCost {
-  if (fault instanceof OverCapacityError) return unknownCost;
-  return fault instanceof GraphFailure ? fault.spent : noCost;
-}
-
-/** Distinguishes faults of the provider from our own. */
-async function upstream<T>({ provider }: ForwardedCall, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof ApiError ? error : providerError(provider, error);
-  }
 }
 
 /** Fires `ms` after the caller has disconnected: a paid answer is still read and recorded. */

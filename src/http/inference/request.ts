@@ -1,6 +1,7 @@
+import type { PromptContent } from '../../contracts/deployments/snapshot.js';
 import { asObject } from '../../util/json.js';
 import { componentNames, componentTexts } from '../../core/prompts/components.js';
-import { demosForCall, type Demo } from '../../core/prompts/demos.js';
+import { demosForCall, renderPrompt, type Demo } from '../../core/prompts/demos.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
 import { ApiError } from '../server/errors.js';
@@ -75,6 +76,24 @@ export function substitute(body: ChatBody, policy: PolicySpec, served: Candidate
   return new UpstreamRequest({ provider, body: upstream, model, stream, callers, hideUsageChunk, spans, components });
 }
 
+/**
+ * The upstream request of a snapshot's prompt: as for a candidate, but with the snapshot's model,
+ * and with a prompt of several messages at the head, in place of the first system message.
+ */
+export function frozenRequest(
+  { model: _ours, ...body }: ChatBody,
+  { messages, demos, levers_marked: marked }: PromptContent,
+  policy: PolicySpec,
+): UpstreamRequest {
+  const asCandidate = substitute(body, policy, { messages, marked, demos });
+  const isWhole = messages.length === 1 && messages[0]!.role === 'system';
+  if (isWhole || marked || asCandidate.components.length > 0) return asCandidate;
+  const head = renderPrompt(messages, demos).map(({ role, content }) => ({ role, content }));
+  const replaced = head.some(({ role }) => role === 'system') ? body.messages.findIndex(isInstruction) : -1;
+  const rest = body.messages.filter((_, index) => index !== replaced);
+  return substitute({ ...body, messages: [...head, ...rest] }, policy, { messages: null, marked: false, demos: [] });
+}
+
 /** The text that replaces the system message; null with several components or marked spans. */
 function wholeSystem({ messages, marked }: CandidatePrompt, found: ReadonlySet<string>): string | null {
   if (!messages || marked) return null;
@@ -91,11 +110,14 @@ function defaults(body: Json, params: Json): Json {
 }
 
 function withSystem(messages: unknown[], content: string): unknown[] {
-  const at = messages.findIndex((message) => ['system', 'developer'].includes(String(asObject(message)?.['role'])));
+  const at = messages.findIndex(isInstruction);
   if (at === -1) return [{ role: 'system', content }, ...messages];
   // Keep the role and other fields: some models accept only developer messages.
   return messages.with(at, { ...asObject(messages[at]), content });
 }
+
+const isInstruction = (message: unknown): boolean =>
+  ['system', 'developer'].includes(String(asObject(message)?.['role']));
 
 function invalid(name: string, message: string): ApiError {
   return new ApiError(400, 'invalid_request', message, {

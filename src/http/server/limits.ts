@@ -8,7 +8,7 @@ import type { Db } from '../../storage/db/db.js';
 import type { UsedQuota } from '../../storage/access/quota.js';
 import type { HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
-import { createSharedUses, type LimitState, type SharedLimit } from './shared-limits.js';
+import { SharedUses, type LimitState, type SharedLimit } from './shared-limits.js';
 
 const field = (description: string) => ({ description, schema: { type: 'string' as const } });
 /** The fields of answers to limited keys, for the OpenAPI document. */
@@ -43,8 +43,8 @@ export function callsInFlight(db: Pick<Db, 'orgBatch'>): SharedLimit {
 }
 
 export function createLimiter({ db, log }: Pick<HttpDeps, 'db' | 'log'>): Limiter {
-  const requests = createSharedUses(requestsPerMinute(db), log);
-  const calls = createSharedUses(callsInFlight(db), log);
+  const requests = new SharedUses(requestsPerMinute(db), log);
+  const calls = new SharedUses(callsInFlight(db), log);
   return {
     async admit(key, request, reply) {
       const { states, exceeded } = await requests.take(key);

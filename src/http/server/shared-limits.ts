@@ -10,25 +10,6 @@ export interface SharedLimit {
   take(portion: PortionOf): Promise<Portion>;
 }
 
-/** The portion of this process. */
-interface Holding {
-  orgId: string;
-  subject: string;
-  limit: number;
-  granted: number;
-  used: number;
-  /** What no process held at the last look. */
-  left: number;
-  /** Of `performance.now()`. */
-  endsAt: number;
-  /** When a portion in use is renewed. */
-  renewAt: number;
-  /** Until then uses are refused without a look. */
-  emptyUntil: number;
-  waiting: number;
-  taking: Promise<void> | null;
-}
-
 /** The state of a limit after a use. */
 export interface LimitState {
   of: 'key' | 'organization';
@@ -38,125 +19,194 @@ export interface LimitState {
   secondsLeft: number;
 }
 
-export interface SharedUses {
-  /** Takes one of each limit of a key, or of none and names the limit that has none left. */
-  take(key: KeyRow): Promise<{ states: LimitState[]; exceeded: LimitState | null; release: () => void }>;
-  /** Returns the portions that this process holds. */
-  close(): Promise<void>;
-}
-
 /** Unused portions go back after this long. */
 const tickMs = 1_000;
 const emptyMs = 250;
 
-/** A process takes more than it needs, so most uses cost no round trip. */
-export function createSharedUses({ name, isHeld, take }: SharedLimit, log: Pick<Logger, 'warn'>): SharedUses {
-  const holdings = new Map<string, Holding>();
-  let timer: NodeJS.Timeout | undefined;
+/** The uses of a limit by the requests of this process, of all keys and organizations. */
+export class SharedUses {
+  private readonly shared: SharedLimit;
+  private readonly log: Pick<Logger, 'warn'>;
+  private readonly holdings = new Map<string, Holding>();
+  private timer: NodeJS.Timeout | undefined;
 
-  async function look(held: Holding, waiting: number): Promise<void> {
-    const since = performance.now();
-    // Lower it before the look: no use may take what this look returns.
-    held.granted = held.used;
-    const { granted, left, secondsLeft } = await take({ ...held, waiting });
-    const endsAt = since + secondsLeft * 1_000;
-    Object.assign(held, { granted, left, endsAt, renewAt: since + (secondsLeft * 1_000) / 3 });
-    if (isHeld) return;
-    held.used = 0;
-    if (left === 0) held.emptyUntil = endsAt;
+  constructor(shared: SharedLimit, log: Pick<Logger, 'warn'>) {
+    this.shared = shared;
+    this.log = log;
   }
-  const lookOnce = (held: Holding, waiting: number): Promise<void> =>
-    (held.taking ??= look(held, waiting).finally(() => (held.taking = null)));
 
-  /** Renews what is in use, returns the rest, and forgets portions whose time is over. */
-  async function tick(): Promise<void> {
-    const now = performance.now();
-    for (const [subject, held] of holdings) {
-      if (held.taking || held.waiting > 0) continue;
-      const isUnused = isHeld ? held.granted === 0 : now >= held.endsAt;
-      const isDue = isHeld && (held.granted > held.used || now >= held.renewAt);
-      if (isUnused) holdings.delete(subject);
-      else if (isDue) await lookOnce(held, 0).catch((err: unknown) => log.warn({ err, name }, 'limit not renewed yet'));
+  /** Takes one of each limit of a key, or of none and names the limit that has none left. */
+  async take({
+    orgId,
+    limits,
+  }: KeyRow): Promise<{ states: LimitState[]; exceeded: LimitState | null; release: () => void }> {
+    const states: LimitState[] = [];
+    const taken: Holding[] = [];
+    const release = () => {
+      for (const holding of taken.splice(0)) holding.release();
+    };
+    try {
+      for (const { subject, [this.shared.name]: limit } of limits) {
+        if (limit === null) continue;
+        const holding = this.holdingOf(orgId, subject, limit);
+        const isTaken = await holding.take();
+        if (isTaken) taken.push(holding);
+        const state = holding.state(isTaken);
+        states.push(state);
+        if (isTaken) continue;
+        release();
+        return { states, exceeded: state, release };
+      }
+    } catch (error) {
+      release();
+      throw error;
     }
-    if (holdings.size > 0) schedule();
+    return { states, exceeded: null, release };
   }
-  function schedule(): void {
-    timer = setTimeout(() => {
-      timer = undefined;
-      void tick();
+
+  /** Returns the portions that this process holds. */
+  async close(): Promise<void> {
+    clearTimeout(this.timer);
+    const all = this.shared.isHeld ? [...this.holdings.values()] : [];
+    this.holdings.clear();
+    await Promise.allSettled(all.map((holding) => holding.giveBack()));
+  }
+
+  private holdingOf(orgId: string, subject: string, limit: number): Holding {
+    const holding = this.holdings.get(subject) ?? new Holding(this.shared, { orgId, subject, limit });
+    holding.setLimit(limit);
+    this.holdings.set(subject, holding);
+    if (!this.timer) this.schedule();
+    return holding;
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      void this.tick();
     }, tickMs).unref();
   }
 
-  function holdingOf(orgId: string, subject: string, limit: number): Holding {
-    const none = { granted: 0, used: 0, left: limit, endsAt: 0, renewAt: 0, emptyUntil: 0 };
-    const held = holdings.get(subject) ?? { orgId, subject, limit, ...none, waiting: 0, taking: null };
-    if (held.limit !== limit) Object.assign(held, { limit, emptyUntil: 0 });
-    holdings.set(subject, held);
-    if (!timer) schedule();
-    return held;
+  /** Renews what is in use, returns the rest, and forgets portions whose time is over. */
+  private async tick(): Promise<void> {
+    const now = performance.now();
+    for (const [subject, holding] of this.holdings) {
+      if (holding.isAskedFor) continue;
+      if (holding.isUnused(now)) this.holdings.delete(subject);
+      else if (holding.isDue(now))
+        await holding
+          .look()
+          .catch((err: unknown) => this.log.warn({ err, name: this.shared.name }, 'limit not renewed yet'));
+    }
+    if (this.holdings.size > 0) this.schedule();
+  }
+}
+
+/** The portion of a key's or organization's limit that this process holds. */
+class Holding {
+  private readonly shared: SharedLimit;
+  private readonly of: { orgId: string; subject: string };
+  private limit: number;
+  private granted = 0;
+  private used = 0;
+  /** What no process held at the last look. */
+  private left: number;
+  /** Of `performance.now()`. */
+  private endsAt = 0;
+  /** When a portion in use is renewed. */
+  private renewAt = 0;
+  /** Until then uses are refused without a look. */
+  private emptyUntil = 0;
+  /** Uses that wait for a look. */
+  private waiting = 0;
+  private looking: Promise<void> | null = null;
+
+  constructor(shared: SharedLimit, { orgId, subject, limit }: { orgId: string; subject: string; limit: number }) {
+    this.shared = shared;
+    this.of = { orgId, subject };
+    this.limit = limit;
+    this.left = limit;
   }
 
-  async function takeOne(held: Holding): Promise<boolean> {
-    held.waiting += 1;
+  setLimit(limit: number): void {
+    if (limit === this.limit) return;
+    this.limit = limit;
+    this.emptyUntil = 0;
+  }
+
+  /** Takes more than it needs, so most uses cost no round trip; false: none is left. */
+  async take(): Promise<boolean> {
+    this.waiting += 1;
     try {
       for (let looks = 0; ; looks += 1) {
         const now = performance.now();
-        if (held.used < Math.min(held.granted, held.limit) && now < held.endsAt) {
-          held.used += 1;
+        if (this.used < Math.min(this.granted, this.limit) && now < this.endsAt) {
+          this.used += 1;
           return true;
         }
-        if (now < held.emptyUntil) return false;
+        if (now < this.emptyUntil) return false;
         // A look in progress may have begun before this use.
-        if (looks > 1 && held.left === 0) {
-          held.emptyUntil = now + emptyMs;
+        if (looks > 1 && this.left === 0) {
+          this.emptyUntil = now + emptyMs;
           return false;
         }
-        await lookOnce(held, held.waiting);
+        await this.look();
       }
     } finally {
-      held.waiting -= 1;
+      this.waiting -= 1;
     }
   }
 
-  return {
-    async take({ orgId, limits }) {
-      const states: LimitState[] = [];
-      const taken: Holding[] = [];
-      const release = () => {
-        for (const held of taken.splice(0)) {
-          held.used -= 1;
-          held.emptyUntil = 0;
-        }
-      };
-      try {
-        for (const { subject, [name]: limit } of limits) {
-          if (limit === null) continue;
-          const held = holdingOf(orgId, subject, limit);
-          const isTaken = await takeOne(held);
-          if (isTaken) taken.push(held);
-          const state: LimitState = {
-            of: subject === orgId ? 'organization' : 'key',
-            limit,
-            left: isTaken ? Math.max(0, held.granted - held.used) + held.left : 0,
-            secondsLeft: Math.max(1, Math.ceil((held.endsAt - performance.now()) / 1_000)),
-          };
-          states.push(state);
-          if (isTaken) continue;
-          release();
-          return { states, exceeded: state, release };
-        }
-      } catch (error) {
-        release();
-        throw error;
-      }
-      return { states, exceeded: null, release };
-    },
+  release(): void {
+    this.used -= 1;
+    this.emptyUntil = 0;
+  }
 
-    async close() {
-      clearTimeout(timer);
-      const all = isHeld ? [...holdings.values()] : [];
-      holdings.clear();
-      await Promise.allSettled(all.map((held) => take({ ...held, used: 0, waiting: 0 })));
-    },
-  };
+  /** Returns all of it. */
+  async giveBack(): Promise<void> {
+    await this.shared.take({ ...this.of, limit: this.limit, used: 0, waiting: 0 });
+  }
+
+  /** Asks for what the waiting uses need, or returns what is not used; one look at a time. */
+  look(): Promise<void> {
+    return (this.looking ??= this.lookNow().finally(() => (this.looking = null)));
+  }
+
+  private async lookNow(): Promise<void> {
+    const since = performance.now();
+    // Lower it before the look: no use may take what this look returns.
+    this.granted = this.used;
+    const { limit, used, waiting } = this;
+    const { granted, left, secondsLeft } = await this.shared.take({ ...this.of, limit, used, waiting });
+    this.granted = granted;
+    this.left = left;
+    this.endsAt = since + secondsLeft * 1_000;
+    this.renewAt = since + (secondsLeft * 1_000) / 3;
+    if (this.shared.isHeld) return;
+    this.used = 0;
+    if (left === 0) this.emptyUntil = this.endsAt;
+  }
+
+  get isAskedFor(): boolean {
+    return this.looking !== null || this.waiting > 0;
+  }
+
+  isUnused(now: number): boolean {
+    return this.shared.isHeld ? this.granted === 0 : now >= this.endsAt;
+  }
+
+  isDue(now: number): boolean {
+    return this.shared.isHeld && (this.granted > this.used || now >= this.renewAt);
+  }
+
+  /** After a use, or a refused one. */
+  state(isTaken: boolean): LimitState {
+    const { orgId, subject } = this.of;
+    return {
+      of: subject === orgId ? 'organization' : 'key',
+      limit: this.limit,
+      left: isTaken ? Math.max(0, this.granted - this.used) + this.left : 0,
+      secondsLeft: Math.max(1, Math.ceil((this.endsAt - performance.now()) / 1_000)),
+    };
+  }
 }

@@ -2,11 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { pino } from 'pino';
-import {
-  createMeter,
-  type CountedRequest,
-  type RequestCounters,
-} from '../../../src/http/inference/deployment-meter.js';
+import { DeploymentMeter, type CountedRequest } from '../../../src/http/inference/deployment-meter.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { readCounters } from '../../../src/storage/deployments/counters.js';
 import { createDatabase } from '../../support/servers/embedded.js';
@@ -25,7 +21,7 @@ const ok: CountedRequest = { outcome: 'ok', latencyMs: 12, promptTokens: 3, comp
 let url: string;
 let db: Db;
 let deploymentId: string;
-let meters: RequestCounters[] = [];
+let meters: DeploymentMeter[] = [];
 const log = pino({ level: 'silent' });
 beforeAll(async () => {
   url = await createDatabase();
@@ -41,8 +37,8 @@ afterEach(async () => {
   meters = [];
 });
 
-function meterOn(on: Pick<Db, 'orgApart'>, patienceMs = forEver): RequestCounters {
-  const meter = createMeter({ db: on, log, patienceMs });
+function meterOn(on: Pick<Db, 'orgApart'>, patienceMs = forEver): DeploymentMeter {
+  const meter = new DeploymentMeter({ db: on, log, patienceMs });
   meters.push(meter);
   return meter;
 }
@@ -216,7 +212,7 @@ describe('without the database', () => {
   test('close logs counts that it cannot write in time', async () => {
     const lines: { level: number; requests?: number }[] = [];
     const log = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
-    const meter = createMeter({ db: proxied, log: log, patienceMs: 100 });
+    const meter = new DeploymentMeter({ db: proxied, log: log, patienceMs: 100 });
     await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
     await until('the first is written', async () => (await requests()) === 1);
     proxies.cut();

@@ -10,7 +10,7 @@ import type { Graph, LlmStep, Step } from '../../../src/core/graphs/graph.js';
 import { ApiError } from '../../../src/http/server/errors.js';
 import { answerByGraph } from '../../../src/http/inference/graph-answer.js';
 import { GraphFailure } from '../../../src/http/inference/graph-failure.js';
-import { createForward } from '../../../src/http/inference/forward.js';
+import { Forwarder } from '../../../src/http/inference/forward.js';
 import type { CallResult, Recorder } from '../../../src/http/inference/record.js';
 import { readChatBody, substitute } from '../../../src/http/inference/request.js';
 import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../../support/fakes/model.js';
@@ -614,7 +614,7 @@ describe('through the proxy', () => {
   beforeAll(() => {
     const served = { graph: two, policies: [policy()], model: 'served' };
     const bytes = { add: () => undefined, keep: () => () => undefined };
-    const forward = createForward({ log: pino({ level: 'silent' }) }, recorder, 'deployment');
+    const forwarder = new Forwarder({ log: pino({ level: 'silent' }) }, recorder, 'deployment');
     app.setErrorHandler((thrown, _request, reply) => {
       const { status, headers, code } = thrown as unknown as ApiError;
       return reply.code(status).headers(headers).send({ code });
@@ -627,7 +627,8 @@ describe('through the proxy', () => {
       });
       const asked = { ...upstream.body, stream_options: { include_usage: true } };
       const answeredBy = (signal: AbortSignal) => answerByGraph(providers, served, asked, signal);
-      await forward({ provider: 'graph', upstream, answeredBy, bytes, permit: ungated, logged: {} } as never, reply);
+      const call = { provider: 'graph', upstream, answeredBy, bytes, permit: ungated, logged: {} };
+      await forwarder.forward(call as never, reply);
       return reply;
     });
   });

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import type { Payer } from '../../../src/core/jobs/payer.js';
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
-import { createMeter } from '../../../src/http/inference/deployment-meter.js';
+import { DeploymentMeter } from '../../../src/http/inference/deployment-meter.js';
 import { changePayer, createSpendCheck, readSpendToday } from '../../../src/storage/access/spend-quota.js';
 import { readQuotaRefused } from '../../../src/storage/jobs/cost-budget.js';
 import { deleteRows } from '../../../src/storage/retention/delete.js';
@@ -213,7 +213,7 @@ describe('of a key', () => {
 
   test('counts its calls of deployments', async () => {
     const { org } = await newOwner(1);
-    const meter = createMeter({ db, log: pino({ level: 'silent' }) });
+    const meter = new DeploymentMeter({ db, log: pino({ level: 'silent' }) });
     const request = { outcome: 'ok', latencyMs: 1, promptTokens: 1, completionTokens: 1, costUsd: 0.25 } as const;
     for (const keyId of ['key_a', 'key_a', 'key_b'])
       await meter.count({ orgId: org, keyId, deploymentId: 'dep_1' }, request);

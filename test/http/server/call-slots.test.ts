@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { buildApp } from '../../../src/http/app.js';
 import type { App } from '../../../src/http/deps.js';
 import { callsInFlight } from '../../../src/http/server/limits.js';
-import { createSharedUses, type SharedLimit, type SharedUses } from '../../../src/http/server/shared-limits.js';
+import { SharedUses, type SharedLimit } from '../../../src/http/server/shared-limits.js';
 import type { KeyRow } from '../../../src/storage/access/keys.js';
 import { noLimits } from '../../../src/storage/access/limits.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
@@ -91,7 +91,7 @@ const keyOf = (limit: number): KeyRow => {
   const id = `key_${randomUUID()}`;
   return { id, orgId: 'default', scopes: ['infer'], limits: [{ ...noLimits, subject: id, callsInFlight: limit }] };
 };
-const createCallSlots = (of: Pick<Db, 'orgBatch'>) => createSharedUses(callsInFlight(of), log);
+const createCallSlots = (of: Pick<Db, 'orgBatch'>) => new SharedUses(callsInFlight(of), log);
 const isFree = async (slots: SharedUses, key: KeyRow) => {
   const { exceeded, release } = await slots.take(key);
   release();
@@ -145,7 +145,7 @@ test('no call takes a slot that is being returned', async () => {
     return { granted: used + 2 * waiting, left: 1, secondsLeft: 15 };
   };
   const key = keyOf(4);
-  const slots = createSharedUses({ name: 'callsInFlight', isHeld: true, take }, log);
+  const slots = new SharedUses({ name: 'callsInFlight', isHeld: true, take }, log);
   answers.open();
   (await slots.take(key)).release();
   answers = gate();
