@@ -432,6 +432,11 @@ describe('bad input is 422 with the name of the field, before anything is stored
       { config_body: { policy_optimization: at('policy.provider', 'nobody') } },
       '/config_body/policy_optimization/policy/provider',
     ],
+    [
+      'a fault in another name of the URL',
+      { prompt_learning: { ...good, container_url: undefined, task_app_url: 'ftp://127.0.0.1' } },
+      '/prompt_learning/task_app_url',
+    ],
   ])('%s', async (_name, body, pointer) => {
     const answer = await http.call('POST', url, body);
     expect([answer.status, answer.body.errors?.[0].pointer]).toEqual([422, pointer]);
