@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { closestName, unknownField } from './close-names.js';
-import { archivedQuery, envelopeLabelFields, labelViewFields, metadataQuery, nameQuery, tagQuery } from './labels.js';
+import { archivedQuery, labelViewFields, metadataQuery, nameQuery, tagQuery } from './labels.js';
 import { nameMeaning, role } from './prompt.js';
 import { urlForm } from './rules.js';
 import { runAlways, wholeNumber, wholeParameter } from './validation.js';
-import { webhookField, webhookViewSchema } from './webhook.js';
+import { webhookViewSchema } from './webhook.js';
 
 export const statusSchema = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']).meta({
   id: 'Status',
@@ -124,10 +124,8 @@ export const containerUrlSchema = z
   .meta({ ...urlForm, description: "URL of the caller's container." });
 export const correlationIdSchema = z.string().min(1).max(256);
 
-/** Fields around a request: labels, and what the existing client adds, which is ignored. */
-export const envelope = {
-  ...envelopeLabelFields,
-  ...webhookField,
+/** What the existing client adds to a request; ignored. */
+export const ignoredFields = {
   kind: z.unknown().optional(),
   technique: z.unknown().optional(),
   system: z.unknown().optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commanding } from '../util/text.js';
 
-/** Rules across fields as JSON schema, for the OpenAPI document: zod describes no check. */
+/** Rules across fields as JSON schema, for the OpenAPI document; `field-rules` checks them, too. */
 export type Rule = Record<string, unknown>;
 
 export const required = (...names: readonly string[]): Rule => ({ required: names });
@@ -17,11 +17,15 @@ export const oneRequired = (...names: readonly string[]): Rule => oneOf(...names
 /** Constraints of fields, where they are present. */
 export const where = (properties: Record<string, Rule>): Rule => ({ properties });
 
-export const all = (...rules: readonly Rule[]): Rule => ({ allOf: rules });
+/** All rules; those of a rule that has no others stand beside them. */
+export const all = (...rules: readonly Rule[]): Rule => ({ allOf: rules.flatMap(partsOf) });
+
+const partsOf = (rule: Rule): Rule[] =>
+  Array.isArray(rule['allOf']) && Object.keys(rule).length === 1 ? (rule['allOf'] as Rule[]) : [rule];
 
 export const either = (...rules: readonly Rule[]): Rule => ({ anyOf: rules });
 
-export const oneOf = (...rules: readonly Rule[]): Rule => ({ oneOf: rules });
+const oneOf = (...rules: readonly Rule[]): Rule => ({ oneOf: rules });
 
 /** The form of an HTTP URL; the checks of egress name its fault. */
 export const urlForm: Rule = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' };

@@ -35,7 +35,6 @@ const step = (more: object) => ({ id: 's', inputs: { q: 'input.q' }, messages, o
 
 const bodies: [string, z.ZodType, object][] = [
   ['a session', createSessionSchema, { policy_optimization: { ...session, ...container, policy, budget: {} } }],
-  ['a wrapped session', createSessionSchema, { config: { prompt_learning: { ...session, ...container, policy } } }],
   [
     'a session on rows',
     createSessionSchema,

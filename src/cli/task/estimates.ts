@@ -5,7 +5,7 @@ import { withoutNulls } from '../../contracts/nulls.js';
 import { createSessionSchema } from '../../contracts/sessions/create.js';
 import { missing } from '../../contracts/validation.js';
 import { evaluationEstimate, sessionEstimate, type Estimate } from '../../http/jobs/cost-estimate.js';
-import { evaluationSpec, sessionSpec, unwrapSession } from '../../http/jobs/specs.js';
+import { evaluationSpec, sessionSpec } from '../../http/jobs/specs.js';
 import { fromIssues } from '../../http/server/faults.js';
 
 /** The service checks its providers, and the addresses and functions of scorers. */
@@ -24,8 +24,8 @@ export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown
 
 /** The estimate of a session on a container. */
 export function estimateSession(body: object): Estimate {
-  const { request, path } = unwrapSession(readBody(createSessionSchema, body));
-  return sessionEstimate(sessionSpec(request, path, unchecked));
+  const { policy_optimization: request } = readBody(createSessionSchema, body);
+  return sessionEstimate(sessionSpec(request, unchecked));
 }
 
 /** The estimate of an evaluation on a container. */

@@ -1,14 +1,14 @@
 /** What a create would answer, by the service's own checks on the rows of the task. */
 import { ConfigError } from '../../config.js';
 import { flatEvaluationSchema } from '../../contracts/evaluations/evaluation.js';
-import { createSessionSchema } from '../../contracts/sessions/create.js';
+import { createSessionSchema, type OptimizationOnRows } from '../../contracts/sessions/create.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import { fillMessages, rowValues } from '../../core/prompts/row-template.js';
 import { splitOf, type SeedSplit } from '../../core/search/split.js';
 import { unusableRows, type JobRows } from '../../http/datasets/job-rows.js';
 import { evaluatedRows } from '../../http/evaluations/rows.js';
 import { evaluationEstimate, sessionEstimate, type Estimate } from '../../http/jobs/cost-estimate.js';
-import { evaluationSpec, sessionSpec, unwrapSession } from '../../http/jobs/specs.js';
+import { evaluationSpec, sessionSpec } from '../../http/jobs/specs.js';
 import { createWarnings } from '../../http/jobs/warnings.js';
 import { searchedRows } from '../../http/sessions/rows.js';
 import { readBody, unchecked } from './estimates.js';
@@ -35,11 +35,11 @@ export async function previewSession(task: ReadTask, prompt: Prompt, options: Se
   const file = await rowsOf(task);
   const wanted = sessionRequest(taskRequest(task, file.dataset.id), task, prompt, options);
   return inOptions(async () => {
-    const { request, path } = unwrapSession(readBody(createSessionSchema, wanted));
-    const { of, rows } = await searchedRows(file, unchecked, { ...request, dataset: request.dataset! }, path);
+    const { policy_optimization: request } = readBody(createSessionSchema, wanted);
+    const { of, rows } = await searchedRows(file, unchecked, request as OptimizationOnRows);
     if (file.dataset.numRows === 1)
       throw new ConfigError('--data: has one row, which a search only learns by heart; add rows');
-    const spec = sessionSpec(request, path, unchecked, of);
+    const spec = sessionSpec(request, unchecked, of);
     const split = splitOf(spec.search);
     await requireUsable(file, rows, [...split.train, ...split.evaluation, ...split.heldout]);
     return {

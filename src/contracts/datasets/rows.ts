@@ -1,8 +1,7 @@
 /** Jobs on the rows of a data set, in place of a container. */
 import { z } from 'zod';
-import { isObject } from '../../util/json.js';
-import { all, either, forbidden, oneRequired, required } from '../rules.js';
-import { valueAt } from '../validation.js';
+import { firstOf, needs, refuses, together } from '../field-rules.js';
+import { oneRequired } from '../rules.js';
 
 /** Rows of a create; larger sets are uploaded. */
 const maxInlineRows = 1_000;
@@ -40,30 +39,23 @@ export type RowsRequest = z.infer<typeof rowsSchema>;
 /** The fields of a request that a job on a data set does not have. */
 export const containerOnly = ['env_name', 'env_config', 'container_api_key'] as const;
 
-/** A request's fields that a container, or rows, need. */
-interface NeededFields {
-  container: readonly string[];
-  rows: readonly string[];
-}
-
-/** Checks that a request has a container or rows, each with its own fields. */
-export function checkSource(request: unknown, ctx: z.RefinementCtx, { container, rows }: NeededFields): void {
-  if (!isObject(request)) return;
-  const at = (name: string) => valueAt(request, name);
-  const refuse = (name: string, message: string) => ctx.addIssue({ code: 'custom', path: [name], message });
-  const [needed, unused, why] =
-    at('dataset') === undefined
-      ? [container, ['scorer'], 'requires dataset; a container scores its own rollouts']
-      : [rows, ['container_url', ...containerOnly], 'is not used with dataset: remove it'];
-  for (const name of needed) if (at(name) === undefined) refuse(name, 'is required');
-  for (const name of unused) if (at(name) !== undefined) refuse(name, why);
-}
-
-/** `checkSource` for the OpenAPI document. */
-export const sourceRule = ({ container, rows }: NeededFields) =>
-  either(
-    all(required(...container), forbidden('dataset', 'scorer')),
-    all(required('dataset', ...rows), forbidden('container_url', ...containerOnly)),
+/** A request has a container or rows, each with the fields that it needs. */
+export const sourceRule = (fields: { container: readonly string[]; rows: readonly string[] }) =>
+  firstOf(
+    {
+      when: refuses(['dataset']),
+      then: together(
+        needs(fields.container),
+        refuses(['scorer'], 'requires dataset; a container scores its own rollouts'),
+      ),
+    },
+    {
+      when: needs(['dataset']),
+      then: together(
+        needs(fields.rows),
+        refuses(['container_url', ...containerOnly], 'is not used with dataset: remove it'),
+      ),
+    },
   );
 
 export const rowsViewSchema = z

@@ -10,7 +10,8 @@ import {
   warningsSchema,
 } from '../common.js';
 import { fixedMessagesSchema } from '../prompt.js';
-import { checkSource, rowsSchema, rowsViewSchema, sourceRule } from '../datasets/rows.js';
+import { rowsSchema, rowsViewSchema, sourceRule } from '../datasets/rows.js';
+import { needsOne, together, withRule } from '../field-rules.js';
 import { scorerSchema } from '../../scorers/index.js';
 import { isObject } from '../../util/json.js';
 import { webhookField, webhookViewSchema } from '../webhook.js';
@@ -66,10 +67,8 @@ export type SourceRequest = z.infer<typeof sourceSchema>;
 
 const reward = z.number(unlessMissing('must be a number')).min(-1e9).max(1e9);
 
-const gateFields = { container: ['container_url', 'seeds'], rows: [] };
-
-const gateSchema = z
-  .strictObject(
+const gateSchema = withRule(
+  z.strictObject(
     {
       container_url: containerUrlSchema.optional().describe('The container that scores. Required without dataset.'),
       dataset: rowsSchema
@@ -101,15 +100,12 @@ const gateSchema = z
         .describe('true: calls with temperature 0 get the recorded answer of an identical call of the organization.'),
     },
     unlessMissing('must be an object with container_url and seeds, or dataset, and with min_reward or min_improvement'),
-  )
-  .superRefine((gate: unknown, ctx) => {
-    checkSource(gate, ctx, gateFields);
-    if (!isObject(gate)) return;
-    const given = ['min_reward', 'min_improvement'].filter((field) => valueAt(gate, field) !== undefined);
-    if (given.length !== 1)
-      ctx.addIssue({ code: 'custom', path: [], message: 'must have exactly one of min_reward and min_improvement' });
-  }, runAlways)
-  .meta(all(oneRequired('min_reward', 'min_improvement'), sourceRule(gateFields)));
+  ),
+  together(
+    sourceRule({ container: ['container_url', 'seeds'], rows: [] }),
+    needsOne(['min_reward', 'min_improvement'], 'must have exactly one of min_reward and min_improvement'),
+  ),
+);
 export type GateRequest = z.infer<typeof gateSchema>;
 
 export const createDeploymentSchema = z.strictObject(

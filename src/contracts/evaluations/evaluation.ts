@@ -4,7 +4,7 @@ import {
   containerFields,
   containerUrlSchema,
   correlationIdSchema,
-  envelope,
+  ignoredFields,
   envNameSchema,
   estimateSchema,
   jobFields,
@@ -16,14 +16,15 @@ import {
   warningsSchema,
 } from '../common.js';
 import { fixedMessagesSchema } from '../prompt.js';
-import { checkSource, rowsSchema, rowsViewSchema, sourceRule } from '../datasets/rows.js';
+import { rowsSchema, rowsViewSchema, sourceRule } from '../datasets/rows.js';
+import { withRule } from '../field-rules.js';
 import { agreementSchema } from '../agreement.js';
 import { scorerSchema } from '../../scorers/index.js';
-import { labelFields } from '../labels.js';
+import { envelopeLabelFields, labelFields } from '../labels.js';
 import { all, either, forbidden, required } from '../rules.js';
 import { webhookField } from '../webhook.js';
 import { seedsSchema } from '../seeds.js';
-import { runAlways, wholeParameter } from '../validation.js';
+import { wholeParameter } from '../validation.js';
 
 const sevenDays = 7 * 24 * 3_600;
 
@@ -70,29 +71,30 @@ const shape = {
   ...containerFields,
 };
 
-const needed = { container: ['container_url', 'env_name', 'seeds', 'app_id'], rows: ['scorer', 'candidate'] };
-const checkFields = (request: unknown, ctx: z.RefinementCtx) => checkSource(request, ctx, needed);
+const ofContainer = ['container_url', 'env_name', 'seeds'];
+const ofRows = ['scorer', 'candidate'];
 
 const appId = z.string().min(1).max(200).describe('Groups jobs.');
 
 const bodyRule = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
-export const flatEvaluationSchema = z
-  .strictObject({ ...shape, app_id: appId.optional(), ...labelFields, ...webhookField }, bodyRule)
-  .superRefine(checkFields, runAlways)
-  .meta({ id: 'CreateEvaluation', ...sourceRule(needed) });
+export const flatEvaluationSchema = withRule(
+  z.strictObject({ ...shape, app_id: appId.optional(), ...labelFields, ...webhookField }, bodyRule),
+  sourceRule({ container: [...ofContainer, 'app_id'], rows: ofRows }),
+  'CreateEvaluation',
+);
 
 /** Create request in the existing client's wrapper. */
 export const wrappedEvaluationSchema = z
   .strictObject({
-    config: z
-      .strictObject({ ...shape, app_id: appId.default('default') }, bodyRule)
-      .superRefine(checkFields, runAlways)
-      .meta({
-        id: 'EvaluationConfig',
-        ...sourceRule({ ...needed, container: needed.container.filter((name) => name !== 'app_id') }),
-      }),
-    ...envelope,
+    config: withRule(
+      z.strictObject({ ...shape, app_id: appId.default('default') }, bodyRule),
+      sourceRule({ container: ofContainer, rows: ofRows }),
+      'EvaluationConfig',
+    ),
+    ...envelopeLabelFields,
+    ...webhookField,
+    ...ignoredFields,
     correlation_id: correlationIdSchema.nullish().describe('Ignored.'),
   })
   .meta({ id: 'WrappedEvaluation' });

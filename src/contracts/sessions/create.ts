@@ -1,19 +1,13 @@
 import { z } from 'zod';
-import {
-  containerFields,
-  containerUrlSchema,
-  correlationIdSchema,
-  envelope,
-  envNameSchema,
-  policySchema,
-} from '../common.js';
+import { containerFields, containerUrlSchema, correlationIdSchema, envNameSchema, policySchema } from '../common.js';
+import { anyOf, firstOf, limits, needs, refuses, together, within, withRule, type FieldRule } from '../field-rules.js';
+import { envelopeLabelFields } from '../labels.js';
 import { promptSchema } from '../prompt.js';
 import { containerOnly, rowsSchema } from '../datasets/rows.js';
 import { scorerSchema } from '../../scorers/index.js';
-import { asObject, isObject } from '../../util/json.js';
-import { algorithmFields, algorithmNames } from './algorithms.js';
-import { all, either, forbidden, oneOf, oneRequired, required, where, type Rule } from '../rules.js';
-import { largestWhole, runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
+import { largestWhole, unlessMissing, wholeNumber } from '../validation.js';
+import { webhookField } from '../webhook.js';
+import { algorithmFields, algorithmNames, type AlgorithmName } from './algorithms.js';
 
 const count = (max: number) => wholeNumber(1, max);
 
@@ -36,15 +30,11 @@ const budgetSchema = z.strictObject({
     .describe('Maximum minutes of running, without pauses. Then the session completes with its best candidate.'),
 });
 
-const urlAliases = ['container_url', 'task_app_url', 'localapi_url'] as const;
-
-const shape = z.strictObject({
+const fields = z.strictObject({
   algorithm: z.enum(algorithmNames, unlessMissing(`must be ${algorithmNames.map((name) => `"${name}"`).join(' or ')}`)),
   container_url: containerUrlSchema
     .optional()
     .describe("URL of the caller's container. Required without dataset, unless rollouts is caller."),
-  task_app_url: containerUrlSchema.optional().describe('Alias of container_url.'),
-  localapi_url: containerUrlSchema.optional().describe('Alias of container_url.'),
   dataset: rowsSchema
     .optional()
     .describe('Rows in place of a container: initial_prompt is filled with each row, and scorer scores the answer.'),
@@ -83,156 +73,85 @@ const shape = z.strictObject({
     .describe('Seconds per rollout, at most 3600. Live traffic: seconds until its reward arrives, at most a week.'),
 });
 
-export function containerField(request: Partial<Record<(typeof urlAliases)[number], unknown>>) {
-  return urlAliases.find((name) => request[name] !== undefined);
-}
-
-const evaluationOf = (rule: Rule) => where(Object.fromEntries(algorithmNames.map((name) => [name, rule])));
-const withSeeds = evaluationOf({ ...required('evaluation'), ...where({ evaluation: required('seeds') }) });
-const withOrWithoutSeeds = evaluationOf(
-  either(
-    where({ evaluation: required('seeds') }),
-    all(forbidden('train_seeds'), where({ evaluation: forbidden('heldout_seeds') })),
-  ),
-);
-const notLive = where({ rollouts: { const: 'container' }, rollout_timeout: { maximum: maxRolloutSeconds } });
-
-/** The rules below, for the OpenAPI document. */
-const optimizationRule = all(
-  either(
-    ...algorithmNames.map((name) =>
-      all(
-        required(name),
-        where({ algorithm: { const: name } }),
-        forbidden(...algorithmNames.filter((other) => other !== name)),
-      ),
-    ),
-  ),
-  either(
-    all(oneRequired(...urlAliases), notLive, withSeeds, forbidden('dataset', 'scorer')),
-    all(
-      required('rollouts'),
-      where({ rollouts: { const: 'caller' }, answer_cache: { const: false } }),
-      withSeeds,
-      forbidden('dataset', 'scorer'),
-      either(oneRequired(...urlAliases), forbidden('container_api_key', ...urlAliases)),
-    ),
-    all(
-      required('dataset', 'scorer', 'initial_prompt'),
-      notLive,
-      withOrWithoutSeeds,
-      forbidden(...urlAliases, ...containerOnly),
-    ),
-  ),
-);
-
-export const policyOptimizationSchema = shape
-  .superRefine((request: unknown, ctx) => {
-    if (!isObject(request)) return;
-    const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
-    const at = (...path: string[]) => valueAt(request, ...path);
-
-    const urls = new Set(urlAliases.map((name) => at(name)).filter((url) => url !== undefined));
-    const live = at('rollouts') === 'caller';
-    const hasRows = at('dataset') !== undefined;
-    if (urls.size === 0 && !live && !hasRows) refuse(['container_url'], 'is required, or dataset with scorer');
-    if (urls.size === 0 && at('container_api_key') !== undefined)
-      refuse(['container_api_key'], 'requires container_url');
-    if (urls.size > 1)
-      refuse(
-        ['container_url'],
-        'differs from the URL in another of container_url, task_app_url and localapi_url; give only one',
-      );
-
-    const algorithm = algorithmNames.find((name) => name === at('algorithm')) ?? 'gepa';
-    if (at(algorithm) === undefined) refuse([algorithm], `is required if algorithm is ${algorithm}`);
-    else if (!hasRows) {
-      const path = [algorithm, 'evaluation', ...(isObject(at(algorithm, 'evaluation')) ? ['seeds'] : [])];
-      if (at(...path) === undefined) refuse(path, 'is required');
-    }
-    for (const other of algorithmNames)
-      if (other !== algorithm && at(other) !== undefined)
-        refuse([other], `is not used if algorithm is ${algorithm}: remove it`);
-    if (hasRows) {
-      for (const name of ['scorer', 'initial_prompt'])
-        if (at(name) === undefined) refuse([name], 'is required with dataset');
-      for (const name of [...urlAliases, ...containerOnly])
-        if (at(name) !== undefined) refuse([name], 'is not used with dataset: remove it');
-      if (live) refuse(['rollouts'], 'must not be caller with dataset');
-      const path = [algorithm, 'evaluation', 'seeds'];
-      const parts = [
-        [algorithm, 'train_seeds'],
-        [algorithm, 'evaluation', 'heldout_seeds'],
-      ];
-      if (at(...path) === undefined && parts.some((part) => at(...part) !== undefined))
-        refuse(path, 'is required with train_seeds or heldout_seeds; leave out all three for a split');
-    } else if (at('scorer') !== undefined) {
-      refuse(['scorer'], 'requires dataset; a container scores its own rollouts');
-    }
-    if (live && ![undefined, false].includes(at('answer_cache') as undefined))
-      refuse(['answer_cache'], 'is not used if rollouts is caller: remove it');
-    if (!live && typeof at('rollout_timeout') === 'number' && (at('rollout_timeout') as number) > maxRolloutSeconds)
-      refuse(['rollout_timeout'], `must be at most ${maxRolloutSeconds}; only live traffic allows more`);
-  }, runAlways)
-  .meta({ id: 'PolicyOptimization', ...optimizationRule });
-export type PolicyOptimization = z.infer<typeof policyOptimizationSchema>;
-
-const optimization = {
-  policy_optimization: policyOptimizationSchema.optional(),
-  prompt_learning: policyOptimizationSchema.optional().describe('Alias of policy_optimization.'),
-};
-
-const names = Object.keys(optimization);
-
-export function findOptimizations(body: unknown): { path: string[]; request: unknown }[] {
-  return [[], ['config_body'], ['config']]
-    .flatMap((holder) => names.map((name) => [...holder, name]))
-    .map((path) => ({ path, request: valueAt(body, ...path) }))
-    .filter(({ request }) => request !== undefined && request !== null);
-}
-
-export const createSessionSchema = z
-  .strictObject(
-    {
-      ...optimization,
-      config_body: z
-        .strictObject(optimization)
-        .nullish()
-        .describe("policy_optimization in an existing client's wrapper."),
-      config: z.strictObject(optimization).nullish().describe("policy_optimization in an existing client's wrapper."),
-      ...envelope,
-      correlation_id: correlationIdSchema.nullish().describe('Your id for finding the session; returned unchanged.'),
-    },
-    'must be a JSON object with policy_optimization',
-  )
-  .superRefine((body: unknown, ctx) => {
-    if (!isObject(body)) return;
-    const [first, second] = findOptimizations(body);
-    const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
-    if (!first) refuse(['policy_optimization'], 'is required');
-    if (second) refuse(second.path, `duplicates ${first!.path.join('.')}; give only one`);
-  }, runAlways)
-  .meta(
-    oneOf(
-      ...names.map((name) => required(name)),
-      ...['config_body', 'config'].flatMap((holder) =>
-        names.map((name) => all(required(holder), where({ [holder]: { type: 'object', ...required(name) } }))),
-      ),
-    ),
+// Rules between fields: by algorithm, by who runs the rollouts, and by what they run on.
+const byAlgorithm = (ruleOf: (name: AlgorithmName) => FieldRule) =>
+  firstOf(...algorithmNames.map((name) => ({ when: limits('algorithm', z.literal(name)), then: ruleOf(name) })));
+const ofAlgorithm = byAlgorithm((name) => {
+  const others = algorithmNames.filter((other) => other !== name);
+  return together(
+    needs([name], `is required if algorithm is ${name}`),
+    refuses(others, `is not used if algorithm is ${name}: remove it`),
   );
-export type CreateSession = z.infer<typeof createSessionSchema>;
+});
+const inSection = (rule: FieldRule) => byAlgorithm((name) => within(name, rule));
 
-/** The schema for a body; fields without their wrapper get one error that says where they go. */
-export function sessionSchemaFor(body: unknown): z.ZodType {
-  if (findOptimizations(body).length > 0) return createSessionSchema;
-  for (const holder of [[], ['config_body'], ['config']]) {
-    const fields = Object.keys(asObject(valueAt(body, ...holder)) ?? {}).filter((name) =>
-      Object.hasOwn(shape.shape, name),
-    );
-    if (fields.length === 0) continue;
-    const message = `is required; put ${fields.sort().join(', ')} inside it`;
-    const path = [...holder, 'policy_optimization'];
-    return z.unknown().superRefine((_, ctx) => ctx.addIssue({ code: 'custom', path, message }));
-  }
-  return createSessionSchema;
-}
+const evaluationSeeds = together(needs(['evaluation']), within('evaluation', needs(['seeds'])));
+const splitMessage = 'is required with train_seeds or heldout_seeds; leave out all three for a split';
+const allSeedsOrNone = anyOf(
+  { path: ['evaluation', 'seeds'], message: splitMessage },
+  evaluationSeeds,
+  together(refuses(['train_seeds']), within('evaluation', refuses(['heldout_seeds']))),
+);
+
+const byContainer = limits('rollouts', z.literal('container'));
+const byCaller = together(needs(['rollouts']), limits('rollouts', z.literal('caller')));
+const ofDriver = firstOf(
+  {
+    when: byContainer,
+    then: limits(
+      'rollout_timeout',
+      z.number().max(maxRolloutSeconds),
+      `must be at most ${maxRolloutSeconds}; only live traffic allows more`,
+    ),
+  },
+  {
+    when: byCaller,
+    then: limits('answer_cache', z.literal(false), 'is not used if rollouts is caller: remove it'),
+  },
+);
+
+const withoutRows = together(
+  anyOf(
+    { path: ['container_url'], message: 'is required, or dataset with scorer' },
+    needs(['container_url']),
+    byCaller,
+  ),
+  anyOf(
+    { path: ['container_api_key'], message: 'requires container_url' },
+    needs(['container_url']),
+    refuses(['container_api_key']),
+  ),
+  refuses(['scorer'], 'requires dataset; a container scores its own rollouts'),
+  inSection(evaluationSeeds),
+);
+const onRows = together(
+  needs(['scorer', 'initial_prompt'], 'is required with dataset'),
+  refuses(['container_url', ...containerOnly], 'is not used with dataset: remove it'),
+  limits('rollouts', z.literal('container'), 'must not be caller with dataset'),
+  inSection(allSeedsOrNone),
+);
+const ofSource = firstOf({ when: refuses(['dataset']), then: withoutRows }, { when: needs(['dataset']), then: onRows });
+
+type Fields = z.output<typeof fields>;
+export type OptimizationOnRows = Fields & {
+  [Name in 'dataset' | 'scorer' | 'initial_prompt']: NonNullable<Fields[Name]>;
+};
+/** A request that keeps the rules. */
+export type PolicyOptimization = OptimizationOnRows | (Fields & { dataset?: undefined });
+
+export const policyOptimizationSchema = withRule(
+  fields,
+  together(ofAlgorithm, ofDriver, ofSource),
+  'PolicyOptimization',
+) as typeof fields & z.ZodType<PolicyOptimization>;
+
+export const createSessionSchema = z.strictObject(
+  {
+    policy_optimization: policyOptimizationSchema,
+    ...envelopeLabelFields,
+    ...webhookField,
+    correlation_id: correlationIdSchema.nullish().describe('Your id for finding the session; returned unchanged.'),
+  },
+  'must be a JSON object with policy_optimization',
+);
+export type CreateSession = z.infer<typeof createSessionSchema>;

@@ -35,7 +35,7 @@ export const evaluationKind: HttpKind<EvaluationHead> = {
   ...{ kind: 'evaluation', param: 'job_id', noun: 'an evaluation', name: 'Evaluation', tags: ['Evaluations'] },
   create: {
     body: createEvaluationSchema,
-    schemaFor: evaluationSchemaFor,
+    formOf: (sent) => ({ schema: evaluationSchemaFor(sent), body: sent }),
     created: evaluationCreatedSchema,
     keyPath: ['container_api_key'],
     draft: draftEvaluation,

@@ -11,8 +11,8 @@ import type { JobRow } from '../../storage/jobs/jobs.js';
 import { mergePatch } from '../../util/merge-patch.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError, pointerOf, refuse } from '../server/errors.js';
-import { fromIssues } from '../server/faults.js';
-import { bodyProblems, idempotencyHeader, parseRequest, validateForm } from '../server/schema.js';
+import { readForm, refusalAsSent, type ReadBody } from '../server/forms.js';
+import { bodyProblems, idempotencyHeader, validateBody } from '../server/schema.js';
 import { create, type Creation } from './create.js';
 import type { CreateBody, CreateRoute, HttpKind, JobRoute } from './kind.js';
 import { labelsOf } from './labels.js';
@@ -40,12 +40,12 @@ export function storedRequest(request: object, rows?: RowsSpec): object {
 }
 
 export function registerCreate(app: App, deps: HttpDeps, route: JobRoute, kind: HttpKind): void {
-  const { body, schemaFor, bodyLimit, created } = kind.create;
+  const { body, bodyLimit, created } = kind.create;
   app.post(
     route.base,
     {
       ...(bodyLimit !== undefined && { bodyLimit }),
-      ...(schemaFor && { validatorCompiler: validateForm(schemaFor) }),
+      validatorCompiler: validateBody((sent) => readCreate(kind.create, sent)),
       config: { idempotency: 'create' },
       schema: {
         tags: route.tags,
@@ -57,19 +57,28 @@ export function registerCreate(app: App, deps: HttpDeps, route: JobRoute, kind: 
         response: { 200: dryRunSchema, 201: created, ...bodyProblems(409) },
       },
     },
-    async (request, reply) => create(deps, request, reply, await creationOf(deps, kind, request, request.body)),
+    async (request, reply) =>
+      create(deps, request, reply, await creationOf(deps, kind, request, request.body as ReadBody)),
   );
 }
 
-/** The creation of a job from a body that the schema of its kind has accepted. */
+const readCreate = ({ formOf, body: schema }: CreateRoute, sent: unknown) =>
+  readForm(formOf?.(sent) ?? { schema, body: sent });
+
 async function creationOf(
   deps: HttpDeps,
   { kind, create: route }: HttpKind,
   request: FastifyRequest,
-  validated: unknown,
+  read: ReadBody,
 ): Promise<Creation> {
-  const body = validated as CreateBody;
-  const { correlationId = null, estimate, ...draft } = await route.draft(deps, request, body);
+  const body = read.body as CreateBody;
+  const {
+    correlationId = null,
+    estimate,
+    ...draft
+  } = await route.draft(deps, request, body).catch((error: unknown) => {
+    throw refusalAsSent(error, read.moves);
+  });
   const { labels, warnings } = labelsOf(body);
   return {
     ...draft,
@@ -118,22 +127,20 @@ export function registerClone(app: App, deps: HttpDeps, route: JobRoute, kind: H
 }
 
 /** The body of the create: request and labels of the job, merged with the patch, validated. */
-async function clonedBody({ db }: HttpDeps, job: JobRow, patch: object, route: CreateRoute): Promise<unknown> {
+async function clonedBody({ db }: HttpDeps, job: JobRow, patch: object, route: CreateRoute): Promise<ReadBody> {
   const stored = await db.org(job.orgId, (tx) => readRequest(tx, job.jobId));
   if (!stored) {
     const detail = 'No request made this job: it belongs to the gate of a deployment. Create an evaluation instead.';
     throw new ApiError(409, 'not_cloneable', detail);
   }
-  const { keyPath, schemaFor } = route;
+  const { keyPath } = route;
   if (keyPath && job.spec.container?.hasApiKey && valueAt(patch, ...keyPath) === undefined) {
     const message = 'is required: the key of the other job is not copied; null: the container needs none';
     throw refuse.invalid([{ pointer: pointerOf(keyPath), message }]);
   }
   const { name, tags, metadata, notes } = job;
   const labels = { ...(name !== null && { name }), tags, metadata, ...(notes !== null && { notes }) };
-  const merged = mergePatch({ ...stored, ...labels }, patch);
-  const schema = schemaFor?.(merged) ?? route.body;
-  const parsed = parseRequest(schema, merged);
-  if (!parsed.success) throw fromIssues(parsed.error.issues, schema);
-  return parsed.data;
+  const read = readCreate(route, mergePatch({ ...stored, ...labels }, patch));
+  if ('error' in read) throw read.error;
+  return read.value;
 }

@@ -5,6 +5,7 @@ import { jobKinds, type JobKind } from '../../core/jobs/kinds.js';
 import type { JobHead, JobRow, ListedJob } from '../../storage/jobs/jobs.js';
 import type { Tx } from '../../storage/db/db.js';
 import type { App, HttpDeps } from '../deps.js';
+import type { Form } from '../server/forms.js';
 import { findJob } from './control.js';
 import type { Creation } from './create.js';
 import type { Estimate } from './cost-estimate.js';
@@ -41,8 +42,8 @@ export interface HttpKind<Head = JobHead> extends Names {
 /** How jobs of a kind are created, anew or from the request of another. */
 export interface CreateRoute {
   body: z.ZodType;
-  /** The schema for errors in terms of a form of the body; absent: it has one form. */
-  schemaFor?(body: unknown): z.ZodType;
+  /** The form in which a body is sent; absent: there is one. */
+  formOf?(sent: unknown): Form;
   created: z.ZodType;
   bodyLimit?: number;
   /** Where a container's key stands in a request; absent: the kind has no container. */

@@ -1,12 +1,7 @@
 import { unknownPrice } from '../../clients/models/call-bound.js';
 import type { ContainerFields, PolicyRequest } from '../../contracts/common.js';
 import type { EvaluationRequest } from '../../contracts/evaluations/evaluation.js';
-import {
-  containerField,
-  findOptimizations,
-  type CreateSession,
-  type PolicyOptimization,
-} from '../../contracts/sessions/create.js';
+import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { ContainerSpec, EvaluationSpec, RowsSpec, RunSpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
@@ -20,12 +15,8 @@ import { pointerOf, refuse, type FieldError } from '../server/errors.js';
 type StaticChecks = Pick<HttpDeps, 'checkContainerUrl' | 'checkProvider'>;
 type Path = readonly string[];
 
-/** The optimization request inside a session's body, and its path. */
-export function unwrapSession(body: CreateSession): { request: PolicyOptimization; path: string[] } {
-  // The schema guarantees exactly one.
-  const [found] = findOptimizations(body);
-  return { request: found!.request as PolicyOptimization, path: found!.path };
-}
+/** The path of a session's optimization in its body. */
+export const optimizationPath = ['policy_optimization'] as const;
 
 /** What a data set brings to a session: its rows, the prompt that they fill, and a split. */
 export interface SessionRows {
@@ -39,17 +30,16 @@ export interface SessionRows {
 /** A session's spec; throws with all invalid fields by their paths in the body. */
 export function sessionSpec(
   request: PolicyOptimization,
-  path: Path,
   checks: StaticChecks,
   rows: SessionRows | null = null,
 ): SessionSpec {
-  const urlField = containerField(request) ?? 'container_url';
-  const url = request[urlField];
+  const path = optimizationPath;
+  const { container_url: url } = request;
   const search = searchFromRequest(request, rows?.split);
   const problems = algorithmOf(search).configProblems(search, request.rollouts === 'caller');
   const pathOf = (field: string) => [...path, ...requestPath(search.algorithm, field)];
   const errors = [
-    ...staticErrors(request, url, [...path, urlField], path, checks),
+    ...staticErrors(request, path, checks),
     ...problems.map(({ field, message }) => ({ pointer: pointerOf(pathOf(field)), message })),
   ];
   if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
@@ -114,7 +104,7 @@ export function evaluationSpec(
 
 /** Checks of an evaluation beyond its schema. */
 export function checkEvaluation(request: EvaluationRequest, path: Path, checks: StaticChecks): void {
-  const errors = staticErrors(request, request.container_url, [...path, 'container_url'], path, checks);
+  const errors = staticErrors(request, path, checks);
   if (errors.length > 0) throw refuse.invalid(errors);
 }
 
@@ -151,15 +141,14 @@ export function policySpec({ model, provider, ...params }: PolicyRequest): Polic
 }
 
 function staticErrors(
-  request: RunFields,
-  url: string | undefined,
-  urlPath: Path,
+  request: RunFields & { container_url?: string | undefined },
   path: Path,
   checks: StaticChecks,
 ): FieldError[] {
+  const url = request.container_url;
   const reason = url === undefined ? null : checks.checkContainerUrl(url);
   return [
-    ...(reason === null ? [] : [{ pointer: pointerOf(urlPath), message: reason }]),
+    ...(reason === null ? [] : [{ pointer: pointerOf([...path, 'container_url']), message: reason }]),
     ...providerErrors(request.policy, [...path, 'policy'], checks),
   ];
 }

@@ -21,11 +21,10 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, given: un
   return schema.safeParse(given, { error: missing });
 }
 
-/** Validates a body with the schema that `choose` picks, for errors in terms of that form. */
-export function validateForm<Schema>(choose: (body: unknown) => z.ZodType): FastifySchemaCompiler<Schema> {
-  return ({ schema, ...route }) =>
-    (data: unknown) =>
-      validate({ ...route, schema: route.httpPart === 'body' ? choose(data) : (schema as z.ZodType) })(data);
+/** Validates a body by code of its own; the other parts of a request as usual. */
+export function validateBody<Schema>(read: ReturnType<FastifySchemaCompiler<Schema>>): FastifySchemaCompiler<Schema> {
+  return ({ schema, ...part }) =>
+    part.httpPart === 'body' ? read : validate({ ...part, schema: schema as z.ZodType });
 }
 
 const causes = {

@@ -9,7 +9,7 @@ import {
   sessionSchema,
   sessionListItemSchema,
 } from '../../contracts/sessions/session.js';
-import { createSessionSchema, sessionSchemaFor, type CreateSession } from '../../contracts/sessions/create.js';
+import { createSessionSchema, type CreateSession } from '../../contracts/sessions/create.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { splitOf } from '../../core/search/split.js';
@@ -31,6 +31,7 @@ import type { Draft, HttpKind, JobRoute } from '../jobs/kind.js';
 import { checkedForCaller } from '../access/provider-keys.js';
 import type { App, HttpDeps } from '../deps.js';
 import { problems, sessionParams } from '../server/schema.js';
+import { sessionForm } from './existing-client.js';
 import { registerExtension } from './extend.js';
 import { registerLineage } from '../candidates/routes.js';
 import { registerLevers } from './levers.js';
@@ -39,14 +40,14 @@ import { registerSensors } from './sensors.js';
 import { registerSuggestions } from './suggestions.js';
 import { readTelemetry } from './sensors-view.js';
 import { promptView, proxyUrls, sessionHistory, sessionListItem, sessionResults, sessionView } from './view.js';
-import { sessionSpec, unwrapSession } from '../jobs/specs.js';
+import { sessionSpec } from '../jobs/specs.js';
 import { sessionRows } from './rows.js';
 
 export const sessionKind: HttpKind<SessionHead> = {
   ...{ kind: 'session', param: 'session_id', noun: 'a session', name: 'Session', tags: ['Sessions'] },
   create: {
     body: createSessionSchema,
-    schemaFor: sessionSchemaFor,
+    formOf: sessionForm,
     created: sessionCreatedSchema,
     keyPath: ['policy_optimization', 'container_api_key'],
     draft: draftSession,
@@ -59,10 +60,10 @@ export const sessionKind: HttpKind<SessionHead> = {
 };
 
 async function draftSession(deps: HttpDeps, request: FastifyRequest, body: CreateSession): Promise<Draft> {
-  const { request: wanted, path } = unwrapSession(body);
+  const { policy_optimization: wanted } = body;
   const checks = await checkedForCaller(deps, request);
-  const rows = await sessionRows(checks, request, wanted, path);
-  const spec = sessionSpec(wanted, path, checks, rows?.of);
+  const rows = await sessionRows(checks, request, wanted);
+  const spec = sessionSpec(wanted, checks, rows?.of);
   const ofSeeds = (await rows?.check(spec)) ?? [];
   const correlationId = body.correlation_id ?? null;
   return {

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { RowsRequest } from '../../contracts/datasets/rows.js';
 import { scorerSpec } from '../../scorers/index.js';
-import type { PolicyOptimization } from '../../contracts/sessions/create.js';
+import type { OptimizationOnRows, PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { searchLimits } from '../../core/search/config.js';
 import { groupRows, groupWarnings, namedWarnings } from '../../core/prompts/row-groups.js';
@@ -11,7 +10,7 @@ import { formWarnings } from '../datasets/row-warnings.js';
 import { rowSource, type Rows, type RowSource } from '../datasets/row-source.js';
 import { scorerChecks, type ScorerChecks } from '../datasets/scorer-errors.js';
 import type { HttpDeps } from '../deps.js';
-import type { SessionRows } from '../jobs/specs.js';
+import { optimizationPath as path, type SessionRows } from '../jobs/specs.js';
 
 /** Shares of the budget that one evaluation, and one side of the held-out comparison, may take. */
 const shareOfBudget = 1 / 10;
@@ -25,17 +24,11 @@ export async function sessionRows(
   deps: HttpDeps,
   request: FastifyRequest,
   wanted: PolicyOptimization,
-  path: readonly string[],
 ): Promise<{ of: SessionRows; check(spec: SessionSpec): Promise<string[]>; keep: RowSource['keep'] } | null> {
-  const { dataset } = wanted;
-  if (!dataset) return null;
-  const source = await rowSource(deps, request.caller.orgId, dataset, [...path, 'dataset']);
-  const { of, rows } = await searchedRows(
-    source,
-    scorerChecks(deps, request.caller.orgId),
-    { ...wanted, dataset },
-    path,
-  );
+  if (!wanted.dataset) return null;
+  const source = await rowSource(deps, request.caller.orgId, wanted.dataset, [...path, 'dataset']);
+  const checks = scorerChecks(deps, request.caller.orgId);
+  const { of, rows } = await searchedRows(source, checks, wanted);
   return {
     of,
     async check({ search: { trainSeeds, evaluationSeeds, heldoutSeeds } }) {
@@ -54,13 +47,12 @@ export async function sessionRows(
 export async function searchedRows(
   source: Rows,
   checks: ScorerChecks,
-  wanted: PolicyOptimization & { dataset: RowsRequest },
-  path: readonly string[],
+  wanted: OptimizationOnRows,
 ): Promise<{ of: SessionRows; rows: JobRows }> {
   const { dataset, scorer, initial_prompt: prompt, policy } = wanted;
   const promptPath = [...path, 'initial_prompt', 'messages'];
   const { provider } = policy;
-  const fields = { dataset, scorer: scorerSpec(scorer!, provider), provider, messages: prompt!.messages, promptPath };
+  const fields = { dataset, scorer: scorerSpec(scorer, provider), provider, messages: prompt.messages, promptPath };
   const rows = jobRows(source, checks, fields, path);
   const section = wanted[wanted.algorithm]!;
   const { spec, messages } = rows;
