@@ -53,7 +53,8 @@ const bench = { ...common, displayName: 'bench', testMatch: ['<rootDir>/bench/te
 
 export default {
   testTimeout: 60_000,
-  maxWorkers: 2,
+  // Many wait for processes and timers: a third worker fills two cores.
+  maxWorkers: 3,
   // A process with the modules of hundreds of files collects garbage many times slower.
   workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
