@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminal, type Status } from '../../src/core/jobs/status.js';
 import { baseline } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
-import { startClient, type Client } from './client.js';
-import { startDeployment, type DeploymentPlan } from './deployments.js';
-import { startGraphJob, startSession, type Job, type JobPlan, type Where } from './jobs.js';
-import { isOfClient } from './keys.js';
-import { callsTo } from './faults/kills.js';
-import type { Ledger, ModelLine } from './ledger.js';
-import type { Round } from './round.js';
+import { startClient, type Client } from '../harness/clients/client.js';
+import { startDeployment, type DeploymentPlan } from '../harness/jobs/deployments.js';
+import { startGraphJob, startSession, type Job, type JobPlan, type Where } from '../harness/jobs/jobs.js';
+import { isOfClient } from '../harness/jobs/keys.js';
+import { callsTo } from './kills.js';
+import type { Ledger, ModelLine } from '../harness/evidence/ledger.js';
+import type { Round } from '../harness/round.js';
 
 /**
  * A job, deployments of one name (plain, gated, and of the job's result), and a client of that

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runs, seedOf } from '../support/runs.js';
 import { kinds } from './kinds.js';
 import { play } from './play.js';
-import { Worlds } from './round.js';
+import { Worlds } from '../harness/round.js';
 
 // A slice of `npm run chaos` on real processes: one round of one kind, of several kinds in
 // test:all. A broken round keeps its folder.

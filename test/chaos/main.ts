@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { kinds } from './kinds.js';
 import { countsTable, fullCounts, readCounts } from './counts.js';
 import { play, playCounts, type Played } from './play.js';
-import { Worlds } from './round.js';
+import { Worlds } from '../harness/round.js';
 
 const whole = (text: string) => {
   if (!/^\d+$/.test(text)) throw new Error(`${text} is no whole number`);

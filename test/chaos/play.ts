@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { SeededChoice } from './seeded-choice.js';
+import { SeededChoice } from '../harness/seeded-choice.js';
 import type { Tally } from './counts.js';
 import type { Kind } from './kinds.js';
-import { report, type Round, type Worlds } from './round.js';
+import { report, type Round, type Worlds } from '../harness/round.js';
 
 /** A finished round. */
 export interface Played {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { begin } from './actors.js';
-import { peakMemory } from './faults/hostile.js';
-import type { JobPlan } from './jobs.js';
+import { peakMemory } from './hostile.js';
+import type { JobPlan } from '../harness/jobs/jobs.js';
 import type { Judged } from './kinds.js';
-import { killAll, patientPlan, sceneOf, targets } from './faults/kills.js';
-import { readCut } from './faults/streams.js';
-import { conclude, type Round } from './round.js';
+import { killAll, patientPlan, sceneOf, targets } from './kills.js';
+import { readCut } from './streams.js';
+import { conclude, type Round } from '../harness/round.js';
 
 /** Expected calls in a round, without those for the client. */
 const toCome = 160;

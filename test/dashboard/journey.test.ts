@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
-import { RestartableTree } from '../kill/processes.js';
+import { RestartableTree } from '../harness/worlds/processes.js';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
 import { screenshots } from '../support/environment.js';
 import { listen } from '../support/loopback.js';

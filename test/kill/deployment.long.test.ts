@@ -8,7 +8,7 @@ import { deployments, eventsOf, readJob, type Evaluation } from '../support/jobs
 import { range } from '../support/range.js';
 import { promptOf, startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
-import { workerOfFile } from './processes.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // A deployment deleted before a worker sees it never serves its name. After kill -9 of a
 // deployment's worker at each critical moment, the deployment is ready once, no recorded call is

@@ -4,7 +4,7 @@ import { createSession, ended, eventsOf, pathOf, resultsOf, type Session } from 
 import { range } from '../support/range.js';
 import { until } from '../support/until.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
-import { workerOfFile } from './processes.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker of an extended session, with calls at the model: the path equals
 // that of an extended session without a kill, and no recorded answer is bought again.

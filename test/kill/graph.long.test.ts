@@ -7,7 +7,7 @@ import { createGraphJob, ended, eventsOf, readJob, settledSpend, type GraphJob }
 import { range } from '../support/range.js';
 import { startShortHistories } from '../support/servers/short-histories.js';
 import { until } from '../support/until.js';
-import { workerOfFile } from './processes.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker of graph jobs with max_cost_usd at each critical moment: between a model's
 // answer and its record, between a rollout's last answer and its outcome, at the judge, and just

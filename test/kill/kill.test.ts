@@ -6,7 +6,7 @@ import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { judgeFrames } from '../support/frames.js';
 import { startLedger } from '../support/fakes/ledger.js';
 import { until } from '../support/until.js';
-import { RestartableTree } from './processes.js';
+import { RestartableTree } from '../harness/worlds/processes.js';
 
 // kill -9 of the whole `npm start` tree, three times, at seeded moments of an evaluation and of a
 // session. By the container's own ledger, a file outside the product: no rollout with a recorded

@@ -7,7 +7,7 @@ import { range } from '../support/range.js';
 import { propose } from '../support/worlds/rules.js';
 import { callsShown, echo, guess, numberOf, startTraffic, type Traffic } from '../support/fakes/traffic.js';
 import { until } from '../support/until.js';
-import { RestartableTree } from './processes.js';
+import { RestartableTree } from '../harness/worlds/processes.js';
 
 // Live traffic of GEPA and MIPRO sessions across kill -9 of the whole `npm start` tree, at seeded
 // moments and while MIPRO waits for a text. By the callers' records: a correlation id keeps its

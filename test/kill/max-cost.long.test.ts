@@ -3,7 +3,7 @@ import { pricedPolicy, startPricedWorld, type PricedModel, type PricedWorld } fr
 import { createSession, ended, settledSpend, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { until } from '../support/until.js';
-import { RestartableTree } from './processes.js';
+import { RestartableTree } from '../harness/worlds/processes.js';
 
 // budget.max_cost_usd is not exceeded across kill -9 of the whole `npm start` tree, with 16 model
 // calls in flight for each of three sessions, of GEPA and of MIPRO. By the provider's ledger, which

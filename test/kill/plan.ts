@@ -1,5 +1,5 @@
 import { seedRng, uniformInt, type Rng } from '../../src/core/math/random.js';
-import { moments, type Point } from '../support/breakpoints.js';
+import { moments, type Point } from './breakpoints.js';
 
 /** A point to kill a session: calls of a kind and stage around the rollouts [from, to). */
 export interface CallRange {

@@ -4,7 +4,7 @@ import { createSession, ended, eventsOf, resultsOf, settledSpend, type Session }
 import { range } from '../support/range.js';
 import { until } from '../support/until.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
-import { workerOfFile } from './processes.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker of a session on a data set at three moments: with every call at the model,
 // between the model's answer and its record, and between the record and the rollout's outcome. The

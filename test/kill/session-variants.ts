@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Breakpoints } from '../support/breakpoints.js';
+import type { Breakpoints } from './breakpoints.js';
 import { modelSays } from '../support/fakes/container-answers.js';
 import { answers, startFakeContainer, type Behaviour, type ReceivedRollout } from '../support/fakes/container.js';
 import { startFakeModel, type ModelRequest } from '../support/fakes/model.js';

@@ -14,7 +14,7 @@ import { send, startOpenLoad, type LoadCall } from '../support/open-load.js';
 import { startTree, type Tree } from '../support/servers/tree.js';
 import { Api } from '../support/api.js';
 import { until } from '../support/until.js';
-import { RestartableTree } from './processes.js';
+import { RestartableTree } from '../harness/worlds/processes.js';
 
 // SIGTERM under an open load of model calls and creates: the service answers what it has begun.
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Api } from '../support/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
-import { Breakpoints, moments, type Call, type Point } from '../support/breakpoints.js';
+import { Breakpoints, moments, type Call, type Point } from './breakpoints.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';

@@ -3,7 +3,7 @@ import { gate } from '../support/gate.js';
 import { createSession, ended, eventsOf, pathOf, readJob, type Session } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
-import { workerOfFile } from './processes.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker around a person's prompt and hint: each that was taken counts once, and a
 // hint given while no worker runs waits for the next one.

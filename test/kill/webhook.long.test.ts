@@ -3,7 +3,7 @@ import { answers, startFakeContainer } from '../support/fakes/container.js';
 import { startReceiver } from '../support/fakes/receiver.js';
 import { createEvaluation, readJob, type Evaluation } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
-import { workerOfFile } from './processes.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker while the receiver holds the first attempt: another worker sends the same
 // message again.

@@ -3,7 +3,7 @@ import { startIntents } from '../../examples/intents/container.js';
 import { firstFree } from '../../src/embedded/ports.js';
 import { lives, processMark } from '../../src/embedded/process.js';
 import { until } from '../support/until.js';
-import { RestartableTree } from './processes.js';
+import { RestartableTree } from '../harness/worlds/processes.js';
 
 // `npm start` runs its worker in a process of its own: killed, it is replaced, and the API answers
 // meanwhile; it ends with the process that started it.
