@@ -12,8 +12,8 @@ import {
 } from '../harness/jobs/jobs.js';
 import type { Judged } from './kinds.js';
 import { conclude, type Round } from '../harness/round.js';
+import { killOnce, killScene, patientPlan, sceneIn, type Scene } from '../harness/scene.js';
 import type { Target, World } from '../harness/worlds/world.js';
-import { killOnce, patientPlan, sceneOf, type Scene } from './kills.js';
 import { interfere } from './outside.js';
 import { readersThrough, startCuts } from './streams.js';
 
@@ -31,9 +31,9 @@ type Name = (typeof names)[number];
 
 /** All kinds of job at once: those of a `served-` round, and one of each name above. */
 async function openJobs(round: Round, scene: Scene, plan: JobPlan, read: (job: Job) => void = () => undefined) {
-  const { kind, seed, folder, choice, after } = round;
+  const { kind, seed, choice } = round;
   const { world } = scene;
-  const where = { world, folder, choice: choice.of('jobs'), after };
+  const where = { ...scene.where, choice: choice.of('jobs') };
   const jobs: Job[] = [];
   const latest = new Map<Name, Job>();
   const { client, made } = await begin(round, scene, plan, { sound: true, read });
@@ -115,19 +115,17 @@ const struck = (target: Target): Judged => ({
   name: `all-${target}`,
   async play(round) {
     const { choice } = round;
-    const scene = await sceneOf(round, target);
-    const { world, model } = scene;
+    const scene = await killScene(round, target);
     const open = await openJobs(round, scene, plan);
     const kills: Kill[] = [];
-    const strikes = await strikeOn(round, world, open, target, async () => {
+    const strikes = await strikeOn(round, scene.world, open, target, async () => {
       const creates = target === 'api' ? open.start(['evaluation', 'graph', 'deployment']) : null;
       creates?.catch(() => undefined);
       if (creates) await delay(choice.between(...createdMs));
-      await killOnce(round, scene, kills);
+      await killOnce(scene, kills);
       await creates;
     });
-    const { client } = open;
-    return conclude(round, world, await open.all(), { model, kills, strikes, lastFaultAt: Date.now(), client });
+    return conclude(round, scene, await open.all(), { kills, strikes, client: open.client });
   },
 });
 
@@ -135,8 +133,8 @@ const struck = (target: Target): Judged => ({
 const terminated: Judged = {
   name: 'all-operator',
   async play(round) {
-    const scene = await sceneOf(round, 'worker');
-    const { world, model } = scene;
+    const scene = await sceneIn(round, 'split');
+    const { world } = scene;
     const open = await openJobs(round, scene, plan);
     const first = round.choice.between(0, names.length - 1);
     const strikes = await strikeOn(round, world, open, 'operator', async (n) => {
@@ -144,8 +142,7 @@ const terminated: Judged = {
       Object.assign(job, { outside: 'terminate', mayEnd: ['completed', 'failed'] });
       await interfere(world, job);
     });
-    const { client } = open;
-    return conclude(round, world, await open.all(), { model, kills: [], strikes, lastFaultAt: Date.now(), client });
+    return conclude(round, scene, await open.all(), { strikes, client: open.client });
   },
 };
 
@@ -153,8 +150,8 @@ const terminated: Judged = {
 const cut: Judged = {
   name: 'all-streams',
   async play(round): Promise<Evidence> {
-    const scene = await sceneOf(round, 'worker');
-    const { world, model } = scene;
+    const scene = await sceneIn(round, 'split');
+    const { world } = scene;
     const cutter = await startCuts(round, world);
     const nature = { ...plan.nature, modelThrough: cutter.url };
     const open = await openJobs(round, scene, { ...plan, nature }, readersThrough(round, world, cutter));
@@ -165,11 +162,9 @@ const cut: Judged = {
       most = Math.max(most, await countOpen(world));
       await delay(round.choice.between(...betweenMs));
     }
-    const lastFaultAt = Date.now();
-    const { client } = open;
-    const evidence = await conclude(round, world, await open.all(), { model, kills: [], lastFaultAt, client });
-    const strike = { fault: 'stream', at, until: lastFaultAt, count: cutter.cuts(), open: most };
-    return { ...evidence, strikes: [strike] };
+    const until = Date.now();
+    const evidence = await conclude(round, scene, await open.all(), { client: open.client });
+    return { ...evidence, strikes: [{ fault: 'stream', at, until, count: cutter.cuts(), open: most }] };
   },
 };
 

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ContainerNature } from '../harness/faults/container-server.js';
 import type { Evidence } from '../harness/evidence/evidence.js';
 import { startEvaluation, startSession, type JobPlan } from '../harness/jobs/jobs.js';
 import type { Judged } from './kinds.js';
 import { conclude, type Round } from '../harness/round.js';
+import { sceneIn } from '../harness/scene.js';
 import type { World } from '../harness/worlds/world.js';
 
 /** Containers with every fault, and sound answers in between. */
@@ -36,15 +36,13 @@ async function hostile(
   modelFaults: number,
   plan: JobPlan & { nature: ContainerNature },
 ): Promise<Evidence> {
-  const { choice, folder, worlds, after } = round;
-  const world = await worlds.get('split');
-  const model = world.model.begin(choice.of('model'), join(folder, 'model.jsonl'), modelFaults);
-  const where = { world, folder, choice, after };
+  const scene = await sceneIn(round, 'split', modelFaults);
+  const { world, where } = scene;
   const memory = peakMemory(world);
   // The rollouts of a session wait for each other, and up to three times for infrastructure faults.
   const gentle = { ...plan, nature: { ...plan.nature, faults: plan.nature.faults / 2 } };
   const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', gentle)];
-  const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
+  const evidence = await conclude(round, scene, jobs);
   return { ...evidence, memory: memory() };
 }
 

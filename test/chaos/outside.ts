@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEvaluation, startSession, type Job } from '../harness/jobs/jobs.js';
 import type { Judged } from './kinds.js';
-import { patientPlan } from './kills.js';
 import { conclude } from '../harness/round.js';
+import { patientPlan, sceneIn } from '../harness/scene.js';
 import type { World } from '../harness/worlds/world.js';
 
 const atMs = [0, 4_000] as const;
@@ -12,10 +11,9 @@ const atMs = [0, 4_000] as const;
 export const outsideKind: Judged = {
   name: 'outside',
   async play(round) {
-    const { choice, folder, worlds, after } = round;
-    const world = await worlds.get('split');
-    const model = world.model.begin(choice.of('model'), join(folder, 'model.jsonl'), 0);
-    const where = { world, folder, choice, after };
+    const { choice } = round;
+    const scene = await sceneIn(round, 'split');
+    const { world, where } = scene;
     // A job that ends before the operator acts ends as usual.
     const plan = { ...patientPlan(40), mayEnd: ['completed', 'cancelled', 'failed'] };
     const jobs: Job[] = [];
@@ -29,7 +27,7 @@ export const outsideKind: Judged = {
       return { job, after: choice.between(...atMs) };
     });
     await Promise.all(acts.map(({ job, after }) => delay(after).then(() => interfere(world, job))));
-    return conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
+    return conclude(round, scene, jobs);
   },
 };
 

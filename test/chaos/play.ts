@@ -1,9 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { SeededChoice } from '../harness/seeded-choice.js';
 import type { Tally } from './counts.js';
 import type { Kind } from './kinds.js';
-import { report, type Round, type Worlds } from '../harness/round.js';
+import { newRound, report, type Worlds } from '../harness/round.js';
 
 /** A finished round. */
 export interface Played {
@@ -68,9 +67,7 @@ async function playOne(
 ): Promise<Played> {
   const folder = join(out, `${kind.name}-${seed}-${process.pid}`);
   mkdirSync(folder, { recursive: true });
-  const startedAt = Date.now();
-  const choice = new SeededChoice(seed, kind.name);
-  const round: Round = { kind: kind.name, seed, startedAt, choice, folder, worlds, after: [] };
+  const round = newRound(kind.name, seed, folder, worlds);
   let said = '';
   let violations: string[];
   let tally: Tally | undefined;
@@ -83,7 +80,7 @@ async function playOne(
   } finally {
     for (const end of round.after.reverse()) await end();
   }
-  const seconds = (Date.now() - startedAt) / 1_000;
+  const seconds = (Date.now() - round.startedAt) / 1_000;
   const held = violations.length === 0;
   const line = `${kind.name.padEnd(20)} seed ${seed}  ${held ? 'held  ' : 'BROKEN'} ${seconds.toFixed(1).padStart(6)} s  ${said}`;
   say([line, ...violations.slice(0, 10).map((what) => `    ${what}`)].join('\n'));

@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { startCutter } from '../harness/faults/cutter.js';
 import { startEvaluation, startSession, type Job } from '../harness/jobs/jobs.js';
 import type { Judged } from './kinds.js';
-import { patientPlan } from './kills.js';
 import { startReader } from '../harness/clients/reader.js';
 import { conclude, type Round } from '../harness/round.js';
+import { patientPlan, sceneIn } from '../harness/scene.js';
 import type { World } from '../harness/worlds/world.js';
 
 const readers = 4;
@@ -15,18 +14,16 @@ const bytes = [1, 6_000] as const;
 export const sseKind: Judged = {
   name: 'sse',
   async play(round) {
-    const { choice, folder, worlds, after } = round;
-    const world = await worlds.get('split');
-    const model = world.model.begin(choice.of('model'), join(folder, 'model.jsonl'), 0);
+    const scene = await sceneIn(round, 'split');
+    const { world, where } = scene;
     const read = await readCut(round, world);
-    const where = { world, folder, choice, after };
     const plan = {
       ...patientPlan(100),
       nature: { faults: 0, workMs: [5, 60] as [number, number], asks: 0, patienceMs: 0 },
     };
     const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', plan)];
     jobs.forEach(read);
-    return conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
+    return conclude(round, scene, jobs);
   },
 };
 

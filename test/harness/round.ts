@@ -5,19 +5,19 @@ import { isTerminal } from '../../src/core/jobs/status.js';
 import type { Status } from '../../src/core/jobs/status.js';
 import { until } from '../support/until.js';
 import { startDev, startSmall } from './worlds/dev.js';
-import type { SeededChoice } from './seeded-choice.js';
+import { SeededChoice } from './seeded-choice.js';
 import type { Client } from './clients/client.js';
 import { gateJobs } from './jobs/deployments.js';
 import type { Evidence, JobEvidence, Kill, Strike } from './evidence/evidence.js';
 import { gather } from './evidence/gather.js';
 import type { Job } from './jobs/jobs.js';
-import type { Ledger, ModelLine } from './evidence/ledger.js';
 import { terminalWithinMs } from './rules/endings.js';
+import type { Scene } from './scene.js';
 import { startSplit } from './worlds/split.js';
 import { startWorld, type World } from './worlds/world.js';
 
 const engines = { split: startSplit, dev: startDev, small: startSmall };
-type WorldName = keyof typeof engines;
+export type WorldName = keyof typeof engines;
 
 /** The worlds of a run, started on first use and shared by all rounds. */
 export class Worlds {
@@ -61,12 +61,16 @@ export interface Round {
   after: (() => unknown)[];
 }
 
+/** A new round. */
+export function newRound(kind: string, seed: number, folder: string, worlds: Worlds): Round {
+  const choice = new SeededChoice(seed, kind);
+  return { kind, seed, startedAt: Date.now(), choice, folder, worlds, after: [] };
+}
+
 /** Events of a round besides its jobs. */
-export interface Incidents {
-  model: Ledger<ModelLine>;
-  kills: Kill[];
+interface Incidents {
+  kills?: Kill[];
   strikes?: Strike[];
-  lastFaultAt: number;
   /** The client of the deployments' name. */
   client?: Client;
 }
@@ -74,13 +78,14 @@ export interface Incidents {
 /** Time for remaining traffic to arrive after a job's end. */
 const settleMs = 2_500;
 
-/** Waits for the jobs' ends, at most 60 s after the last fault, and gathers the evidence. */
+/** Waits for the jobs' ends, at most 60 s from now on, and gathers the evidence. */
 export async function conclude(
   { kind, seed, folder, startedAt }: Round,
-  world: World,
+  { world, model }: Pick<Scene, 'world' | 'model'>,
   jobs: Job[],
-  { model, kills, strikes = [], lastFaultAt, client }: Incidents,
+  { kills = [], strikes = [], client }: Incidents = {},
 ): Promise<Evidence> {
+  const lastFaultAt = Date.now();
   const died: string[] = [];
   const left = () => Math.max(1, (lastFaultAt + terminalWithinMs - Date.now()) / 1_000);
   const end = async (job: Job) => {

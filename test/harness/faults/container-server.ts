@@ -19,6 +19,8 @@ export interface ContainerNature {
   patienceMs: number;
   /** The origin of a proxy for its model calls. */
   modelThrough?: string;
+  /** Reward decrement of the n-th answer to a rollout, so that the row shows the recorded one. */
+  attemptStep?: number;
 }
 
 /** The container of one job with its ledger, the evidence against the service. */
@@ -31,8 +33,7 @@ export interface JobContainer {
 
 /** Number of rules to find; see rules-world.ts. */
 const rules = 4;
-/** Reward decrement of the n-th answer to a rollout, so that the row shows which was recorded. */
-const attemptStep = 1e-6;
+const defaultStep = 1e-6;
 
 /** A container whose behaviour depends on the seed, the job and the ordinal, not on call order. */
 export async function startJobContainer(
@@ -109,7 +110,7 @@ function work(
       }
     }
     await delay(worksMs);
-    const reward = (answered ? worth : 0) - attempt * attemptStep;
+    const reward = (answered ? worth : 0) - attempt * (nature.attemptStep ?? defaultStep);
     ledger.note({ event: 'answer', at: Date.now(), rolloutId, attempt, reward });
     if (!response.destroyed) await answers.reward(reward, `needs rule-${call.seed % rules}.`)(call, response);
   };
