@@ -35,33 +35,15 @@ const key = (entry: RulesWorld['container']['ledger'][number]) => `${worthOf(pro
 const inFlight = () => on.world.container.ledger.filter(({ out }) => out === null).map(key);
 const lost: string[] = [];
 
-async function kill(): Promise<void> {
-  lost.push(...inFlight());
-  await on.worker.killWorker();
-}
+const noteLost = () => lost.push(...inFlight());
 
-/**
- * kill -9 of the worker once it waits for the rows locked by this statement; then starts a new one.
- */
-async function killAt(lock: string, values: unknown[], begin: () => unknown): Promise<void> {
-  const client = await on.worker.pool.connect();
-  try {
-    await client.query('begin');
-    await client.query(lock, values);
-    await begin();
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    const waiting = () =>
-      on.worker.pool.query('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]!.pid]);
-    await until(`somebody waits: ${lock}`, async () => (await waiting()).rowCount! > 0, 60);
-    await kill();
-    // End its connections, so that Postgres does not complete a statement of the dead worker.
-    for (const { pid } of (await waiting()).rows as { pid: number }[])
-      await on.worker.pool.query('select pg_terminate_backend($1)', [pid]);
-  } finally {
-    await client.query('rollback');
-    client.release();
-  }
-  await on.worker.startWorker();
+/** kill -9 of the worker once it waits for what this statement locks; then starts a new one. */
+async function killAt(lock: [string, ...unknown[]], begin: () => unknown): Promise<void> {
+  await on.worker.killAt(lock, begin, (waiting) => {
+    if (waiting > 0) noteLost();
+    return waiting > 0;
+  });
+  await on.worker.start();
 }
 
 test('never freezes or publishes a deployment that is deleted before a worker starts', async () => {
@@ -76,7 +58,7 @@ test('never freezes or publishes a deployment that is deleted before a worker st
   expect(status).toBe(204);
   // As the route does when Temporal is unreachable.
   await on.service.db.org('default', (tx) => deleteDeployment(tx, ids[1]!));
-  await on.worker.startWorker();
+  await on.worker.start();
   for (const id of ids) {
     const workflow = on.service.workflow(id);
     await until(`${id} is closed`, async () => (await workflow.describe()).status.name === 'CANCELLED', 60);
@@ -86,7 +68,7 @@ test('never freezes or publishes a deployment that is deleted before a worker st
 }, 120_000);
 
 test('becomes ready once, and the previous deployment answers until then', async () => {
-  if (!on.worker.hasWorker) await on.worker.startWorker();
+  if (!on.worker.isUp) await on.worker.start();
   on.world.container.behave((call) => {
     const worth = worthOf(promptOf(call));
     const reward = answers.reward(worth + call.seed / 100);
@@ -119,7 +101,7 @@ test('becomes ready once, and the previous deployment answers until then', async
         )
       )[0]!;
     hold((worth, seed) => worth === better && seed >= 3);
-    await killAt('lock table snapshots in share mode', [], async () => {
+    await killAt(['lock table snapshots in share mode'], async () => {
       const asked = { container_url: on.world.container.url, seeds, min_improvement: 0.1, max_concurrent: 2 };
       id = await deploy(on.service, { name, source: saying(`worth ${better}`), gate: asked });
     });
@@ -133,13 +115,14 @@ test('becomes ready once, and the previous deployment answers until then', async
       },
       90,
     );
-    await kill();
+    noteLost();
+    await on.worker.kill();
     release();
     hold((worth, seed) => worth === better && seed === 5);
-    await on.worker.startWorker();
+    await on.worker.start();
 
     await until('the last seed is under way', () => inFlight().includes(`${better}: 5`), 90);
-    await killAt('select 1 from job_controls where job_id = $1 for update', [id], release);
+    await killAt(['select 1 from job_controls where job_id = $1 for update', id], release);
     const [candidate] = await on.service.query<{ id: string; status: string }>(
       `select id, status from jobs where kind = 'evaluation'`,
     );
@@ -147,7 +130,7 @@ test('becomes ready once, and the previous deployment answers until then', async
 
     hold((worth, seed) => worth === old && seed === 5);
     await until('the last seed of what is live is under way', () => inFlight().includes(`${old}: 5`), 90);
-    await killAt('lock table deployment_names in share mode', [], release);
+    await killAt(['lock table deployment_names in share mode'], release);
     expect(await readDeployment(on.service, id)).toMatchObject({ status: 'building', gate: { passed: true } });
 
     const deployment = await built(on.service, id, 90);

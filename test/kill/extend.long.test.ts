@@ -20,7 +20,7 @@ const on = workerOfFile(async () => {
   });
   return world;
 });
-beforeAll(() => on.worker.startWorker(), 60_000);
+beforeAll(() => on.worker.start(), 60_000);
 
 const create = () =>
   createSession(on.service, {
@@ -60,11 +60,11 @@ test('an extended session ends as without a kill', async () => {
   await until('the run goes on', async () => (await recorded(id)) >= first + 5, 60);
   held = gate();
   await until('a call stands at the model', () => Promise.resolve(open() > 0), 60);
-  await on.worker.killWorker();
+  await on.worker.kill();
   held.open();
   held = null;
   const lost = on.world.policyCalls().length - before - (await recorded(id));
-  await on.worker.startWorker();
+  await on.worker.start();
 
   const seen = await ended<Session>(on.service, id, 120);
   expect(seen).toMatchObject({ status: 'completed', error: null, best_reward: 1 });

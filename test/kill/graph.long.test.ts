@@ -120,16 +120,16 @@ async function killWith(
   ids: Map<string, string>,
   table: string,
   jobs: string[],
-  when: () => Promise<boolean>,
+  when: (waiting: number) => Promise<boolean> | boolean,
 ): Promise<void> {
-  await on.worker.killWorkerAt(table, () => release(jobs), when);
+  await on.worker.killAt([`lock table ${table} in share mode`], () => release(jobs), when);
   for (const [job, id] of ids) lost.set(job, (noted.get(job) ?? 0) - (await recorded(id)));
   for (const [job, stand] of stands) {
     stand.gate.open();
     stand.rest.open();
     stands.delete(job);
   }
-  await on.worker.startWorker();
+  await on.worker.start();
 }
 test('repeats no recorded call, and accounts for every answer', async () => {
   on.world.model.reply(async (request) => {
@@ -143,7 +143,7 @@ test('repeats no recorded call, and accounts for every answer', async () => {
     return { ...on.world.answer(request), usage };
   });
 
-  await on.worker.startWorker();
+  await on.worker.start();
   const twin = await create('twin');
   expect(await ended<GraphJob>(on.service, twin, 60)).toMatchObject({ status: 'completed' });
   expect(noted.get('twin')).toBe(await recorded(twin));
@@ -171,12 +171,7 @@ test('repeats no recorded call, and accounts for every answer', async () => {
   await allStand(all);
   expect(stands.get('proposal')!.at).toBe('writer');
   // Paid answers without a record; the answers of two jobs never arrive.
-  await killWith(
-    ids,
-    'model_calls',
-    ['proposal', 'judge', 'step'],
-    async () => (await on.worker.waiting('model_calls')) >= 3,
-  );
+  await killWith(ids, 'model_calls', ['proposal', 'judge', 'step'], (waiting) => waiting >= 3);
   expect(Math.min(...all.map((job) => lost.get(job)!))).toBeGreaterThan(0);
 
   // Recorded answers, the last of their rollouts, without a recorded outcome.
@@ -184,9 +179,9 @@ test('repeats no recorded call, and accounts for every answer', async () => {
   await allStand(['judge', 'step']);
   const judged = (job: string) => recorded(ids.get(job)!);
   const before = [await judged('judge'), await judged('step')] as const;
-  await killWith(ids, 'events', ['judge', 'step'], async () => {
+  await killWith(ids, 'events', ['judge', 'step'], async (waiting) => {
     const now = [await judged('judge'), await judged('step')] as const;
-    return now[0] > before[0] && now[1] > before[1] && (await on.worker.waiting('events')) >= 2;
+    return now[0] > before[0] && now[1] > before[1] && waiting >= 2;
   });
 
   for (const [job, id] of ids) {

@@ -81,7 +81,7 @@ function release(): void {
 }
 
 test('ends as without a kill, and buys no recorded answer again', async () => {
-  await on.worker.startWorker();
+  await on.worker.start();
   const twin = await create();
   expect(await ended<Session>(on.service, twin)).toMatchObject({ status: 'completed' });
   expect(calls()).toBe(await recorded(twin));
@@ -96,30 +96,26 @@ test('ends as without a kill, and buys no recorded answer again', async () => {
     expect(now).toBeLessThanOrEqual(maxConcurrent);
     lost += now;
     release();
-    await on.worker.startWorker();
+    await on.worker.start();
     return now;
   };
 
   await hold(id, 10);
-  await on.worker.killWorker();
+  await on.worker.kill();
   expect(await restart()).toBeGreaterThan(0);
 
   // Answers without a record.
   await hold(id, 40);
-  await on.worker.killWorkerAt(
-    'model_calls',
-    release,
-    async () => open() === 0 && (await on.worker.waiting('model_calls')) > 0,
-  );
+  await on.worker.killAt(['lock table model_calls in share mode'], release, (waiting) => open() === 0 && waiting > 0);
   expect(await restart()).toBeGreaterThan(0);
 
   // Recorded answers without an outcome.
   await hold(id, 70);
   const answered = async () => paid() - lost === (await recorded(id));
-  await on.worker.killWorkerAt(
-    'events',
+  await on.worker.killAt(
+    ['lock table events in share mode'],
     release,
-    async () => (await answered()) && (await on.worker.waiting('events')) > 0,
+    async (waiting) => (await answered()) && waiting > 0,
   );
   expect(await recorded(id)).toBeGreaterThan(await outcomes(id));
   await restart();

@@ -7,7 +7,7 @@ import { answers, startFakeContainer, type FakeContainer } from '../support/fake
 import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 import { follow } from '../support/follow.js';
 import { startFront } from '../support/servers/load-balancer.js';
-import { startRole, type RoleProcess } from '../support/servers/processes.js';
+import { startTree, type Tree } from '../support/servers/tree.js';
 import { propose } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
 
@@ -38,8 +38,8 @@ let container: FakeContainer;
 let model: FakeModel;
 let front: Awaited<ReturnType<typeof startFront>>;
 let ports: number[];
-const apis: RoleProcess[] = [];
-const workers: RoleProcess[] = [];
+const apis: Tree[] = [];
+const workers: Tree[] = [];
 const peaks = new Map<string, number>();
 
 const env = (): Record<string, string> => ({
@@ -50,8 +50,8 @@ const env = (): Record<string, string> => ({
 });
 const urls = () => ports.map((port) => `http://127.0.0.1:${port}`);
 const api = (index: number) => new Api(urls()[index]!, cluster.apiKey);
-const serve = (index: number) => startRole('serve', { ...env(), PORT: String(ports[index]) });
-const work = () => startRole('worker', env());
+const serve = (index: number) => startTree({ ...env(), PORT: String(ports[index]) }, { command: 'serve' });
+const work = () => startTree(env(), { command: 'worker' });
 
 beforeAll(async () => {
   cluster = await startCluster();
@@ -87,7 +87,7 @@ beforeAll(async () => {
   workers.push(...started.slice(2));
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([...workers, ...apis].map((role) => role.end('SIGTERM')));
+  await Promise.all([...workers, ...apis].map((role) => role.terminate()));
   await front.close();
   await container.close();
   await model.close();
@@ -184,7 +184,7 @@ test('two APIs and three workers act as one service when some of them end', asyn
   // SIGTERM to a worker: rollouts in flight end, and none is sent again.
   await calls(moment(0.15));
   const leaving = workers.shift()!;
-  expect(await leaving.end('SIGTERM')).toBe(0);
+  expect(await leaving.terminate()).toBe(0);
   await api(paused.createdAt).call('POST', `${paused.path}/resume`);
   await calls(container.ledger.length + 60);
   expect(await resent()).toBe(0);
@@ -194,13 +194,13 @@ test('two APIs and three workers act as one service when some of them end', asyn
   await calls(moment(0.35));
   await note();
   const killed = workers.shift()!;
-  await killed.end('SIGKILL');
+  await killed.kill();
   workers.push(await work());
 
   // Kill an API while containers call their model through it and streams are open.
   await calls(moment(0.55));
   await note();
-  await apis[0]!.end('SIGKILL');
+  await apis[0]!.kill();
   const doomed = jobs[1]!;
   await api(1).call('POST', `${doomed.path}/cancel`);
   await calls(container.ledger.length + 100);
@@ -244,7 +244,7 @@ test('two APIs and three workers act as one service when some of them end', asyn
   // Surviving and ended processes shared the work.
   const pids = await ranBy(jobs);
   expect(pids.size).toBeGreaterThanOrEqual(3);
-  for (const pid of [leaving.pid, killed.pid]) expect(pids).toContain(pid);
+  for (const pid of [leaving.process.pid, killed.process.pid]) expect(pids).toContain(pid);
 }, 300_000);
 
 async function allEvents(at: number, job: Job): Promise<JobEvent[]> {

@@ -88,9 +88,9 @@ async function checkRollouts(world: World, model: Model, job: Job): Promise<void
 }
 
 async function checkInbox(world: World, job: Job): Promise<void> {
-  const rows = await world.rows<{ rollout: string | null; reward: number; counted: boolean }>(
+  const rows = await world.sql<{ rollout: string | null; reward: number; counted: boolean }>(
     'select rollout_id as rollout, reward, counted from rewards where job_id = $1',
-    job.id,
+    [job.id],
   );
   const sorted = (entries: object[]) => entries.map((entry) => JSON.stringify(entry)).sort();
   assert.deepEqual(sorted(rows), sorted(job.inbox), `inbox of ${job.id}`);

@@ -157,10 +157,10 @@ async function lateAnswer(world: World, job: Job, commandId: string): Promise<An
 
 /** The workflow's decision on a command, and its duration; null: undecided. */
 export async function outcomeOf(world: World, commandId: string) {
-  const [row] = await world.rows<{ outcome: string; status: Status; seconds: number }>(
+  const [row] = await world.sql<{ outcome: string; status: Status; seconds: number }>(
     `select outcome, status_after as status, extract(epoch from settled_at - created_at)::float8 as seconds
        from commands where id = $1 and outcome is not null`,
-    commandId,
+    [commandId],
   );
   if (!row) return null;
   const answer: Answer = { code: row.outcome === 'accepted' ? 200 : 409, status: row.status };
@@ -169,10 +169,10 @@ export async function outcomeOf(world: World, commandId: string) {
 
 /** The status of the job's rollouts in the database. */
 export const rolloutsOf = (world: World, job: Job) =>
-  world.rows<{ id: string; status: string; reward: number | null; attempt: number; started: boolean }>(
+  world.sql<{ id: string; status: string; reward: number | null; attempt: number; started: boolean }>(
     `select id, status, reward, attempt, started_at is not null as started
        from rollouts where job_id = $1 order by ordinal`,
-    job.id,
+    [job.id],
   );
 
 /** Number of container calls for the job's rollouts. */
@@ -186,11 +186,10 @@ export async function quieten(world: World, job: Job): Promise<void> {
   await until(
     `the runner of ${job.id} has seen its pause`,
     async () => {
-      const [row] = await world.rows<{ free: boolean; seen: number | null }>(
+      const [row] = await world.sql<{ free: boolean; seen: number | null }>(
         `select lease_owner is null as free, extract(epoch from lease_expires_at)::float8 * 1000 - $2 as seen
            from job_controls where job_id = $1`,
-        job.id,
-        leaseSeconds * 1_000,
+        [job.id, leaseSeconds * 1_000],
       );
       return row!.free || row!.seen! > pausedAt;
     },

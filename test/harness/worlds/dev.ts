@@ -5,6 +5,7 @@ import { firstFree } from '../../../src/embedded/ports.js';
 import { lives, type ProcessMark } from '../../../src/embedded/process.js';
 import { startTree } from '../../support/servers/tree.js';
 import { until } from '../../support/until.js';
+import { Restartable } from './restartable.js';
 import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 import { ready, type Engine, type Ground } from './world.js';
 
@@ -34,13 +35,12 @@ export function startSmall(ground: Ground): Promise<Engine> {
 async function startTreeOn({ logFile, env, stops }: Ground, dataDir: string, disk: SmallDisk | null): Promise<Engine> {
   const port = await firstFree();
   const settings = { ...env, PORT: String(port), RATCHET_TEMPORAL_PORT: '0', RATCHET_DATA_DIR: dataDir };
-  const run = () => startTree(settings, { logFile });
-  let tree = await run();
-  stops.push(async () => (ended() ? undefined : tree.stop()));
-  const url = tree.url;
+  const service = new Restartable(() => startTree(settings, { logFile }));
+  stops.push(() => service.stop());
+  await service.start();
+  const { url } = service.tree;
   const saved = (name: 'temporal' | 'postgres') =>
     JSON.parse(readFileSync(join(dataDir, name, 'server.json'), 'utf8')) as Saved;
-  const ended = () => tree.process.exitCode !== null || tree.process.signalCode !== null;
   const address = (name: 'temporal' | 'postgres') => `127.0.0.1:${saved(name).settings.port}`;
 
   return {
@@ -51,14 +51,14 @@ async function startTreeOn({ logFile, env, stops }: Ground, dataDir: string, dis
     get temporalAddress() {
       return address('temporal');
     },
-    processes: () => ({ tree: tree.process.pid! }),
+    processes: () => ({ tree: service.pid }),
     async kill(target, choice) {
       let goneAt: number;
       if (target === 'tree') {
-        await tree.kill();
+        await service.kill();
         goneAt = Date.now();
         await delay(choice.between(0, awayMs));
-        tree = await run();
+        await service.start();
       } else if (target === 'temporal' || target === 'postgres') {
         const { process: mark } = saved(target);
         process.kill(mark.pid, 'SIGKILL');
@@ -67,25 +67,25 @@ async function startTreeOn({ logFile, env, stops }: Ground, dataDir: string, dis
         // again.
         await until(
           `${target} is back`,
-          () => ended() || (saved(target).process.pid !== mark.pid && lives(saved(target).process)),
+          () => !service.isUp || (saved(target).process.pid !== mark.pid && lives(saved(target).process)),
           60,
         );
-        if (ended()) tree = await run();
+        if (!service.isUp) await service.start();
       } else if (target === 'disk' && disk) {
         const free = disk.fill();
         goneAt = Date.now();
         await delay(choice.between(...fullMs));
         free();
         // After too many deaths of Postgres the service ends and can be started again.
-        if (ended()) tree = await run();
+        if (!service.isUp) await service.start();
       } else throw new Error(`here ${target} is no process of its own`);
       await ready({ url });
       return goneAt;
     },
     async died() {
-      if (!ended()) return [];
-      const code = tree.process.exitCode;
-      tree = await run();
+      if (service.isUp) return [];
+      const code = service.tree.process.exitCode;
+      await service.start();
       return [`npm start (exit code ${code})`];
     },
   };

@@ -1,19 +1,26 @@
 import { Client, Connection } from '@temporalio/client';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Api } from '../../support/api.js';
 import { until } from '../../support/until.js';
 import type { SeededChoice } from '../seeded-choice.js';
+import { newFolder } from './folder.js';
 import { startChaosModel, type ChaosModel } from '../faults/model-server.js';
 
 /** A kill target. `tree`: everything at once; `disk`: full for a while. */
 export type Target = 'tree' | 'worker' | 'api' | 'temporal' | 'postgres' | 'disk';
 
+/** A database whose user may create others, and a Temporal server. */
+export interface Servers {
+  databaseUrl: string;
+  temporalAddress: string;
+}
+
 /** A running service, with the harness's means to observe and kill it. */
 export interface World {
   url: string;
+  servers(): Servers;
   apiKey: string;
   api: Api;
   model: ChaosModel;
@@ -30,10 +37,7 @@ export interface World {
 }
 
 /** The part of a world that differs between kinds of worlds. */
-export type Engine = Pick<World, 'url' | 'kill' | 'processes' | 'died'> & {
-  databaseUrl: string;
-  temporalAddress: string;
-};
+export type Engine = Pick<World, 'url' | 'kill' | 'processes' | 'died'> & Servers;
 
 /** The folder of a world. */
 export interface Ground {
@@ -54,9 +58,7 @@ export async function startWorld(
   start: (ground: Ground) => Promise<Engine>,
   logsTo: (file: string) => void,
 ): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'ratchet-chaos-'));
-  // As root, Postgres runs as another user, who needs access to this folder.
-  chmodSync(folder, 0o755);
+  const folder = newFolder('ratchet-chaos-');
   const model = await startChaosModel();
   const logFile = join(folder, 'service.log');
   writeFileSync(logFile, '');
@@ -84,6 +86,8 @@ export async function startWorld(
   return {
     url: engine.url,
     apiKey,
+    // Their addresses change with a restart of `npm start`.
+    servers: () => ({ databaseUrl: engine.databaseUrl, temporalAddress: engine.temporalAddress }),
     api: new Api(engine.url, apiKey),
     model,
     kill: (target, choice) => engine.kill(target, choice),
@@ -108,7 +112,12 @@ export async function ready(world: Pick<World, 'url'>): Promise<void> {
   await until('the service is ready', async () => (await fetch(`${world.url}/readyz`)).ok, 60);
 }
 
-async function query<Row extends pg.QueryResultRow>(url: string, text: string, values?: unknown[]): Promise<Row[]> {
+/** Runs a statement on a connection of its own, as superuser. */
+export async function query<Row extends pg.QueryResultRow>(
+  url: string,
+  text: string,
+  values?: unknown[],
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();

@@ -59,7 +59,7 @@ class KillWorker implements fc.AsyncCommand<Model, World> {
     if (this.answering) {
       for (const job of model.jobs) for (const id of world.container.held(job.id)) world.container.release(id);
     }
-    await world.killWorker();
+    await world.worker.kill();
     model.workerLives = false;
     model.kills += 1;
     model.sinceKill = 0;
@@ -105,7 +105,7 @@ export async function startWorker(world: World, model: Model): Promise<void> {
     await adoptOutcomes(world, job);
     assertNothingStarted(world, job);
   }
-  await world.startWorker();
+  await world.worker.start();
   model.workerLives = true;
   for (const job of model.jobs) {
     if (!job.dying && !isTerminal(job.state.status)) await catchUp(world, job);
@@ -160,6 +160,11 @@ const same = (a: unknown, b: unknown): boolean => {
   }
 };
 
+async function restartApi({ api }: World): Promise<void> {
+  await api.kill();
+  await api.start();
+}
+
 /** kill -9 and restart of the API; `during`: this many ms after sending a command. */
 class KillApi implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
@@ -178,14 +183,14 @@ class KillApi implements fc.AsyncCommand<Model, World> {
     const job = jobAt(model, this.slot)!;
     const verb = this.during;
     if (verb === null) {
-      await world.restartApi();
+      await restartApi(world);
       return afterwards(world, model, job);
     }
     assertNothingStarted(world, job);
     // No answer, or an incomplete one: the command may have taken effect or not.
     const sent = send(world, job, verb, 'post').catch(() => null);
     await delay(this.ms);
-    await world.restartApi();
+    await restartApi(world);
     const reply = await sent;
     if (reply) await take(world, model, job, verb, reply);
     else await adopt(world, job, this.either(job, verb), []);

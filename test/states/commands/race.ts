@@ -61,11 +61,8 @@ class Race implements fc.AsyncCommand<Model, World> {
   private async toRelease(world: World, job: Job): Promise<{ id: string; seed: number }[]> {
     if (!this.releasing || job.kind !== 'evaluation' || isTerminal(job.state.status)) return [];
     await settle(world, job, true);
-    return world.rows(
-      'select id, seed::int from rollouts where job_id = $1 and id = any($2)',
-      job.id,
-      world.container.held(job.id),
-    );
+    const held = world.container.held(job.id);
+    return world.sql('select id, seed::int from rollouts where job_id = $1 and id = any($2)', [job.id, held]);
   }
 
   toString() {

@@ -114,10 +114,9 @@ export async function recorded(world: World, job: Job, rollouts: string[]): Prom
       ({ id, status }) => !rollouts.includes(id) || status === 'succeeded' || status === 'awaiting_reward',
     );
   });
-  const rows = await world.rows<{ id: string; seed: number }>(
-    'select id, seed::int from rollouts where id = any($1)',
+  const rows = await world.sql<{ id: string; seed: number }>('select id, seed::int from rollouts where id = any($1)', [
     rollouts,
-  );
+  ]);
   for (const { id, seed } of rows) {
     // A reward reported before the container's answer counts.
     const early = job.inbox.find(({ rollout, counted }) => counted && rollout === id)?.reward;
