@@ -3,10 +3,11 @@ import type { ModelRequest } from '../support/fakes/model.js';
 import { gate, type Gate } from '../support/gate.js';
 import { isProposal, kindOf } from '../support/worlds/asked.js';
 import { startGraphWorld } from '../support/worlds/graph.js';
-import { createGraphJob, ended, eventsOf, readJob, settledSpend, type GraphJob } from '../support/jobs-over-http.js';
+import { createGraphJob, ended, eventsOf, settledSpend, type GraphJob } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { startShortHistories } from '../support/servers/short-histories.js';
 import { until } from '../support/until.js';
+import { found } from '../harness/evidence/found.js';
 import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker of graph jobs with max_cost_usd at each critical moment: between a model's
@@ -98,15 +99,8 @@ function create(job: string, max_cost_usd = maxUsd): Promise<string> {
 }
 
 /** A job's results without its own names. */
-async function found(job: string, id: string): Promise<unknown> {
-  const { history, stopped_by, best_reward } = await readJob<GraphJob>(on.service, id);
-  const candidates = await on.service.query(
-    'select lever_version, graph, status, reward, rollouts_counted from candidates where job_id = $1 order by 1',
-    [id],
-  );
-  const text = JSON.stringify({ history, stopped_by, best_reward, candidates });
-  return JSON.parse(text.replaceAll(`(job ${job})`, '(job)')) as unknown;
-}
+const foundOf = async (job: string, id: string): Promise<unknown> =>
+  JSON.parse(JSON.stringify(await found(on.service.query, id)).replaceAll(`(job ${job})`, '(job)'));
 const recorded = async (id: string) =>
   (await on.service.query<{ n: number }>('select count(*) as n from model_calls where job_id = $1', [id]))[0]!.n;
 
@@ -187,7 +181,7 @@ test('repeats no recorded call, and accounts for every answer', async () => {
   for (const [job, id] of ids) {
     const seen = await ended<GraphJob>(on.service, id, 90);
     if (job === 'tight') expect(seen).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd' });
-    else expect([job, await found(job, id)]).toEqual([job, await found('twin', twin)]);
+    else expect([job, await foundOf(job, id)]).toEqual([job, await foundOf('twin', twin)]);
     const events = await eventsOf(on.service, id);
     expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
     expect(events.at(-1)!.type).toBe('job_complete');

@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { gate, type Gate } from '../support/gate.js';
-import { createSession, ended, eventsOf, resultsOf, settledSpend, type Session } from '../support/jobs-over-http.js';
+import { createSession, ended, eventsOf, settledSpend, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { until } from '../support/until.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
+import { found } from '../harness/evidence/found.js';
 import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker of a session on a data set at three moments: with every call at the model,
@@ -40,21 +41,6 @@ const create = () =>
     rng_seed: 7,
     max_concurrent: maxConcurrent,
   });
-
-/** A session's result and path without its own ids. */
-async function found(id: string): Promise<unknown> {
-  const { best_prompt, history, verdict, comparison, stopped_by } = await resultsOf(on.service, id);
-  const candidates = await on.service.query(
-    'select lever_version, messages, status, reward, rollouts_counted from candidates where job_id = $1 order by 1',
-    [id],
-  );
-  const rollouts = await on.service.query(
-    'select ordinal, stage, seed, status, reward from rollouts where job_id = $1 order by 1',
-    [id],
-  );
-  const text = JSON.stringify({ best_prompt, history, verdict, comparison, stopped_by, candidates, rollouts });
-  return JSON.parse(text.replaceAll(id.slice(4), 'ID')) as unknown;
-}
 
 const calls = () => on.world.policyCalls().length;
 const countOf = async (sql: string, id: string) => (await on.service.query<{ n: number }>(sql, [id]))[0]!.n;
@@ -122,7 +108,7 @@ test('ends as without a kill, and buys no recorded answer again', async () => {
 
   const seen = await ended<Session>(on.service, id, 120);
   expect(seen).toMatchObject({ status: 'completed', error: null });
-  expect(await found(id)).toEqual(await found(twin));
+  expect(await found(on.service.query, id)).toEqual(await found(on.service.query, twin));
   expect(seen.progress.rollouts_completed).toBeLessThanOrEqual(maxRollouts);
   expect(paid()).toBe((await recorded(id)) + lost);
   const events = await eventsOf(on.service, id);

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Api, type JobEvent } from '../support/api.js';
-import { seedRng, uniformInt } from '../../src/core/math/random.js';
+import { Api } from '../support/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
+import { createEvaluation, createSession, eventsOf, pathOf } from '../support/jobs-over-http.js';
+import { range } from '../support/range.js';
 import { follow } from '../support/follow.js';
 import { startFront } from '../support/servers/load-balancer.js';
 import { startTree, type Tree } from '../support/servers/tree.js';
 import { propose } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
+import { SeededChoice } from '../harness/seeded-choice.js';
 
 // Two APIs and three workers, each in its own process, act as one service. They start at once on an
 // empty database; jobs are created, controlled and followed through different APIs; workers and an
@@ -21,7 +23,6 @@ const evaluations = 6;
 const seedsEach = 220;
 const sessions = 2;
 const policy = { provider: 'fake', model: 'any' };
-const range = (from: number, n: number) => Array.from({ length: n }, (_, i) => from + i);
 const rules = 4;
 
 interface Job {
@@ -94,37 +95,24 @@ afterAll(async () => {
   await cluster.close();
 }, 60_000);
 
-async function createEvaluation(at: number, seeds = seedsEach): Promise<Job> {
-  const { job_id: id } = await api(at).call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
-    container_url: container.url,
-    app_id: 'scale',
-    env_name: 'asks',
-    seeds: range(0, seeds),
-    policy,
-    max_concurrent: 3,
-  });
-  const path = `/api/v1/offline/jobs/${id}`;
-  return { id, path, events: `${path}/events/stream`, maxConcurrent: 3, createdAt: at };
+async function evaluate(at: number, seeds = seedsEach): Promise<Job> {
+  const spec = { container_url: container.url, env_name: 'asks', seeds: range(0, seeds), policy, max_concurrent: 3 };
+  const id = await createEvaluation({ api: api(at) }, spec);
+  return { id, path: pathOf(id), events: `${pathOf(id)}/events/stream`, maxConcurrent: 3, createdAt: at };
 }
 
-async function createSession(at: number): Promise<Job> {
-  const { job_id: id } = await api(at).call<{ job_id: string }>('POST', '/api/v1/online/sessions', {
-    policy_optimization: {
-      algorithm: 'gepa',
+async function search(at: number): Promise<Job> {
+  const evaluation = { seeds: range(0, 24) };
+  const id = await createSession(
+    { api: api(at) },
+    {
       container_url: container.url,
       policy,
-      gepa: {
-        population_size: 3,
-        generations: 8,
-        minibatch_size: 4,
-        train_seeds: range(100, 40),
-        evaluation: { seeds: range(0, 24) },
-      },
+      gepa: { population_size: 3, generations: 8, minibatch_size: 4, train_seeds: range(100, 40), evaluation },
       max_concurrent: 4,
     },
-  });
-  const path = `/api/v1/online/sessions/${id}`;
-  return { id, path, events: `${path}/events`, maxConcurrent: 4, createdAt: at };
+  );
+  return { id, path: pathOf(id), events: `${pathOf(id)}/events`, maxConcurrent: 4, createdAt: at };
 }
 
 const query = <Row extends Record<string, unknown>>(sql: string) =>
@@ -159,21 +147,17 @@ async function ranBy(jobs: Job[]): Promise<Set<number>> {
 
 test('two APIs and three workers act as one service when some of them end', async () => {
   const jobs = await Promise.all([
-    createEvaluation(0),
+    evaluate(0),
     // To be cancelled, so it must not complete before.
-    createEvaluation(1, 10 * seedsEach),
-    ...range(2, evaluations - 2).map((i) => createEvaluation(i % 2)),
-    ...range(0, sessions).map((i) => createSession(i % 2)),
+    evaluate(1, 10 * seedsEach),
+    ...range(2, evaluations - 2).map((i) => evaluate(i % 2)),
+    ...range(0, sessions).map((i) => search(i % 2)),
   ]);
   // Follow it at the API that did not create it.
   const followed = jobs.map((job) => follow(urls, 1 - job.createdAt, job.events, cluster.apiKey));
   const evaluationCalls = evaluations * seedsEach;
-  let rng = seedRng(seed);
-  const moment = (share: number) => {
-    let offset: number;
-    [offset, rng] = uniformInt(rng, 60);
-    return Math.floor(evaluationCalls * share) + offset;
-  };
+  const choice = new SeededChoice(seed);
+  const moment = (share: number) => Math.floor(evaluationCalls * share) + choice.between(0, 59);
 
   // A pause through one API applies to all APIs and workers.
   await calls(moment(0.05));
@@ -235,10 +219,10 @@ test('two APIs and three workers act as one service when some of them end', asyn
 
   // Events are 1..N, equal at both APIs and in the streams that changed their API.
   for (const [i, job] of jobs.entries()) {
-    const [one, other] = await Promise.all([allEvents(0, job), allEvents(1, job)]);
-    expect(one.map((event) => event.seq)).toEqual(range(1, one.length));
+    const [one, other] = await Promise.all([0, 1].map((at) => eventsOf({ api: api(at) }, job.id)));
+    expect(one!.map((event) => event.seq)).toEqual(range(1, one!.length));
     expect(other).toEqual(one);
-    expect(streams[i]!.map((event) => event.seq)).toEqual(range(1, one.length));
+    expect(streams[i]!.map((event) => event.seq)).toEqual(range(1, one!.length));
   }
 
   // Surviving and ended processes shared the work.
@@ -246,15 +230,3 @@ test('two APIs and three workers act as one service when some of them end', asyn
   expect(pids.size).toBeGreaterThanOrEqual(3);
   for (const pid of [leaving.process.pid, killed.process.pid]) expect(pids).toContain(pid);
 }, 300_000);
-
-async function allEvents(at: number, job: Job): Promise<JobEvent[]> {
-  const events: JobEvent[] = [];
-  for (;;) {
-    const page = await api(at).call<{ events: JobEvent[]; has_more: boolean }>(
-      'GET',
-      `${job.events}?since_seq=${events.length}&limit=1000`,
-    );
-    events.push(...page.events);
-    if (!page.has_more) return events;
-  }
-}

@@ -14,7 +14,7 @@ import {
   rolloutsOf,
   workflowOf,
 } from './observe.js';
-import { isTerminal, type Status } from './table.js';
+import { isTerminal, type Status } from '../../src/core/jobs/status.js';
 import type { World } from './world.js';
 
 /** Compares row, log, rollouts, inbox, container and workflow of a job at rest. */

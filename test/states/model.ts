@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { isTerminal, type Call, type ExpectedState } from './table.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
+import { type Call, type ExpectedState } from './table.js';
 
 /** A reported reward, as expected in the inbox; without a rollout it belongs to the job. */
 interface InboxEntry {

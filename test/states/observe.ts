@@ -3,7 +3,8 @@ import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { until } from '../support/until.js';
 import { leaseSeconds } from '../../activities/rollouts/exchange.js';
 import { isDone, type Job } from './model.js';
-import { isTerminal, type Answer, type Status } from './table.js';
+import { isTerminal, type Status } from '../../src/core/jobs/status.js';
+import { type Answer } from './table.js';
 import type { Reply, World } from './world.js';
 
 const patience = 90;

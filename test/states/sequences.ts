@@ -8,7 +8,7 @@ import { reward } from './commands/reward.js';
 import { create, finish, finishJob, releaseSome } from './commands/work.js';
 import { newModel, type Model } from './model.js';
 import { assertNothingStarted, settle } from './observe.js';
-import { isTerminal } from './table.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
 import { afterwards, send, take } from './verbs.js';
 import type { Servers } from '../harness/worlds/world.js';
 import { startWorld, type World } from './world.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { jobAt, type Job, type Model } from './model.js';
 import { answerTo, asOperator, assertIds, atRest, flush, pathOf, quieten, settle, workflowOf } from './observe.js';
-import { isTerminal, step, type ExpectedState, type Verb } from './table.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
+import { step, type ExpectedState, type Verb } from './table.js';
 import type { Reply, World } from './world.js';
 
 /** Ways to send a command. `signal`: from the Temporal UI, without a command id. */

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError } from '@temporalio/client';
-import { isTerminal, transition } from '../../../src/core/jobs/status.js';
 import { nameAttribute, statusQuery, tagsAttribute } from '../../../workflows/messages.js';
 import { answers, startFakeContainer, type FakeContainer } from '../../support/fakes/container.js';
 import { startGraphWorld, type GraphWorld } from '../../support/worlds/graph.js';
@@ -18,7 +17,8 @@ import { startTestService, type TestService } from '../../support/service.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 
-// Commands over HTTP and from the Temporal UI, decided by the real workflow of each kind of job.
+// Effects of commands over HTTP and from the Temporal UI on the real workflow of each kind of job;
+// test/states compares their answers with the table.
 
 let service: TestService;
 let box: FakeContainer;
@@ -58,8 +58,7 @@ function callsOf(id: string): { over: boolean }[] {
 }
 /** A model for each graph job, by job id: requests to models do not name their job. */
 const models = new Map<string, string>();
-const commands = ['pause', 'resume', 'cancel', 'reward', 'stop'] as const;
-type CommandName = (typeof commands)[number];
+type CommandName = 'pause' | 'resume' | 'cancel' | 'reward' | 'stop';
 const policy = { provider: 'local', model: 'local' };
 
 async function create(kind: Kind, atOnce = 1, at = service): Promise<string> {
@@ -137,18 +136,6 @@ describe('a pending graph job', () => {
     await expect(start()).rejects.toThrow(/409/);
     const types = (await eventsOf(service, id)).map(({ type }) => type);
     expect(types).toEqual(['reward_received', 'job_started', 'paused', 'job_cancelled']);
-  });
-});
-
-// test/http/jobs covers the table of all statuses; here the real workflow decides.
-describe('the workflow follows the transition table', () => {
-  const cells = (['running', 'paused'] as const).flatMap((from) => commands.map((name) => [from, name] as const));
-  test.each(cells)('%s, %s', async (from, name) => {
-    const id = await jobIn('session', from);
-    const { status } = transition(from, name === 'stop' ? 'reward_stop' : name);
-    expect(await command(id, name)).toMatchObject({ status: 200, body: { job_id: id, status } });
-    expect(await statusOf(id)).toBe(status);
-    if (!isTerminal(status)) await command(id, 'cancel');
   });
 });
 

@@ -1,3 +1,4 @@
+import { eventsOf } from '../../support/jobs-over-http.js';
 import { openTraces } from '../../support/otlp.js';
 import type { CallRow, JobEvidence, RolloutRow, SeenEvent } from './evidence.js';
 import type { Job } from '../jobs/jobs.js';
@@ -74,17 +75,9 @@ async function calls(world: World, id: string): Promise<CallRow[]> {
   return rows.map(({ messages, ...row }) => ({ ...row, key: keyOf(messages) }));
 }
 
-async function pages(world: World, job: Job): Promise<SeenEvent[]> {
-  const seen: SeenEvent[] = [];
-  for (let next = 0; ;) {
-    const page = await world.api.call<{ events: SeenEvent[]; next_seq: number; has_more: boolean }>(
-      'GET',
-      `${job.eventsPath}?since_seq=${next}&limit=50`,
-    );
-    seen.push(...page.events.map(({ seq, type, message, data }) => ({ seq, type, message, data })));
-    if (!page.has_more) return seen;
-    next = page.next_seq;
-  }
+async function pages(world: World, { id }: Job): Promise<SeenEvent[]> {
+  const events = await eventsOf(world, id, 50);
+  return events.map(({ seq, type, message, data }) => ({ seq, type, message, data: { ...data } }));
 }
 
 async function results(world: World, job: Job): Promise<JobEvidence['results']> {

@@ -1,4 +1,4 @@
-import { answers, type Behaviour, type ReceivedRollout } from '../../support/fakes/container-answers.js';
+import { answers, type Behaviour } from '../../support/fakes/container-answers.js';
 import { gzipBomb } from './container.js';
 
 /** A model fault. `whole`: its answer still counts as an answer. */
@@ -6,13 +6,9 @@ export interface ModelFault {
   name: string;
   weight: number;
   whole: boolean;
-  /** null: only `cutStream` can do it. */
+  /** null: the model cuts its answer. */
   behave: Behaviour | null;
 }
-
-const nothing = {} as ReceivedRollout;
-/** Runs a behaviour that ignores the call. */
-export const behaveAs = (behave: Behaviour, response: Parameters<Behaviour>[1]) => behave(nothing, response);
 
 const fault = (name: string, behave: Behaviour | null, weight = 2, whole = false): ModelFault => ({
   name,

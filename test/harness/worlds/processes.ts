@@ -52,6 +52,21 @@ export class RestartableTree extends Restartable {
   }
 }
 
+/** `npm start` for all tests of a file, with an optional world. */
+export function treeOfFile<W extends WorldOfFile | undefined>(startWorld?: () => Promise<W>) {
+  const on = {} as { world: W; tree: RestartableTree };
+  beforeAll(async () => {
+    if (startWorld) on.world = await startWorld();
+    on.tree = new RestartableTree(on.world?.env);
+    await on.tree.start();
+  }, 120_000);
+  afterAll(async () => {
+    await on.tree.close();
+    await on.world?.close();
+  }, 60_000);
+  return on;
+}
+
 /** The worker of a service, as a process of its own. */
 class WorkerProcess extends Restartable {
   private readonly pool: pg.Pool;
@@ -62,8 +77,8 @@ class WorkerProcess extends Restartable {
   }
 
   /**
-   * Takes a lock, lets `go` run into it, and kills the worker once `when` holds, given the number of
-   * connections that wait. Their statements end with it.
+   * Takes a lock, lets `go` run into it, and kills the worker once `when` holds, given the number
+   * of connections that wait. Their statements end with it.
    */
   async killAt(
     [lock, ...values]: [statement: string, ...values: unknown[]],
@@ -99,7 +114,7 @@ class WorkerProcess extends Restartable {
   }
 }
 
-/** A service without a worker for all tests of a file, its worker, and the world of its settings. */
+/** A service without a worker for all tests of a file, its worker process, and its world. */
 export function workerOfFile<W extends WorldOfFile | undefined>(startWorld?: () => Promise<W>) {
   const on = {} as { world: W; service: TestService; worker: WorkerProcess };
   // Hooks run in this order: the worker ends before its service.

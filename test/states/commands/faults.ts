@@ -15,7 +15,8 @@ import {
   settle,
   workflowOf,
 } from '../observe.js';
-import { courses, isTerminal, type Course, type Verb } from '../table.js';
+import { isTerminal } from '../../../src/core/jobs/status.js';
+import { courses, type Course, type Verb } from '../table.js';
 import { afterwards, move, send, take } from '../verbs.js';
 import type { World } from '../world.js';
 import { recorded } from './work.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { end, jobAt, slots, type Job, type Model } from '../model.js';
 import { assertIds, assertNothingStarted, pathOf, settle } from '../observe.js';
-import { isTerminal } from '../table.js';
+import { isTerminal } from '../../../src/core/jobs/status.js';
 import { afterwards, commandable, take } from '../verbs.js';
 import type { Reply, World } from '../world.js';
 
