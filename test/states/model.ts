@@ -37,6 +37,22 @@ export interface Job {
   atEnd: Record<string, unknown> | null;
 }
 
+/** A job as created. */
+export const newJob = (given: Pick<Job, 'id' | 'kind' | 'seeds' | 'maxConcurrent'>): Job => ({
+  ...given,
+  state: { status: 'running', paused: 0, resumed: 0 },
+  pending: [],
+  dying: false,
+  wasTerminated: false,
+  awaited: new Set(),
+  outcomes: new Map(),
+  stirred: false,
+  inbox: [],
+  pausedAt: null,
+  callsWhenPaused: null,
+  atEnd: null,
+});
+
 /** The expected state of the service; commands update it and compare. */
 export interface Model {
   jobs: Job[];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+import { pathOf as pathOfId } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
 import { leaseSeconds } from '../../activities/rollouts/exchange.js';
 import { isDone, type Job } from './model.js';
@@ -9,8 +10,7 @@ import type { Reply, World } from './world.js';
 
 const patience = 90;
 
-export const pathOf = (job: Job): string =>
-  `${job.kind === 'evaluation' ? '/api/v1/offline/jobs' : '/api/v1/online/sessions'}/${job.id}`;
+export const pathOf = ({ id }: Job): string => pathOfId(id);
 
 export const workflowOf = (world: World, job: Job): WorkflowHandle =>
   world.temporal.workflow.getHandle(`${job.kind}-${job.id}`);
@@ -176,9 +176,8 @@ export const rolloutsOf = (world: World, job: Job) =>
     [job.id],
   );
 
-/** Number of container calls for the job's rollouts. */
-export const callsOf = (world: World, job: Job) =>
-  world.container.ledger.filter(({ rolloutId }) => rolloutId.startsWith(`rol_${job.id.slice(4)}_`));
+/** The container's calls for the job's rollouts. */
+export const callsOf = (world: World, job: Job) => world.container.callsOf(job.id);
 
 /** Waits until the runner knows an answered pause and its last calls reached the container. */
 export async function quieten(world: World, job: Job): Promise<void> {
