@@ -27,7 +27,7 @@ test.each(slice)(
   async (name) => {
     const said: string[] = [];
     const wanted = kinds.filter((kind) => kind.name === name);
-    const [played] = await play(wanted, { seed, rounds: 1, out }, worlds, (line) => said.push(line));
+    const [played] = await play(wanted, { seed, rounds: 1 }, { worlds, out, say: (line) => said.push(line) });
     allHeld &&= played?.violations.length === 0;
     expect({ violations: played?.violations, said }).toMatchObject({ violations: [] });
   },

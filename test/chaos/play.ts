@@ -13,23 +13,26 @@ export interface Played {
   tally?: Tally;
 }
 
-/**
- * Plays `rounds` rounds of each kind from `seed` on; calls `say` with a line for each. Passed
- * rounds leave no files.
- */
+/** Where rounds run: `out` keeps the files of broken rounds, `say` gets a line for each round. */
+interface Stage {
+  worlds: Worlds;
+  out: string;
+  say(line: string): void;
+}
+
+/** Plays `rounds` rounds of each kind from `seed` on. */
 export async function play(
   kinds: readonly Kind[],
-  { seed, rounds, out }: { seed: number; rounds: number; out: string },
-  worlds: Worlds,
-  say: (line: string) => void,
+  { seed, rounds }: { seed: number; rounds: number },
+  stage: Stage,
 ): Promise<Played[]> {
   const played: Played[] = [];
   for (const kind of kinds) {
     for (let n = 0; n < rounds; n += 1) {
-      const round = await playOne(kind, seed + n, out, worlds, say);
+      const round = await playOne(kind, seed + n, stage);
       played.push(round);
       // Isolate the next round from the remains of a broken one.
-      if (round.violations.length > 0) await worlds.stop();
+      if (round.violations.length > 0) await stage.worlds.stop();
     }
   }
   return played;
@@ -38,15 +41,15 @@ export async function play(
 /** Plays rounds of each kind until they have so many faults; until the time is up at the most. */
 export async function playCounts(
   counts: readonly { kind: Kind; count: number }[],
-  { seed, minutes, out }: { seed: number; minutes: number; out: string },
-  worlds: Worlds,
-  say: (line: string) => void,
+  { seed, minutes }: { seed: number; minutes: number },
+  stage: Stage,
 ): Promise<Played[]> {
+  const { worlds, say } = stage;
   const deadline = Date.now() + minutes * 60_000;
   const played: Played[] = [];
   for (const { kind, count } of counts) {
     for (let n = 0, faults = 0; faults < count && Date.now() < deadline; n += 1) {
-      const round = await playOne(kind, seed + n, out, worlds, say);
+      const round = await playOne(kind, seed + n, stage);
       played.push(round);
       faults += round.tally?.count ?? 0;
       say(`    ${kind.name}: ${faults} of ${count} faults`);
@@ -58,13 +61,7 @@ export async function playCounts(
   return played;
 }
 
-async function playOne(
-  kind: Kind,
-  seed: number,
-  out: string,
-  worlds: Worlds,
-  say: (line: string) => void,
-): Promise<Played> {
+async function playOne(kind: Kind, seed: number, { worlds, out, say }: Stage): Promise<Played> {
   const folder = join(out, `${kind.name}-${seed}-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   const round = newRound(kind.name, seed, folder, worlds);

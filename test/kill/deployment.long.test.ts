@@ -1,13 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { setTimeout as delay } from 'node:timers/promises';
 import { deleteDeployment } from '../../src/storage/deployments/deployments.js';
-import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
+import { built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
 import { answers } from '../support/fakes/container.js';
 import { gate, type Gate } from '../support/gate.js';
 import { deployments, eventsOf, readJob, type Evaluation } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { promptOf, startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
+import { startClient } from '../harness/clients/client.js';
+import { SeededChoice } from '../harness/seeded-choice.js';
 import { workerOfFile } from '../harness/worlds/processes.js';
 
 // A deployment deleted before a worker sees it never serves its name. After kill -9 of a
@@ -79,17 +80,8 @@ test('becomes ready once, and the previous deployment answers until then', async
   const first = await built(on.service, await deploy(on.service, { name, source: saying(`worth ${old}`) }));
   expect(first).toMatchObject({ status: 'ready', live: true });
 
-  const answered: { status: number; worth: number; snapshot: string | null }[] = [];
-  let over = false;
-  const client = (async () => {
-    while (!over) {
-      const answer = await ask(on.service, name, { messages: [{ role: 'user', content: 'Where is my card?' }] });
-      const text = await answer.text();
-      const { status, headers } = answer;
-      answered.push({ status, worth: worthOf(text), snapshot: headers.get('x-ratchet-snapshot-id') });
-      await delay(10);
-    }
-  })();
+  const client = startClient(on.service, name, new SeededChoice(1));
+  const answered = client.asks;
 
   try {
     let id = '';
@@ -135,14 +127,14 @@ test('becomes ready once, and the previous deployment answers until then', async
 
     const deployment = await built(on.service, id, 90);
     expect(deployment).toMatchObject({ status: 'ready', live: true, previous_id: first.id, error: null });
-    await until('the client has it', () => answered.at(-1)!.snapshot === deployment.snapshot_id);
-    over = true;
-    await client;
+    await until('the client has it', () => answered.at(-1)!.snapshotId === deployment.snapshot_id);
+    await client.stop();
 
     expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([200]));
-    const turns = answered.filter((answer, at) => answer.snapshot !== answered[at - 1]?.snapshot);
-    expect(turns.map(({ snapshot }) => snapshot)).toEqual([first.snapshot_id, deployment.snapshot_id]);
-    for (const { worth, snapshot } of answered) expect(worth).toBe(snapshot === first.snapshot_id ? old : better);
+    const turns = answered.filter((answer, at) => answer.snapshotId !== answered[at - 1]?.snapshotId);
+    expect(turns.map(({ snapshotId }) => snapshotId)).toEqual([first.snapshot_id, deployment.snapshot_id]);
+    for (const { text, snapshotId } of answered)
+      expect(worthOf(text!)).toBe(snapshotId === first.snapshot_id ? old : better);
 
     expect(await on.service.query('select name, deployment_id as id from deployment_names')).toEqual([{ name, id }]);
     const snapshots = await on.service.query<{ id: string }>('select id from snapshots order by created_at');
@@ -165,8 +157,7 @@ test('becomes ready once, and the previous deployment answers until then', async
     const workflow = on.service.temporal.workflow.getHandle(deployment.workflow_id);
     await until('its workflow is closed', async () => (await workflow.describe()).status.name === 'COMPLETED');
   } finally {
-    over = true;
     release();
-    await client;
+    await client.stop();
   }
 }, 400_000);

@@ -16,8 +16,12 @@ export interface Client {
 const pauseMs = [10, 120] as const;
 const streamed = 40;
 
-/** Sends requests to a name until it is stopped. */
-export function startClient({ url, apiKey }: World, name: string, choice: SeededChoice): Client {
+/** Sends requests to a name, streaming or not, until it is stopped. */
+export function startClient(
+  { url, apiKey }: Pick<World, 'url' | 'apiKey'>,
+  name: string,
+  choice: SeededChoice,
+): Client {
   const asks: AskedByName[] = [];
   let isOver = false;
 

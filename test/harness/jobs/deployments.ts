@@ -1,7 +1,5 @@
-import { deployments } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
-import { create } from './create.js';
-import { containerOf, follow, started, type Job, type JobPlan, type Where } from './jobs.js';
+import { begunJob, containerOf, start, type Job, type JobPlan, type Where } from './jobs.js';
 import type { World } from '../worlds/world.js';
 
 /** Source and gate of a deployment; `gate` null: no gate. */
@@ -15,21 +13,13 @@ const gateSeeds = 12;
 /** Creates a deployment of the name `served`; its gate has a container of its own. */
 export async function startDeployment(where: Where, name: string, served: string, plan: DeploymentPlan): Promise<Job> {
   const container = plan.gate && (await containerOf(where, `gate-${name}`, plan));
-  const created = await create(where.world, deployments, name, {
-    ...{ name: served, source: plan.source },
-    ...(container && {
-      gate: {
-        ...{ container_url: container.url, ...plan.gate, seeds: range(where.choice.between(0, 1_000), gateSeeds) },
-        ...{
-          max_concurrent: plan.maxConcurrent,
-          rollout_timeout: plan.rolloutTimeout,
-          max_failure_rate: 1,
-          preflight: false,
-        },
-      },
-    }),
-  });
-  return follow(where, { ...started(name, created, 'deployment', plan, container), seeds: [] });
+  const gate = container && {
+    ...{ container_url: container.url, ...plan.gate, seeds: range(where.choice.between(0, 1_000), gateSeeds) },
+    ...{ max_concurrent: plan.maxConcurrent, rollout_timeout: plan.rolloutTimeout },
+    ...{ max_failure_rate: 1, preflight: false },
+  };
+  const body = { name: served, source: plan.source, ...(gate && { gate }) };
+  return start(where, name, plan, { kind: 'deployment', container, body });
 }
 
 /** SQL `like` pattern for the ids of the evaluations of a deployment's gate. */
@@ -49,6 +39,7 @@ export async function gateJobs(world: World, { id, name, container, maxConcurren
     // The gate of a terminated deployment ends with it.
     const plan = { maxConcurrent, mayEnd: outside ? ['completed', 'cancelled', 'failed'] : ['completed'] };
     const created = { id: evaluation, answered: [evaluation] };
-    return { ...started(`gate-${name} ${n}`, created, 'evaluation', plan, own), outside, seeds, readers: [] };
+    const job = { name: `gate-${name} ${n}`, kind: 'evaluation' as const, container: own, seeds };
+    return { ...begunJob(created, plan, job), outside };
   });
 }

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { workflowId } from '../../../src/core/jobs/kinds.js';
+import { jobKinds, workflowId } from '../../../src/core/jobs/kinds.js';
 import { graphDataset } from '../../support/worlds/graph.js';
 import { baseline } from '../../support/worlds/rules.js';
 import { answerOfRow } from './keys.js';
-import { evaluations, graphs as graphJobs, pathOf, sessions } from '../../support/jobs-over-http.js';
+import { pathOf } from '../../support/jobs-over-http.js';
+import { range } from '../../support/range.js';
 import { startJobContainer, type ContainerNature, type JobContainer } from '../faults/container-server.js';
 import type { SeededChoice } from '../seeded-choice.js';
 import type { JobEvidence } from '../evidence/evidence.js';
@@ -46,20 +47,14 @@ export interface Where {
   after: (() => unknown)[];
 }
 
-const seedsFrom = (from: number, n: number) => Array.from({ length: n }, (_, i) => from + i);
 const maxFailureRate = 1;
 
 /** Starts an evaluation on a container of its own, with one reader. */
 export async function startEvaluation(where: Where, name: string, plan: JobPlan): Promise<Job> {
   const container = await containerOf(where, name, plan);
-  const seeds = seedsFrom(where.choice.between(0, 1_000), plan.seeds);
-  const created = await create(where.world, evaluations, name, {
-    ...common(name, container, plan),
-    app_id: 'chaos',
-    env_name: 'chaos',
-    seeds,
-  });
-  return follow(where, { ...started(name, created, 'evaluation', plan, container), seeds });
+  const seeds = range(where.choice.between(0, 1_000), plan.seeds);
+  const body = { ...common(name, container, plan), app_id: 'chaos', env_name: 'chaos', seeds };
+  return start(where, name, plan, { kind: 'evaluation', container, seeds, body });
 }
 
 /** Starts a session on a container of its own, with one reader. */
@@ -70,16 +65,13 @@ export async function startSession(
   algorithm: 'gepa' | 'mipro' = 'gepa',
 ): Promise<Job> {
   const container = await containerOf(where, name, plan);
-  const seeds = seedsFrom(0, Math.max(4, Math.floor(plan.seeds / 4)));
-  const created = await create(where.world, sessions, name, {
-    policy_optimization: {
-      ...common(name, container, plan),
-      ...{ algorithm, [algorithm]: { ...searches(plan.generations)[algorithm], evaluation: { seeds } } },
-      ...{ budget: { max_rollouts: plan.seeds * 3 } },
-      rng_seed: where.choice.between(0, 1_000),
-    },
-  });
-  return follow(where, { ...started(name, created, 'session', plan, container), seeds });
+  const seeds = range(0, Math.max(4, Math.floor(plan.seeds / 4)));
+  const policy_optimization = {
+    ...common(name, container, plan),
+    ...{ algorithm, [algorithm]: { ...searches(plan.generations)[algorithm], evaluation: { seeds } } },
+    ...{ budget: { max_rollouts: plan.seeds * 3 }, rng_seed: where.choice.between(0, 1_000) },
+  };
+  return start(where, name, plan, { kind: 'session', container, seeds, body: { policy_optimization } });
 }
 
 /** The search of a small session, by its algorithm. */
@@ -110,17 +102,13 @@ export async function startDatasetJob(
     ...{ max_concurrent: plan.maxConcurrent, max_failure_rate: maxFailureRate, preflight: false },
   };
   const initial = { messages: [{ role: 'system', content: baseline }] };
-  const created =
-    kind === 'evaluation'
-      ? await create(where.world, evaluations, name, { ...job, candidate: initial })
-      : await create(where.world, sessions, name, {
-          policy_optimization: {
-            ...{ ...job, initial_prompt: initial, algorithm: 'gepa', gepa: searches(plan.generations).gepa },
-            budget: { max_rollouts: plan.seeds * 4 },
-          },
-        });
-  const seeds = kind === 'evaluation' ? seedsFrom(0, rows) : [];
-  return follow(where, { ...started(name, created, kind, plan, null), seeds });
+  if (kind === 'evaluation')
+    return start(where, name, plan, { kind, seeds: range(0, rows), body: { ...job, candidate: initial } });
+  const policy_optimization = {
+    ...{ ...job, initial_prompt: initial, algorithm: 'gepa', gepa: searches(plan.generations).gepa },
+    budget: { max_rollouts: plan.seeds * 4 },
+  };
+  return start(where, name, plan, { kind, body: { policy_optimization } });
 }
 
 /** Rollout budget and number of tasks of a graph job. */
@@ -134,7 +122,7 @@ export async function startGraphJob(
 ): Promise<Job> {
   const { gold_outputs: golds, verifier_config: compared, ...dataset } = graphDataset(graphs.tasks);
   const model = { model: name, provider: 'chaos' };
-  const created = await create(where.world, graphJobs, name, {
+  const body = {
     dataset: judged
       ? { ...dataset, default_rubric: 'Is it the rule?', verifier_config: { mode: 'rubric', ...model } }
       : { ...dataset, gold_outputs: golds, verifier_config: compared },
@@ -143,8 +131,8 @@ export async function startGraphJob(
     max_failure_rate: maxFailureRate,
     preflight: false,
     rng_seed: where.choice.between(0, 1_000),
-  });
-  return follow(where, { ...started(name, created, 'graph', plan, null), seeds: [] });
+  };
+  return start(where, name, plan, { kind: 'graph', body });
 }
 
 /** Starts a container for a job or gate of this name. */
@@ -168,26 +156,39 @@ const common = (name: string, container: JobContainer, plan: JobPlan) => ({
   preflight: false,
 });
 
-/** A started job without readers. */
-export function started(
-  name: string,
-  { id, answered }: Created,
-  kind: Job['kind'],
-  { maxConcurrent, mayEnd }: Pick<JobPlan, 'maxConcurrent' | 'mayEnd'>,
-  container: Job['container'],
-) {
-  const path = pathOf(id);
-  return {
-    ...{ name, id, answered, kind, container, outside: null, maxConcurrent, mayEnd },
-    path: kind === 'deployment' ? `${path}/status` : path,
-    eventsPath: `${path}/events`,
-    workflowId: workflowId(kind, id),
-  };
+/** What a job is created with. */
+interface Start {
+  kind: Job['kind'];
+  body: object;
+  /** Absent: the service runs its rollouts itself, or it has none. */
+  container?: Job['container'];
+  seeds?: number[];
 }
 
-/** Attaches a reader to a job. */
-export function follow({ world, after }: Where, job: Omit<Job, 'readers'>): Job {
-  const reader = startReader('straight', () => world.url + job.eventsPath, world.apiKey);
+type Ends = Pick<JobPlan, 'maxConcurrent' | 'mayEnd'>;
+
+/** Creates a job, and attaches a reader to it. */
+export async function start(where: Where, name: string, ends: Ends, job: Start): Promise<Job> {
+  const { world, after } = where;
+  const { kind, container = null, seeds = [] } = job;
+  const created = await create(world, jobKinds[kind].path, name, job.body);
+  const begun = begunJob(created, ends, { name, kind, container, seeds });
+  const reader = startReader('straight', () => world.url + begun.eventsPath, world.apiKey);
   after.push(() => reader.stop());
-  return { ...job, readers: [reader] };
+  return { ...begun, readers: [reader] };
+}
+
+/** A created job without readers. */
+export function begunJob(
+  { id, answered }: Created,
+  { maxConcurrent, mayEnd }: Ends,
+  job: Pick<Job, 'name' | 'kind' | 'container' | 'seeds'>,
+): Job {
+  const path = pathOf(id);
+  return {
+    ...{ ...job, id, answered, outside: null, maxConcurrent, mayEnd, readers: [] },
+    path: job.kind === 'deployment' ? `${path}/status` : path,
+    eventsPath: `${path}/events`,
+    workflowId: workflowId(job.kind, id),
+  };
 }
