@@ -10,6 +10,7 @@ import { until } from '../support/until.js';
 import { startClient } from '../harness/clients/client.js';
 import { SeededChoice } from '../harness/seeded-choice.js';
 import { workerOfFile } from '../harness/worlds/processes.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 // A deployment deleted before a worker sees it never serves its name. After kill -9 of a
 // deployment's worker at each critical moment, the deployment is ready once, no recorded call is
@@ -61,8 +62,7 @@ test('never freezes or publishes a deployment that is deleted before a worker st
   await on.service.db.org('default', (tx) => deleteDeployment(tx, ids[1]!));
   await on.worker.start();
   for (const id of ids) {
-    const workflow = on.service.workflow(id);
-    await until(`${id} is closed`, async () => (await workflow.describe()).status.name === 'CANCELLED', 60);
+    await workflowIs(on.service.workflow(id), 'CANCELLED', 60);
     expect(await on.service.query('select status from jobs where id = $1', [id])).toEqual([{ status: 'cancelled' }]);
   }
   for (const table of ['snapshots', 'deployment_names']) expect(await on.service.query(`table ${table}`)).toEqual([]);
@@ -154,8 +154,7 @@ test('becomes ready once, and the previous deployment answers until then', async
     expect(lost).toHaveLength(2);
     const once = [old, better].flatMap((worth) => seeds.map((seed) => `${worth}: ${seed}`));
     expect(on.world.container.ledger.map(key).sort()).toEqual([...once, ...lost].sort());
-    const workflow = on.service.temporal.workflow.getHandle(deployment.workflow_id);
-    await until('its workflow is closed', async () => (await workflow.describe()).status.name === 'COMPLETED');
+    await workflowIs(on.service.temporal.workflow.getHandle(deployment.workflow_id), 'COMPLETED');
   } finally {
     release();
     await client.stop();

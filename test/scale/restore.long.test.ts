@@ -8,6 +8,7 @@ import { range } from '../support/range.js';
 import { propose } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 // The restores of docs/operations.md, with one of the two at an earlier moment than the other:
 // nothing hangs, no false event is published, and no recorded call is repeated.
@@ -118,10 +119,7 @@ test.each(['the start', 'its rollouts'] as const)(
     expect(await ended(service, id)).toMatchObject({ status: 'completed' });
     const calls = container.ledger.length;
     await turnBack(id, to);
-    await until('its workflow has found that out', async () => {
-      const { status } = await service.temporal.workflow.getHandle(`evaluation-${id}`).describe();
-      return status.name === 'COMPLETED';
-    });
+    await workflowIs(service.workflow(id), 'COMPLETED');
     expect(await readJob(service, id)).toMatchObject({ status: 'completed', error: null });
     expect(container.ledger.slice(calls)).toEqual([]);
   },
@@ -150,10 +148,7 @@ test('Postgres at an earlier moment: the loss is reported, and running jobs cont
   expect(results).toHaveLength(10);
   // The database does not know it; its workflow does not continue without its row.
   await expect(readJob(service, young)).rejects.toThrow('404');
-  await until('the workflow without a row has ended', async () => {
-    const { status } = await service.temporal.workflow.getHandle(`evaluation-${young}`).describe();
-    return status.name === 'FAILED';
-  });
+  await workflowIs(service.workflow(young), 'FAILED');
 }, 120_000);
 
 test('Postgres at an earlier moment: a job goes on from what the database knows', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { statusAttribute } from '../../workflows/messages.js';
-import { until } from '../support/until.js';
 import type { Job, Model } from './model.js';
 import {
   askWorkflow,
@@ -16,6 +15,7 @@ import {
 } from './observe.js';
 import { isTerminal, type Status } from '../../src/core/jobs/status.js';
 import type { World } from './world.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 /** Compares row, log, rollouts, inbox, container and workflow of a job at rest. */
 export async function checkJob(world: World, model: Model, job: Job): Promise<void> {
@@ -120,10 +120,7 @@ const closedAs: Partial<Record<Status, string>> = { completed: 'COMPLETED', fail
 async function checkWorkflow(world: World, job: Job): Promise<void> {
   const { status } = job.state;
   const due = job.wasTerminated ? 'TERMINATED' : (closedAs[status] ?? 'RUNNING');
-  const description = await until(`the workflow of ${job.id} is ${due}`, async () => {
-    const found = await workflowOf(world, job).describe();
-    return found.status.name === due && found;
-  });
+  const description = await workflowIs(workflowOf(world, job), due);
   if (due === 'TERMINATED') return;
   assert.equal(description.typedSearchAttributes.get(statusAttribute), status, `search attribute of ${job.id}`);
   const view = await askWorkflow(world, job);

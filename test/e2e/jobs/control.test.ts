@@ -16,6 +16,7 @@ import {
 import { startTestService, type TestService } from '../../support/service.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
+import { workflowIs } from '../../support/workflow-is.js';
 
 // Effects of commands over HTTP and from the Temporal UI on the real workflow of each kind of job;
 // test/states compares their answers with the table.
@@ -90,8 +91,6 @@ async function command(id: string, name: CommandName, at = service) {
 const statusOf = async (id: string, at = service) => (await readJob(at, id)).status;
 const reached = (id: string, status: string, at = service) =>
   until(`${id} is ${status}`, async () => (await statusOf(id, at)) === status);
-const isClosedAs = (id: string, name: string) =>
-  until(`its workflow is ${name}`, async () => (await service.workflow(id).describe()).status.name === name);
 
 /** Whether a search by attributes finds the job. */
 async function listed(kind: Kind, id: string, status: string): Promise<boolean> {
@@ -209,7 +208,7 @@ describe('effects of commands', () => {
         await reached(id, 'completed');
         await service.workflow(id).result();
       } else {
-        await isClosedAs(id, 'CANCELLED');
+        await workflowIs(service.workflow(id), 'CANCELLED');
       }
     },
   );
@@ -218,7 +217,7 @@ describe('effects of commands', () => {
     const id = await jobIn('session', 'running');
     await service.workflow(id).cancel();
     await reached(id, 'cancelled');
-    await isClosedAs(id, 'CANCELLED');
+    await workflowIs(service.workflow(id), 'CANCELLED');
   });
 
   test('closes the row of a terminated workflow as failed, with the reason', async () => {
@@ -251,10 +250,7 @@ describe('effects of commands', () => {
 
   test('is searchable: search attributes, summary, an id that contains the job id, and FAILED with the reason', async () => {
     const id = await jobIn('session', 'failed');
-    const description = await until('the workflow is closed', async () => {
-      const seen = await service.workflow(id).describe();
-      return seen.status.name === 'FAILED' && seen;
-    });
+    const description = await workflowIs(service.workflow(id), 'FAILED');
     expect(await description.staticSummary()).toContain(id);
     await until('it is listed', () => listed('session', id, 'failed'));
     await expect(service.workflow(id).result()).rejects.toMatchObject({ cause: { type: 'container_refused_key' } });
@@ -303,7 +299,7 @@ test.each([
   expect(await command(id, 'cancel')).toMatchObject({ status: 200, body: { status: 'cancelled' } });
   await until('whoever was asked was told', () => callsOf(id)[1]!.over);
   release.open();
-  await isClosedAs(id, 'CANCELLED');
+  await workflowIs(service.workflow(id), 'CANCELLED');
   expect((await eventsOf(service, id)).at(-1)!.type).toBe(lastEvent);
   await until('it is listed', () => listed(kind, id, 'cancelled'));
   expect(await command(id, 'pause')).toMatchObject({ status: 409, body: { current_status: 'cancelled' } });

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { commandLine, ifItLives } from '../../../src/embedded/process.js';
 import type { TestService } from '../service.js';
+import { until } from '../until.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -91,7 +92,7 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null |
 
 async function gone(child: ChildProcess, pids: number[]): Promise<void> {
   if (!hasEnded(child)) await once(child, 'exit');
-  while (pids.some(alive)) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until('all processes of the tree have ended', () => !pids.some(alive), 60, 10);
 }
 
 /** Waits until a process is ready; returns the URL of its API, or null without one. */
