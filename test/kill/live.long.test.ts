@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { judgeFrames } from '../support/frames.js';
 import { gate } from '../support/gate.js';
+import { createSession, pathOf, readJob, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { startModelWorld } from '../support/worlds/model.js';
 import { propose } from '../support/worlds/rules.js';
@@ -16,7 +17,6 @@ import { treeOfFile } from '../harness/worlds/processes.js';
 
 const seed = 20_261_122;
 const kills = 3;
-const base = '/api/v1/online/sessions';
 
 const running: Traffic[] = [];
 /** Number of texts requested by MIPRO sessions, and the gate that holds them. */
@@ -61,31 +61,21 @@ const scoreBy = (rules: number) => (prompt: string, n: number) => ({
   feedback: `needs rule-${n % rules}.`,
 });
 
-const create = async ({ rules, search, target }: (typeof kinds)[number]) =>
-  (
-    await on.tree.api.call<{ session_id: string }>('POST', base, {
-      policy_optimization: {
-        ...search,
-        algorithm: Object.keys(search)[0],
-        rollouts: 'caller',
-        policy: { provider: 'fake', model: 'mipro' in search ? `guesses ${rules}` : 'live' },
-        proposer: { provider: 'fake', model: 'mipro' in search ? 'writer' : 'proposer' },
-        preflight: false,
-        initial_prompt: { messages: [{ role: 'system', content: 'Answer well.' }] },
-        // Reassign slots soon that a kill left without a reward.
-        rollout_timeout: 1,
-        target_reward: target,
-      },
-    })
-  ).session_id;
+const create = ({ rules, search, target }: (typeof kinds)[number]) =>
+  createSession(on.tree, {
+    ...search,
+    algorithm: Object.keys(search)[0],
+    rollouts: 'caller',
+    policy: { provider: 'fake', model: 'mipro' in search ? `guesses ${rules}` : 'live' },
+    proposer: { provider: 'fake', model: 'mipro' in search ? 'writer' : 'proposer' },
+    preflight: false,
+    initial_prompt: { messages: [{ role: 'system', content: 'Answer well.' }] },
+    // Reassign slots soon that a kill left without a reward.
+    rollout_timeout: 1,
+    target_reward: target,
+  });
 
-interface Session {
-  status: string;
-  best_reward: number;
-  progress: { rollouts_completed: number };
-  candidates: { candidate_id: string; rollout_count: number }[];
-}
-const read = (id: string) => on.tree.api.call<Session>('GET', `${base}/${id}`);
+const read = (id: string) => readJob<Session>(on.tree, id);
 
 interface Evaluated {
   rollout_id: string;
@@ -105,7 +95,7 @@ async function judge(id: string, traffic: Traffic, { target, rules, search }: (t
   for (const { candidate_id: candidate, rollout_count: count } of session.candidates) {
     const { data } = await on.tree.api.call<{ data: Evaluated[] }>(
       'GET',
-      `${base}/${id}/candidates/${candidate}/seed-evals?limit=1000`,
+      `${pathOf(id)}/candidates/${candidate}/seed-evals?limit=1000`,
     );
     const ended = data.filter(({ status }) => status === 'succeeded');
     expect([candidate, ended.length]).toEqual([candidate, count]);
@@ -128,10 +118,10 @@ async function judge(id: string, traffic: Traffic, { target, rules, search }: (t
 async function judgeDemos(id: string, traffic: Traffic, rules: number): Promise<void> {
   const levers = await on.tree.api.call<{ data: { lever_id: string; component: string | null }[] }>(
     'GET',
-    `${base}/${id}/levers`,
+    `${pathOf(id)}/levers`,
   );
   const lever = levers.data.find(({ component }) => component === '_demos')!;
-  const path = `${base}/${id}/levers/${lever.lever_id}/versions`;
+  const path = `${pathOf(id)}/levers/${lever.lever_id}/versions`;
   const { data } = await on.tree.api.call<{ data: { version: number }[] }>('GET', path);
   expect(data.length).toBeGreaterThan(1);
   for (const { version } of data) {

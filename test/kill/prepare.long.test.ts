@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { answers, startFakeContainer } from '../support/fakes/container.js';
 import { gate } from '../support/gate.js';
-import { createSession, ended, type Session } from '../support/jobs-over-http.js';
+import { createEvaluation, createSession, ended, readJob, type Session } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
 import { startModelWorld } from '../support/worlds/model.js';
 import { workerOfFile } from '../harness/worlds/processes.js';
@@ -21,21 +21,17 @@ test.each(['session', 'evaluation'])(
     const policy = { provider: 'local', model: 'local' };
     await on.worker.start();
     try {
-      const path = kind === 'session' ? '/api/v1/online/sessions' : '/api/v1/offline/jobs';
       const gepa = { population_size: 1, generations: 1, evaluation: { seeds: [0] } };
-      const { job_id: id } = await on.service.api.call<{ job_id: string }>(
-        'POST',
-        path,
-        kind === 'session'
-          ? { policy_optimization: { algorithm: 'gepa', container_url: container.url, policy, gepa } }
-          : { container_url: container.url, app_id: 'a', env_name: 'e', seeds: [0, 1], policy },
-      );
+      const job = { container_url: container.url, policy };
+      const id = await (kind === 'session'
+        ? createSession(on.service, { ...job, gepa })
+        : createEvaluation(on.service, { ...job, seeds: [0, 1] }));
       await until('the container is probed', () => probed > 0);
       await on.worker.kill();
       await on.worker.start();
       await until('it is probed again', () => probed > 1, 60);
       await until('the first rollout has come', () => container.ledger.length > 0);
-      expect(await on.service.api.call('GET', `${path}/${id}`)).not.toMatchObject({ status: 'failed' });
+      expect(await readJob(on.service, id)).not.toMatchObject({ status: 'failed' });
     } finally {
       await container.close();
     }

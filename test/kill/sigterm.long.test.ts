@@ -11,7 +11,7 @@ import { send, startOpenLoad, type LoadCall } from '../support/open-load.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { Api } from '../support/api.js';
 import { until } from '../support/until.js';
-import { RestartableTree } from '../harness/worlds/processes.js';
+import { treeOfFile } from '../harness/worlds/processes.js';
 import { rolesOf, type Roles } from '../harness/worlds/roles.js';
 
 // SIGTERM under an open load of model calls and creates: the service answers what it has begun.
@@ -114,14 +114,13 @@ async function failedAt(service: Signalled): Promise<string[]> {
 }
 
 describe('npm start', () => {
-  let tree: RestartableTree;
-  beforeAll(async () => {
-    tree = new RestartableTree({ ...settings(), PORT: String(await firstFree()) });
-    await tree.start();
-  }, 120_000);
-  afterAll(() => tree.close(), 60_000);
+  const on = treeOfFile(async () => ({
+    env: { ...settings(), PORT: String(await firstFree()) },
+    close: () => Promise.resolve(),
+  }));
 
   test('fails no request that it has begun', async () => {
+    const { tree } = on;
     const { url, apiKey, api } = tree;
     expect(await failedAt({ url, apiKey, api, terminate: () => tree.terminate(), start: () => tree.start() })).toEqual(
       [],

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { answers, startFakeContainer, type Behaviour } from '../support/fakes/container.js';
-import { ended } from '../support/jobs-over-http.js';
+import { createEvaluation, createSession, ended } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
 import { workerOfFile } from '../harness/worlds/processes.js';
 
@@ -10,15 +10,9 @@ const on = workerOfFile();
 
 const policy = { provider: 'local', model: 'local' };
 const gepa = { population_size: 1, generations: 1, evaluation: { seeds: [0, 1] } };
-const bodies: Record<string, (url: string) => [path: string, body: object]> = {
-  session: (url) => [
-    '/api/v1/online/sessions',
-    { policy_optimization: { algorithm: 'gepa', container_url: url, policy, gepa } },
-  ],
-  evaluation: (url) => [
-    '/api/v1/offline/jobs',
-    { container_url: url, app_id: 'a', env_name: 'e', seeds: [0, 1], policy },
-  ],
+const creates: Record<string, (url: string) => Promise<string>> = {
+  session: (url) => createSession(on.service, { container_url: url, policy, gepa }),
+  evaluation: (url) => createEvaluation(on.service, { container_url: url, seeds: [0, 1], policy }),
 };
 
 test.each([
@@ -36,8 +30,7 @@ test.each([
     };
     const behaviour = place === 'health' ? { health: hang } : { behave: () => hang };
     const container = await startFakeContainer({ prompt: [{ role: 'system', content: 'Say yes.' }], ...behaviour });
-    const [path, body] = bodies[kind]!(container.url);
-    const { job_id: id } = await on.service.api.call<{ job_id: string }>('POST', path, body);
+    const id = await creates[kind]!(container.url);
     try {
       for (let n = 0; n < 3; n += 1) {
         const before = calls;
