@@ -84,7 +84,7 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
   await page.getByRole('link', { name: 'Deploy the winner' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('sample');
   await button(page, 'Deploy').click();
-  await page.getByRole('dialog').getByText('ready').waitFor({ timeout: 60_000 });
+  await page.getByRole('dialog').getByText('ready', { exact: true }).waitFor({ timeout: 60_000 });
   await page.getByRole('dialog').getByRole('link', { name: 'Playground' }).click();
 
   await page.getByRole('region', { name: 'Input', exact: true }).getByRole('textbox').fill('I lost my card');
