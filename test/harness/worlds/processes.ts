@@ -14,7 +14,7 @@ import { Restartable } from './restartable.js';
 const apiKey = 'kill-test-key-0123456789-0123456789';
 
 /** The `npm start` tree on a data folder that survives its kills. */
-export class RestartableTree extends Restartable {
+class RestartableTree extends Restartable {
   readonly apiKey = apiKey;
   readonly folder: string;
 
