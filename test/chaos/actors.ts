@@ -2,13 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminal, type Status } from '../../src/core/jobs/status.js';
 import { baseline } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
-import { startClient, type Client } from './client.js';
-import { startDeployment, type DeploymentPlan } from './deployments.js';
-import { startGraphJob, startSession, type Job, type JobPlan, type Where } from './jobs.js';
-import { isOfClient } from './keys.js';
-import { callsTo } from './faults/kills.js';
-import type { Ledger, ModelLine } from './ledger.js';
-import type { Round } from './round.js';
+import { startClient, type Client } from '../harness/clients/client.js';
+import { startDeployment, type DeploymentPlan } from '../harness/jobs/deployments.js';
+import { startGraphJob, startSession, type Job, type JobPlan, type Where } from '../harness/jobs/jobs.js';
+import { isOfClient } from '../harness/jobs/keys.js';
+import type { Round } from '../harness/round.js';
+import { callsTo, type Scene } from '../harness/scene.js';
 
 /**
  * A job, deployments of one name (plain, gated, and of the job's result), and a client of that
@@ -34,12 +33,11 @@ const gain = 0.1;
 
 /** Starts everything; `sound`: containers and models answer well. Calls `read` with each job. */
 export async function begin(
-  { kind, seed, folder, choice, after }: Round,
-  { world, model }: { world: Where['world']; model: Ledger<ModelLine> },
+  { kind, seed, choice, after }: Round,
+  { world, model, where }: Scene,
   plan: JobPlan,
   { sound, read = () => undefined }: { sound: boolean; read?: (job: Job) => void },
 ): Promise<Cast> {
-  const where: Where = { world, folder, choice, after };
   const name = `${kind}-${seed}`;
   const client = startClient(world, name, choice.of('client'));
   after.push(() => client.stop());
@@ -74,13 +72,10 @@ export async function begin(
     if (hasBest) await deploy('winner', ['completed'], { source: { [field]: source.id }, gate });
     return jobs;
   };
-  const containers = () => jobs.flatMap(({ container }) => container ?? []);
   return {
     client,
     made: made(),
-    come: () =>
-      model.lines().filter(({ event, key }) => event === 'in' && !isOfClient(key)).length +
-      containers().reduce((sum, container) => sum + callsTo(container), 0),
+    come: () => model.lines().filter(({ event, key }) => event === 'in' && !isOfClient(key)).length + callsTo(jobs),
   };
 }
 

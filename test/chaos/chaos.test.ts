@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runs, seedOf } from '../support/runs.js';
 import { kinds } from './kinds.js';
 import { play } from './play.js';
-import { Worlds } from './round.js';
+import { Worlds } from '../harness/round.js';
 
 // A slice of `npm run chaos` on real processes: one round of one kind, of several kinds in
 // test:all. A broken round keeps its folder.
@@ -27,7 +27,7 @@ test.each(slice)(
   async (name) => {
     const said: string[] = [];
     const wanted = kinds.filter((kind) => kind.name === name);
-    const [played] = await play(wanted, { seed, rounds: 1, out }, worlds, (line) => said.push(line));
+    const [played] = await play(wanted, { seed, rounds: 1 }, { worlds, out, say: (line) => said.push(line) });
     allHeld &&= played?.violations.length === 0;
     expect({ violations: played?.violations, said }).toMatchObject({ violations: [] });
   },

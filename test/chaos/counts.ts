@@ -1,5 +1,5 @@
-import type { Evidence } from './evidence/evidence.js';
-import { rules } from './checker.js';
+import type { Evidence } from '../harness/evidence/evidence.js';
+import { rules } from '../harness/rules/checker.js';
 
 /** Faults of a release, by the kinds of round that count them. */
 export const fullCounts: Readonly<Record<string, number>> = {

@@ -1,14 +1,14 @@
-import { check } from './checker.js';
-import type { Evidence } from './evidence/evidence.js';
-import { allKinds } from './faults/all.js';
+import { check } from '../harness/rules/checker.js';
+import type { Evidence } from '../harness/evidence/evidence.js';
+import { allKinds } from './all.js';
 import { tallyOf, type Tally } from './counts.js';
-import { containerKind, modelKind } from './faults/hostile.js';
-import { killKinds } from './faults/kills.js';
-import { outsideKind } from './faults/outside.js';
-import { report, type Round } from './round.js';
+import { containerKind, modelKind } from './hostile.js';
+import { killKinds } from './kills.js';
+import { outsideKind } from './outside.js';
+import { report, type Round } from '../harness/round.js';
 import { servedKinds } from './served.js';
 import { statesKind } from './states.js';
-import { sseKind } from './faults/streams.js';
+import { sseKind } from './streams.js';
 
 /** Result of a round: `said` is its summary line. */
 interface RoundResult {

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { kinds } from './kinds.js';
 import { countsTable, fullCounts, readCounts } from './counts.js';
 import { play, playCounts, type Played } from './play.js';
-import { Worlds } from './round.js';
+import { Worlds } from '../harness/round.js';
 
 const whole = (text: string) => {
   if (!/^\d+$/.test(text)) throw new Error(`${text} is no whole number`);
@@ -39,11 +39,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // Processes in sessions of their own would survive otherwise.
   process.once(signal, () => void worlds.stop().then(() => process.exit(130)));
 }
-const say = (line: string) => console.log(line);
+const stage = { worlds, out: options.out, say: (line: string) => console.log(line) };
 if (options.counts) {
   const counts = readCounts(options.counts);
   const wanted = kinds.flatMap((kind) => (counts[kind.name] ? [{ kind, count: counts[kind.name]! }] : []));
-  const played = await playCounts(wanted, options, worlds, say);
+  const played = await playCounts(wanted, options, stage);
   await worlds.stop();
   const tallies = played.flatMap(({ kind, tally }) => (tally ? [{ kind, ...tally }] : []));
   console.log(`\n${countsTable(counts, tallies)}`);
@@ -54,7 +54,7 @@ if (options.counts) {
 }
 // The rounds of a counted run come only if named.
 const wanted = kinds.filter(({ name }) => options.kind?.includes(name) ?? !(name in fullCounts));
-const played = await play(wanted, options, worlds, say);
+const played = await play(wanted, options, stage);
 await worlds.stop();
 console.log(`\n${table(played)}`);
 process.exit(played.some(({ violations }) => violations.length > 0) ? 1 : 0);

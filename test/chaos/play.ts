@@ -1,9 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { SeededChoice } from './seeded-choice.js';
 import type { Tally } from './counts.js';
 import type { Kind } from './kinds.js';
-import { report, type Round, type Worlds } from './round.js';
+import { newRound, report, type Worlds } from '../harness/round.js';
 
 /** A finished round. */
 export interface Played {
@@ -14,23 +13,26 @@ export interface Played {
   tally?: Tally;
 }
 
-/**
- * Plays `rounds` rounds of each kind from `seed` on; calls `say` with a line for each. Passed
- * rounds leave no files.
- */
+/** Where rounds run: `out` keeps the files of broken rounds, `say` gets a line for each round. */
+interface Stage {
+  worlds: Worlds;
+  out: string;
+  say(line: string): void;
+}
+
+/** Plays `rounds` rounds of each kind from `seed` on. */
 export async function play(
   kinds: readonly Kind[],
-  { seed, rounds, out }: { seed: number; rounds: number; out: string },
-  worlds: Worlds,
-  say: (line: string) => void,
+  { seed, rounds }: { seed: number; rounds: number },
+  stage: Stage,
 ): Promise<Played[]> {
   const played: Played[] = [];
   for (const kind of kinds) {
     for (let n = 0; n < rounds; n += 1) {
-      const round = await playOne(kind, seed + n, out, worlds, say);
+      const round = await playOne(kind, seed + n, stage);
       played.push(round);
       // Isolate the next round from the remains of a broken one.
-      if (round.violations.length > 0) await worlds.stop();
+      if (round.violations.length > 0) await stage.worlds.stop();
     }
   }
   return played;
@@ -39,15 +41,15 @@ export async function play(
 /** Plays rounds of each kind until they have so many faults; until the time is up at the most. */
 export async function playCounts(
   counts: readonly { kind: Kind; count: number }[],
-  { seed, minutes, out }: { seed: number; minutes: number; out: string },
-  worlds: Worlds,
-  say: (line: string) => void,
+  { seed, minutes }: { seed: number; minutes: number },
+  stage: Stage,
 ): Promise<Played[]> {
+  const { worlds, say } = stage;
   const deadline = Date.now() + minutes * 60_000;
   const played: Played[] = [];
   for (const { kind, count } of counts) {
     for (let n = 0, faults = 0; faults < count && Date.now() < deadline; n += 1) {
-      const round = await playOne(kind, seed + n, out, worlds, say);
+      const round = await playOne(kind, seed + n, stage);
       played.push(round);
       faults += round.tally?.count ?? 0;
       say(`    ${kind.name}: ${faults} of ${count} faults`);
@@ -59,18 +61,10 @@ export async function playCounts(
   return played;
 }
 
-async function playOne(
-  kind: Kind,
-  seed: number,
-  out: string,
-  worlds: Worlds,
-  say: (line: string) => void,
-): Promise<Played> {
+async function playOne(kind: Kind, seed: number, { worlds, out, say }: Stage): Promise<Played> {
   const folder = join(out, `${kind.name}-${seed}-${process.pid}`);
   mkdirSync(folder, { recursive: true });
-  const startedAt = Date.now();
-  const choice = new SeededChoice(seed, kind.name);
-  const round: Round = { kind: kind.name, seed, startedAt, choice, folder, worlds, after: [] };
+  const round = newRound(kind.name, seed, folder, worlds);
   let said = '';
   let violations: string[];
   let tally: Tally | undefined;
@@ -83,7 +77,7 @@ async function playOne(
   } finally {
     for (const end of round.after.reverse()) await end();
   }
-  const seconds = (Date.now() - startedAt) / 1_000;
+  const seconds = (Date.now() - round.startedAt) / 1_000;
   const held = violations.length === 0;
   const line = `${kind.name.padEnd(20)} seed ${seed}  ${held ? 'held  ' : 'BROKEN'} ${seconds.toFixed(1).padStart(6)} s  ${said}`;
   say([line, ...violations.slice(0, 10).map((what) => `    ${what}`)].join('\n'));

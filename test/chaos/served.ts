@@ -1,11 +1,11 @@
-import { join } from 'node:path';
 import { begin } from './actors.js';
-import { peakMemory } from './faults/hostile.js';
-import type { JobPlan } from './jobs.js';
+import { peakMemory } from './hostile.js';
+import type { JobPlan } from '../harness/jobs/jobs.js';
 import type { Judged } from './kinds.js';
-import { killAll, patientPlan, sceneOf, targets } from './faults/kills.js';
-import { readCut } from './faults/streams.js';
-import { conclude, type Round } from './round.js';
+import { killAll, targets } from './kills.js';
+import { readCut } from './streams.js';
+import { conclude, type Round } from '../harness/round.js';
+import { killScene, patientPlan, sceneIn } from '../harness/scene.js';
 
 /** Expected calls in a round, without those for the client. */
 const toCome = 160;
@@ -14,13 +14,12 @@ const toCome = 160;
 const kills: Judged[] = targets.map((target) => ({
   name: `served-kill-${target}`,
   async play(round) {
-    const scene = await sceneOf(round, target);
-    const { world, model } = scene;
+    const scene = await killScene(round, target);
     const { client, made, come } = await begin(round, scene, patientPlan(24), { sound: true });
     let isOver = false;
     const all = made.finally(() => (isOver = true));
-    const [jobs, killed] = await Promise.all([all, killAll(round, scene, { come, toCome, isOver: () => isOver })]);
-    return conclude(round, world, jobs, { model, kills: killed, lastFaultAt: Date.now(), client });
+    const [jobs, killed] = await Promise.all([all, killAll(scene, { come, toCome, isOver: () => isOver })]);
+    return conclude(round, scene, jobs, { kills: killed, client });
   },
 }));
 
@@ -44,17 +43,15 @@ const plan: JobPlan = {
 };
 
 async function playHostile(round: Round, modelFaults: number, plan: JobPlan) {
-  const { choice, folder, worlds } = round;
-  const world = await worlds.get('split');
-  const model = world.model.begin(choice.of('model'), join(folder, 'model.jsonl'), modelFaults);
-  const memory = peakMemory(world);
-  const read = await readCut(round, world);
-  const { client, made } = await begin(round, { world, model }, plan, {
+  const scene = await sceneIn(round, 'split', modelFaults);
+  const memory = peakMemory(scene.world);
+  const read = await readCut(round, scene.world);
+  const { client, made } = await begin(round, scene, plan, {
     sound: modelFaults === 0 && plan.nature.faults === 0,
     read,
   });
   const jobs = await made;
-  const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now(), client });
+  const evidence = await conclude(round, scene, jobs, { client });
   return { ...evidence, memory: memory() };
 }
 

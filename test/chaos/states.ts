@@ -1,4 +1,3 @@
-import { withServers } from '../states/own-servers.js';
 import { runStateSequences } from '../states/sequences.js';
 import type { Kind } from './kinds.js';
 
@@ -8,10 +7,11 @@ const sequences = 25;
 /** Sequences of commands against the state table; failures are shrunk and can be repeated alone. */
 export const statesKind: Kind = {
   name: 'states',
-  async play({ seed }) {
+  async play({ seed, worlds }) {
+    const servers = (await worlds.get('split')).servers();
     try {
       // A seed for each lane.
-      const report = await withServers((servers) => runStateSequences({ seed: seed * 100, sequences, servers }));
+      const report = await runStateSequences({ seed: seed * 100, sequences, servers });
       const commands = Object.values(report.commands).reduce((sum, n) => sum + n, 0);
       return { said: `${report.sequences} sequences, ${commands} commands`, violations: [] };
     } catch (error) {

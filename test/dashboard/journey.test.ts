@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
-import { createServer } from 'node:net';
+import { expect } from '@jest/globals';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
-import { RestartableTree } from '../kill/processes.js';
+import { firstFree } from '../../src/embedded/ports.js';
+import { treeOfFile } from '../harness/worlds/processes.js';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
 import { screenshots } from '../support/environment.js';
-import { listen } from '../support/loopback.js';
 import { until } from '../support/until.js';
 
 // A user of the dashboard: a run from the form, watched to its end across a kill -9 of the service,
@@ -13,16 +12,8 @@ import { until } from '../support/until.js';
 
 const { test, visit, open } = browserOfFile();
 const pictures = resolve(import.meta.dirname, '../../docs/images');
-let tree: RestartableTree;
-
-beforeAll(async () => {
-  // The page finds the service again where it was.
-  const { url, close } = await listen(createServer());
-  await close();
-  tree = new RestartableTree({ PORT: new URL(url).port });
-  await tree.start();
-}, 120_000);
-afterAll(() => tree.close(), 60_000);
+// The page finds the service again where it was.
+const on = treeOfFile(async () => ({ env: { PORT: String(await firstFree()) }, close: () => Promise.resolve() }));
 
 const picture = async (page: Page, name: string) => {
   if (screenshots) await page.screenshot({ path: join(pictures, `${name}.png`) });
@@ -37,7 +28,7 @@ async function expectUsable(page: Page): Promise<void> {
 }
 
 test('a run from the form is paused, survives a kill -9, ends, is deployed and answers', async () => {
-  const page = await open({ url: tree.url, apiKey: tree.apiKey }, '#/new?sample=1');
+  const page = await open({ url: on.tree.url, apiKey: on.tree.apiKey }, '#/new?sample=1');
   const start = button(page, 'Start');
   await until('the estimate is there', () => start.isEnabled());
   await page.getByText('20 held-out').waitFor();
@@ -47,14 +38,14 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
 
   await button(page, 'Pause').click();
   await status(page, 'paused').waitFor();
-  const paused = await tree.api.call<{ progress: { rollouts_completed: number } }>(
+  const paused = await on.tree.api.call<{ progress: { rollouts_completed: number } }>(
     'GET',
     `/api/v1/online/sessions/${idOf(page)}`,
   );
-  await tree.kill();
+  await on.tree.kill();
   await page.getByRole('tab', { name: 'Events' }).click();
   await page.getByText('reconnecting').waitFor();
-  await tree.start();
+  await on.tree.start();
   await page.getByText('live', { exact: true }).waitFor({ timeout: 60_000 });
   await page.getByRole('tab', { name: 'Overview' }).click();
   await button(page, 'Resume').click();
@@ -66,7 +57,7 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
 
   // As many events as the service has, though the stream broke.
   await page.getByRole('tab', { name: 'Events' }).click();
-  const { events } = await tree.api.call<{ events: { seq: number }[] }>(
+  const { events } = await on.tree.api.call<{ events: { seq: number }[] }>(
     'GET',
     `/api/v1/online/sessions/${idOf(page)}/events?limit=1000`,
   );
@@ -93,7 +84,7 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
   await page.getByRole('link', { name: 'Deploy the winner' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('sample');
   await button(page, 'Deploy').click();
-  await page.getByRole('dialog').getByText('ready').waitFor({ timeout: 60_000 });
+  await page.getByRole('dialog').getByText('ready', { exact: true }).waitFor({ timeout: 60_000 });
   await page.getByRole('dialog').getByRole('link', { name: 'Playground' }).click();
 
   await page.getByRole('region', { name: 'Input', exact: true }).getByRole('textbox').fill('I lost my card');
@@ -104,13 +95,13 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
 }, 300_000);
 
 test('the link of the start signs one browser in, on the page that it names', async () => {
-  const page = await visit(`${tree.loginUrl}/new`);
+  const page = await visit(`${on.tree.loginUrl}/new`);
   await page.getByRole('heading', { name: 'New run' }).waitFor();
-  expect(page.url()).toBe(`${tree.url}/#/new`);
+  expect(page.url()).toBe(`${on.tree.url}/#/new`);
   await page.getByRole('link', { name: 'Runs' }).click();
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
   await picture(page, 'runs');
-  const other = await visit(tree.loginUrl);
+  const other = await visit(on.tree.loginUrl);
   await other.getByRole('alert').waitFor();
   await other.getByLabel('API key').waitFor();
 }, 60_000);

@@ -1,14 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { setTimeout as delay } from 'node:timers/promises';
 import { deleteDeployment } from '../../src/storage/deployments/deployments.js';
-import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
+import { built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
 import { answers } from '../support/fakes/container.js';
 import { gate, type Gate } from '../support/gate.js';
 import { deployments, eventsOf, readJob, type Evaluation } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { promptOf, startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
-import { workerOfFile } from './processes.js';
+import { startClient } from '../harness/clients/client.js';
+import { SeededChoice } from '../harness/seeded-choice.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 // A deployment deleted before a worker sees it never serves its name. After kill -9 of a
 // deployment's worker at each critical moment, the deployment is ready once, no recorded call is
@@ -35,33 +37,15 @@ const key = (entry: RulesWorld['container']['ledger'][number]) => `${worthOf(pro
 const inFlight = () => on.world.container.ledger.filter(({ out }) => out === null).map(key);
 const lost: string[] = [];
 
-async function kill(): Promise<void> {
-  lost.push(...inFlight());
-  await on.worker.killWorker();
-}
+const noteLost = () => lost.push(...inFlight());
 
-/**
- * kill -9 of the worker once it waits for the rows locked by this statement; then starts a new one.
- */
-async function killAt(lock: string, values: unknown[], begin: () => unknown): Promise<void> {
-  const client = await on.worker.pool.connect();
-  try {
-    await client.query('begin');
-    await client.query(lock, values);
-    await begin();
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    const waiting = () =>
-      on.worker.pool.query('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]!.pid]);
-    await until(`somebody waits: ${lock}`, async () => (await waiting()).rowCount! > 0, 60);
-    await kill();
-    // End its connections, so that Postgres does not complete a statement of the dead worker.
-    for (const { pid } of (await waiting()).rows as { pid: number }[])
-      await on.worker.pool.query('select pg_terminate_backend($1)', [pid]);
-  } finally {
-    await client.query('rollback');
-    client.release();
-  }
-  await on.worker.startWorker();
+/** kill -9 of the worker once it waits for what this statement locks; then starts a new one. */
+async function killAt(lock: [string, ...unknown[]], begin: () => unknown): Promise<void> {
+  await on.worker.killAt(lock, begin, (waiting) => {
+    if (waiting > 0) noteLost();
+    return waiting > 0;
+  });
+  await on.worker.start();
 }
 
 test('never freezes or publishes a deployment that is deleted before a worker starts', async () => {
@@ -76,17 +60,16 @@ test('never freezes or publishes a deployment that is deleted before a worker st
   expect(status).toBe(204);
   // As the route does when Temporal is unreachable.
   await on.service.db.org('default', (tx) => deleteDeployment(tx, ids[1]!));
-  await on.worker.startWorker();
+  await on.worker.start();
   for (const id of ids) {
-    const workflow = on.service.workflow(id);
-    await until(`${id} is closed`, async () => (await workflow.describe()).status.name === 'CANCELLED', 60);
+    await workflowIs(on.service.workflow(id), 'CANCELLED', 60);
     expect(await on.service.query('select status from jobs where id = $1', [id])).toEqual([{ status: 'cancelled' }]);
   }
   for (const table of ['snapshots', 'deployment_names']) expect(await on.service.query(`table ${table}`)).toEqual([]);
 }, 120_000);
 
 test('becomes ready once, and the previous deployment answers until then', async () => {
-  if (!on.worker.hasWorker) await on.worker.startWorker();
+  if (!on.worker.isUp) await on.worker.start();
   on.world.container.behave((call) => {
     const worth = worthOf(promptOf(call));
     const reward = answers.reward(worth + call.seed / 100);
@@ -97,17 +80,8 @@ test('becomes ready once, and the previous deployment answers until then', async
   const first = await built(on.service, await deploy(on.service, { name, source: saying(`worth ${old}`) }));
   expect(first).toMatchObject({ status: 'ready', live: true });
 
-  const answered: { status: number; worth: number; snapshot: string | null }[] = [];
-  let over = false;
-  const client = (async () => {
-    while (!over) {
-      const answer = await ask(on.service, name, { messages: [{ role: 'user', content: 'Where is my card?' }] });
-      const text = await answer.text();
-      const { status, headers } = answer;
-      answered.push({ status, worth: worthOf(text), snapshot: headers.get('x-ratchet-snapshot-id') });
-      await delay(10);
-    }
-  })();
+  const client = startClient(on.service, name, new SeededChoice(1));
+  const answered = client.asks;
 
   try {
     let id = '';
@@ -119,7 +93,7 @@ test('becomes ready once, and the previous deployment answers until then', async
         )
       )[0]!;
     hold((worth, seed) => worth === better && seed >= 3);
-    await killAt('lock table snapshots in share mode', [], async () => {
+    await killAt(['lock table snapshots in share mode'], async () => {
       const asked = { container_url: on.world.container.url, seeds, min_improvement: 0.1, max_concurrent: 2 };
       id = await deploy(on.service, { name, source: saying(`worth ${better}`), gate: asked });
     });
@@ -133,13 +107,14 @@ test('becomes ready once, and the previous deployment answers until then', async
       },
       90,
     );
-    await kill();
+    noteLost();
+    await on.worker.kill();
     release();
     hold((worth, seed) => worth === better && seed === 5);
-    await on.worker.startWorker();
+    await on.worker.start();
 
     await until('the last seed is under way', () => inFlight().includes(`${better}: 5`), 90);
-    await killAt('select 1 from job_controls where job_id = $1 for update', [id], release);
+    await killAt(['select 1 from job_controls where job_id = $1 for update', id], release);
     const [candidate] = await on.service.query<{ id: string; status: string }>(
       `select id, status from jobs where kind = 'evaluation'`,
     );
@@ -147,19 +122,19 @@ test('becomes ready once, and the previous deployment answers until then', async
 
     hold((worth, seed) => worth === old && seed === 5);
     await until('the last seed of what is live is under way', () => inFlight().includes(`${old}: 5`), 90);
-    await killAt('lock table deployment_names in share mode', [], release);
+    await killAt(['lock table deployment_names in share mode'], release);
     expect(await readDeployment(on.service, id)).toMatchObject({ status: 'building', gate: { passed: true } });
 
     const deployment = await built(on.service, id, 90);
     expect(deployment).toMatchObject({ status: 'ready', live: true, previous_id: first.id, error: null });
-    await until('the client has it', () => answered.at(-1)!.snapshot === deployment.snapshot_id);
-    over = true;
-    await client;
+    await until('the client has it', () => answered.at(-1)!.snapshotId === deployment.snapshot_id);
+    await client.stop();
 
     expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([200]));
-    const turns = answered.filter((answer, at) => answer.snapshot !== answered[at - 1]?.snapshot);
-    expect(turns.map(({ snapshot }) => snapshot)).toEqual([first.snapshot_id, deployment.snapshot_id]);
-    for (const { worth, snapshot } of answered) expect(worth).toBe(snapshot === first.snapshot_id ? old : better);
+    const turns = answered.filter((answer, at) => answer.snapshotId !== answered[at - 1]?.snapshotId);
+    expect(turns.map(({ snapshotId }) => snapshotId)).toEqual([first.snapshot_id, deployment.snapshot_id]);
+    for (const { text, snapshotId } of answered)
+      expect(worthOf(text!)).toBe(snapshotId === first.snapshot_id ? old : better);
 
     expect(await on.service.query('select name, deployment_id as id from deployment_names')).toEqual([{ name, id }]);
     const snapshots = await on.service.query<{ id: string }>('select id from snapshots order by created_at');
@@ -179,11 +154,9 @@ test('becomes ready once, and the previous deployment answers until then', async
     expect(lost).toHaveLength(2);
     const once = [old, better].flatMap((worth) => seeds.map((seed) => `${worth}: ${seed}`));
     expect(on.world.container.ledger.map(key).sort()).toEqual([...once, ...lost].sort());
-    const workflow = on.service.temporal.workflow.getHandle(deployment.workflow_id);
-    await until('its workflow is closed', async () => (await workflow.describe()).status.name === 'COMPLETED');
+    await workflowIs(on.service.temporal.workflow.getHandle(deployment.workflow_id), 'COMPLETED');
   } finally {
-    over = true;
     release();
-    await client;
+    await client.stop();
   }
 }, 400_000);

@@ -1,10 +1,11 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { gate, type Gate } from '../support/gate.js';
-import { createSession, ended, eventsOf, pathOf, resultsOf, type Session } from '../support/jobs-over-http.js';
+import { createSession, ended, eventsOf, pathOf, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { until } from '../support/until.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
-import { workerOfFile } from './processes.js';
+import { found } from '../harness/evidence/found.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker of an extended session, with calls at the model: the path equals
 // that of an extended session without a kill, and no recorded answer is bought again.
@@ -20,7 +21,7 @@ const on = workerOfFile(async () => {
   });
   return world;
 });
-beforeAll(() => on.worker.startWorker(), 60_000);
+beforeAll(() => on.worker.start(), 60_000);
 
 const create = () =>
   createSession(on.service, {
@@ -30,16 +31,6 @@ const create = () =>
     max_concurrent: 3,
   });
 const extend = (id: string) => on.service.api.call('POST', `${pathOf(id)}/extend`, { generations: 12 });
-
-async function found(id: string): Promise<unknown> {
-  const { best_prompt, history, verdict, stopped_by } = await resultsOf(on.service, id);
-  const rollouts = await on.service.query(
-    `select ordinal, split_part(candidate_id, '_', 3) as candidate, stage, seed, status, reward from rollouts
-      where job_id = $1 order by 1`,
-    [id],
-  );
-  return { best_prompt, history, verdict, stopped_by, rollouts };
-}
 
 const countOf = async (sql: string, id: string) => (await on.service.query<{ n: number }>(sql, [id]))[0]!.n;
 const recorded = (id: string) =>
@@ -60,15 +51,15 @@ test('an extended session ends as without a kill', async () => {
   await until('the run goes on', async () => (await recorded(id)) >= first + 5, 60);
   held = gate();
   await until('a call stands at the model', () => Promise.resolve(open() > 0), 60);
-  await on.worker.killWorker();
+  await on.worker.kill();
   held.open();
   held = null;
   const lost = on.world.policyCalls().length - before - (await recorded(id));
-  await on.worker.startWorker();
+  await on.worker.start();
 
   const seen = await ended<Session>(on.service, id, 120);
   expect(seen).toMatchObject({ status: 'completed', error: null, best_reward: 1 });
-  expect(await found(id)).toEqual(await found(twin));
+  expect(await found(on.service.query, id)).toEqual(await found(on.service.query, twin));
   expect(lost).toBeLessThanOrEqual(3);
   expect(on.world.policyCalls().length - before).toBe((await recorded(id)) + lost);
   const events = await eventsOf(on.service, id);

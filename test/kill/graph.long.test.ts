@@ -3,11 +3,12 @@ import type { ModelRequest } from '../support/fakes/model.js';
 import { gate, type Gate } from '../support/gate.js';
 import { isProposal, kindOf } from '../support/worlds/asked.js';
 import { startGraphWorld } from '../support/worlds/graph.js';
-import { createGraphJob, ended, eventsOf, readJob, settledSpend, type GraphJob } from '../support/jobs-over-http.js';
+import { createGraphJob, ended, eventsOf, settledSpend, type GraphJob } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { startShortHistories } from '../support/servers/short-histories.js';
 import { until } from '../support/until.js';
-import { workerOfFile } from './processes.js';
+import { found } from '../harness/evidence/found.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker of graph jobs with max_cost_usd at each critical moment: between a model's
 // answer and its record, between a rollout's last answer and its outcome, at the judge, and just
@@ -98,15 +99,8 @@ function create(job: string, max_cost_usd = maxUsd): Promise<string> {
 }
 
 /** A job's results without its own names. */
-async function found(job: string, id: string): Promise<unknown> {
-  const { history, stopped_by, best_reward } = await readJob<GraphJob>(on.service, id);
-  const candidates = await on.service.query(
-    'select lever_version, graph, status, reward, rollouts_counted from candidates where job_id = $1 order by 1',
-    [id],
-  );
-  const text = JSON.stringify({ history, stopped_by, best_reward, candidates });
-  return JSON.parse(text.replaceAll(`(job ${job})`, '(job)')) as unknown;
-}
+const foundOf = async (job: string, id: string): Promise<unknown> =>
+  JSON.parse(JSON.stringify(await found(on.service.query, id)).replaceAll(`(job ${job})`, '(job)'));
 const recorded = async (id: string) =>
   (await on.service.query<{ n: number }>('select count(*) as n from model_calls where job_id = $1', [id]))[0]!.n;
 
@@ -120,16 +114,16 @@ async function killWith(
   ids: Map<string, string>,
   table: string,
   jobs: string[],
-  when: () => Promise<boolean>,
+  when: (waiting: number) => Promise<boolean> | boolean,
 ): Promise<void> {
-  await on.worker.killWorkerAt(table, () => release(jobs), when);
+  await on.worker.killAt([`lock table ${table} in share mode`], () => release(jobs), when);
   for (const [job, id] of ids) lost.set(job, (noted.get(job) ?? 0) - (await recorded(id)));
   for (const [job, stand] of stands) {
     stand.gate.open();
     stand.rest.open();
     stands.delete(job);
   }
-  await on.worker.startWorker();
+  await on.worker.start();
 }
 test('repeats no recorded call, and accounts for every answer', async () => {
   on.world.model.reply(async (request) => {
@@ -143,7 +137,7 @@ test('repeats no recorded call, and accounts for every answer', async () => {
     return { ...on.world.answer(request), usage };
   });
 
-  await on.worker.startWorker();
+  await on.worker.start();
   const twin = await create('twin');
   expect(await ended<GraphJob>(on.service, twin, 60)).toMatchObject({ status: 'completed' });
   expect(noted.get('twin')).toBe(await recorded(twin));
@@ -171,12 +165,7 @@ test('repeats no recorded call, and accounts for every answer', async () => {
   await allStand(all);
   expect(stands.get('proposal')!.at).toBe('writer');
   // Paid answers without a record; the answers of two jobs never arrive.
-  await killWith(
-    ids,
-    'model_calls',
-    ['proposal', 'judge', 'step'],
-    async () => (await on.worker.waiting('model_calls')) >= 3,
-  );
+  await killWith(ids, 'model_calls', ['proposal', 'judge', 'step'], (waiting) => waiting >= 3);
   expect(Math.min(...all.map((job) => lost.get(job)!))).toBeGreaterThan(0);
 
   // Recorded answers, the last of their rollouts, without a recorded outcome.
@@ -184,15 +173,15 @@ test('repeats no recorded call, and accounts for every answer', async () => {
   await allStand(['judge', 'step']);
   const judged = (job: string) => recorded(ids.get(job)!);
   const before = [await judged('judge'), await judged('step')] as const;
-  await killWith(ids, 'events', ['judge', 'step'], async () => {
+  await killWith(ids, 'events', ['judge', 'step'], async (waiting) => {
     const now = [await judged('judge'), await judged('step')] as const;
-    return now[0] > before[0] && now[1] > before[1] && (await on.worker.waiting('events')) >= 2;
+    return now[0] > before[0] && now[1] > before[1] && waiting >= 2;
   });
 
   for (const [job, id] of ids) {
     const seen = await ended<GraphJob>(on.service, id, 90);
     if (job === 'tight') expect(seen).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd' });
-    else expect([job, await found(job, id)]).toEqual([job, await found('twin', twin)]);
+    else expect([job, await foundOf(job, id)]).toEqual([job, await foundOf('twin', twin)]);
     const events = await eventsOf(on.service, id);
     expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
     expect(events.at(-1)!.type).toBe('job_complete');

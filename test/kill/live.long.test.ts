@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { seedRng, uniformInt } from '../../src/core/math/random.js';
-import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
+import { afterAll, expect, test } from '@jest/globals';
 import { judgeFrames } from '../support/frames.js';
 import { gate } from '../support/gate.js';
+import { createSession, pathOf, readJob, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
+import { startModelWorld } from '../support/worlds/model.js';
 import { propose } from '../support/worlds/rules.js';
 import { callsShown, echo, guess, numberOf, startTraffic, type Traffic } from '../support/fakes/traffic.js';
 import { until } from '../support/until.js';
-import { RestartableTree } from './processes.js';
+import { SeededChoice } from '../harness/seeded-choice.js';
+import { treeOfFile } from '../harness/worlds/processes.js';
 
 // Live traffic of GEPA and MIPRO sessions across kill -9 of the whole `npm start` tree, at seeded
 // moments and while MIPRO waits for a text. By the callers' records: a correlation id keeps its
@@ -16,17 +17,15 @@ import { RestartableTree } from './processes.js';
 
 const seed = 20_261_122;
 const kills = 3;
-const base = '/api/v1/online/sessions';
 
-let model: FakeModel;
-let tree: RestartableTree;
 const running: Traffic[] = [];
 /** Number of texts requested by MIPRO sessions, and the gate that holds them. */
 let asked = 0;
 const pen = gate();
 
-beforeAll(async () => {
-  model = await startFakeModel(async (request) => {
+const on = treeOfFile(async () => {
+  const world = await startModelWorld();
+  world.model.reply(async (request) => {
     const rules = /^guesses (\d+)$/.exec(request.body.model)?.[1];
     if (rules !== undefined) return guess(request, Number(rules));
     if (request.body.model !== 'writer') return echo(request);
@@ -34,14 +33,9 @@ beforeAll(async () => {
     await pen.opened;
     return { text: propose(request) };
   });
-  tree = new RestartableTree({ RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url });
-  await tree.start();
-}, 120_000);
-afterAll(async () => {
-  await Promise.all(running.map((traffic) => traffic.stop()));
-  await tree.close();
-  await model.close();
-}, 60_000);
+  return world;
+});
+afterAll(() => Promise.all(running.map((traffic) => traffic.stop())), 60_000);
 
 const gepa = { population_size: 2, generations: 12, minibatch_size: 3 };
 const mipro = { num_candidates: 4, num_trials: 10 };
@@ -67,31 +61,21 @@ const scoreBy = (rules: number) => (prompt: string, n: number) => ({
   feedback: `needs rule-${n % rules}.`,
 });
 
-const create = async ({ rules, search, target }: (typeof kinds)[number]) =>
-  (
-    await tree.api.call<{ session_id: string }>('POST', base, {
-      policy_optimization: {
-        ...search,
-        algorithm: Object.keys(search)[0],
-        rollouts: 'caller',
-        policy: { provider: 'fake', model: 'mipro' in search ? `guesses ${rules}` : 'live' },
-        proposer: { provider: 'fake', model: 'mipro' in search ? 'writer' : 'proposer' },
-        preflight: false,
-        initial_prompt: { messages: [{ role: 'system', content: 'Answer well.' }] },
-        // Reassign slots soon that a kill left without a reward.
-        rollout_timeout: 1,
-        target_reward: target,
-      },
-    })
-  ).session_id;
+const create = ({ rules, search, target }: (typeof kinds)[number]) =>
+  createSession(on.tree, {
+    ...search,
+    algorithm: Object.keys(search)[0],
+    rollouts: 'caller',
+    policy: { provider: 'fake', model: 'mipro' in search ? `guesses ${rules}` : 'live' },
+    proposer: { provider: 'fake', model: 'mipro' in search ? 'writer' : 'proposer' },
+    preflight: false,
+    initial_prompt: { messages: [{ role: 'system', content: 'Answer well.' }] },
+    // Reassign slots soon that a kill left without a reward.
+    rollout_timeout: 1,
+    target_reward: target,
+  });
 
-interface Session {
-  status: string;
-  best_reward: number;
-  progress: { rollouts_completed: number };
-  candidates: { candidate_id: string; rollout_count: number }[];
-}
-const read = (id: string) => tree.api.call<Session>('GET', `${base}/${id}`);
+const read = (id: string) => readJob<Session>(on.tree, id);
 
 interface Evaluated {
   rollout_id: string;
@@ -109,9 +93,9 @@ async function judge(id: string, traffic: Traffic, { target, rules, search }: (t
   const rewardOf = new Map(traffic.rewards.map((reward) => [reward.correlationId, reward]));
   let counted = 0;
   for (const { candidate_id: candidate, rollout_count: count } of session.candidates) {
-    const { data } = await tree.api.call<{ data: Evaluated[] }>(
+    const { data } = await on.tree.api.call<{ data: Evaluated[] }>(
       'GET',
-      `${base}/${id}/candidates/${candidate}/seed-evals?limit=1000`,
+      `${pathOf(id)}/candidates/${candidate}/seed-evals?limit=1000`,
     );
     const ended = data.filter(({ status }) => status === 'succeeded');
     expect([candidate, ended.length]).toEqual([candidate, count]);
@@ -124,7 +108,7 @@ async function judge(id: string, traffic: Traffic, { target, rules, search }: (t
     }
   }
   expect(counted).toBe(session.progress.rollouts_completed);
-  await judgeFrames(tree.api, id, { live: true });
+  await judgeFrames(on.tree.api, id, { live: true });
   const conflicts = traffic.rewards.filter(({ status }) => status !== 200 && status !== 409);
   expect(conflicts).toEqual([]);
   if ('mipro' in search) await judgeDemos(id, traffic, rules);
@@ -132,16 +116,16 @@ async function judge(id: string, traffic: Traffic, { target, rules, search }: (t
 
 /** Demonstrations are well scored calls of the session's own traffic. */
 async function judgeDemos(id: string, traffic: Traffic, rules: number): Promise<void> {
-  const levers = await tree.api.call<{ data: { lever_id: string; component: string | null }[] }>(
+  const levers = await on.tree.api.call<{ data: { lever_id: string; component: string | null }[] }>(
     'GET',
-    `${base}/${id}/levers`,
+    `${pathOf(id)}/levers`,
   );
   const lever = levers.data.find(({ component }) => component === '_demos')!;
-  const path = `${base}/${id}/levers/${lever.lever_id}/versions`;
-  const { data } = await tree.api.call<{ data: { version: number }[] }>('GET', path);
+  const path = `${pathOf(id)}/levers/${lever.lever_id}/versions`;
+  const { data } = await on.tree.api.call<{ data: { version: number }[] }>('GET', path);
   expect(data.length).toBeGreaterThan(1);
   for (const { version } of data) {
-    const { messages } = await tree.api.call<{ messages: { content: string }[] }>('GET', `${path}/${version}`);
+    const { messages } = await on.tree.api.call<{ messages: { content: string }[] }>('GET', `${path}/${version}`);
     const demos = range(0, messages.length / 2).map((pair) => {
       return { input: messages[2 * pair]!.content, output: messages[2 * pair + 1]!.content };
     });
@@ -153,7 +137,7 @@ test('a correlation id keeps its candidate, and no reward is lost or counted twi
   const ids = await Promise.all(kinds.map(create));
   const traffics = kinds.map(({ instances, rules }, index) =>
     startTraffic({
-      ...{ urls: () => [tree.url], apiKey: tree.apiKey, sessionId: ids[index]!, inFlight: 6 },
+      ...{ urls: () => [on.tree.url], apiKey: on.tree.apiKey, sessionId: ids[index]!, inFlight: 6 },
       score: scoreBy(rules),
       ...(instances && { seed: (n) => n % instances }),
       fate: (n) => ({ after: n % 5 === 0 ? 200 : 0, never: n % 11 === 10, twice: n % 7 === 3 }),
@@ -166,10 +150,9 @@ test('a correlation id keeps its candidate, and no reward is lost or counted twi
   };
   const areTried = async () =>
     (await Promise.all(ids.map(read))).every(({ status, candidates }) => status !== 'running' || candidates.length > 1);
-  let rng = seedRng(seed);
+  const choice = new SeededChoice(seed);
   for (let kill = 0; kill < kills; kill += 1) {
-    let more: number;
-    [more, rng] = uniformInt(rng, 60);
+    const more = choice.between(0, 59);
     if (kill === 1) {
       await until('MIPRO waits for a text', () => asked > 0, 60);
     } else {
@@ -177,16 +160,16 @@ test('a correlation id keeps its candidate, and no reward is lost or counted twi
       const at = rewarded() + 20 + more;
       await until(`${at} rewards are reported`, async () => rewarded() >= at || (await isOver()), 60);
     }
-    await tree.kill();
+    await on.tree.kill();
     if (kill === 1) pen.open();
-    await tree.start();
+    await on.tree.start();
     // Correlation ids with an earlier answer keep their candidate.
     for (const [i, { calls }] of traffics.entries()) {
       const last = calls.at(-1)!;
       const { correlationId, candidateId, rolloutId } = last;
-      const response = await fetch(`${tree.url}/api/gepa/v1/${ids[i]}/${correlationId}/chat/completions`, {
+      const response = await fetch(`${on.tree.url}/api/gepa/v1/${ids[i]}/${correlationId}/chat/completions`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${tree.apiKey}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${on.tree.apiKey}`, 'content-type': 'application/json' },
         body: JSON.stringify({ messages: [{ role: 'user', content: `question ${numberOf(last)}` }] }),
       });
       expect(response.status).toBe(200);

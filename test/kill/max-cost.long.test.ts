@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { pricedPolicy, startPricedWorld, type PricedModel, type PricedWorld } from '../support/worlds/priced.js';
+import { expect, test } from '@jest/globals';
+import { pricedPolicy, startPricedWorld, type PricedModel } from '../support/worlds/priced.js';
 import { createSession, ended, settledSpend, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { until } from '../support/until.js';
-import { RestartableTree } from './processes.js';
+import { treeOfFile } from '../harness/worlds/processes.js';
 
 // budget.max_cost_usd is not exceeded across kill -9 of the whole `npm start` tree, with 16 model
 // calls in flight for each of three sessions, of GEPA and of MIPRO. By the provider's ledger, which
 // includes answers to killed callers. Killed calls do not hold their reservations for ever: two
 // sessions spend the rest, and one ends with its budget open.
 
-let world: PricedWorld;
-let tree: RestartableTree;
-
-beforeAll(async () => {
-  world = await startPricedWorld(100);
-  tree = new RestartableTree(world.env);
-  await tree.start();
-}, 120_000);
-afterAll(async () => {
-  await tree.close();
-  await world.close();
-}, 60_000);
+const on = treeOfFile(() => startPricedWorld(100));
 
 interface Kind {
   /** Used by this session only, so that its ledger is separate. */
@@ -52,9 +41,9 @@ const kinds: Kind[] = [
 ];
 
 const create = ({ model, maxUsd, search }: Kind) =>
-  createSession(tree, {
+  createSession(on.tree, {
     ...search,
-    container_url: world.container.url,
+    container_url: on.world.container.url,
     policy: { ...pricedPolicy, model },
     max_concurrent: 16,
     budget: { max_cost_usd: maxUsd },
@@ -64,17 +53,17 @@ test('never overspends, and settles the reservations of killed calls', async () 
   const ids = await Promise.all(kinds.map(create));
   for (const { model, maxUsd, killedAt } of kinds) {
     const part = killedAt * maxUsd;
-    await until(`${part} dollars of ${model} are answered`, () => world.answeredUsd(model) >= part, 120);
-    await tree.kill();
-    await tree.start();
+    await until(`${part} dollars of ${model} are answered`, () => on.world.answeredUsd(model) >= part, 120);
+    await on.tree.kill();
+    await on.tree.start();
   }
   for (const [index, { model, maxUsd, stoppedBy }] of kinds.entries()) {
     const id = ids[index]!;
-    const session = await ended<Session>(tree, id, 180);
+    const session = await ended<Session>(on.tree, id, 180);
     expect(session).toMatchObject({ status: 'completed', stopped_by: stoppedBy });
     expect(session.best_reward).not.toBeNull();
-    const spent = await settledSpend(tree, id);
-    const answered = world.answeredUsd(model);
+    const spent = await settledSpend(on.tree, id);
+    const answered = on.world.answeredUsd(model);
     expect(answered).toBeLessThanOrEqual(maxUsd);
     expect(spent).toBeLessThanOrEqual(maxUsd);
     // Lost calls count in full: the recorded cost never falls below the answers' cost.

@@ -1,5 +1,5 @@
-import { seedRng, uniformInt, type Rng } from '../../src/core/math/random.js';
-import { moments, type Point } from '../support/breakpoints.js';
+import type { SeededChoice } from '../harness/seeded-choice.js';
+import { moments, type Point } from './breakpoints.js';
 
 /** A point to kill a session: calls of a kind and stage around the rollouts [from, to). */
 export interface CallRange {
@@ -11,24 +11,6 @@ export interface CallRange {
 
 /** Least distance between two points of a session, because a worker prefetches rollouts. */
 const apart = 4;
-
-export class SeededChoice {
-  private rng: Rng;
-
-  constructor(seed: number) {
-    this.rng = seedRng(seed);
-  }
-
-  below(count: number): number {
-    const [drawn, next] = uniformInt(this.rng, count);
-    this.rng = next;
-    return drawn;
-  }
-
-  between(least: number, most: number): number {
-    return least + this.below(most - least + 1);
-  }
-}
 
 /** The choices whose names were used least. */
 function leastMet<T>(choices: readonly T[], nameOf: (choice: T) => string, met: ReadonlyMap<string, number>): T[] {
@@ -66,9 +48,9 @@ export function planPoints(sessions: readonly CallRange[][], rounds: number, cho
         points[at]!.push(null);
         continue;
       }
-      const { stage, key, what, from, to, moment } = rarest[choice.below(rarest.length)]!;
+      const { stage, key, what, from, to, moment } = choice.pick(rarest);
       for (const name of [stage, key]) met.set(name, (met.get(name) ?? 0) + 1);
-      points[at]!.push({ what, moment, from: choice.below(3) > 0 ? to - 1 : choice.between(from, to - 1) });
+      points[at]!.push({ what, moment, from: choice.between(0, 2) > 0 ? to - 1 : choice.between(from, to - 1) });
     }
   }
   return points;

@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { answers, startFakeContainer } from '../support/fakes/container.js';
 import { gate } from '../support/gate.js';
-import { createSession, ended, type Session } from '../support/jobs-over-http.js';
-import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
-import { startTestService, type TestService } from '../support/service.js';
-import { startWorkerOf } from '../support/servers/tree.js';
+import { createEvaluation, createSession, ended, readJob, type Session } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
+import { startModelWorld } from '../support/worlds/model.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
-let service: TestService;
-let model: FakeModel;
-beforeAll(async () => {
-  model = await startFakeModel();
-  const env = { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url };
-  service = await startTestService(env, { serve: true, work: false });
-}, 60_000);
-afterAll(async () => {
-  await service.stop();
-  await model.close();
-}, 60_000);
-
-const worker = () => startWorkerOf(service);
+const on = workerOfFile(startModelWorld);
+afterEach(() => on.worker.kill());
 
 test.each(['session', 'evaluation'])(
   'after kill -9 of a worker during the container probe, another worker starts the %s within a minute',
@@ -31,27 +19,20 @@ test.each(['session', 'evaluation'])(
       health: (call, response) => (probed++ === 0 ? answers.hang() : answers.status(200, '{}'))(call, response),
     });
     const policy = { provider: 'local', model: 'local' };
-    const first = await worker();
-    let second: Awaited<ReturnType<typeof worker>> | undefined;
+    await on.worker.start();
     try {
-      const path = kind === 'session' ? '/api/v1/online/sessions' : '/api/v1/offline/jobs';
       const gepa = { population_size: 1, generations: 1, evaluation: { seeds: [0] } };
-      const { job_id: id } = await service.api.call<{ job_id: string }>(
-        'POST',
-        path,
-        kind === 'session'
-          ? { policy_optimization: { algorithm: 'gepa', container_url: container.url, policy, gepa } }
-          : { container_url: container.url, app_id: 'a', env_name: 'e', seeds: [0, 1], policy },
-      );
+      const job = { container_url: container.url, policy };
+      const id = await (kind === 'session'
+        ? createSession(on.service, { ...job, gepa })
+        : createEvaluation(on.service, { ...job, seeds: [0, 1] }));
       await until('the container is probed', () => probed > 0);
-      await first.kill();
-      second = await worker();
+      await on.worker.kill();
+      await on.worker.start();
       await until('it is probed again', () => probed > 1, 60);
       await until('the first rollout has come', () => container.ledger.length > 0);
-      expect(await service.api.call('GET', `${path}/${id}`)).not.toMatchObject({ status: 'failed' });
+      expect(await readJob(on.service, id)).not.toMatchObject({ status: 'failed' });
     } finally {
-      if (first.process.signalCode === null) await first.kill();
-      await second?.kill();
       await container.close();
     }
   },
@@ -59,36 +40,33 @@ test.each(['session', 'evaluation'])(
 );
 
 test('after kill -9 of a worker during the preflight, a recorded answer is not bought again', async () => {
-  const asked = (name: string) => model.requests.filter(({ body }) => body.model === name).length;
+  const asked = (name: string) => on.world.model.requests.filter(({ body }) => body.model === name).length;
   const hasEnded = gate();
   // The policy answers; the proposer's first call never gets an answer.
-  model.reply(async ({ body }) => {
+  on.world.model.reply(async ({ body }) => {
     if (body.model === 'writer' && asked('writer') === 1) await hasEnded.opened;
     return { usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6, cost: 0.5 } };
   });
   const container = await startFakeContainer({ prompt: [{ role: 'system', content: 'Say yes.' }] });
-  const first = await worker();
-  let second: Awaited<ReturnType<typeof worker>> | undefined;
+  await on.worker.start();
   try {
-    const id = await createSession(service, {
+    const id = await createSession(on.service, {
       container_url: container.url,
       policy: { provider: 'fake', model: 'task' },
       proposer: { provider: 'fake', model: 'writer' },
       gepa: { population_size: 1, generations: 1, evaluation: { seeds: [0] } },
     });
     await until('the policy’s answer is recorded and the proposer is asked', async () => {
-      const recorded = await service.query(`select id from model_calls where job_id = $1`, [id]);
+      const recorded = await on.service.query(`select id from model_calls where job_id = $1`, [id]);
       return recorded.length === 1 && asked('writer') === 1;
     });
-    await first.kill();
-    second = await worker();
-    const job = await ended<Session>(service, id, 90);
+    await on.worker.kill();
+    await on.worker.start();
+    const job = await ended<Session>(on.service, id, 90);
     expect(job).toMatchObject({ status: 'completed', usage: { total_tokens: 12, total_cost_usd: 1 } });
     expect([asked('task'), asked('writer')]).toEqual([1, 2]);
   } finally {
     hasEnded.open();
-    if (first.process.signalCode === null) await first.kill();
-    await second?.kill();
     await container.close();
   }
 }, 120_000);

@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { gate, type Gate } from '../support/gate.js';
-import { createSession, ended, eventsOf, resultsOf, settledSpend, type Session } from '../support/jobs-over-http.js';
+import { createSession, ended, eventsOf, settledSpend, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { until } from '../support/until.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
-import { workerOfFile } from './processes.js';
+import { found } from '../harness/evidence/found.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker of a session on a data set at three moments: with every call at the model,
 // between the model's answer and its record, and between the record and the rollout's outcome. The
@@ -41,21 +42,6 @@ const create = () =>
     max_concurrent: maxConcurrent,
   });
 
-/** A session's result and path without its own ids. */
-async function found(id: string): Promise<unknown> {
-  const { best_prompt, history, verdict, comparison, stopped_by } = await resultsOf(on.service, id);
-  const candidates = await on.service.query(
-    'select lever_version, messages, status, reward, rollouts_counted from candidates where job_id = $1 order by 1',
-    [id],
-  );
-  const rollouts = await on.service.query(
-    'select ordinal, stage, seed, status, reward from rollouts where job_id = $1 order by 1',
-    [id],
-  );
-  const text = JSON.stringify({ best_prompt, history, verdict, comparison, stopped_by, candidates, rollouts });
-  return JSON.parse(text.replaceAll(id.slice(4), 'ID')) as unknown;
-}
-
 const calls = () => on.world.policyCalls().length;
 const countOf = async (sql: string, id: string) => (await on.service.query<{ n: number }>(sql, [id]))[0]!.n;
 const recorded = (id: string) =>
@@ -81,7 +67,7 @@ function release(): void {
 }
 
 test('ends as without a kill, and buys no recorded answer again', async () => {
-  await on.worker.startWorker();
+  await on.worker.start();
   const twin = await create();
   expect(await ended<Session>(on.service, twin)).toMatchObject({ status: 'completed' });
   expect(calls()).toBe(await recorded(twin));
@@ -96,37 +82,33 @@ test('ends as without a kill, and buys no recorded answer again', async () => {
     expect(now).toBeLessThanOrEqual(maxConcurrent);
     lost += now;
     release();
-    await on.worker.startWorker();
+    await on.worker.start();
     return now;
   };
 
   await hold(id, 10);
-  await on.worker.killWorker();
+  await on.worker.kill();
   expect(await restart()).toBeGreaterThan(0);
 
   // Answers without a record.
   await hold(id, 40);
-  await on.worker.killWorkerAt(
-    'model_calls',
-    release,
-    async () => open() === 0 && (await on.worker.waiting('model_calls')) > 0,
-  );
+  await on.worker.killAt(['lock table model_calls in share mode'], release, (waiting) => open() === 0 && waiting > 0);
   expect(await restart()).toBeGreaterThan(0);
 
   // Recorded answers without an outcome.
   await hold(id, 70);
   const answered = async () => paid() - lost === (await recorded(id));
-  await on.worker.killWorkerAt(
-    'events',
+  await on.worker.killAt(
+    ['lock table events in share mode'],
     release,
-    async () => (await answered()) && (await on.worker.waiting('events')) > 0,
+    async (waiting) => (await answered()) && waiting > 0,
   );
   expect(await recorded(id)).toBeGreaterThan(await outcomes(id));
   await restart();
 
   const seen = await ended<Session>(on.service, id, 120);
   expect(seen).toMatchObject({ status: 'completed', error: null });
-  expect(await found(id)).toEqual(await found(twin));
+  expect(await found(on.service.query, id)).toEqual(await found(on.service.query, twin));
   expect(seen.progress.rollouts_completed).toBeLessThanOrEqual(maxRollouts);
   expect(paid()).toBe((await recorded(id)) + lost);
   const events = await eventsOf(on.service, id);

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Breakpoints } from '../support/breakpoints.js';
+import type { Breakpoints } from './breakpoints.js';
 import { modelSays } from '../support/fakes/container-answers.js';
 import { answers, startFakeContainer, type Behaviour, type ReceivedRollout } from '../support/fakes/container.js';
 import { startFakeModel, type ModelRequest } from '../support/fakes/model.js';
+import { range } from '../support/range.js';
 import { baseline, propose } from '../support/worlds/rules.js';
 
 // Session variants with different searches over one world: seed s needs the rule s mod `rules`, in
@@ -10,7 +11,6 @@ import { baseline, propose } from '../support/worlds/rules.js';
 // not depend on timing.
 
 const rules = 8;
-const seeds = (from: number, n: number) => Array.from({ length: n }, (_, i) => from + i);
 const parts = [
   { role: 'system', name: 'plan', content: 'Plan first.' },
   { role: 'user', name: 'answer', content: 'Then answer.' },
@@ -34,7 +34,7 @@ export const variants: Record<string, SessionVariant> = {
   all: { initial_prompt: { messages: parts }, gepa: { component_selection: 'all' }, target_reward: 0.9 },
   noisy: {
     initial_prompt: { messages: whole },
-    gepa: { evaluation: { seeds: seeds(100, 6), heldout_seeds: seeds(200, 3), repeats: 2 } },
+    gepa: { evaluation: { seeds: range(100, 6), heldout_seeds: range(200, 3), repeats: 2 } },
   },
   tight: { initial_prompt: { messages: whole }, budget: { max_rollouts: tightRollouts } },
   // The baseline comes from the container's own calls.
@@ -56,7 +56,7 @@ export const variants: Record<string, SessionVariant> = {
 /** The create request of a session; `name` is the variant's name with a suffix. */
 export function request(name: string, containerUrl: string, maxConcurrent: number) {
   const { gepa, mipro, ...variant } = variants[variantOf(name)]!;
-  const where = { train_seeds: seeds(0, 24), evaluation: { seeds: seeds(100, 8), heldout_seeds: seeds(200, 4) } };
+  const where = { train_seeds: range(0, 24), evaluation: { seeds: range(100, 8), heldout_seeds: range(200, 4) } };
   return {
     policy_optimization: {
       algorithm: 'gepa',

@@ -1,20 +1,18 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { firstFree } from '../../src/embedded/ports.js';
 import { built, deploy, saying } from '../support/deployments-over-http.js';
-import { createDatabase } from '../support/servers/embedded.js';
-import { temporalAddress } from '../support/environment.js';
 import { answers, startFakeContainer, type FakeContainer, type ReceivedRollout } from '../support/fakes/container.js';
 import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 import { gate } from '../support/gate.js';
 import { createEvaluation, deployments, evaluations } from '../support/jobs-over-http.js';
 import { send, startOpenLoad, type LoadCall } from '../support/open-load.js';
-import { startTree, type Tree } from '../support/servers/tree.js';
+import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { Api } from '../support/api.js';
 import { until } from '../support/until.js';
-import { RestartableTree } from './processes.js';
+import { treeOfFile } from '../harness/worlds/processes.js';
+import { rolesOf, type Roles } from '../harness/worlds/roles.js';
 
 // SIGTERM under an open load of model calls and creates: the service answers what it has begun.
 
@@ -22,7 +20,6 @@ const perSecond = 40;
 const modelMs = 300;
 const policy = { provider: 'fake', model: 'any' };
 const cli = join(process.cwd(), 'dist', 'src', 'cli', 'ratchet.js');
-const apiKey = 'sigterm-test-key-0123456789-0123456789';
 
 let model: FakeModel;
 let container: FakeContainer;
@@ -81,7 +78,7 @@ interface Signalled {
   apiKey: string;
   api: Api;
   /** SIGTERM to the API; resolves at its end. */
-  terminate(): Promise<void>;
+  terminate(): Promise<unknown>;
   /** Starts it again at the same address. */
   start(): Promise<void>;
 }
@@ -117,14 +114,13 @@ async function failedAt(service: Signalled): Promise<string[]> {
 }
 
 describe('npm start', () => {
-  let tree: RestartableTree;
-  beforeAll(async () => {
-    tree = new RestartableTree({ ...settings(), PORT: String(await firstFree()) });
-    await tree.start();
-  }, 120_000);
-  afterAll(() => tree.close(), 60_000);
+  const on = treeOfFile(async () => ({
+    env: { ...settings(), PORT: String(await firstFree()) },
+    close: () => Promise.resolve(),
+  }));
 
   test('fails no request that it has begun', async () => {
+    const { tree } = on;
     const { url, apiKey, api } = tree;
     expect(await failedAt({ url, apiKey, api, terminate: () => tree.terminate(), start: () => tree.start() })).toEqual(
       [],
@@ -133,42 +129,32 @@ describe('npm start', () => {
 });
 
 describe('ratchet serve --processes 2, with a worker beside it', () => {
-  const trees = {} as Record<'api' | 'worker', Tree>;
-  let url: string;
-  const started: (() => Promise<unknown>)[] = [];
-  let startApi: () => Promise<void>;
+  let cluster: Cluster;
+  let roles: Roles;
+  const service = () => ({ url: roles.url, apiKey: cluster.apiKey, api: new Api(roles.url, cluster.apiKey) });
   beforeAll(async () => {
-    const port = await firstFree();
-    url = `http://127.0.0.1:${port}`;
-    const env = {
-      ...{ ...settings(), PORT: String(port), RATCHET_PUBLIC_URL: url, RATCHET_API_KEY: apiKey },
-      ...{ DATABASE_URL: await createDatabase(), TEMPORAL_ADDRESS: temporalAddress() },
-      RATCHET_SECRET_KEY: randomBytes(32).toString('base64'),
-    };
-    startApi = async () => {
-      trees.api = await startTree(env, { command: [process.execPath, cli, 'serve', '--processes', '2'] });
-    };
-    await startApi();
-    trees.worker = await startTree(env, { command: 'worker' });
-    started.push(
-      () => trees.worker.kill(),
-      () => trees.api.kill(),
-    );
+    cluster = await startCluster();
+    const serve = [process.execPath, cli, 'serve', '--processes', '2'] as const;
+    roles = await rolesOf({ ...cluster.env, ...settings() }, { serve });
+    await roles.api.start();
+    await roles.worker.start();
   }, 120_000);
   afterAll(async () => {
-    for (const stop of started) await stop();
+    await roles.worker.kill();
+    await roles.api.kill();
+    await cluster.close();
   }, 60_000);
 
   test('SIGTERM of the API fails no request that it has begun', async () => {
-    const service = { url, apiKey, api: new Api(url, apiKey), terminate: () => trees.api.terminate(), start: startApi };
-    expect(await failedAt(service)).toEqual([]);
+    const { api } = roles;
+    expect(await failedAt({ ...service(), terminate: () => api.terminate(), start: () => api.start() })).toEqual([]);
   }, 180_000);
 
   test('SIGTERM of the worker fails no request at all', async () => {
-    const load = startOpenLoad(await callsOf({ url, apiKey, api: new Api(url, apiKey) }), perSecond);
+    const load = startOpenLoad(await callsOf(service()), perSecond);
     await until('the load is answered', () => load.answers.length > 2 * perSecond, 60);
     released.open();
-    await trees.worker.terminate();
+    await roles.worker.terminate();
     await load.stop();
     // The key of an ended job is refused.
     const failed = load.answers.filter(({ status }) => status !== 200 && status !== 201 && status !== 401);

@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Api } from '../support/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
-import { Breakpoints, moments, type Call, type Point } from '../support/breakpoints.js';
+import { Breakpoints, moments, type Call, type Point } from './breakpoints.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';
-import { startTree, type Tree } from '../support/servers/tree.js';
+import { startTree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
+import type { Sql } from '../harness/evidence/found.js';
+import { SeededChoice } from '../harness/seeded-choice.js';
+import { Restartable } from '../harness/worlds/restartable.js';
 import { startTcpProxies, type TcpProxies } from '../support/servers/tcp-proxies.js';
 import { variants, isMipro, request, startVariants, tightRollouts } from './session-variants.js';
-import { SeededChoice, planPoints, type CallRange } from './plan.js';
-import { countOf, Records } from './records.js';
+import { planPoints, type CallRange } from './plan.js';
+import { allFound, answeredOf, batchesOf, countOf, endedOf, eventsIn } from './records.js';
 
 // Equal seeds and answers give equal candidates, history and results at any timing, and after kill
 // -9 at any moment. Sessions of every variant run side by side in one process. Each blocks at its
@@ -34,21 +37,17 @@ const stages = [
 
 let cluster: Cluster;
 let proxies: TcpProxies<'postgres' | 'temporal'>;
-let records: Records;
 let world: Awaited<ReturnType<typeof startVariants>>;
 let settings: Record<string, string>;
-let tree: Tree | undefined;
 const breakpoints = new Breakpoints();
 const choice = new SeededChoice(seed);
 
-async function start(): Promise<void> {
-  tree = await startTree(settings, { command: 'dev' });
-}
+const sql: Sql = (text, values) => cluster.db.org('default', (tx) => tx.query(text, values));
+const service = new Restartable(() => startTree(settings, { command: 'dev' }));
 
 beforeAll(async () => {
   cluster = await startCluster();
   const database = new URL(cluster.env['DATABASE_URL']!);
-  records = new Records(database.href);
   proxies = await startTcpProxies({ postgres: database.host, temporal: cluster.env['TEMPORAL_ADDRESS']! });
   world = await startVariants(breakpoints);
   database.host = proxies.addresses.postgres;
@@ -59,19 +58,18 @@ beforeAll(async () => {
     DATABASE_URL: database.href,
     TEMPORAL_ADDRESS: proxies.addresses.temporal,
   };
-  await start();
+  await service.start();
 }, 120_000);
 afterAll(async () => {
-  if (tree?.process.signalCode === null) await tree.kill();
+  await service.kill();
   await world.close();
-  await records.close();
   await proxies.close();
   await cluster.close();
 }, 60_000);
 
 /** Creates a session of each variant; returns their ids by name. */
 async function createAll(run: string, maxConcurrent: number): Promise<Map<string, string>> {
-  const api = new Api(tree!.url, cluster.apiKey);
+  const api = new Api(service.tree.url, cluster.apiKey);
   const ids = new Map<string, string>();
   for (const variant of Object.keys(variants)) {
     const name = `${variant}-${run}`;
@@ -83,7 +81,7 @@ async function createAll(run: string, maxConcurrent: number): Promise<Map<string
 
 /** Possible kill points of a session, from a run without kills. */
 async function callRanges(name: string, id: string): Promise<CallRange[]> {
-  const batches = await records.batches(id);
+  const batches = await batchesOf(sql, id);
   const indexes = batches.map(({ kind, from, to }): CallRange => ({ stage: kind, what: 'rollout', from, to }));
   const asked = new Set<number>();
   let reached = -1;
@@ -117,23 +115,23 @@ function stageOf({ point, at: { what, ordinal } }: { point: Point; at: Call }, i
 /** Kills the process at once, or at a chunk of its traffic after the release of sessions. */
 async function kill(released: readonly string[]): Promise<void> {
   if (released.length > 0) {
-    const isDeaf = choice.below(2) === 0;
-    const proxy = !isDeaf && choice.below(2) === 0 ? 'temporal' : 'postgres';
+    const isDeaf = choice.between(0, 1) === 0;
+    const proxy = !isDeaf && choice.between(0, 1) === 0 ? 'temporal' : 'postgres';
     // The workflow does not know records of that moment.
     if (isDeaf) proxies.mute('temporal');
-    const isCut = proxies.cutAt(proxy, choice.between(1, proxy === 'temporal' ? 12 : 90), choice.below(2) === 0);
+    const isCut = proxies.cutAt(proxy, choice.between(1, proxy === 'temporal' ? 12 : 90), choice.between(0, 1) === 0);
     for (const name of released) breakpoints.release(name);
     await isCut;
   }
   proxies.cut();
-  await tree!.kill();
+  await service.kill();
   breakpoints.killed();
   await proxies.mend();
 }
 
 test('a session killed at any point has the same results and repeats no recorded call', async () => {
   const calm = await createAll('calm', 8);
-  await until('all have ended', async () => (await records.ended([...calm.values()])).size === calm.size, 240);
+  await until('all have ended', async () => (await endedOf(sql, [...calm.values()])).size === calm.size, 240);
   const indexes = await Promise.all([...calm].map(([name, id]) => callRanges(name, id)));
   const gepaRanges = indexes.filter((_, at) => !isMipro([...calm.keys()][at]!));
   const planned = planPoints(gepaRanges, rounds, choice);
@@ -156,7 +154,7 @@ test('a session killed at any point has the same results and repeats no recorded
     await until(
       `all have stopped or ended (round ${round})`,
       async () => {
-        const ended = await records.ended([...killed.values()]);
+        const ended = await endedOf(sql, [...killed.values()]);
         return names.every(
           (name, at) => !plan[at]![round] || breakpoints.standing(name) || ended.has(killed.get(name)!),
         );
@@ -169,12 +167,12 @@ test('a session killed at any point has the same results and repeats no recorded
     });
     met.push(...standing);
     await kill(standing.flatMap(({ name, moment }) => (moment === 'delivered' ? [name] : [])));
-    const answered = [...killed].map(async ([name, id]) => [name, await records.answered(id)] as const);
+    const answered = [...killed].map(async ([name, id]) => [name, await answeredOf(sql, id)] as const);
     onRecord.push(new Map(await Promise.all(answered)));
     planStops(round + 1);
-    await start();
+    await service.start();
   }
-  await until('all have ended', async () => (await records.ended([...killed.values()])).size === killed.size, 240);
+  await until('all have ended', async () => (await endedOf(sql, [...killed.values()])).size === killed.size, 240);
 
   expect([...new Set(met.map(({ stage }) => stage))].sort()).toEqual([...stages].sort());
   expect([...new Set(met.map(({ moment }) => moment))].sort()).toEqual([...moments].sort());
@@ -203,8 +201,8 @@ test('a session killed at any point has the same results and repeats no recorded
   const bought = [...keysOf('tight-killed').keys()].filter((key) => key.startsWith('rollout'));
   expect(bought.length).toBeLessThanOrEqual(tightRollouts);
   for (const [name, id] of killed) {
-    const events = await records.events(id);
+    const events = await eventsIn(sql, id);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-    expect(await records.found(id)).toEqual(await records.found(calm.get(twinOf(name))!));
+    expect(await allFound(sql, id)).toEqual(await allFound(sql, calm.get(twinOf(name))!));
   }
 }, 600_000);

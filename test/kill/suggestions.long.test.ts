@@ -3,7 +3,7 @@ import { gate } from '../support/gate.js';
 import { createSession, ended, eventsOf, pathOf, readJob, type Session } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
-import { workerOfFile } from './processes.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker around a person's prompt and hint: each that was taken counts once, and a
 // hint given while no worker runs waits for the next one.
@@ -18,7 +18,7 @@ const on = workerOfFile(async () => {
   });
   return world;
 });
-beforeAll(() => on.worker.startWorker(), 60_000);
+beforeAll(() => on.worker.start(), 60_000);
 
 const suggest = (id: string, path: string, body: object) =>
   on.service.api.call<{ status: string; command_id: string }>('POST', `${pathOf(id)}/${path}`, body);
@@ -34,10 +34,10 @@ test('a prompt and a hint outlive the worker that took them', async () => {
   const half = { messages: [{ role: 'system', content: 'rule-0. rule-1. rule-2.' }] };
   await suggest(id, 'candidates', half);
   const { command_id: first } = await suggest(id, 'hint', { hint: 'First hint.' });
-  await on.worker.killWorker();
+  await on.worker.kill();
   const { command_id: late } = await suggest(id, 'hint', { hint: 'Name every rule.' });
   expect((await readJob<Session>(on.service, id)).hint).toBe('First hint.');
-  await on.worker.startWorker();
+  await on.worker.start();
   await until('the late hint is taken', async () => {
     return (await readJob<Session>(on.service, id)).hint === 'Name every rule.';
   });

@@ -3,7 +3,7 @@ import { answers, startFakeContainer } from '../support/fakes/container.js';
 import { startReceiver } from '../support/fakes/receiver.js';
 import { createEvaluation, readJob, type Evaluation } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
-import { workerOfFile } from './processes.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // kill -9 of the worker while the receiver holds the first attempt: another worker sends the same
 // message again.
@@ -21,7 +21,7 @@ const on = workerOfFile(async () => {
     },
   };
 });
-beforeAll(() => on.worker.startWorker(), 60_000);
+beforeAll(() => on.worker.start(), 60_000);
 
 test('a webhook survives the death of its worker', async () => {
   const { container, receiver } = on.world;
@@ -30,8 +30,8 @@ test('a webhook survives the death of its worker', async () => {
   const scored = { container_url: container.url, seeds: [0], policy, webhook_url: receiver.url };
   const id = await createEvaluation(on.service, scored);
   await until('the first attempt is in flight', () => Promise.resolve(receiver.requests.length === 1));
-  await on.worker.killWorker();
-  await on.worker.startWorker();
+  await on.worker.kill();
+  await on.worker.start();
   const webhook = await until(
     'the webhook is delivered',
     async () => {

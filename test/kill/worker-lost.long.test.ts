@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { answers, startFakeContainer, type Behaviour } from '../support/fakes/container.js';
-import { startTestService, type TestService } from '../support/service.js';
-import { startWorkerOf } from '../support/servers/tree.js';
+import { createEvaluation, createSession, ended } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
+import { workerOfFile } from '../harness/worlds/processes.js';
 
 // A job at which three workers in a row end, wherever, fails; the jobs beside it go on.
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({}, { serve: true, work: false });
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
+const on = workerOfFile();
 
 const policy = { provider: 'local', model: 'local' };
 const gepa = { population_size: 1, generations: 1, evaluation: { seeds: [0, 1] } };
-const bodies: Record<string, (url: string) => [path: string, body: object]> = {
-  session: (url) => [
-    '/api/v1/online/sessions',
-    { policy_optimization: { algorithm: 'gepa', container_url: url, policy, gepa } },
-  ],
-  evaluation: (url) => [
-    '/api/v1/offline/jobs',
-    { container_url: url, app_id: 'a', env_name: 'e', seeds: [0, 1], policy },
-  ],
+const creates: Record<string, (url: string) => Promise<string>> = {
+  session: (url) => createSession(on.service, { container_url: url, policy, gepa }),
+  evaluation: (url) => createEvaluation(on.service, { container_url: url, seeds: [0, 1], policy }),
 };
 
 test.each([
@@ -40,32 +30,21 @@ test.each([
     };
     const behaviour = place === 'health' ? { health: hang } : { behave: () => hang };
     const container = await startFakeContainer({ prompt: [{ role: 'system', content: 'Say yes.' }], ...behaviour });
-    const [path, body] = bodies[kind]!(container.url);
-    const { job_id: id } = await service.api.call<{ job_id: string }>('POST', path, body);
-    const workers: Awaited<ReturnType<typeof startWorkerOf>>[] = [];
+    const id = await creates[kind]!(container.url);
     try {
       for (let n = 0; n < 3; n += 1) {
         const before = calls;
-        workers.push(await startWorkerOf(service));
+        await on.worker.start();
         await until('the work has begun', () => calls > before, 60);
-        await workers.at(-1)!.kill();
+        await on.worker.kill();
       }
       const before = calls;
-      workers.push(await startWorkerOf(service));
-      await until(
-        'the job has failed',
-        async () => {
-          const state = await service.api.call<{ status: string; error_details: { code: string } }>(
-            'GET',
-            `${path}/${id}`,
-          );
-          return state.status === 'failed' && state.error_details.code === 'worker_lost';
-        },
-        60,
-      );
+      await on.worker.start();
+      const lost = { status: 'failed', error_details: { code: 'worker_lost' } };
+      expect(await ended(on.service, id)).toMatchObject(lost);
       expect(calls).toBe(before);
     } finally {
-      for (const worker of workers) if (worker.process.signalCode === null) await worker.kill();
+      await on.worker.kill();
       await container.close();
     }
   },

@@ -6,6 +6,7 @@ import { startTestService, type TestService } from '../support/service.js';
 import { startShortHistories, type OwnTemporal } from '../support/servers/short-histories.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 // Every run of jobs that continue as new replays: running, paused, and while waiting for rewards.
 
@@ -35,10 +36,7 @@ async function signalForRuns(workflowId: string, signal: string, more: number): 
 }
 
 async function replayChain(workflowId: string): Promise<void> {
-  await until('it has completed', async () => {
-    const { status } = await service.temporal.workflow.getHandle(workflowId).describe();
-    return status.name === 'COMPLETED';
-  });
+  await workflowIs(service.temporal.workflow.getHandle(workflowId), 'COMPLETED');
   const runs = await chainOf(service.temporal, workflowId);
   expect(runs.length).toBeGreaterThan(2);
   for (const run of runs) await replay(run);

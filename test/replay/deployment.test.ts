@@ -8,6 +8,7 @@ import { promptOf, startRulesWorld } from '../support/worlds/rules.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { localActivities, replay } from './replay-history.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 // The paths of a deployment through its workflow, and the path of its gate's evaluation.
 
@@ -25,7 +26,7 @@ const create = (text: (typeof texts)[number], minImprovement?: number) =>
 /** Waits until a workflow has this status, and replays it; the history has none of its texts. */
 async function replayed(workflowId: string, status: string): Promise<History> {
   const handle = on.service.temporal.workflow.getHandle(workflowId);
-  await until(`${workflowId} is ${status}`, async () => (await handle.describe()).status.name === status);
+  await workflowIs(handle, status);
   const history = History.fromObject(await handle.fetchHistory());
   const recorded = payloadsOf(history)
     .map((payload) => Buffer.from(payload).toString())

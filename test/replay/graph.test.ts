@@ -5,6 +5,7 @@ import { command, createGraphJob, ended, type GraphJob } from '../support/jobs-o
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 // The path of a graph job through the workflow, with a pause and a resume; its history replays.
 
@@ -16,9 +17,7 @@ test('a graph job with rewritten prompts and edited graphs', async () => {
   await command(on.service, id, 'pause');
   await command(on.service, id, 'resume');
   expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed' });
-  await until('its workflow is closed', async () => {
-    return (await on.service.workflow(id).describe()).status.name === 'COMPLETED';
-  });
+  await workflowIs(on.service.workflow(id), 'COMPLETED');
   const [history, ...laterRuns] = await chainOf(on.service.temporal, `graph-${id}`);
   expect(laterRuns).toEqual([]);
   // It contains no task and no text of a graph.

@@ -4,8 +4,8 @@ import { startDemosWorld } from '../support/worlds/demos.js';
 import { command, createSession, ended, resultsOf, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { serviceOfFile } from '../support/service-of-file.js';
-import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 // The history of a MIPRO search: a survey, instructions, combinations with demonstrations, trials,
 // held-out seeds.
@@ -27,9 +27,7 @@ test('a MIPRO search, paused and resumed, up to the held-out comparison', async 
   const session = await ended<Session>(on.service, id);
   expect(session).toMatchObject({ status: 'completed', error: null });
   expect(await resultsOf(on.service, id)).toMatchObject({ comparison: { basis: 'heldout' } });
-  await until('its workflow is closed', async () => {
-    return (await on.service.workflow(id).describe()).status.name === 'COMPLETED';
-  });
+  await workflowIs(on.service.workflow(id), 'COMPLETED');
   const [history, ...laterRuns] = await chainOf(on.service.temporal, `session-${id}`);
   expect(laterRuns).toEqual([]);
   await replay(history!);

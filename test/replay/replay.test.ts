@@ -7,6 +7,7 @@ import { startTestService, type TestService } from '../support/service.js';
 import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
 import { localActivities, replay } from './replay-history.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 // Workflow code must replay its own histories: a restarted worker replays every running job.
 
@@ -112,8 +113,7 @@ describe('histories of the current code', () => {
     );
     await service.temporal.workflow.getHandle(`${kind}-${id}`).signal('cancel');
     await until('it is cancelled', async () => (await statusOf(id)) === 'cancelled');
-    const handle = service.temporal.workflow.getHandle(`${kind}-${id}`);
-    await until('its workflow is closed', async () => (await handle.describe()).status.name === 'CANCELLED');
+    await workflowIs(service.workflow(id), 'CANCELLED');
     await replay(await historyOf(`${kind}-${id}`));
   });
 

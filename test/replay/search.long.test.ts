@@ -4,8 +4,9 @@ import { chainOf } from '../support/chain.js';
 import { answers } from '../support/fakes/container.js';
 import { propose, startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
-import { until } from '../support/until.js';
+import { createSession, ended, resultsOf, type Session } from '../support/jobs-over-http.js';
 import { replay } from './replay-history.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 // Histories of whole searches: components, merges, intermediate evaluations, held-out seeds, and a
 // spent budget.
@@ -25,43 +26,22 @@ afterAll(async () => {
   await world.close();
 }, 60_000);
 
-const sessions = '/api/v1/online/sessions';
-interface Session {
-  status: string;
-  stopped_by: string | null;
-  best_reward: number | null;
-  candidates: { parent_ids: string[] }[];
-}
-
 /** Runs a session to its end, replays its history; `times`: number of runs of each activity. */
 async function search(more: Record<string, unknown>) {
-  const { session_id: id } = await service.api.call<{ session_id: string }>('POST', sessions, {
-    policy_optimization: {
-      algorithm: 'gepa',
-      container_url: world.container.url,
-      policy: { provider: 'openai', model: 'gpt-4o-mini' },
-      initial_prompt: {
-        messages: [
-          { role: 'system', name: 'plan', content: 'Plan first.' },
-          { role: 'user', name: 'answer', content: 'Then answer.' },
-        ],
-      },
-      ...more,
+  const id = await createSession(service, {
+    container_url: world.container.url,
+    policy: { provider: 'openai', model: 'gpt-4o-mini' },
+    initial_prompt: {
+      messages: [
+        { role: 'system', name: 'plan', content: 'Plan first.' },
+        { role: 'user', name: 'answer', content: 'Then answer.' },
+      ],
     },
+    ...more,
   });
-  const session = await until(
-    `${id} has ended`,
-    async () => {
-      const seen = await service.api.call<Session>('GET', `${sessions}/${id}`);
-      return seen.status !== 'running' && seen;
-    },
-    60,
-  );
-  const workflow = `session-${id}`;
-  await until('its workflow is closed', async () => {
-    return (await service.temporal.workflow.getHandle(workflow).describe()).status.name === 'COMPLETED';
-  });
-  const [history, ...laterRuns] = await chainOf(service.temporal, workflow);
+  const session = await ended<Session>(service, id);
+  await workflowIs(service.workflow(id), 'COMPLETED');
+  const [history, ...laterRuns] = await chainOf(service.temporal, `session-${id}`);
   expect(laterRuns).toEqual([]);
   await replay(history!);
   const asked = history!.events.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
@@ -81,7 +61,7 @@ test('a search with components and merges, up to the held-out comparison', async
   });
   expect(session).toMatchObject({ status: 'completed', best_reward: 1 });
   expect(session.candidates.some(({ parent_ids: parents }) => parents.length > 1)).toBe(true);
-  expect(await service.api.call('GET', `${sessions}/${id}/results`)).toMatchObject({
+  expect(await resultsOf(service, id)).toMatchObject({
     comparison: { basis: 'heldout' },
   });
   expect(times('drive')).toBeGreaterThan(0);

@@ -3,9 +3,12 @@ import pg from 'pg';
 import { answers, startFakeContainer, type FakeContainer, type RolloutBody } from '../support/fakes/container.js';
 import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 import { gate, type Gate } from '../support/gate.js';
+import { createEvaluation, createSession, ended, pathOf, readJob } from '../support/jobs-over-http.js';
+import { range } from '../support/range.js';
 import { propose } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 // The restores of docs/operations.md, with one of the two at an earlier moment than the other:
 // nothing hangs, no false event is published, and no recorded call is repeated.
@@ -50,44 +53,22 @@ function gateOf(job: string): Gate {
 }
 const open = (id: string) => gateOf(id.slice(4)).open();
 
-const jobs = '/api/v1/offline/jobs';
-async function begin(): Promise<string> {
-  const body = {
+const promptIn = (body: RolloutBody) => body.policy.config.prompt_template?.sections[0]?.content ?? '';
+const begin = () =>
+  createEvaluation(service, {
     container_url: container.url,
-    app_id: 'a',
-    env_name: 'e',
-    seeds: Array.from({ length: 10 }, (_, i) => i),
+    seeds: range(0, 10),
     policy: { provider: 'local', model: 'local' },
     max_concurrent: 2,
-  };
-  return (await service.api.call<{ job_id: string }>('POST', jobs, body)).job_id;
-}
-interface Job {
-  status: string;
-  error_details: { code: string } | null;
-}
-const sessions = '/api/v1/online/sessions';
-const promptIn = (body: RolloutBody) => body.policy.config.prompt_template?.sections[0]?.content ?? '';
-async function beginSession(): Promise<string> {
-  const policy_optimization = {
-    algorithm: 'gepa',
+  });
+const beginSession = () =>
+  createSession(service, {
     container_url: container.url,
     policy: { provider: 'fake', model: 'any' },
     // The model's first call must be the proposer's.
     preflight: false,
-    gepa: { population_size: 1, generations: 2, minibatch_size: 2, evaluation: { seeds: [0, 1, 2, 3] } },
-  };
-  return (await service.api.call<{ job_id: string }>('POST', sessions, { policy_optimization })).job_id;
-}
-const ended = (id: string, at = jobs) =>
-  until(
-    `${id} has ended`,
-    async () => {
-      const job = await service.api.call<Job>('GET', `${at}/${id}`);
-      return job.status !== 'running' && job;
-    },
-    60,
-  );
+    gepa: { population_size: 1, generations: 2, minibatch_size: 2, evaluation: { seeds: range(0, 4) } },
+  });
 const callsOf = (id: string) => container.ledger.filter((entry) => entry.rolloutId.includes(id.slice(4)));
 const half = (id: string) => until('half is on record', () => callsOf(id).some((entry) => entry.seed >= 5));
 const recorded = async (id: string) =>
@@ -125,7 +106,7 @@ test('Temporal at an earlier moment: recorded answers are not requested again', 
   const calls = container.ledger.length;
   await turnBack(id);
   open(id);
-  expect(await ended(id)).toMatchObject({ status: 'completed' });
+  expect(await ended(service, id)).toMatchObject({ status: 'completed' });
   expect(await recorded(id)).toHaveLength(10);
   expect(container.ledger.slice(calls).filter((entry) => before.includes(entry.rolloutId))).toEqual([]);
 });
@@ -135,14 +116,11 @@ test.each(['the start', 'its rollouts'] as const)(
   async (to) => {
     const id = await begin();
     open(id);
-    expect(await ended(id)).toMatchObject({ status: 'completed' });
+    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
     const calls = container.ledger.length;
     await turnBack(id, to);
-    await until('its workflow has found that out', async () => {
-      const { status } = await service.temporal.workflow.getHandle(`evaluation-${id}`).describe();
-      return status.name === 'COMPLETED';
-    });
-    expect(await service.api.call('GET', `${jobs}/${id}`)).toMatchObject({ status: 'completed', error: null });
+    await workflowIs(service.workflow(id), 'COMPLETED');
+    expect(await readJob(service, id)).toMatchObject({ status: 'completed', error: null });
     expect(container.ledger.slice(calls)).toEqual([]);
   },
 );
@@ -155,7 +133,7 @@ test('Postgres at an earlier moment: the loss is reported, and running jobs cont
   const original = service.config.databaseUrl!;
   const earlier = await backUp(original);
   open(done);
-  expect(await ended(done)).toMatchObject({ status: 'completed' });
+  expect(await ended(service, done)).toMatchObject({ status: 'completed' });
   const young = await begin();
   await half(young);
 
@@ -164,16 +142,13 @@ test('Postgres at an earlier moment: the loss is reported, and running jobs cont
   open(going);
   open(young);
   // The back-up lacks its end and its workflow is closed: the job reports that.
-  expect(await ended(done)).toMatchObject({ status: 'failed', error_details: { code: 'workflow_completed' } });
-  expect(await ended(going)).toMatchObject({ status: 'completed' });
-  const { results } = await service.api.call<{ results: unknown[] }>('GET', `${jobs}/${going}/results`);
+  expect(await ended(service, done)).toMatchObject({ status: 'failed', error_details: { code: 'workflow_completed' } });
+  expect(await ended(service, going)).toMatchObject({ status: 'completed' });
+  const { results } = await service.api.call<{ results: unknown[] }>('GET', `${pathOf(going)}/results`);
   expect(results).toHaveLength(10);
   // The database does not know it; its workflow does not continue without its row.
-  await expect(service.api.call('GET', `${jobs}/${young}`)).rejects.toThrow('404');
-  await until('the workflow without a row has ended', async () => {
-    const { status } = await service.temporal.workflow.getHandle(`evaluation-${young}`).describe();
-    return status.name === 'FAILED';
-  });
+  await expect(readJob(service, young)).rejects.toThrow('404');
+  await workflowIs(service.workflow(young), 'FAILED');
 }, 120_000);
 
 test('Postgres at an earlier moment: a job goes on from what the database knows', async () => {
@@ -199,10 +174,10 @@ test('Postgres at an earlier moment: a job goes on from what the database knows'
   await service.restart();
   open(session);
   open(evaluation);
-  expect(await ended(evaluation)).toMatchObject({ status: 'completed' });
-  const { results } = await service.api.call<{ results: unknown[] }>('GET', `${jobs}/${evaluation}/results`);
+  expect(await ended(service, evaluation)).toMatchObject({ status: 'completed' });
+  const { results } = await service.api.call<{ results: unknown[] }>('GET', `${pathOf(evaluation)}/results`);
   expect(results).toHaveLength(10);
-  expect(await ended(session, sessions)).toMatchObject({ status: 'completed' });
+  expect(await ended(service, session)).toMatchObject({ status: 'completed' });
 }, 120_000);
 
 /** Copies the database; connected clients are disconnected and reconnect. */

@@ -4,7 +4,7 @@ import { Api } from '../support/api.js';
 import { checkRoles, ConfigError, readConfig } from '../../src/config.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
-import { refusedRole, startRole, type RoleProcess } from '../support/servers/processes.js';
+import { refusedRole, startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
 // Required settings of each role, errors for missing ones, and an API's abilities without Temporal.
@@ -38,10 +38,10 @@ describe('settings of a role', () => {
 describe('processes', () => {
   let cluster: Cluster;
   let container: FakeContainer;
-  let api: RoleProcess;
-  const started: RoleProcess[] = [];
-  const start = async (role: 'serve' | 'worker', more: Record<string, string> = {}) => {
-    const processOfRole = await startRole(role, { ...cluster.env, PORT: '0', ...more });
+  let api: Tree;
+  const started: Tree[] = [];
+  const start = async (command: 'serve' | 'worker', more: Record<string, string> = {}) => {
+    const processOfRole = await startTree({ ...cluster.env, PORT: '0', ...more }, { command });
     started.push(processOfRole);
     return processOfRole;
   };
@@ -64,7 +64,7 @@ describe('processes', () => {
     api = await start('serve');
   }, 60_000);
   afterAll(async () => {
-    await Promise.all(started.map((role) => role.end('SIGTERM')));
+    await Promise.all(started.map((role) => role.terminate()));
     await container.close();
     await cluster.close();
   }, 60_000);
@@ -103,7 +103,7 @@ describe('processes', () => {
     });
     // A worker has no API key of its own: the API's key keeps working.
     const keyless = Object.fromEntries(Object.entries(cluster.env).filter(([name]) => name !== 'RATCHET_API_KEY'));
-    started.push(await startRole('worker', { ...keyless, RATCHET_PUBLIC_URL: api.url }));
+    started.push(await startTree({ ...keyless, RATCHET_PUBLIC_URL: api.url }, { command: 'worker' }));
     await until('the job has completed', async () => {
       const { status } = await client.call<{ status: string }>('GET', `/api/v1/offline/jobs/${id}`);
       return status === 'completed';

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Api, type JobEvent } from '../support/api.js';
-import { seedRng, uniformInt } from '../../src/core/math/random.js';
+import { Api } from '../support/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
+import { createEvaluation, createSession, eventsOf, pathOf } from '../support/jobs-over-http.js';
+import { range } from '../support/range.js';
 import { follow } from '../support/follow.js';
 import { startFront } from '../support/servers/load-balancer.js';
-import { startRole, type RoleProcess } from '../support/servers/processes.js';
+import { startTree, type Tree } from '../support/servers/tree.js';
 import { propose } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
+import { SeededChoice } from '../harness/seeded-choice.js';
 
 // Two APIs and three workers, each in its own process, act as one service. They start at once on an
 // empty database; jobs are created, controlled and followed through different APIs; workers and an
@@ -21,7 +23,6 @@ const evaluations = 6;
 const seedsEach = 220;
 const sessions = 2;
 const policy = { provider: 'fake', model: 'any' };
-const range = (from: number, n: number) => Array.from({ length: n }, (_, i) => from + i);
 const rules = 4;
 
 interface Job {
@@ -38,8 +39,8 @@ let container: FakeContainer;
 let model: FakeModel;
 let front: Awaited<ReturnType<typeof startFront>>;
 let ports: number[];
-const apis: RoleProcess[] = [];
-const workers: RoleProcess[] = [];
+const apis: Tree[] = [];
+const workers: Tree[] = [];
 const peaks = new Map<string, number>();
 
 const env = (): Record<string, string> => ({
@@ -50,8 +51,8 @@ const env = (): Record<string, string> => ({
 });
 const urls = () => ports.map((port) => `http://127.0.0.1:${port}`);
 const api = (index: number) => new Api(urls()[index]!, cluster.apiKey);
-const serve = (index: number) => startRole('serve', { ...env(), PORT: String(ports[index]) });
-const work = () => startRole('worker', env());
+const serve = (index: number) => startTree({ ...env(), PORT: String(ports[index]) }, { command: 'serve' });
+const work = () => startTree(env(), { command: 'worker' });
 
 beforeAll(async () => {
   cluster = await startCluster();
@@ -87,44 +88,31 @@ beforeAll(async () => {
   workers.push(...started.slice(2));
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([...workers, ...apis].map((role) => role.end('SIGTERM')));
+  await Promise.all([...workers, ...apis].map((role) => role.terminate()));
   await front.close();
   await container.close();
   await model.close();
   await cluster.close();
 }, 60_000);
 
-async function createEvaluation(at: number, seeds = seedsEach): Promise<Job> {
-  const { job_id: id } = await api(at).call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
-    container_url: container.url,
-    app_id: 'scale',
-    env_name: 'asks',
-    seeds: range(0, seeds),
-    policy,
-    max_concurrent: 3,
-  });
-  const path = `/api/v1/offline/jobs/${id}`;
-  return { id, path, events: `${path}/events/stream`, maxConcurrent: 3, createdAt: at };
+async function evaluate(at: number, seeds = seedsEach): Promise<Job> {
+  const spec = { container_url: container.url, env_name: 'asks', seeds: range(0, seeds), policy, max_concurrent: 3 };
+  const id = await createEvaluation({ api: api(at) }, spec);
+  return { id, path: pathOf(id), events: `${pathOf(id)}/events/stream`, maxConcurrent: 3, createdAt: at };
 }
 
-async function createSession(at: number): Promise<Job> {
-  const { job_id: id } = await api(at).call<{ job_id: string }>('POST', '/api/v1/online/sessions', {
-    policy_optimization: {
-      algorithm: 'gepa',
+async function search(at: number): Promise<Job> {
+  const evaluation = { seeds: range(0, 24) };
+  const id = await createSession(
+    { api: api(at) },
+    {
       container_url: container.url,
       policy,
-      gepa: {
-        population_size: 3,
-        generations: 8,
-        minibatch_size: 4,
-        train_seeds: range(100, 40),
-        evaluation: { seeds: range(0, 24) },
-      },
+      gepa: { population_size: 3, generations: 8, minibatch_size: 4, train_seeds: range(100, 40), evaluation },
       max_concurrent: 4,
     },
-  });
-  const path = `/api/v1/online/sessions/${id}`;
-  return { id, path, events: `${path}/events`, maxConcurrent: 4, createdAt: at };
+  );
+  return { id, path: pathOf(id), events: `${pathOf(id)}/events`, maxConcurrent: 4, createdAt: at };
 }
 
 const query = <Row extends Record<string, unknown>>(sql: string) =>
@@ -159,21 +147,17 @@ async function ranBy(jobs: Job[]): Promise<Set<number>> {
 
 test('two APIs and three workers act as one service when some of them end', async () => {
   const jobs = await Promise.all([
-    createEvaluation(0),
+    evaluate(0),
     // To be cancelled, so it must not complete before.
-    createEvaluation(1, 10 * seedsEach),
-    ...range(2, evaluations - 2).map((i) => createEvaluation(i % 2)),
-    ...range(0, sessions).map((i) => createSession(i % 2)),
+    evaluate(1, 10 * seedsEach),
+    ...range(2, evaluations - 2).map((i) => evaluate(i % 2)),
+    ...range(0, sessions).map((i) => search(i % 2)),
   ]);
   // Follow it at the API that did not create it.
   const followed = jobs.map((job) => follow(urls, 1 - job.createdAt, job.events, cluster.apiKey));
   const evaluationCalls = evaluations * seedsEach;
-  let rng = seedRng(seed);
-  const moment = (share: number) => {
-    let offset: number;
-    [offset, rng] = uniformInt(rng, 60);
-    return Math.floor(evaluationCalls * share) + offset;
-  };
+  const choice = new SeededChoice(seed);
+  const moment = (share: number) => Math.floor(evaluationCalls * share) + choice.between(0, 59);
 
   // A pause through one API applies to all APIs and workers.
   await calls(moment(0.05));
@@ -184,7 +168,7 @@ test('two APIs and three workers act as one service when some of them end', asyn
   // SIGTERM to a worker: rollouts in flight end, and none is sent again.
   await calls(moment(0.15));
   const leaving = workers.shift()!;
-  expect(await leaving.end('SIGTERM')).toBe(0);
+  expect(await leaving.terminate()).toBe(0);
   await api(paused.createdAt).call('POST', `${paused.path}/resume`);
   await calls(container.ledger.length + 60);
   expect(await resent()).toBe(0);
@@ -194,13 +178,13 @@ test('two APIs and three workers act as one service when some of them end', asyn
   await calls(moment(0.35));
   await note();
   const killed = workers.shift()!;
-  await killed.end('SIGKILL');
+  await killed.kill();
   workers.push(await work());
 
   // Kill an API while containers call their model through it and streams are open.
   await calls(moment(0.55));
   await note();
-  await apis[0]!.end('SIGKILL');
+  await apis[0]!.kill();
   const doomed = jobs[1]!;
   await api(1).call('POST', `${doomed.path}/cancel`);
   await calls(container.ledger.length + 100);
@@ -235,26 +219,14 @@ test('two APIs and three workers act as one service when some of them end', asyn
 
   // Events are 1..N, equal at both APIs and in the streams that changed their API.
   for (const [i, job] of jobs.entries()) {
-    const [one, other] = await Promise.all([allEvents(0, job), allEvents(1, job)]);
-    expect(one.map((event) => event.seq)).toEqual(range(1, one.length));
+    const [one, other] = await Promise.all([0, 1].map((at) => eventsOf({ api: api(at) }, job.id)));
+    expect(one!.map((event) => event.seq)).toEqual(range(1, one!.length));
     expect(other).toEqual(one);
-    expect(streams[i]!.map((event) => event.seq)).toEqual(range(1, one.length));
+    expect(streams[i]!.map((event) => event.seq)).toEqual(range(1, one!.length));
   }
 
   // Surviving and ended processes shared the work.
   const pids = await ranBy(jobs);
   expect(pids.size).toBeGreaterThanOrEqual(3);
-  for (const pid of [leaving.pid, killed.pid]) expect(pids).toContain(pid);
+  for (const pid of [leaving.process.pid, killed.process.pid]) expect(pids).toContain(pid);
 }, 300_000);
-
-async function allEvents(at: number, job: Job): Promise<JobEvent[]> {
-  const events: JobEvent[] = [];
-  for (;;) {
-    const page = await api(at).call<{ events: JobEvent[]; has_more: boolean }>(
-      'GET',
-      `${job.events}?since_seq=${events.length}&limit=1000`,
-    );
-    events.push(...page.events);
-    if (!page.has_more) return events;
-  }
-}

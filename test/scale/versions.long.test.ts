@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Service } from '../../src/main.js';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
+import { gate, type Gate } from '../support/gate.js';
+import { createEvaluation, ended } from '../support/jobs-over-http.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -9,14 +11,14 @@ import { until } from '../support/until.js';
 
 let service: TestService;
 let container: FakeContainer;
-let hold: { release(): void; released: Promise<void> };
+let hold: Gate;
 const started: Service[] = [];
 
 beforeAll(async () => {
   service = await startTestService({}, { serve: true, work: false });
   container = await startFakeContainer({
     behave: () => async (call, response) => {
-      if (call.seed > 0) await hold.released;
+      if (call.seed > 0) await hold.opened;
       await answers.reward(1)(call, response);
     },
   });
@@ -26,37 +28,25 @@ afterAll(async () => {
   await container.close();
 }, 60_000);
 
-function holding() {
-  let release!: () => void;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  return (hold = { release, released });
-}
+const holding = () => (hold = gate());
 async function work(workerBuildId: string | null): Promise<Service> {
   const worker = await service.another({ serve: false, work: true }, { workerBuildId });
   started.push(worker);
   return worker;
 }
 /** An evaluation that holds all seeds but the first until a release. */
-async function begin(): Promise<string> {
-  const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+const begin = () =>
+  createEvaluation(service, {
     container_url: container.url,
-    app_id: 'a',
-    env_name: 'e',
     seeds: [0, 1, 2, 3],
     policy: { provider: 'local', model: 'local' },
     max_concurrent: 2,
   });
-  return id;
-}
 const arrived = (id: string) =>
   until(`a rollout of ${id} waits`, () =>
     container.ledger.some((entry) => entry.rolloutId.includes(id.slice(4)) && entry.seed > 0),
   );
-const ended = (id: string) =>
-  until(`${id} has completed`, async () => {
-    const { status } = await service.api.call<{ status: string }>('GET', `/api/v1/offline/jobs/${id}`);
-    return status === 'completed';
-  });
+const completed = async (id: string) => expect(await ended(service, id)).toMatchObject({ status: 'completed' });
 /** The builds that took a job's decisions, in order, each once; null: a worker without one. */
 async function builds(id: string): Promise<(string | null)[]> {
   const { events } = await service.temporal.workflow.getHandle(`evaluation-${id}`).fetchHistory();
@@ -99,9 +89,9 @@ test('jobs stay with their first build; later jobs start on the newer build; the
   await arrived(unbound);
   const first = await work('one');
   await newJobsGoTo('one');
-  hold.release();
+  hold.open();
   await plain.stop();
-  await ended(unbound);
+  await completed(unbound);
 
   holding();
   const old = await begin();
@@ -113,10 +103,10 @@ test('jobs stay with their first build; later jobs start on the newer build; the
   // A restarted worker of an older build takes no new jobs.
   await first.stop();
   const again = await work('one');
-  hold.release();
-  await Promise.all([ended(old), ended(young)]);
+  hold.open();
+  await Promise.all([completed(old), completed(young)]);
   const later = await begin();
-  await ended(later);
+  await completed(later);
   expect(await builds(later)).toEqual(['two']);
   expect(await builds(old)).toEqual(['one']);
   expect(await builds(young)).toEqual(['two']);
@@ -128,17 +118,17 @@ test('jobs stay with their first build; later jobs start on the newer build; the
   await arrived(left);
   await sendNewJobsTo('two');
   await again.stop();
-  hold.release();
+  hold.open();
   await service.temporal.workflowService.updateWorkflowExecutionOptions({
     namespace,
     workflowExecution: { workflowId: `evaluation-${left}` },
     workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
     updateMask: { paths: ['versioning_override'] },
   });
-  await ended(left);
+  await completed(left);
   expect(await builds(left)).toEqual(['one', 'two']);
   const last = await begin();
-  await ended(last);
+  await completed(last);
   expect(await builds(last)).toEqual(['two']);
   expect(await workerCheck()).toMatchObject({ ok: true });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { statusAttribute } from '../../workflows/messages.js';
-import { until } from '../support/until.js';
 import type { Job, Model } from './model.js';
 import {
   askWorkflow,
@@ -14,8 +13,9 @@ import {
   rolloutsOf,
   workflowOf,
 } from './observe.js';
-import { isTerminal, type Status } from './table.js';
+import { isTerminal, type Status } from '../../src/core/jobs/status.js';
 import type { World } from './world.js';
+import { workflowIs } from '../support/workflow-is.js';
 
 /** Compares row, log, rollouts, inbox, container and workflow of a job at rest. */
 export async function checkJob(world: World, model: Model, job: Job): Promise<void> {
@@ -88,9 +88,9 @@ async function checkRollouts(world: World, model: Model, job: Job): Promise<void
 }
 
 async function checkInbox(world: World, job: Job): Promise<void> {
-  const rows = await world.rows<{ rollout: string | null; reward: number; counted: boolean }>(
+  const rows = await world.sql<{ rollout: string | null; reward: number; counted: boolean }>(
     'select rollout_id as rollout, reward, counted from rewards where job_id = $1',
-    job.id,
+    [job.id],
   );
   const sorted = (entries: object[]) => entries.map((entry) => JSON.stringify(entry)).sort();
   assert.deepEqual(sorted(rows), sorted(job.inbox), `inbox of ${job.id}`);
@@ -120,10 +120,7 @@ const closedAs: Partial<Record<Status, string>> = { completed: 'COMPLETED', fail
 async function checkWorkflow(world: World, job: Job): Promise<void> {
   const { status } = job.state;
   const due = job.wasTerminated ? 'TERMINATED' : (closedAs[status] ?? 'RUNNING');
-  const description = await until(`the workflow of ${job.id} is ${due}`, async () => {
-    const found = await workflowOf(world, job).describe();
-    return found.status.name === due && found;
-  });
+  const description = await workflowIs(workflowOf(world, job), due);
   if (due === 'TERMINATED') return;
   assert.equal(description.typedSearchAttributes.get(statusAttribute), status, `search attribute of ${job.id}`);
   const view = await askWorkflow(world, job);

@@ -9,7 +9,7 @@ export interface HeldContainer {
   release(rolloutId: string): void;
   /** Highest number of concurrent rollouts of the job. */
   peak(jobId: string): number;
-  ledger: FakeContainer['ledger'];
+  callsOf: FakeContainer['callsOf'];
   /** Answers all held rollouts and forgets the rest. */
   clear(): void;
   close(): Promise<void>;
@@ -58,7 +58,7 @@ export async function startHeldContainer(): Promise<HeldContainer> {
     held: (jobId) => held(bare(jobId)),
     release,
     peak: (jobId) => peaks.get(bare(jobId)) ?? 0,
-    ledger: container.ledger,
+    callsOf: container.callsOf,
     clear() {
       for (const id of [...waiting.keys()]) release(id);
       peaks.clear();

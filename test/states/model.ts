@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { isTerminal, type Call, type ExpectedState } from './table.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
+import { type Call, type ExpectedState } from './table.js';
 
 /** A reported reward, as expected in the inbox; without a rollout it belongs to the job. */
 interface InboxEntry {
@@ -35,6 +36,22 @@ export interface Job {
   /** The job as first seen at its end. */
   atEnd: Record<string, unknown> | null;
 }
+
+/** A job as created. */
+export const newJob = (given: Pick<Job, 'id' | 'kind' | 'seeds' | 'maxConcurrent'>): Job => ({
+  ...given,
+  state: { status: 'running', paused: 0, resumed: 0 },
+  pending: [],
+  dying: false,
+  wasTerminated: false,
+  awaited: new Set(),
+  outcomes: new Map(),
+  stirred: false,
+  inbox: [],
+  pausedAt: null,
+  callsWhenPaused: null,
+  atEnd: null,
+});
 
 /** The expected state of the service; commands update it and compare. */
 export interface Model {

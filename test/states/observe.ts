@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+import { pathOf as pathOfId } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
 import { leaseSeconds } from '../../activities/rollouts/exchange.js';
 import { isDone, type Job } from './model.js';
-import { isTerminal, type Answer, type Status } from './table.js';
+import { isTerminal, type Status } from '../../src/core/jobs/status.js';
+import { type Answer } from './table.js';
 import type { Reply, World } from './world.js';
 
 const patience = 90;
 
-export const pathOf = (job: Job): string =>
-  `${job.kind === 'evaluation' ? '/api/v1/offline/jobs' : '/api/v1/online/sessions'}/${job.id}`;
+export const pathOf = ({ id }: Job): string => pathOfId(id);
 
 export const workflowOf = (world: World, job: Job): WorkflowHandle =>
   world.temporal.workflow.getHandle(`${job.kind}-${job.id}`);
@@ -157,10 +158,10 @@ async function lateAnswer(world: World, job: Job, commandId: string): Promise<An
 
 /** The workflow's decision on a command, and its duration; null: undecided. */
 export async function outcomeOf(world: World, commandId: string) {
-  const [row] = await world.rows<{ outcome: string; status: Status; seconds: number }>(
+  const [row] = await world.sql<{ outcome: string; status: Status; seconds: number }>(
     `select outcome, status_after as status, extract(epoch from settled_at - created_at)::float8 as seconds
        from commands where id = $1 and outcome is not null`,
-    commandId,
+    [commandId],
   );
   if (!row) return null;
   const answer: Answer = { code: row.outcome === 'accepted' ? 200 : 409, status: row.status };
@@ -169,15 +170,14 @@ export async function outcomeOf(world: World, commandId: string) {
 
 /** The status of the job's rollouts in the database. */
 export const rolloutsOf = (world: World, job: Job) =>
-  world.rows<{ id: string; status: string; reward: number | null; attempt: number; started: boolean }>(
+  world.sql<{ id: string; status: string; reward: number | null; attempt: number; started: boolean }>(
     `select id, status, reward, attempt, started_at is not null as started
        from rollouts where job_id = $1 order by ordinal`,
-    job.id,
+    [job.id],
   );
 
-/** Number of container calls for the job's rollouts. */
-export const callsOf = (world: World, job: Job) =>
-  world.container.ledger.filter(({ rolloutId }) => rolloutId.startsWith(`rol_${job.id.slice(4)}_`));
+/** The container's calls for the job's rollouts. */
+export const callsOf = (world: World, job: Job) => world.container.callsOf(job.id);
 
 /** Waits until the runner knows an answered pause and its last calls reached the container. */
 export async function quieten(world: World, job: Job): Promise<void> {
@@ -186,11 +186,10 @@ export async function quieten(world: World, job: Job): Promise<void> {
   await until(
     `the runner of ${job.id} has seen its pause`,
     async () => {
-      const [row] = await world.rows<{ free: boolean; seen: number | null }>(
+      const [row] = await world.sql<{ free: boolean; seen: number | null }>(
         `select lease_owner is null as free, extract(epoch from lease_expires_at)::float8 * 1000 - $2 as seen
            from job_controls where job_id = $1`,
-        job.id,
-        leaseSeconds * 1_000,
+        [job.id, leaseSeconds * 1_000],
       );
       return row!.free || row!.seen! > pausedAt;
     },

@@ -8,16 +8,15 @@ import { reward } from './commands/reward.js';
 import { create, finish, finishJob, releaseSome } from './commands/work.js';
 import { newModel, type Model } from './model.js';
 import { assertNothingStarted, settle } from './observe.js';
-import { withServers } from './own-servers.js';
-import { isTerminal } from './table.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
 import { afterwards, send, take } from './verbs.js';
-import { startWorld, type Servers, type World } from './world.js';
+import type { Servers } from '../harness/worlds/world.js';
+import { startWorld, type World } from './world.js';
 
 export interface StateSequences {
   seed: number;
   sequences: number;
-  /** Absent: own servers. */
-  servers?: Servers;
+  servers: Servers;
   /** Number of concurrent worlds, which share the sequences. */
   lanes?: number;
   /** A printed failure to run alone: its path, and its replay path. */
@@ -69,7 +68,6 @@ const commands: Commands[] = [
 /** Compares service and table on command sequences; throws the shortest failing sequence. */
 export async function runStateSequences(options: StateSequences): Promise<StateReport> {
   const { seed, sequences, only, servers, lanes = 2 } = options;
-  if (!servers) return withServers((own) => runStateSequences({ ...options, servers: own }));
   const report: StateReport = { sequences: 0, commands: {}, cells: new Set() };
   const shared: Shared = { report, failed: null };
   const share = Math.ceil(sequences / lanes);
@@ -90,7 +88,7 @@ interface Shared {
   failed: Error | null;
 }
 
-async function runLane(options: StateSequences & { servers: Servers }, shared: Shared): Promise<void> {
+async function runLane(options: StateSequences, shared: Shared): Promise<void> {
   const { seed, sequences, only, servers, onProgress } = options;
   const { report } = shared;
   const world = await startWorld(servers);
@@ -165,7 +163,7 @@ async function end(world: World, model: Model): Promise<void> {
 
 /** Removes everything of a sequence, also after a failure. */
 async function clear(world: World, model: Model): Promise<void> {
-  if (!model.workerLives) await world.startWorker();
+  if (!model.workerLives) await world.worker.start();
   for (const job of model.jobs) if (!isTerminal(job.state.status)) await send(world, job, 'cancel', 'post');
   world.container.clear();
 }

@@ -10,7 +10,7 @@ import { runStateSequences } from './sequences.js';
 const seed = seedOf('test/states', 20_261_121);
 const sequences = runs(8, 60);
 
-/** Cells of open jobs; test/core/jobs/status.test.ts has all. */
+/** Cells of open jobs. */
 const cells = ['running', 'paused'].flatMap((status) =>
   ['pause', 'resume', 'cancel', 'stop'].map((verb) => `${status} ${verb}`),
 );

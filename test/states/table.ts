@@ -1,17 +1,9 @@
-/** A second, independent copy of the contract's table, the reference for the product. Pure. */
+import { transition, type Status } from '../../src/core/jobs/status.js';
 
-export type Status = 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
+// test/core/jobs/status.test.ts compares the table of src/core with the contract, cell by cell.
+
 /** `stop` is a reward with `stop: true`. */
 export type Verb = 'pause' | 'resume' | 'cancel' | 'stop';
-
-const no = 409;
-const table: Record<Status, Record<Verb, Status | typeof no>> = {
-  running: { pause: 'paused', resume: 'running', cancel: 'cancelled', stop: 'completed' },
-  paused: { pause: 'paused', resume: 'running', cancel: 'cancelled', stop: 'completed' },
-  completed: { pause: no, resume: no, cancel: no, stop: no },
-  failed: { pause: no, resume: no, cancel: no, stop: no },
-  cancelled: { pause: no, resume: no, cancel: 'cancelled', stop: no },
-};
 
 /** A job's status, with its number of pauses and resumes so far. */
 export interface ExpectedState {
@@ -38,20 +30,16 @@ export interface Course {
   state: ExpectedState;
 }
 
-export const isTerminal = (status: Status): boolean =>
-  status === 'completed' || status === 'failed' || status === 'cancelled';
-
 /** The answer to a command in a state, and the next state. */
 export function step(from: ExpectedState, verb: Verb): { answer: Answer; state: ExpectedState } {
-  const cell = table[from.status][verb];
-  if (cell === no) return { answer: { code: no, status: from.status }, state: from };
-  const changed = cell !== from.status;
+  const { ok, status } = transition(from.status, verb === 'stop' ? 'reward_stop' : verb);
+  const changed = status !== from.status;
   return {
-    answer: { code: 200, status: cell },
+    answer: { code: ok ? 200 : 409, status },
     state: {
-      status: cell,
-      paused: from.paused + (changed && cell === 'paused' ? 1 : 0),
-      resumed: from.resumed + (changed && cell === 'running' ? 1 : 0),
+      status,
+      paused: from.paused + (changed && status === 'paused' ? 1 : 0),
+      resumed: from.resumed + (changed && status === 'running' ? 1 : 0),
     },
   };
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { jobAt, type Job, type Model } from './model.js';
+import type { Job, Model } from './model.js';
 import { answerTo, asOperator, assertIds, atRest, flush, pathOf, quieten, settle, workflowOf } from './observe.js';
-import { isTerminal, step, type ExpectedState, type Verb } from './table.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
+import { step, type ExpectedState, type Verb } from './table.js';
 import type { Reply, World } from './world.js';
 
 /** Ways to send a command. `signal`: from the Temporal UI, without a command id. */
@@ -21,11 +22,6 @@ export function send(world: World, job: Job, verb: Verb, door: Exclude<Door, 'si
 export function signal(world: World, job: Job, verb: Verb): Promise<void> {
   const workflow = workflowOf(world, job);
   return asOperator(job, () => (verb === 'stop' ? workflow.signal('reward', { stop: true }) : workflow.signal(verb)));
-}
-
-/** The job of a slot if it may get a command: without a worker at most two commands may wait. */
-export function commandable(model: Readonly<Model>, slot: number): boolean {
-  return jobAt(model, slot) !== undefined && (model.workerLives || model.sinceKill < 2);
 }
 
 /** Compares an answer with the table, and updates the model. */

@@ -67,11 +67,11 @@ export function resultsOf({ api }: Served, sessionId: string): Promise<SessionRe
   return api.call<SessionResults>('GET', `${pathOf(sessionId)}/results`);
 }
 
-/** All events of a job so far. */
-export async function eventsOf({ api }: Served, id: string): Promise<JobEvent[]> {
+/** All events of a job so far, read in pages. */
+export async function eventsOf({ api }: Served, id: string, limit = 1_000): Promise<JobEvent[]> {
   const events: JobEvent[] = [];
   for (;;) {
-    const path = `${pathOf(id)}/events?since_seq=${events.length}&limit=1000`;
+    const path = `${pathOf(id)}/events?since_seq=${events.length}&limit=${limit}`;
     const page = await api.call<{ events: JobEvent[]; has_more: boolean }>('GET', path);
     events.push(...page.events);
     if (!page.has_more) return events;

@@ -1,18 +1,23 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import type { Roles } from '../../src/config.js';
 import { startTestService, type TestService } from './service.js';
 
-/**
- * A service for all tests of a file, with an optional world: containers, models and the service's
- * settings for them.
- */
-export function serviceOfFile<W extends { env: Record<string, string>; close(): Promise<void> } | undefined>(
+/** Containers and models of the tests of a file, and the service's settings for them. */
+export interface WorldOfFile {
+  env: Record<string, string>;
+  close(): Promise<void>;
+}
+
+/** A service for all tests of a file, with an optional world. */
+export function serviceOfFile<W extends WorldOfFile | undefined>(
   startWorld?: () => Promise<W>,
+  roles?: Roles,
 ): { world: W; service: TestService } {
   const on = {} as { world: W; service: TestService };
   beforeAll(async () => {
     if (startWorld) on.world = await startWorld();
-    on.service = await startTestService(on.world?.env);
-  }, 60_000);
+    on.service = await startTestService(on.world?.env, roles);
+  }, 90_000);
   afterAll(async () => {
     await on.service.stop();
     await on.world?.close();

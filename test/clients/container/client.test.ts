@@ -8,6 +8,7 @@ import {
   type RolloutRequest,
 } from '../../../src/clients/container/client.js';
 import { answers, startFakeContainer, type Behaviour, type FakeContainer } from '../../support/fakes/container.js';
+import { until } from '../../support/until.js';
 
 const signal = new AbortController().signal;
 const client = createContainerClient({ egress: { mode: 'dev', allowlist: [] }, retryBaseMs: 5 });
@@ -363,7 +364,7 @@ describe('failures', () => {
       const abort = new AbortController();
       const before = container.ledger.length;
       const work = client.rollout(ask(), abort.signal);
-      while (container.ledger.length === before) await new Promise((go) => setTimeout(go, 5));
+      await until('the try has come', () => container.ledger.length > before);
       abort.abort(new Error('cancelled by the user'));
       await expect(work).rejects.toThrow('cancelled by the user');
     }

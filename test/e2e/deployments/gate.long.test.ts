@@ -6,7 +6,6 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { createMetrics } from '../../../src/metrics.js';
 import { deleteDeployment } from '../../../src/storage/deployments/deployments.js';
 import { putSecret } from '../../../src/storage/access/secrets.js';
-import { workflowId } from '../../../src/core/jobs/kinds.js';
 import { chainOf, History } from '../../support/chain.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { ask, built, deploy, readDeployment, saying, type Deployment } from '../../support/deployments-over-http.js';
@@ -17,6 +16,7 @@ import { range } from '../../support/range.js';
 import { promptOf, startRulesWorld } from '../../support/worlds/rules.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
+import { workflowIs } from '../../support/workflow-is.js';
 
 // A gate compares with the deployment that is live at promotion, not at the request. A deployment
 // always ends ready or failed with a reason, and the live one stays live.
@@ -86,9 +86,7 @@ const asSuperuser = async <T>(work: (client: pg.Client) => Promise<T>): Promise<
     await client.end();
   }
 };
-const deploymentWorkflow = (id: string) => on.service.temporal.workflow.getHandle(workflowId('deployment', id));
-const closedAs = (id: string, status: string) =>
-  until(`${id} is ${status}`, async () => (await deploymentWorkflow(id).describe()).status.name === status);
+const closedAs = (id: string, status: string) => workflowIs(on.service.workflow(id), status);
 const rowOf = async (id: string) =>
   (
     await on.service.query<{ status: string; live_at: Date | null }>(
@@ -231,7 +229,7 @@ describe('the paused evaluation of a gate', () => {
     await closedAs(id, 'CANCELLED');
     expect(await rowOf(id)).toEqual({ status: 'cancelled', live_at: null });
     expect(await readJob<Evaluation>(on.service, evaluation)).toMatchObject({ status: 'cancelled' });
-    const workflow = on.service.temporal.workflow.getHandle(workflowId('evaluation', evaluation));
+    const workflow = on.service.workflow(evaluation);
     expect((await workflow.describe()).status.name).toBe('CANCELLED');
   });
 });
@@ -339,12 +337,12 @@ describe('a deployment fails with its reason', () => {
   };
 
   test('when its workflow is terminated from outside', async () => {
-    const { code, ended } = await failing((id) => deploymentWorkflow(id).terminate('by an operator'));
+    const { code, ended } = await failing((id) => on.service.workflow(id).terminate('by an operator'));
     expect([code, ended]).toEqual(['workflow_terminated', 'failed']);
   });
 
   test('when its workflow is cancelled from outside', async () => {
-    const { code, ended, id } = await failing((id) => deploymentWorkflow(id).cancel());
+    const { code, ended, id } = await failing((id) => on.service.workflow(id).cancel());
     expect([code, ended]).toEqual(['deployment_cancelled', 'cancelled']);
     await closedAs(id, 'CANCELLED');
   });
@@ -359,9 +357,7 @@ describe('a deployment fails with its reason', () => {
   });
 
   test("when its gate's evaluation is terminated", async () => {
-    const { code, ended, evaluation } = await failing((_, evaluation) =>
-      on.service.temporal.workflow.getHandle(workflowId('evaluation', evaluation)).terminate(),
-    );
+    const { code, ended, evaluation } = await failing((_, evaluation) => on.service.workflow(evaluation).terminate());
     expect([code, ended]).toEqual(['gate_failed', 'failed']);
     expect(evaluation).toMatch(/^evl_/);
   });

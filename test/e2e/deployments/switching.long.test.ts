@@ -9,6 +9,7 @@ import { createSession, deployments, ended, resultsOf, type Session } from '../.
 import { range } from '../../support/range.js';
 import { startRulesWorld } from '../../support/worlds/rules.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
+import { ask as askName } from '../../harness/clients/ask.js';
 import { until } from '../../support/until.js';
 
 const on = serviceOfFile(startRulesWorld);
@@ -88,12 +89,11 @@ describe('a deployment', () => {
         const n = (sent += 1);
         const before = known;
         const asked = { messages: [{ role: 'user', content: `question ${n}.` }], stream };
-        const answer = await ask({ ...on.service, url }, 'busy', asked);
-        const text = stream ? textOf(await answer.text()) : contentOf(await answer.json());
-        expect([answer.status, text]).toEqual([200, expect.stringContaining('version')]);
-        const by = answer.headers.get('x-ratchet-deployment-id')!;
-        const snapshot = answer.headers.get('x-ratchet-snapshot-id')!;
-        answered.push({ by, snapshot, n, text, known: before === known ? (before?.id ?? null) : null });
+        const { status, text, headers } = await askName(`${url}${deployments}/busy`, on.service.apiKey, asked);
+        expect([status, text]).toEqual([200, expect.stringContaining('version')]);
+        const by = headers!.get('x-ratchet-deployment-id')!;
+        const snapshot = headers!.get('x-ratchet-snapshot-id')!;
+        answered.push({ by, snapshot, n, text: text!, known: before === known ? (before?.id ?? null) : null });
       }
     };
     let sent = 0;
@@ -141,14 +141,3 @@ describe('a deployment', () => {
     expect(counted.reduce((sum, { requests }) => sum + requests, 0)).toBe(sent);
   }, 120_000);
 });
-
-const contentOf = (completion: unknown): string =>
-  (completion as { choices: { message: { content: string } }[] }).choices[0]!.message.content;
-
-/** The text of a stream. */
-function textOf(stream: string): string {
-  expect(stream).toContain('data: [DONE]');
-  return [...stream.matchAll(/"delta":\{[^}]*"content":("(?:[^"\\]|\\.)*")/g)]
-    .map(([, text]) => JSON.parse(text!) as string)
-    .join('');
-}

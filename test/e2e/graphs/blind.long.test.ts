@@ -3,7 +3,7 @@ import type { Service } from '../../../src/main.js';
 import { gate } from '../../support/gate.js';
 import { startGraphWorld } from '../../support/worlds/graph.js';
 import { command, createGraphJob, ended, pathOf, type GraphJob } from '../../support/jobs-over-http.js';
-import { startRole } from '../../support/servers/processes.js';
+import { startTree } from '../../support/servers/tree.js';
 import { startTestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 
@@ -65,8 +65,8 @@ test('reads of a graph job answer the same without a worker and without Temporal
   // A process of its own, so that its pending connections end with it.
   const env = Object.entries(service.config.env).flatMap(([name, value]) => (value ? [[name, value]] : []));
   const settings = Object.fromEntries(env) as Record<string, string>;
-  const blind = await startRole('serve', { ...settings, PORT: '0', TEMPORAL_ADDRESS: '127.0.0.1:1' });
-  end.push(async () => void (await blind.end('SIGKILL')));
+  const blind = await startTree({ ...settings, PORT: '0', TEMPORAL_ADDRESS: '127.0.0.1:1' }, { command: 'serve' });
+  end.push(() => blind.kill());
   expect(await read(blind.url)).toEqual(before);
 
   const post = async (id: string, what: string) => {

@@ -21,6 +21,7 @@ import { startShortHistories, type OwnTemporal } from '../../support/servers/sho
 import { gate } from '../../support/gate.js';
 import { signalWhileRunning } from '../../support/many-runs.js';
 import { until } from '../../support/until.js';
+import { workflowIs } from '../../support/workflow-is.js';
 
 // Jobs continue as new at any point without losing anything. The server suggests it at 40 events
 // instead of 4,096.
@@ -60,8 +61,6 @@ interface HandedOn {
   carried: { leftMs: number; status: string };
 }
 const mine = (id: string) => world.container.callsOf(id);
-const isClosedAs = (id: string, name: string) =>
-  until(`its workflow is ${name}`, async () => (await short.workflow(id).describe()).status.name === name);
 
 const runsOf = (id: string) => chainOf(short.temporal, short.workflow(id).workflowId);
 const unanswered = (id: string) =>
@@ -218,7 +217,7 @@ describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
     await until('every command is answered', async () => (await unanswered(id)).length === 0);
     expect((await command(short, id, 'pause')).status).toBe('paused');
     expect((await command(short, id, 'cancel')).status).toBe('cancelled');
-    await isClosedAs(id, 'CANCELLED');
+    await workflowIs(short.workflow(id), 'CANCELLED');
     const runs = await expectChain(id, 3);
     expect(runs.at(-1)!.events.at(-1)!.workflowExecutionCanceledEventAttributes).toBeTruthy();
     const types = await short.query<{ type: string }>(
@@ -234,7 +233,7 @@ describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
     await flood(id, 'pause', 2);
     await short.workflow(id).cancel();
     expect(await ended(short, id)).toMatchObject({ status: 'cancelled' });
-    await isClosedAs(id, 'CANCELLED');
+    await workflowIs(short.workflow(id), 'CANCELLED');
     await expectChain(id, 2);
   });
 

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError } from '@temporalio/client';
-import { isTerminal, transition } from '../../../src/core/jobs/status.js';
 import { nameAttribute, statusQuery, tagsAttribute } from '../../../workflows/messages.js';
 import { answers, startFakeContainer, type FakeContainer } from '../../support/fakes/container.js';
 import { startGraphWorld, type GraphWorld } from '../../support/worlds/graph.js';
@@ -17,8 +16,10 @@ import {
 import { startTestService, type TestService } from '../../support/service.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
+import { workflowIs } from '../../support/workflow-is.js';
 
-// Commands over HTTP and from the Temporal UI, decided by the real workflow of each kind of job.
+// Effects of commands over HTTP and from the Temporal UI on the real workflow of each kind of job;
+// test/states compares their answers with the table.
 
 let service: TestService;
 let box: FakeContainer;
@@ -58,8 +59,7 @@ function callsOf(id: string): { over: boolean }[] {
 }
 /** A model for each graph job, by job id: requests to models do not name their job. */
 const models = new Map<string, string>();
-const commands = ['pause', 'resume', 'cancel', 'reward', 'stop'] as const;
-type CommandName = (typeof commands)[number];
+type CommandName = 'pause' | 'resume' | 'cancel' | 'reward' | 'stop';
 const policy = { provider: 'local', model: 'local' };
 
 async function create(kind: Kind, atOnce = 1, at = service): Promise<string> {
@@ -91,8 +91,6 @@ async function command(id: string, name: CommandName, at = service) {
 const statusOf = async (id: string, at = service) => (await readJob(at, id)).status;
 const reached = (id: string, status: string, at = service) =>
   until(`${id} is ${status}`, async () => (await statusOf(id, at)) === status);
-const isClosedAs = (id: string, name: string) =>
-  until(`its workflow is ${name}`, async () => (await service.workflow(id).describe()).status.name === name);
 
 /** Whether a search by attributes finds the job. */
 async function listed(kind: Kind, id: string, status: string): Promise<boolean> {
@@ -137,18 +135,6 @@ describe('a pending graph job', () => {
     await expect(start()).rejects.toThrow(/409/);
     const types = (await eventsOf(service, id)).map(({ type }) => type);
     expect(types).toEqual(['reward_received', 'job_started', 'paused', 'job_cancelled']);
-  });
-});
-
-// test/http/jobs covers the table of all statuses; here the real workflow decides.
-describe('the workflow follows the transition table', () => {
-  const cells = (['running', 'paused'] as const).flatMap((from) => commands.map((name) => [from, name] as const));
-  test.each(cells)('%s, %s', async (from, name) => {
-    const id = await jobIn('session', from);
-    const { status } = transition(from, name === 'stop' ? 'reward_stop' : name);
-    expect(await command(id, name)).toMatchObject({ status: 200, body: { job_id: id, status } });
-    expect(await statusOf(id)).toBe(status);
-    if (!isTerminal(status)) await command(id, 'cancel');
   });
 });
 
@@ -222,7 +208,7 @@ describe('effects of commands', () => {
         await reached(id, 'completed');
         await service.workflow(id).result();
       } else {
-        await isClosedAs(id, 'CANCELLED');
+        await workflowIs(service.workflow(id), 'CANCELLED');
       }
     },
   );
@@ -231,7 +217,7 @@ describe('effects of commands', () => {
     const id = await jobIn('session', 'running');
     await service.workflow(id).cancel();
     await reached(id, 'cancelled');
-    await isClosedAs(id, 'CANCELLED');
+    await workflowIs(service.workflow(id), 'CANCELLED');
   });
 
   test('closes the row of a terminated workflow as failed, with the reason', async () => {
@@ -264,10 +250,7 @@ describe('effects of commands', () => {
 
   test('is searchable: search attributes, summary, an id that contains the job id, and FAILED with the reason', async () => {
     const id = await jobIn('session', 'failed');
-    const description = await until('the workflow is closed', async () => {
-      const seen = await service.workflow(id).describe();
-      return seen.status.name === 'FAILED' && seen;
-    });
+    const description = await workflowIs(service.workflow(id), 'FAILED');
     expect(await description.staticSummary()).toContain(id);
     await until('it is listed', () => listed('session', id, 'failed'));
     await expect(service.workflow(id).result()).rejects.toMatchObject({ cause: { type: 'container_refused_key' } });
@@ -316,7 +299,7 @@ test.each([
   expect(await command(id, 'cancel')).toMatchObject({ status: 200, body: { status: 'cancelled' } });
   await until('whoever was asked was told', () => callsOf(id)[1]!.over);
   release.open();
-  await isClosedAs(id, 'CANCELLED');
+  await workflowIs(service.workflow(id), 'CANCELLED');
   expect((await eventsOf(service, id)).at(-1)!.type).toBe(lastEvent);
   await until('it is listed', () => listed(kind, id, 'cancelled'));
   expect(await command(id, 'pause')).toMatchObject({ status: 409, body: { current_status: 'cancelled' } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { until } from '../../support/until.js';
-import { jobAt, isDone, slots, type Job, type Model } from '../model.js';
+import { isDone, slots, type Job, type Model } from '../model.js';
 import {
   asOperator,
   assertNothingStarted,
@@ -15,60 +15,40 @@ import {
   settle,
   workflowOf,
 } from '../observe.js';
-import { courses, isTerminal, type Course, type Verb } from '../table.js';
+import { isTerminal } from '../../../src/core/jobs/status.js';
+import { courses, type Course, type Verb } from '../table.js';
 import { afterwards, move, send, take } from '../verbs.js';
 import type { World } from '../world.js';
+import { onJob, type Command } from './command.js';
 import { recorded } from './work.js';
 
 /** An operator's Terminate: no workflow code runs, the reconciler closes the row. */
-class Terminate implements fc.AsyncCommand<Model, World> {
-  private readonly slot: number;
-
-  constructor(slot: number) {
-    this.slot = slot;
-  }
-
-  check(model: Readonly<Model>) {
-    const job = jobAt(model, this.slot);
-    return job !== undefined && !job.dying && !isTerminal(job.state.status);
-  }
-
-  async run(model: Model, world: World): Promise<void> {
-    const job = jobAt(model, this.slot)!;
-    await asOperator(job, () => workflowOf(world, job).terminate('a test'));
-    job.dying = true;
-    job.wasTerminated = true;
-    job.pending = [];
-    await afterwards(world, model, job);
-  }
-
-  toString = () => `terminate(${this.slot})`;
-}
+export const terminate = slots.map((slot) =>
+  onJob(`terminate(${slot})`, slot, {
+    may: (_model, job) => !job.dying && !isTerminal(job.state.status),
+    async run(world, _model, job) {
+      await asOperator(job, () => workflowOf(world, job).terminate('a test'));
+      Object.assign(job, { dying: true, wasTerminated: true, pending: [] });
+    },
+  }),
+);
 
 /** kill -9 of the worker; `answering`: while the container answers rollouts of the first jobs. */
-class KillWorker implements fc.AsyncCommand<Model, World> {
-  private readonly answering: boolean;
-
-  constructor(answering: boolean) {
-    this.answering = answering;
-  }
-
-  check = (model: Readonly<Model>) => model.mayKill && model.workerLives && model.kills < 2;
-
-  async run(model: Model, world: World): Promise<void> {
-    if (this.answering) {
+export const killWorker = fc.boolean().map((answering): Command => ({
+  check: (model) => model.mayKill && model.workerLives && model.kills < 2,
+  async run(model, world) {
+    if (answering) {
       for (const job of model.jobs) for (const id of world.container.held(job.id)) world.container.release(id);
     }
-    await world.killWorker();
+    await world.worker.kill();
     model.workerLives = false;
     model.kills += 1;
     model.sinceKill = 0;
     for (const job of model.jobs) await adoptOutcomes(world, job);
     for (const job of model.jobs) await afterwards(world, model, job);
-  }
-
-  toString = () => `killWorker(${this.answering ? 'while the container answers' : ''})`;
-}
+  },
+  toString: () => `killWorker(${answering ? 'while the container answers' : ''})`,
+}));
 
 /** Records before the kill count, and must still exist. */
 export async function adoptOutcomes(world: World, job: Job): Promise<void> {
@@ -91,13 +71,11 @@ export async function adoptOutcomes(world: World, job: Job): Promise<void> {
 }
 
 /** A worker returns: pending commands take effect in order, and every job continues. */
-class StartWorker implements fc.AsyncCommand<Model, World> {
-  check = (model: Readonly<Model>) => !model.workerLives;
-
-  run = (model: Model, world: World): Promise<void> => startWorker(world, model);
-
-  toString = () => 'startWorker()';
-}
+export const startAgain = fc.constant<Command>({
+  check: (model) => !model.workerLives,
+  run: (model, world) => startWorker(world, model),
+  toString: () => 'startWorker()',
+});
 
 export async function startWorker(world: World, model: Model): Promise<void> {
   for (const job of model.jobs) {
@@ -105,7 +83,7 @@ export async function startWorker(world: World, model: Model): Promise<void> {
     await adoptOutcomes(world, job);
     assertNothingStarted(world, job);
   }
-  await world.startWorker();
+  await world.worker.start();
   model.workerLives = true;
   for (const job of model.jobs) {
     if (!job.dying && !isTerminal(job.state.status)) await catchUp(world, job);
@@ -160,52 +138,27 @@ const same = (a: unknown, b: unknown): boolean => {
   }
 };
 
-/** kill -9 and restart of the API; `during`: this many ms after sending a command. */
-class KillApi implements fc.AsyncCommand<Model, World> {
-  private readonly slot: number;
-  private readonly during: Verb | null;
-  private readonly ms: number;
-
-  constructor(slot: number, during: Verb | null, ms: number) {
-    this.slot = slot;
-    this.during = during;
-    this.ms = ms;
-  }
-
-  check = (model: Readonly<Model>) => model.mayKill && model.workerLives && jobAt(model, this.slot)?.dying === false;
-
-  async run(model: Model, world: World): Promise<void> {
-    const job = jobAt(model, this.slot)!;
-    const verb = this.during;
-    if (verb === null) {
-      await world.restartApi();
-      return afterwards(world, model, job);
-    }
-    assertNothingStarted(world, job);
-    // No answer, or an incomplete one: the command may have taken effect or not.
-    const sent = send(world, job, verb, 'post').catch(() => null);
-    await delay(this.ms);
-    await world.restartApi();
-    const reply = await sent;
-    if (reply) await take(world, model, job, verb, reply);
-    else await adopt(world, job, this.either(job, verb), []);
-    await afterwards(world, model, job);
-  }
-
-  private either(job: Job, verb: Verb): Course[] {
-    const done = isDone(job);
-    return [
-      ...courses(job.state, [{ verb }], { inOrder: true, done }),
-      ...courses(job.state, [], { inOrder: true, done }),
-    ];
-  }
-
-  toString = () => `killApi(${this.during === null ? '' : `${this.during} of ${this.slot}, after ${this.ms} ms`})`;
+async function restartApi({ api }: World): Promise<void> {
+  await api.kill();
+  await api.start();
 }
 
-export const terminate = slots.map((slot) => new Terminate(slot));
-export const killWorker = fc.boolean().map((answering) => new KillWorker(answering));
-export const startAgain = fc.constant(null).map(() => new StartWorker());
-export const killApi = fc
-  .tuple(slots, fc.constantFrom<(Verb | null)[]>(null, 'pause', 'resume', 'cancel', 'stop'), fc.nat(20))
-  .map((args) => new KillApi(...args));
+const during = fc.constantFrom<(Verb | null)[]>(null, 'pause', 'resume', 'cancel', 'stop');
+
+/** kill -9 and restart of the API; `during`: this many ms after sending a command. */
+export const killApi = fc.tuple(slots, during, fc.nat(20)).map(([slot, verb, ms]) =>
+  onJob(`killApi(${verb === null ? '' : `${verb} of ${slot}, after ${ms} ms`})`, slot, {
+    may: (model, job) => model.mayKill && model.workerLives && !job.dying,
+    async run(world, model, job) {
+      if (verb === null) return restartApi(world);
+      // No answer, or an incomplete one: the command may have taken effect or not.
+      const sent = send(world, job, verb, 'post').catch(() => null);
+      await delay(ms);
+      await restartApi(world);
+      const reply = await sent;
+      if (reply) return take(world, model, job, verb, reply);
+      const how = { inOrder: true, done: isDone(job) };
+      await adopt(world, job, [...courses(job.state, [{ verb }], how), ...courses(job.state, [], how)], []);
+    },
+  }),
+);

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { end, jobAt, slots, type Job, type Model } from '../model.js';
-import { assertIds, assertNothingStarted, pathOf, settle } from '../observe.js';
-import { isTerminal } from '../table.js';
-import { afterwards, commandable, take } from '../verbs.js';
+import { end, slots, type Job, type Model } from '../model.js';
+import { assertIds, pathOf, settle } from '../observe.js';
+import { isTerminal } from '../../../src/core/jobs/status.js';
+import { take } from '../verbs.js';
 import type { Reply, World } from '../world.js';
+import { mayCommand, onJob } from './command.js';
 
 /** The rollout of a reward; `held`: the container has not answered it yet. */
 type Target = 'awaited' | 'held' | 'ended' | 'unknown' | 'none';
 type Repeat = 'once' | 'then the same' | 'then another' | 'twice at once';
 
-export interface RewardArgs {
+interface RewardArgs {
   slot: number;
   target: Target;
   repeat: Repeat;
@@ -20,92 +21,77 @@ export interface RewardArgs {
   byCorrelation: boolean;
 }
 
+const args = fc.record<RewardArgs>({
+  slot: slots,
+  target: fc.constantFrom('awaited', 'awaited', 'awaited', 'held', 'ended', 'unknown', 'none'),
+  repeat: fc.constantFrom('once', 'once', 'then the same', 'then another', 'twice at once'),
+  reward: fc.constantFrom(0, 0.25, 0.5, 1),
+  stop: fc.nat(5).map((n) => n === 5),
+  byCorrelation: fc.boolean(),
+});
+
 /** A reward for any rollout; repeated or contradicted; with `stop` on the first one. */
-class Reward implements fc.AsyncCommand<Model, World> {
-  private readonly args: RewardArgs;
+export const reward = args.map((given) =>
+  onJob(nameOf(given), given.slot, { may: mayCommand, run: (world, model, job) => run(world, model, job, given) }),
+);
 
-  constructor(args: RewardArgs) {
-    this.args = args;
-  }
+function nameOf({ slot, target, repeat, reward, stop, byCorrelation }: RewardArgs): string {
+  return `reward(${slot}, ${target}, ${reward}, ${repeat}${stop ? ', stop' : ''}${byCorrelation ? ', by correlation id' : ''})`;
+}
 
-  check = (model: Readonly<Model>) => commandable(model, this.args.slot);
-
-  async run(model: Model, world: World): Promise<void> {
-    const { slot, repeat, reward, stop } = this.args;
-    const job = jobAt(model, slot)!;
-    if (job.dying) await settle(world, job, model.workerLives);
-    if (job.dying) return;
-    assertNothingStarted(world, job);
-    const rollout = this.rollout(world, job);
-    if (repeat === 'twice at once' && !mayEndJob(job, rollout)) {
-      // Without a rollout only the key identifies a repetition.
-      const key = rollout === null ? randomUUID() : undefined;
-      if (key !== undefined) return this.underOneKey(world, model, job, key);
-      const replies = await Promise.all([
-        this.post(world, job, rollout, reward),
-        this.post(world, job, rollout, reward),
-      ]);
-      for (const reply of replies) takeReward(job, rollout, reward, reply);
-    } else {
-      const reply = await this.post(world, job, rollout, reward, { stop });
-      if (stop && dueOf(job, rollout, reward) !== 409) {
-        assert.equal(reply.body['counted'], true);
-        note(job, rollout, reward);
-        await take(world, model, job, 'stop', reply);
-      } else {
-        takeReward(job, rollout, reward, reply);
-      }
-    }
-    // Wait for the effects of the first one; otherwise the second may arrive while the job ends.
-    if (job.stirred) await settle(world, job, model.workerLives);
-    if (repeat === 'then the same') takeReward(job, rollout, reward, await this.post(world, job, rollout, reward));
-    if (repeat === 'then another') {
-      takeReward(job, rollout, reward + 1, await this.post(world, job, rollout, reward + 1));
-    }
-    await afterwards(world, model, job);
-  }
-
-  private async underOneKey(world: World, model: Model, job: Job, key: string): Promise<void> {
-    const { reward } = this.args;
-    const first = await this.post(world, job, null, reward, { key });
-    takeReward(job, null, reward, first);
-    const second = await this.post(world, job, null, reward, { key });
-    assert.deepEqual([second.code, second.body], [first.code, first.body]);
-    assert.equal(second.headers.get('idempotency-replayed'), 'true');
-    await afterwards(world, model, job);
-  }
-
-  private post(
-    world: World,
-    job: Job,
-    rollout: string | null,
-    reward: number,
-    { stop = false, key }: { stop?: boolean; key?: string } = {},
-  ): Promise<Reply> {
-    const named = rollout === null ? {} : { [this.args.byCorrelation ? 'correlation_id' : 'rollout_id']: rollout };
+async function run(world: World, model: Model, job: Job, args: RewardArgs): Promise<void> {
+  const { repeat, reward, stop, byCorrelation } = args;
+  if (job.dying) await settle(world, job, model.workerLives);
+  if (job.dying) return;
+  const rollout = rolloutFor(world, job, args);
+  const post = (reward: number, { stop, key }: { stop?: boolean; key?: string } = {}): Promise<Reply> => {
+    const named = rollout === null ? {} : { [byCorrelation ? 'correlation_id' : 'rollout_id']: rollout };
     const body = { reward_info: { outcome_reward: reward }, ...named, ...(stop ? { stop } : {}) };
     return world.call('POST', `${pathOf(job)}/reward`, body, key);
-  }
-
-  private rollout(world: World, job: Job): string | null {
-    switch (this.args.target) {
-      case 'awaited':
-        return [...job.awaited][0] ?? null;
-      case 'held':
-        return world.container.held(job.id)[0] ?? null;
-      case 'ended':
-        return [...job.outcomes.keys()][0] ?? null;
-      case 'unknown':
-        // By rollout id: an unknown correlation id belongs to the caller's own traffic.
-        return this.args.byCorrelation ? null : `unknown-${this.args.slot}`;
-      case 'none':
-        return null;
+  };
+  if (repeat === 'twice at once' && !mayEndJob(job, rollout)) {
+    // Without a rollout only the key identifies a repetition.
+    if (rollout === null) return underOneKey(job, reward, (key) => post(reward, { key }));
+    const replies = await Promise.all([post(reward), post(reward)]);
+    for (const reply of replies) takeReward(job, rollout, reward, reply);
+  } else {
+    const reply = await post(reward, { stop });
+    if (stop && dueOf(job, rollout, reward) !== 409) {
+      assert.equal(reply.body['counted'], true);
+      note(job, rollout, reward);
+      await take(world, model, job, 'stop', reply);
+    } else {
+      takeReward(job, rollout, reward, reply);
     }
   }
+  // Wait for the effects of the first one; otherwise the second may arrive while the job ends.
+  if (job.stirred) await settle(world, job, model.workerLives);
+  if (repeat === 'then the same') takeReward(job, rollout, reward, await post(reward));
+  if (repeat === 'then another') takeReward(job, rollout, reward + 1, await post(reward + 1));
+}
 
-  toString() {
-    const { slot, target, repeat, reward, stop, byCorrelation } = this.args;
-    return `reward(${slot}, ${target}, ${reward}, ${repeat}${stop ? ', stop' : ''}${byCorrelation ? ', by correlation id' : ''})`;
+async function underOneKey(job: Job, reward: number, post: (key: string) => Promise<Reply>): Promise<void> {
+  const key = randomUUID();
+  const first = await post(key);
+  takeReward(job, null, reward, first);
+  const second = await post(key);
+  assert.deepEqual([second.code, second.body], [first.code, first.body]);
+  assert.equal(second.headers.get('idempotency-replayed'), 'true');
+}
+
+function rolloutFor(world: World, job: Job, { target, slot, byCorrelation }: RewardArgs): string | null {
+  switch (target) {
+    case 'awaited':
+      return [...job.awaited][0] ?? null;
+    case 'held':
+      return world.container.held(job.id)[0] ?? null;
+    case 'ended':
+      return [...job.outcomes.keys()][0] ?? null;
+    case 'unknown':
+      // By rollout id: an unknown correlation id belongs to the caller's own traffic.
+      return byCorrelation ? null : `unknown-${slot}`;
+    case 'none':
+      return null;
   }
 }
 
@@ -149,14 +135,3 @@ function note(job: Job, rollout: string | null, reward: number): void {
   if (isKept && !kept) job.inbox.push({ rollout, reward, counted: !closed });
   if (due === 'new' && rollout !== null && job.awaited.has(rollout)) end(job, rollout, reward);
 }
-
-export const reward = fc
-  .record<RewardArgs>({
-    slot: slots,
-    target: fc.constantFrom('awaited', 'awaited', 'awaited', 'held', 'ended', 'unknown', 'none'),
-    repeat: fc.constantFrom('once', 'once', 'then the same', 'then another', 'twice at once'),
-    reward: fc.constantFrom(0, 0.25, 0.5, 1),
-    stop: fc.nat(5).map((n) => n === 5),
-    byCorrelation: fc.boolean(),
-  })
-  .map((args) => new Reward(args));

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { containerKey, isLate, rewardOf } from '../held-container.js';
-import { end, jobAt, slots, type Job, type Model } from '../model.js';
+import { end, newJob, slots, type Job, type Model } from '../model.js';
 import { atRest, look, pathOf, reached, rolloutsOf, settle } from '../observe.js';
+import { evaluations, sessions } from '../../support/jobs-over-http.js';
+import { range } from '../../support/range.js';
 import { until } from '../../support/until.js';
-import { afterwards } from '../verbs.js';
 import type { Reply, World } from '../world.js';
+import { onJob, type Command } from './command.js';
 
-export interface CreateArgs {
+interface CreateArgs {
   kind: Job['kind'];
   /** Number of seeds from this one on, which determines the seeds with a 202. */
   first: number;
@@ -20,84 +22,68 @@ export interface CreateArgs {
   doomed: boolean;
 }
 
+const args = fc.record<CreateArgs>({
+  kind: fc.constantFrom('evaluation', 'evaluation', 'session'),
+  first: fc.nat(5),
+  seeds: fc.integer({ min: 1, max: 4 }),
+  maxConcurrent: fc.integer({ min: 1, max: 3 }),
+  key: fc.constantFrom('none', 'none', 'again', 'twice at once'),
+  doomed: fc.nat(7).map((n) => n === 7),
+});
+
 /** A new job, at most four in a sequence. */
-class Create implements fc.AsyncCommand<Model, World> {
-  private readonly args: CreateArgs;
-
-  constructor(args: CreateArgs) {
-    this.args = args;
-  }
-
-  check = (model: Readonly<Model>) => model.jobs.length < 4 && (model.workerLives || !this.args.doomed);
-
-  async run(model: Model, world: World): Promise<void> {
-    const { kind, first, maxConcurrent, key: use, doomed } = this.args;
-    const key = use === 'none' ? undefined : randomUUID();
-    const replies: Reply[] =
-      use === 'twice at once' ? await Promise.all([this.post(world, key), this.post(world, key)]) : [];
-    if (use !== 'twice at once') replies.push(await this.post(world, key));
-    if (use === 'again') replies.push(await this.post(world, key));
-
-    const created = replies.filter(({ code }) => code === 201);
-    assert.ok(created.length > 0, `create: ${JSON.stringify(replies.map(({ code, body }) => [code, body]))}`);
-    const refused = replies.filter(({ code }) => code !== 201);
-    for (const { body } of refused) assert.equal(body['code'], 'request_in_flight');
-    if (refused.length > 0) assert.equal(use, 'twice at once');
-    for (const { body } of created) assert.deepEqual(body, created[0]!.body);
-    assert.equal(created.filter(({ headers }) => headers.get('idempotency-replayed')).length, created.length - 1);
-
-    const { body } = created[0]!;
-    assert.equal(body['status'], 'running');
-    const job: Job = {
-      id: String(body['job_id']),
-      kind,
-      seeds: Array.from({ length: this.args.seeds }, (_, i) => first + i),
-      maxConcurrent,
-      state: { status: 'running', paused: 0, resumed: 0 },
-      pending: [],
-      dying: false,
-      wasTerminated: false,
-      awaited: new Set(),
-      outcomes: new Map(),
-      stirred: false,
-      inbox: [],
-      pausedAt: null,
-      callsWhenPaused: null,
-      atEnd: null,
-    };
-    model.jobs.push(job);
-    if (!doomed) return atRest(world, job);
-    await reached(world, job, 'failed');
-    job.state = { ...job.state, status: 'failed' };
-    await atRest(world, job);
-    assert.deepEqual((job.atEnd!['error_details'] as { code: string }).code, 'container_refused_key');
-  }
-
-  private post(world: World, key: string | undefined): Promise<Reply> {
-    const { kind, first, seeds: n, maxConcurrent, doomed } = this.args;
-    const seeds = Array.from({ length: n }, (_, i) => first + i);
-    const common = {
-      container_url: world.container.url,
-      container_api_key: doomed ? 'a-wrong-key' : containerKey,
-      env_name: 'states',
-      policy: { provider: 'local', model: 'local' },
-      max_concurrent: maxConcurrent,
-      // Long enough that no reward is late.
-      rollout_timeout: 3_000,
-    };
-    if (kind === 'evaluation') {
-      return world.call('POST', '/api/v1/offline/jobs', { ...common, app_id: 'states', seeds, timeout: 6_000 }, key);
-    }
-    const gepa = { population_size: 1, generations: 1, minibatch_size: 2, evaluation: { seeds } };
-    const session = { policy_optimization: { ...common, algorithm: 'gepa', gepa } };
-    return world.call('POST', '/api/v1/online/sessions', session, key);
-  }
-
+export const create = args.map((given): Command => ({
+  check: (model) => model.jobs.length < 4 && (model.workerLives || !given.doomed),
+  run: (model, world) => createJob(world, model, given),
   toString() {
-    const { kind, first, seeds, maxConcurrent, key, doomed } = this.args;
-    const with_ = `${key === 'none' ? '' : `, key ${key}`}${doomed ? ', refused by its container' : ''}`;
-    return `create(${kind}, seeds ${first}-${first + seeds - 1}, ${maxConcurrent} at once${with_})`;
-  }
+    const { kind, first, seeds, maxConcurrent, key, doomed } = given;
+    const more = `${key === 'none' ? '' : `, key ${key}`}${doomed ? ', refused by its container' : ''}`;
+    return `create(${kind}, seeds ${first}-${first + seeds - 1}, ${maxConcurrent} at once${more})`;
+  },
+}));
+
+async function createJob(world: World, model: Model, given: CreateArgs): Promise<void> {
+  const { kind, first, seeds, maxConcurrent, key: use, doomed } = given;
+  const key = use === 'none' ? undefined : randomUUID();
+  const replies: Reply[] =
+    use === 'twice at once' ? await Promise.all([post(world, given, key), post(world, given, key)]) : [];
+  if (use !== 'twice at once') replies.push(await post(world, given, key));
+  if (use === 'again') replies.push(await post(world, given, key));
+
+  const created = replies.filter(({ code }) => code === 201);
+  assert.ok(created.length > 0, `create: ${JSON.stringify(replies.map(({ code, body }) => [code, body]))}`);
+  const refused = replies.filter(({ code }) => code !== 201);
+  for (const { body } of refused) assert.equal(body['code'], 'request_in_flight');
+  if (refused.length > 0) assert.equal(use, 'twice at once');
+  for (const { body } of created) assert.deepEqual(body, created[0]!.body);
+  assert.equal(created.filter(({ headers }) => headers.get('idempotency-replayed')).length, created.length - 1);
+
+  const { body } = created[0]!;
+  assert.equal(body['status'], 'running');
+  const job = newJob({ id: String(body['job_id']), kind, seeds: range(first, seeds), maxConcurrent });
+  model.jobs.push(job);
+  if (!doomed) return atRest(world, job);
+  await reached(world, job, 'failed');
+  job.state = { ...job.state, status: 'failed' };
+  await atRest(world, job);
+  assert.deepEqual((job.atEnd!['error_details'] as { code: string }).code, 'container_refused_key');
+}
+
+function post(world: World, { kind, first, seeds: n, maxConcurrent, doomed }: CreateArgs, key: string | undefined) {
+  const seeds = range(first, n);
+  const common = {
+    container_url: world.container.url,
+    container_api_key: doomed ? 'a-wrong-key' : containerKey,
+    env_name: 'states',
+    policy: { provider: 'local', model: 'local' },
+    max_concurrent: maxConcurrent,
+    // Long enough that no reward is late.
+    rollout_timeout: 3_000,
+  };
+  if (kind === 'evaluation')
+    return world.call('POST', evaluations, { ...common, app_id: 'states', seeds, timeout: 6_000 }, key);
+  const gepa = { population_size: 1, generations: 1, minibatch_size: 2, evaluation: { seeds } };
+  return world.call('POST', sessions, { policy_optimization: { ...common, algorithm: 'gepa', gepa } }, key);
 }
 
 /** Releases rollouts of the container and waits until their answers are recorded. */
@@ -114,10 +100,9 @@ export async function recorded(world: World, job: Job, rollouts: string[]): Prom
       ({ id, status }) => !rollouts.includes(id) || status === 'succeeded' || status === 'awaiting_reward',
     );
   });
-  const rows = await world.rows<{ id: string; seed: number }>(
-    'select id, seed::int from rollouts where id = any($1)',
+  const rows = await world.sql<{ id: string; seed: number }>('select id, seed::int from rollouts where id = any($1)', [
     rollouts,
-  );
+  ]);
   for (const { id, seed } of rows) {
     // A reward reported before the container's answer counts.
     const early = job.inbox.find(({ rollout, counted }) => counted && rollout === id)?.reward;
@@ -127,46 +112,27 @@ export async function recorded(world: World, job: Job, rollouts: string[]): Prom
   }
 }
 
-const works = (model: Readonly<Model>, job: Job | undefined): boolean =>
-  job !== undefined && model.workerLives && !job.dying && ['running', 'paused'].includes(job.state.status);
+const works = (model: Readonly<Model>, job: Job): boolean =>
+  model.workerLives && !job.dying && ['running', 'paused'].includes(job.state.status);
 
 /** The container answers at most this many of a job's rollouts. */
-class Release implements fc.AsyncCommand<Model, World> {
-  private readonly slot: number;
-  private readonly count: number;
-
-  constructor(slot: number, count: number) {
-    this.slot = slot;
-    this.count = count;
-  }
-
-  check = (model: Readonly<Model>) => works(model, jobAt(model, this.slot));
-
-  async run(model: Model, world: World): Promise<void> {
-    const job = jobAt(model, this.slot)!;
-    await settle(world, job, model.workerLives);
-    await release(world, job, world.container.held(job.id).slice(0, this.count));
-    await afterwards(world, model, job);
-  }
-
-  toString = () => `release(${this.slot}, ${this.count})`;
-}
+export const releaseSome = fc.tuple(slots, fc.integer({ min: 1, max: 3 })).map(([slot, count]) =>
+  onJob(`release(${slot}, ${count})`, slot, {
+    may: works,
+    async run(world, model, job) {
+      await settle(world, job, model.workerLives);
+      await release(world, job, world.container.held(job.id).slice(0, count));
+    },
+  }),
+);
 
 /** A running job reaches its end: everything is answered, every awaited reward arrives. */
-class Finish implements fc.AsyncCommand<Model, World> {
-  private readonly slot: number;
-
-  constructor(slot: number) {
-    this.slot = slot;
-  }
-
-  check = (model: Readonly<Model>) =>
-    works(model, jobAt(model, this.slot)) && jobAt(model, this.slot)!.state.status === 'running';
-
-  run = (model: Model, world: World): Promise<void> => finish(world, model, jobAt(model, this.slot)!);
-
-  toString = () => `finish(${this.slot})`;
-}
+export const finishJob = slots.map((slot) =>
+  onJob(`finish(${slot})`, slot, {
+    may: (model, job) => works(model, job) && job.state.status === 'running',
+    run: finish,
+  }),
+);
 
 export async function finish(world: World, model: Model, job: Job): Promise<void> {
   while (job.state.status === 'running') {
@@ -181,16 +147,3 @@ export async function finish(world: World, model: Model, job: Job): Promise<void
   }
   assert.equal((await look(world, job)).status, 'completed');
 }
-
-export const create = fc
-  .record<CreateArgs>({
-    kind: fc.constantFrom('evaluation', 'evaluation', 'session'),
-    first: fc.nat(5),
-    seeds: fc.integer({ min: 1, max: 4 }),
-    maxConcurrent: fc.integer({ min: 1, max: 3 }),
-    key: fc.constantFrom('none', 'none', 'again', 'twice at once'),
-    doomed: fc.nat(7).map((n) => n === 7),
-  })
-  .map((args) => new Create(args));
-export const releaseSome = fc.tuple(slots, fc.integer({ min: 1, max: 3 })).map((args) => new Release(...args));
-export const finishJob = slots.map((slot) => new Finish(slot));

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { listen } from '../loopback.js';
 
 /** GitHub's API for the comments of pull requests. */
 export interface FakeGitHub {
@@ -30,10 +30,5 @@ export async function startFakeGitHub(token: string): Promise<FakeGitHub> {
       answer(method === 'POST' ? 201 : 200, {});
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    ...{ url: `http://127.0.0.1:${port}`, comments, calls },
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
+  return { comments, calls, ...(await listen(server)) };
 }

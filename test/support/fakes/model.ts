@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Behaviour, ReceivedRollout } from './container-answers.js';
 import { listen } from '../loopback.js';
 
 /** A chat completion request as the fake model received it. */
@@ -10,6 +13,8 @@ export interface ModelRequest {
   n: number;
   /** Whether it was answered completely or aborted by the caller. */
   closed: boolean;
+  /** Resolves at the end; true: it was answered completely. */
+  ended: Promise<boolean>;
 }
 
 /** Reply to a request; default: a text, with usage counted in words. */
@@ -37,6 +42,10 @@ export interface ModelReply {
   noDone?: boolean;
   /** Bytes per write of a stream; default: one event per write. */
   sliceBytes?: number;
+  /** Pause after each event of a stream, in milliseconds. */
+  pauseMs?: number;
+  /** Answers in place of a completion. */
+  behave?: Behaviour;
 }
 
 export interface FakeModel {
@@ -63,12 +72,14 @@ export async function startFakeModel(
       return;
     }
     const body = JSON.parse(await text(request)) as ModelRequest['body'];
-    const received = { body, headers: request.headers, n: requests.length + 1, closed: false };
+    const ended = once(response, 'close').then(() => response.writableFinished);
+    const received = { body, headers: request.headers, n: requests.length + 1, closed: false, ended };
     requests.push(received);
     response.once('close', () => (received.closed = true));
     response.once('finish', () => (finished += 1));
     const reply = await choose(received);
-    if (reply.cutAfter === 0 && reply.tail === undefined) response.socket?.resetAndDestroy();
+    if (reply.behave) await reply.behave({} as ReceivedRollout, response);
+    else if (reply.cutAfter === 0 && reply.tail === undefined) response.socket?.resetAndDestroy();
     else if (reply.cutBody) {
       const body = JSON.stringify(completion(received, reply));
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
@@ -156,6 +167,7 @@ async function stream(request: ModelRequest, reply: ModelReply, response: Server
     }
     if (i === (reply.holdAfter ?? 1)) await reply.hold;
     await writeAll(response, event, reply.sliceBytes);
+    if (reply.pauseMs) await delay(reply.pauseMs);
   }
   response.end();
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../loopback.js';
 
 /** A receiver of webhooks over HTTP. */
 export interface Receiver {
@@ -23,20 +22,13 @@ export async function startReceiver(): Promise<Receiver> {
       if (status !== 0) response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     answer: (...statuses) => (next = statuses),
     reset() {
       requests.length = 0;
       next = [];
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    ...(await listen(server)),
   };
 }

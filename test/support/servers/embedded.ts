@@ -11,17 +11,32 @@ const templateLock = 7_284_250;
  * Creates a migrated or empty database; returns the superuser's URL. The next file of the worker or
  * the end of the run drops it.
  */
-export async function createDatabase(content: 'migrated' | 'empty' = 'migrated'): Promise<string> {
-  const url = new URL(databaseUrl());
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  try {
+export function createDatabase(
+  content: 'migrated' | 'empty' = 'migrated',
+  serverUrl: string = databaseUrl(),
+): Promise<string> {
+  return administer(serverUrl, async (client) => {
+    const url = new URL(serverUrl);
     await dropEarlier(client);
-    await makeTemplate(client, url);
+    if (content === 'migrated') await makeTemplate(client, url);
     url.pathname = `${prefix}${fileToken}_${randomUUID().slice(0, 8)}`;
     const from = content === 'migrated' ? template : 'template0';
     await client.query(`create database "${url.pathname.slice(1)}" template ${from}`);
     return url.href;
+  });
+}
+
+/** Drops a database at once. */
+export function dropDatabase(url: string, serverUrl: string): Promise<unknown> {
+  const name = new URL(url).pathname.slice(1);
+  return administer(serverUrl, (client) => client.query(`drop database "${name}" with (force)`));
+}
+
+async function administer<T>(serverUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    return await work(client);
   } finally {
     await client.end();
   }

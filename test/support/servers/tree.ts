@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { commandLine, ifItLives } from '../../../src/embedded/process.js';
 import type { TestService } from '../service.js';
+import { until } from '../until.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -15,19 +17,22 @@ export interface Tree {
   /** Signs one browser in to the dashboard; empty for an API or a worker alone. */
   loginUrl: string;
   process: ChildProcess;
+  hasEnded(): boolean;
   /** kill -9 of every process of the tree; resolves when all are gone. */
   kill(): Promise<void>;
   /** Ctrl-C; resolves when the tree has ended. */
   stop(): Promise<void>;
-  /** SIGTERM to the service's first process alone; resolves when the tree has ended. */
-  terminate(): Promise<void>;
+  /** SIGTERM to the service's first process alone; resolves with the exit code of the tree. */
+  terminate(): Promise<number | null>;
 }
 
 /** Replacement of `npm start`: a role of the built service or a command; and the log file. */
-interface TreeOptions {
+export interface TreeOptions {
   command?: 'serve' | 'worker' | 'dev' | readonly [string, ...string[]] | undefined;
   logFile?: string;
 }
+
+const commandOf = (role: string) => [process.execPath, join(root, 'dist', 'src', 'cli', 'ratchet.js'), role] as const;
 
 /** Starts the service with these settings and waits until it is ready. */
 export async function startTree(
@@ -35,14 +40,16 @@ export async function startTree(
   { command = ['npm', 'start', '--silent'], logFile }: TreeOptions = {},
 ): Promise<Tree> {
   const log = logFile === undefined ? 'inherit' : openSync(logFile, 'a');
-  const [file, ...args] =
-    typeof command === 'string' ? [process.execPath, join(root, 'dist', 'src', 'cli', 'ratchet.js'), command] : command;
+  const [file, ...args] = typeof command === 'string' ? commandOf(command) : command;
   const child = spawn(file, args, {
     cwd: root,
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     stdio: ['ignore', 'pipe', log],
     detached: true,
   });
+  const end = () => signal(-child.pid!, 'SIGKILL');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
   if (typeof log === 'number') closeSync(log);
   const { url, loginUrl } = await ready(child);
   if (!url && command !== 'worker') throw new Error('the service is ready, but did not print its URL');
@@ -50,6 +57,7 @@ export async function startTree(
     url,
     loginUrl,
     process: child,
+    hasEnded: () => hasEnded(child),
     kill: () => killTree(child),
     stop: () => interruptTree(child),
     terminate: () => terminateTree(child),
@@ -58,6 +66,7 @@ export async function startTree(
 
 /** kill -9 of a process and its descendants; resolves when all are gone. */
 export async function killTree(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
   const pids = descendants(child.pid!);
   for (const pid of pids) signal(pid, 'SIGKILL');
   await gone(child, pids);
@@ -70,17 +79,20 @@ async function interruptTree(child: ChildProcess): Promise<void> {
   await gone(child, pids);
 }
 
-async function terminateTree(child: ChildProcess): Promise<void> {
+async function terminateTree(child: ChildProcess): Promise<number | null> {
   const pids = descendants(child.pid!);
   // npm and its shell do not pass it on.
   const first = pids.find((pid) => /^\S*node\b/.test(commandLine(pid) ?? ''))!;
   signal(first, 'SIGTERM');
   await gone(child, pids);
+  return child.exitCode;
 }
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
 async function gone(child: ChildProcess, pids: number[]): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  while (pids.some(alive)) await new Promise((resolve) => setTimeout(resolve, 10));
+  if (!hasEnded(child)) await once(child, 'exit');
+  await until('all processes of the tree have ended', () => !pids.some(alive), 60, 10);
 }
 
 /** Waits until a process is ready; returns the URL of its API, or null without one. */
@@ -132,6 +144,15 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+/** Starts a role that must refuse to start; returns its exit code and standard error. */
+export async function refusedRole(role: 'serve' | 'worker', env: Record<string, string>) {
+  const [file, ...args] = commandOf(role);
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(file, args, { env: { PATH, HOME, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit') as Promise<[number]>]);
+  return { code, said };
 }
 
 /** Starts a worker as its own process tree, for a test service without a worker. */
