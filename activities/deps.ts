@@ -4,7 +4,7 @@ import type { ContainerClient } from '../src/clients/container/client.js';
 import type { ScorerClient } from '../src/clients/scorers/client.js';
 import type { Providers } from '../src/clients/models/providers.js';
 import type { WebhookClient } from '../src/clients/webhooks/client.js';
-import type { Metrics } from '../src/metrics.js';
+import type { Metrics } from '../src/service/metrics.js';
 import type { Db } from '../src/storage/db/db.js';
 import type { Tracing } from '../src/tracing/tracing.js';
 import type { Notifications } from '../src/storage/db/notifications.js';

@@ -54,22 +54,22 @@ const rules: Record<string, Rule> = {
   },
   activities: {
     values: ['src/contracts', 'src/core', 'src/scorers', 'src/storage', 'src/clients', 'src/tracing', 'src/util'],
-    types: ['src/metrics'],
+    types: ['src/service/metrics'],
   },
   'src/embedded': { values: ['src/util/proxy'] },
   'src/container': { values: ['src/util/loopback'] },
   'src/client': { values: [], packages: ['eventsource-parser'] },
-  'src/settings': { values: ['src/util'] },
-  'src/config': { values: ['src/settings', 'src/util'] },
-  'src/keys': { values: ['src/embedded', 'src/storage'], types: ['src/config'] },
-  'src/version': { values: [] },
-  'src/metrics': { values: [] },
-  'src/log': { values: [], types: ['src/config'] },
-  'src/servers': { values: ['src/config', 'src/embedded', 'src/storage', 'src/temporal'] },
-  'src/worker': { values: anyPart },
-  'src/processes': { values: anyPart },
-  'src/worker-process': { values: ['src/embedded'], types: ['src/config', 'src/metrics', 'src/servers'] },
-  'src/main': { values: anyPart },
+  'src/service/settings': { values: ['src/util'] },
+  'src/service/config': { values: ['src/service/settings', 'src/util'] },
+  'src/service/keys': { values: ['src/embedded', 'src/storage'], types: ['src/service/config'] },
+  'src/service/version': { values: [] },
+  'src/service/metrics': { values: [] },
+  'src/service/log': { values: [], types: ['src/service/config'] },
+  'src/service/servers': { values: ['src/service/config', 'src/embedded', 'src/storage', 'src/temporal'] },
+  'src/service/worker-process': {
+    values: ['src/embedded'],
+    types: ['src/service/config', 'src/service/metrics', 'src/service/servers'],
+  },
   'src/service': { values: anyPart },
   'src/cli': { values: anyPart },
   dashboard: {
@@ -94,7 +94,7 @@ const rules: Record<string, Rule> = {
 };
 
 /** The readers of process.env: the service's, the client's in a user's process, Vite's. */
-const environmentReaders = ['src/config.ts', 'src/client/environment.ts', 'dashboard/vite.config.mjs'];
+const environmentReaders = ['src/service/config.ts', 'src/client/environment.ts', 'dashboard/vite.config.mjs'];
 
 /** Written by `npm run generate`. */
 const generated = ['src/client/api.ts'];
@@ -146,7 +146,10 @@ function violations(file: string, text: string): string[] {
     return [`${at}: ${part} -> ${target}`];
   });
   const environment = environmentReaders.includes(file) ? [] : environmentReads(source);
-  return [...found, ...environment.map((line) => `${file}:${line}: reads process.env; only src/config.ts does`)];
+  return [
+    ...found,
+    ...environment.map((line) => `${file}:${line}: reads process.env; only src/service/config.ts does`),
+  ];
 }
 
 function arrows(source: ts.SourceFile): Arrow[] {
@@ -253,19 +256,27 @@ describe('the rule', () => {
     ['src/http/a.ts', `await import('../../workflows/session.js');`, ['src/http/a.ts:1: src/http -> workflows']],
     [
       'src/container/a.ts',
-      `const config = require('../config.js');`,
-      ['src/container/a.ts:1: src/container -> src/config'],
+      `const config = require('../service/config.js');`,
+      ['src/container/a.ts:1: src/container -> src/service/config'],
     ],
     ['src/cli/a.ts', `import { serve } from '../main.js';`, []],
     ['src/a.ts', '', ['src/a.ts belongs to no part of the table of architecture.test.ts']],
-    ['src/http/a.ts', `const key = process.env.KEY;`, ['src/http/a.ts:1: reads process.env; only src/config.ts does']],
-    ['src/http/a.ts', `const { env } = process;`, ['src/http/a.ts:1: reads process.env; only src/config.ts does']],
+    [
+      'src/http/a.ts',
+      `const key = process.env.KEY;`,
+      ['src/http/a.ts:1: reads process.env; only src/service/config.ts does'],
+    ],
+    [
+      'src/http/a.ts',
+      `const { env } = process;`,
+      ['src/http/a.ts:1: reads process.env; only src/service/config.ts does'],
+    ],
     [
       'src/http/a.ts',
       `import { env } from 'node:process';`,
-      ['src/http/a.ts:1: reads process.env; only src/config.ts does'],
+      ['src/http/a.ts:1: reads process.env; only src/service/config.ts does'],
     ],
-    ['src/config.ts', `const key = process.env.KEY;`, []],
+    ['src/service/config.ts', `const key = process.env.KEY;`, []],
   ])('%s: %s', (file, text, expected) => {
     expect(violations(file, text)).toEqual(expected);
   });

@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { checkRoles, readConfig } from '../src/config.js';
-import { settingNames } from '../src/settings.js';
+import { checkRoles, readConfig } from '../src/service/config.js';
+import { settingNames } from '../src/service/settings.js';
 import { createProviders } from '../src/clients/models/providers.js';
-import { version } from '../src/version.js';
+import { version } from '../src/service/version.js';
 
 // Static checks: no test runs docker-compose.yml.
 

@@ -1,5 +1,5 @@
 import { RatchetError } from '../client/index.js';
-import { ConfigError } from '../config.js';
+import { ConfigError } from '../service/config.js';
 import { StartupError } from '../embedded/errors.js';
 import { isUnreachable } from './service/client.js';
 import { FailedJob } from './service/errors.js';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Roles } from '../config.js';
+import type { Roles } from '../service/config.js';
 import { exampleModel } from '../util/example-models.js';
-import { version } from '../version.js';
+import { version } from '../service/version.js';
 import { accessCommands } from './access-commands.js';
 import { exportForms } from './export/forms.js';
 import { lazily } from './lazily.js';

@@ -1,4 +1,4 @@
-import type { Config, Roles } from '../config.js';
+import type { Config, Roles } from './config.js';
 import { firstFree } from '../embedded/ports.js';
 
 export interface Address {

@@ -15,8 +15,8 @@ import { payloadCodec } from '../temporal/codec.js';
 import { createCommander } from '../temporal/commands.js';
 import { createReadiness } from '../temporal/readiness.js';
 import { startWorkflow } from '../temporal/starter.js';
-import { version } from '../version.js';
-import type { WorkerProcess } from '../worker-process.js';
+import { version } from './version.js';
+import type { WorkerProcess } from './worker-process.js';
 import { openDatabase } from './connections.js';
 import type { Shared } from './shared.js';
 

@@ -2,7 +2,7 @@ import { hideKeys } from '../clients/net/untrusted.js';
 import { createProviders } from '../clients/models/providers.js';
 import { createProviderKeys } from '../storage/access/provider-keys.js';
 import { createSpendCheck } from '../storage/access/spend-quota.js';
-import { version } from '../version.js';
+import { version } from './version.js';
 import type { Shared } from './shared.js';
 
 /** Prepares the calls of models: keys and quotas of organizations, metrics, traces. */

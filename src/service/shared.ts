@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Providers } from '../clients/models/providers.js';
-import type { Config, Roles } from '../config.js';
-import type { Keys } from '../keys.js';
-import type { Metrics } from '../metrics.js';
-import type { Servers } from '../servers.js';
+import type { Config, Roles } from './config.js';
+import type { Keys } from './keys.js';
+import type { Metrics } from './metrics.js';
+import type { Servers } from './servers.js';
 import type { Db } from '../storage/db/db.js';
 import type { Notifications } from '../storage/db/notifications.js';
 import type { Tracing } from '../tracing/tracing.js';

@@ -3,7 +3,7 @@ import { createContainerClient } from '../clients/container/client.js';
 import { createScorerClient } from '../clients/scorers/client.js';
 import { createWebhookClient } from '../clients/webhooks/client.js';
 import { startSendingJobs } from '../tracing/send-jobs.js';
-import { startWorker } from '../worker.js';
+import { startWorker } from './worker.js';
 import type { Shared } from './shared.js';
 
 /** Starts the worker in this process. `bundle`: its workflows; default: those of the build. */

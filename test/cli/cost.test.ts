@@ -4,7 +4,7 @@ import { evaluationEnd } from '../../src/cli/commands/evaluate.js';
 import { planDemo } from '../../src/cli/commands/demo-plan.js';
 import { Ratchet } from '../../src/client/index.js';
 import { FailedJob } from '../../src/cli/service/errors.js';
-import { ConfigError } from '../../src/config.js';
+import { ConfigError } from '../../src/service/config.js';
 
 afterEach(() => {
   jest.restoreAllMocks();

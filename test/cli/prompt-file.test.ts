@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promptText } from '../../src/cli/task/prompt-file.js';
-import { ConfigError } from '../../src/config.js';
+import { ConfigError } from '../../src/service/config.js';
 import type { Message } from '../../src/core/prompts/message.js';
 import { readPrompt } from '../../src/cli/task/task.js';
 

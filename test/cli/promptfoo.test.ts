@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { readPromptfoo } from '../../src/cli/task/promptfoo.js';
-import { ConfigError } from '../../src/config.js';
+import { ConfigError } from '../../src/service/config.js';
 import { expectedProblem, scorerSchema } from '../../src/scorers/index.js';
 import { compare, specOf } from '../support/scoring.js';
 

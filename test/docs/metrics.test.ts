@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createMetrics, mergeMetrics } from '../../src/metrics.js';
+import { createMetrics, mergeMetrics } from '../../src/service/metrics.js';
 import { codeNames, read, section, tableRows } from './pages.js';
 
 // Every metric of /metrics has a row on the page of operations, with its labels and no others.

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { others } from './generate/settings.js';
 import { pages, read, root } from './pages.js';
-import { settingNames } from '../../src/settings.js';
+import { settingNames } from '../../src/service/settings.js';
 
 // Names of environment variables: those of the source are in the settings, and no page has others.
 

@@ -8,8 +8,8 @@ import { serverAccount } from '../../src/embedded/account.js';
 import { makeDataFolder } from '../../src/embedded/data-folder.js';
 import { writeJsonFile } from '../../src/embedded/files.js';
 import { keepSecret } from '../../src/embedded/kept.js';
-import { keysOf } from '../../src/keys.js';
-import { readConfig } from '../../src/config.js';
+import { keysOf } from '../../src/service/keys.js';
+import { readConfig } from '../../src/service/config.js';
 import { freshFolder } from './folders.js';
 import { secret } from './secret.js';
 

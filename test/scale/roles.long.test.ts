@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Api } from '../support/api.js';
-import { checkRoles, ConfigError, readConfig } from '../../src/config.js';
+import { checkRoles, ConfigError, readConfig } from '../../src/service/config.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 import { refusedRole, startTree, type Tree } from '../support/servers/tree.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Service } from '../../src/main.js';
+import type { Service } from '../../src/service/main.js';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 import { gate, type Gate } from '../support/gate.js';
 import { createEvaluation, ended } from '../support/jobs-over-http.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import type { Roles } from '../../src/config.js';
+import type { Roles } from '../../src/service/config.js';
 import { startTestService, type TestService } from './service.js';
 
 /** Containers and models of the tests of a file, and the service's settings for them. */

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { pino, type Logger } from 'pino';
-import { readConfig, type Config, type Roles } from '../../src/config.js';
+import { readConfig, type Config, type Roles } from '../../src/service/config.js';
 import { Api } from './api.js';
-import { startService, type Service } from '../../src/main.js';
+import { startService, type Service } from '../../src/service/main.js';
 import { connect, type Db } from '../../src/storage/db/db.js';
-import { installRuntime } from '../../src/worker.js';
+import { installRuntime } from '../../src/service/worker.js';
 import { workflowId } from '../../src/core/jobs/kinds.js';
 import { logLevel, temporalAddress, workflowBundlePath } from './environment.js';
 import { createDatabase } from './servers/embedded.js';

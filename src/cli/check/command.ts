@@ -1,6 +1,6 @@
 /** A prompt beside its version at another commit: the check of a pull request. */
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigError, readConfig } from '../../config.js';
+import { ConfigError, readConfig } from '../../service/config.js';
 import { refusalsOf, type Gate } from './gate.js';
 import { commitOf, shortOf } from './git.js';
 import { measure, type Measured } from './measure.js';

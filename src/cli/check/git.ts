@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 
 const git = async (...args: string[]) =>
   (await promisify(execFile)('git', args, { maxBuffer: 64 * 1024 * 1024 })).stdout;

@@ -1,7 +1,7 @@
 /** Commands on organizations, their keys and their audit log. */
 import { text } from 'node:stream/consumers';
 import { all, type Answer, type Body } from '../../client/index.js';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { withService } from '../service/connect.js';
 import { note, say, sayJson, table } from '../service/output.js';
 

@@ -1,6 +1,6 @@
 /** What a command is about to spend: the estimate, its limits, and the question before it. */
 import { createInterface } from 'node:readline/promises';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { minSeeds } from '../../core/search/split.js';
 import { FailedJob } from '../service/errors.js';
 import { dollars, note, say, sayJson } from '../service/output.js';

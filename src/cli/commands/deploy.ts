@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import type { Answer, Body } from '../../client/index.js';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
-import { keptApiKey } from '../../keys.js';
+import { keptApiKey } from '../../service/keys.js';
 import { likelyInput, rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
 import { withService, type ServiceOfCommand } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';

@@ -6,7 +6,7 @@ import type { ReadableStream } from 'node:stream/web';
 import { EvaluationHandle, type SessionHandle, type Ratchet } from '../../client/index.js';
 import { kindOf } from '../../core/jobs/kinds.js';
 import { inputName, isFixed, likelyInput } from '../../core/prompts/row-template.js';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { tracesIn } from '../export/archive.js';

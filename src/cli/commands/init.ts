@@ -1,6 +1,6 @@
 import { access, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { say } from '../service/output.js';
 import { reasonOf, writeText } from '../task/output-file.js';
 import { sampleFields, sampleOf } from '../task/sample.js';

@@ -1,7 +1,7 @@
 /** Commands on existing jobs. */
 import { EvaluationHandle, SessionHandle, type Item, type Ratchet } from '../../client/index.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, note, say, sayJson, table } from '../service/output.js';

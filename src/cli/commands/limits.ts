@@ -1,6 +1,6 @@
 /** Commands on the limits of an organization and its keys. */
 import type { Answer, Body, Ratchet } from '../../client/index.js';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { withService } from '../service/connect.js';
 import { say, sayJson, table } from '../service/output.js';
 

@@ -1,12 +1,12 @@
 import cluster from 'node:cluster';
 import closeWithGrace from 'close-with-grace';
-import { readConfig, type Config, type Roles } from '../../config.js';
+import { readConfig, type Config, type Roles } from '../../service/config.js';
 import { announceService } from '../../embedded/running.js';
-import { createLog } from '../../log.js';
-import { startService, type Service } from '../../main.js';
-import { version } from '../../version.js';
-import { joinParent, signalsOfParent } from '../../processes/api.js';
-import { handleRejections, installRuntime } from '../../worker.js';
+import { createLog } from '../../service/log.js';
+import { startService, type Service } from '../../service/main.js';
+import { version } from '../../service/version.js';
+import { joinParent, signalsOfParent } from '../../service/processes/api.js';
+import { handleRejections, installRuntime } from '../../service/worker.js';
 import { openBrowser } from '../service/browser.js';
 
 const shutdownMs = 30_000;
@@ -20,7 +20,7 @@ interface ServeOptions {
 /** Runs the service until it is stopped. With several `processes` this one runs the API in them. */
 export async function serve(roles: Roles, { processes = 1, opens = false }: ServeOptions = {}): Promise<void> {
   if (processes > 1 && cluster.isPrimary) {
-    const { superviseApis } = await import('../../processes/apis.js');
+    const { superviseApis } = await import('../../service/processes/apis.js');
     return superviseApis(processes, (api, config) => announce(api, config, roles));
   }
   const config = readConfig();

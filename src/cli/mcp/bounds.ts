@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { typeOf } from '../../scorers/scorer.js';
 import { scorers } from '../../scorers/table.js';
 import { asObject } from '../../util/json.js';

@@ -5,7 +5,7 @@ import {
   type SessionHandle,
   type Ratchet,
 } from '../../client/index.js';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { jobOf } from '../commands/jobs.js';
 
 interface Page {

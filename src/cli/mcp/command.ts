@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { join, parse } from 'node:path';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { ConfigError, readConfig, type Config } from '../../config.js';
+import { ConfigError, readConfig, type Config } from '../../service/config.js';
 import { withService } from '../service/connect.js';
 import { filesIn } from '../task/files.js';
 import { createMcpServer } from './server.js';

@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Ratchet } from '../../client/index.js';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { kindOf } from '../../core/jobs/kinds.js';
 import { jobOf, resultsOf } from '../commands/jobs.js';
 import { answer, reads } from './answer.js';

@@ -1,5 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { version } from '../../version.js';
+import { version } from '../../service/version.js';
 import type { Files } from '../task/files.js';
 import { registerDeploymentTools } from './deployments.js';
 import { registerControlTool, registerJobTools } from './jobs.js';

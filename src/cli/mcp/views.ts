@@ -1,5 +1,5 @@
 /** What tools tell about a job: the fields that an agent decides by, and others by name. */
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { kindOf, type JobKind } from '../../core/jobs/kinds.js';
 import { isObject } from '../../util/json.js';
 

@@ -2,11 +2,11 @@
 import { dirname, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Ratchet, RatchetError } from '../../client/index.js';
-import { ConfigError, readConfig, type Config } from '../../config.js';
+import { ConfigError, readConfig, type Config } from '../../service/config.js';
 import { FolderInUseError } from '../../embedded/lock.js';
 import { processMark } from '../../embedded/process.js';
 import { runningServices, useService, type RunningService } from '../../embedded/running.js';
-import { keptApiKey } from '../../keys.js';
+import { keptApiKey } from '../../service/keys.js';
 import { CommandClient } from './client.js';
 import { interruptible } from './interrupt.js';
 import { note } from './output.js';

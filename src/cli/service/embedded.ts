@@ -1,9 +1,9 @@
 import closeWithGrace from 'close-with-grace';
-import type { Config } from '../../config.js';
+import type { Config } from '../../service/config.js';
 import { announceService, unused } from '../../embedded/running.js';
-import { createCommandLog } from '../../log.js';
-import { startService, type Service } from '../../main.js';
-import { handleRejections, installRuntime, uninstallRuntime } from '../../worker.js';
+import { createCommandLog } from '../../service/log.js';
+import { startService, type Service } from '../../service/main.js';
+import { handleRejections, installRuntime, uninstallRuntime } from '../../service/worker.js';
 import { CommandClient } from './client.js';
 import { FailedJob } from './errors.js';
 import { interruptible } from './interrupt.js';

@@ -1,7 +1,7 @@
 /** The file of a task's rows. */
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import type { Files } from './files.js';
 
 const formats = {

@@ -2,7 +2,7 @@
 import { createReadStream, type ReadStream } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 
 /** Reads files; `field` names the option or the file that a path comes from, in errors. */
 export interface Files {

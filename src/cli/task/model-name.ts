@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 
 export type Model = { provider: string; model: string };
 

@@ -1,7 +1,7 @@
 /** Files that commands write. */
 import { access, constants, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 
 /** Throws a ConfigError for a file that could not be written. */
 export async function requireWritable(path: string, option: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** What a create would answer, by the service's own checks on the rows of the task. */
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { flatEvaluationSchema } from '../../contracts/evaluations/evaluation.js';
 import { createSessionSchema, type OptimizationOnRows } from '../../contracts/sessions/create.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';

@@ -1,5 +1,5 @@
 /** The rows of a task's file, checked as the service checks an upload. */
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { readRows, type Format } from '../../http/datasets/rows.js';
 import { rowsInMemory, type Rows } from '../../http/datasets/row-source.js';
 import { withUpload } from '../../http/datasets/upload.js';

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { z } from 'zod';
-import { ConfigError } from '../../config.js';
+import { ConfigError } from '../../service/config.js';
 import { unknownField } from '../../contracts/close-names.js';
 import { asObject } from '../../util/json.js';
 import { formatOf } from './data-file.js';

@@ -8,7 +8,7 @@ import { RolloutRunners } from '../../../activities/rollouts/run.js';
 import { driveActivity } from '../../../activities/lifecycle/drive.js';
 import type { DriveResult } from '../../../activities/drive/rest.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
-import { createMetrics, mergeMetrics } from '../../../src/metrics.js';
+import { createMetrics, mergeMetrics } from '../../../src/service/metrics.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import { readSearch } from '../../../src/storage/jobs/step-log.js';
 import { createSession, startHttp, type TestHttp } from '../../http/support.js';

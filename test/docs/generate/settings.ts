@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { settingGroups } from '../../../src/settings.js';
+import { settingGroups } from '../../../src/service/settings.js';
 import { table } from './table.js';
 
 /** Variables that other parts read: providers, OpenTelemetry's SDK, the Python package. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { Service } from '../../../src/main.js';
+import type { Service } from '../../../src/service/main.js';
 import { gate } from '../../support/gate.js';
 import { startGraphWorld } from '../../support/worlds/graph.js';
 import { command, createGraphJob, ended, pathOf, type GraphJob } from '../../support/jobs-over-http.js';

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import type { Logger } from 'pino';
 import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
-import { createMetrics } from '../../../src/metrics.js';
+import { createMetrics } from '../../../src/service/metrics.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
 import { registerDeploymentInference } from '../../../src/http/inference/deployment.js';

@@ -1,6 +1,6 @@
 /** The prompt and the model of a run, among those of a promptfoo file or in their place. */
 import { extname } from 'node:path';
-import { ConfigError } from '../../../config.js';
+import { ConfigError } from '../../../service/config.js';
 import { urlSetting } from '../../../clients/models/addresses/configured.js';
 import type { Model } from '../model-name.js';
 import type { Parameters } from '../policy.js';

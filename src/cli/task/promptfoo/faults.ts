@@ -1,5 +1,5 @@
 /** What keeps a promptfoo file from running, told at once, with the options that suffice. */
-import { ConfigError } from '../../../config.js';
+import { ConfigError } from '../../../service/config.js';
 
 /** What resolves a fault: any option at all, if it is a choice between several. */
 export type Remedy = 'prompt' | 'model' | 'scorer' | 'choice';

@@ -2,7 +2,7 @@
 import { CORE_SCHEMA, load, Type } from 'js-yaml';
 import { dirname, extname, join, resolve } from 'node:path';
 import { glob } from 'tinyglobby';
-import { ConfigError } from '../../../config.js';
+import { ConfigError } from '../../../service/config.js';
 import { isObject } from '../../../util/json.js';
 import type { Files } from '../files.js';
 import { FileFault, type Remedy } from './faults.js';

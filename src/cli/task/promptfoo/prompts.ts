@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { parse as parseCsv } from 'csv-parse/sync';
 import type { Message } from '../../../core/prompts/message.js';
-import { ConfigError } from '../../../config.js';
+import { ConfigError } from '../../../service/config.js';
 import { asObject, isObject } from '../../../util/json.js';
 import { FileFault } from './faults.js';
 import { parseYaml, type PromptfooFile } from './file.js';

@@ -1,6 +1,6 @@
 /** One test of a promptfooconfig.yaml: its vars and its assertions. */
 import { extname } from 'node:path';
-import { ConfigError } from '../../../config.js';
+import { ConfigError } from '../../../service/config.js';
 import { asObject, isObject } from '../../../util/json.js';
 import { closestName } from '../../../contracts/close-names.js';
 import type { Model } from '../model-name.js';

@@ -1,7 +1,7 @@
 /** The tests of a promptfooconfig.yaml, also from files. */
 import { CsvError, parse as parseCsv } from 'csv-parse/sync';
 import { dirname, extname } from 'node:path';
-import { ConfigError } from '../../../config.js';
+import { ConfigError } from '../../../service/config.js';
 import { asObject, isObject } from '../../../util/json.js';
 import type { PromptfooFile } from './file.js';
 

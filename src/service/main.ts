@@ -1,19 +1,19 @@
 import type { WorkflowBundlePath } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { checkRoles, exposureWarnings, setGrpcProxy, type Config, type Roles } from './config.js';
-import { createLoginTokens } from './http/dashboard/login-tokens.js';
+import { createLoginTokens } from '../http/dashboard/login-tokens.js';
 import { keysOf } from './keys.js';
 import { createMetrics, mergeMetrics, serveMetrics, type Metrics, type MetricValues } from './metrics.js';
 import { startServers, type Servers } from './servers.js';
-import { chooseAddress } from './service/address.js';
-import { startApi } from './service/api.js';
-import { connectServers } from './service/connections.js';
-import { Lifetime } from './service/lifetime.js';
-import { prepareModels } from './service/models.js';
-import type { Basis, Shared, Start } from './service/shared.js';
-import { startWorkerHere } from './service/worker-here.js';
-import { countOpenJobs } from './storage/jobs/open-jobs.js';
-import { readTaskQueues } from './temporal/task-queues.js';
+import { chooseAddress } from './address.js';
+import { startApi } from './api.js';
+import { connectServers } from './connections.js';
+import { Lifetime } from './lifetime.js';
+import { prepareModels } from './models.js';
+import type { Basis, Shared, Start } from './shared.js';
+import { startWorkerHere } from './worker-here.js';
+import { countOpenJobs } from '../storage/jobs/open-jobs.js';
+import { readTaskQueues } from '../temporal/task-queues.js';
 import { WorkerProcess } from './worker-process.js';
 
 export interface Service {

@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { createMetrics, mergeMetrics, type MeasuredCall } from '../../src/metrics.js';
+import { createMetrics, mergeMetrics, type MeasuredCall } from '../../../src/service/metrics.js';
 
 const call: MeasuredCall = {
   ...{ provider: 'openai', model: 'gpt', purpose: 'policy', status: 200, seconds: 0.1 },

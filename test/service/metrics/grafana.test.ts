@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMetrics, mergeMetrics } from '../../src/metrics.js';
+import { createMetrics, mergeMetrics } from '../../../src/service/metrics.js';
 
 interface Board {
   panels: { title: string; targets: { expr: string }[] }[];
 }
 
 const board = JSON.parse(
-  readFileSync(join(import.meta.dirname, '..', '..', 'deploy', 'grafana.json'), 'utf8'),
+  readFileSync(join(import.meta.dirname, '../../..', 'deploy', 'grafana.json'), 'utf8'),
 ) as Board;
 const queries = board.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 const namesIn = (text: string) => new Set(text.match(/\b(ratchet|nodejs)_\w+/g));

@@ -4,14 +4,14 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import { createActivities } from '../activities/index.js';
-import { failActivity } from '../activities/unhandled.js';
-import type { ActivityDeps } from '../activities/deps.js';
-import { taskQueue } from '../workflows/messages.js';
-import { connectWorker, dataConverter, type TemporalTarget } from './temporal/connection.js';
-import { announceBuild, pinnedTo } from './temporal/worker-versioning.js';
-import { startReconciler } from './temporal/reconciler.js';
-import { startRetention, type RetentionOptions } from './temporal/retention.js';
+import { createActivities } from '../../activities/index.js';
+import { failActivity } from '../../activities/unhandled.js';
+import type { ActivityDeps } from '../../activities/deps.js';
+import { taskQueue } from '../../workflows/messages.js';
+import { connectWorker, dataConverter, type TemporalTarget } from '../temporal/connection.js';
+import { announceBuild, pinnedTo } from '../temporal/worker-versioning.js';
+import { startReconciler } from '../temporal/reconciler.js';
+import { startRetention, type RetentionOptions } from '../temporal/retention.js';
 
 /** A graceful shutdown waits this long for rollouts in flight; the others run again. */
 const graceMs = 10_000;
@@ -50,7 +50,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   setMaxListeners(0, draining.signal);
   const deps: ActivityDeps = { ...options.deps, draining: draining.signal };
   const { connection, namespace } = await connectWorker(options.target);
-  const bundle = options.bundle ?? { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) };
+  const bundle = options.bundle ?? { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) };
   const worker = await Worker.create({
     connection,
     namespace,

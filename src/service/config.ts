@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { settings } from './settings.js';
-import { isLoopback } from './util/loopback.js';
-import { readProxySettings } from './util/proxy.js';
+import { isLoopback } from '../util/loopback.js';
+import { readProxySettings } from '../util/proxy.js';
 
 /** An invalid setting; the message is one line with its name and format. The exit code is 2. */
 export class ConfigError extends Error {

@@ -1,6 +1,6 @@
 /** The settings by environment variable, in the groups of docs/settings.md. */
 import { z } from 'zod';
-import { chosenKey } from './util/chosen-key.js';
+import { chosenKey } from '../util/chosen-key.js';
 
 const key32 = z
   .string()

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { readConfig } from '../src/config.js';
-import { startServers } from '../src/servers.js';
-import { temporalAddress } from './support/environment.js';
-import { createDatabase } from './support/servers/embedded.js';
+import { readConfig } from '../../src/service/config.js';
+import { startServers } from '../../src/service/servers.js';
+import { temporalAddress } from '../support/environment.js';
+import { createDatabase } from '../support/servers/embedded.js';
 
 test("the service's connections get a role without rights, not that of DATABASE_URL", async () => {
   const DATABASE_URL = await createDatabase('empty');

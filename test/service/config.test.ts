@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkRoles, ConfigError, exposureWarnings, readConfig } from '../src/config.js';
+import { checkRoles, ConfigError, exposureWarnings, readConfig } from '../../src/service/config.js';
 
 const dev = { serve: true, work: true };
 const server = {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-const candidates = ['../package.json', '../../package.json'].map((path) => new URL(path, import.meta.url));
+const candidates = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url));
 
 /** The version in package.json, for the sources and the build. */
 export const version: string = read();

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCommandLog } from '../src/log.js';
+import { createCommandLog } from '../../src/service/log.js';
 
 test("the log of a command's service goes to a file once it is up", () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'ratchet-log-'));
