@@ -6,7 +6,7 @@ import type { PolicySpec } from '../src/core/jobs/policy.js';
 import { costExhausted } from '../src/core/jobs/failures.js';
 import { reserveWhenPossible, settleCost } from '../src/storage/jobs/cost-budget.js';
 import type { JobRef } from '../src/storage/jobs/events.js';
-import { databasePatienceMs, retryTransient } from '../src/storage/db/patience.js';
+import { databasePatienceMs, retryTransient } from '../src/platform/db/patience.js';
 import type { ActivityDeps } from './deps.js';
 import { jobFailure } from './errors.js';
 

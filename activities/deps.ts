@@ -5,9 +5,9 @@ import type { ScorerClient } from '../src/clients/scorers/client.js';
 import type { Providers } from '../src/clients/models/providers.js';
 import type { WebhookClient } from '../src/clients/webhooks/client.js';
 import type { Metrics } from '../src/service/metrics.js';
-import type { Db } from '../src/storage/db/db.js';
+import type { Db } from '../src/platform/db/db.js';
 import type { Tracing } from '../src/tracing/tracing.js';
-import type { Notifications } from '../src/storage/db/notifications.js';
+import type { Notifications } from '../src/platform/db/notifications.js';
 
 /** Dependencies of activities; tests build them as production does. */
 export interface ActivityDeps {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { costExhausted } from '../src/core/jobs/failures.js';
 import { faultOf, failureOf } from '../src/core/jobs/fault.js';
 import { JobGoneError } from '../src/storage/jobs/events.js';
-import { isPermanent } from '../src/storage/db/postgres-errors.js';
+import { isPermanent } from '../src/platform/db/postgres-errors.js';
 import { ownRejections, UnhandledRejection } from './unhandled.js';
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { ifItLives } from '../src/embedded/process.js';
+import { ifItLives } from '../src/platform/embedded/process.js';
 import { descendants } from '../test/support/servers/tree.js';
 
 /** The part of an embedded server's `server.json` that a bench needs. */

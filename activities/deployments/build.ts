@@ -1,7 +1,7 @@
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
 import { setSnapshot, promote } from '../../src/storage/deployments/deployments.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { deploymentBuilding, snapshotFrozen } from '../../src/core/events/deployments.js';
 import { endEvents } from '../../src/core/events/jobs.js';
 import { appendEvents, lockJob, type JobRef } from '../../src/storage/jobs/events.js';

@@ -1,7 +1,7 @@
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
 import { evaluateGate } from '../../src/core/deployments/gate.js';
 import { gateJudged } from '../../src/core/events/deployments.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { readLive, setGateResult } from '../../src/storage/deployments/deployments.js';
 import {
   gateJobId,

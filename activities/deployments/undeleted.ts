@@ -1,5 +1,5 @@
 import { isDeleted } from '../../src/storage/deployments/deployments.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { jobFailure } from '../errors.js';
 import { lockOpenJob } from '../jobs/spec.js';

@@ -10,7 +10,7 @@ import type {
 } from '../../src/core/search/protocol.js';
 import type { TracedRun } from '../../src/core/jobs/trace.js';
 import { readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { noteGeneration } from '../../src/storage/jobs/traces.js';
 import type { SyncResult } from '../../src/storage/rollouts/exchange.js';

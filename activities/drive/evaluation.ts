@@ -2,7 +2,7 @@ import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
 import { progressOfEvaluation } from '../../src/core/jobs/progress.js';
 import { readOpenPrompts } from '../../src/storage/candidates/candidates.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { areWhole, haveEnded } from '../../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from '../deps.js';

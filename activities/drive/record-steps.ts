@@ -1,6 +1,6 @@
 import type { SearchProgress } from '../../src/core/algorithms/progress.js';
 import { addCandidate } from '../../src/storage/candidates/candidates.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import type { ControlRow, JobRef } from '../../src/storage/jobs/events.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import { recordInput, saveSearch } from '../../src/storage/jobs/step-log.js';

@@ -1,7 +1,7 @@
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import { isSpending, type JobEnd } from '../../src/core/jobs/outcome.js';
 import type { JobProgress } from '../../src/core/jobs/progress.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { releaseLease } from '../../src/storage/jobs/leases.js';
 import type { RunnerContext } from '../rollouts/runner.js';
 

@@ -4,7 +4,7 @@ import { faultOf } from '../../src/core/jobs/fault.js';
 import type { JobEnd } from '../../src/core/jobs/outcome.js';
 import { progressOfSearch } from '../../src/core/jobs/progress.js';
 import { readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { readSearch } from '../../src/storage/jobs/step-log.js';
 import { readNewPrompts } from '../../src/storage/jobs/suggestions.js';
 import type { ActivityDeps } from '../deps.js';

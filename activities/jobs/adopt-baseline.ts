@@ -2,7 +2,7 @@ import { maxComponents } from '../../src/core/prompts/components.js';
 import type { Message } from '../../src/core/prompts/message.js';
 import { readMarkedLevers, readSystemMessages } from '../../src/storage/rollouts/baseline-calls.js';
 import { markLevers, readPrompts, setBaseline } from '../../src/storage/candidates/candidates.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { jobFailure } from '../errors.js';
 import { lockOpenJob } from './spec.js';

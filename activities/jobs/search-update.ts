@@ -4,7 +4,7 @@ import { candidateId } from '../../src/core/jobs/ids.js';
 import type { AcceptanceDecision, Decision, SearchView } from '../../src/core/search/protocol.js';
 import { countCandidates } from '../../src/storage/candidates/candidates.js';
 import { writeDecision, type ClosedState } from '../../src/storage/decisions/record.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { SessionProjection } from '../../src/storage/jobs/projection.js';
 import { readUsage } from '../../src/storage/jobs/usage.js';

@@ -1,7 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import type { ContainerSpec, JobSpec } from '../../src/core/jobs/spec.js';
 import { isTerminal } from '../../src/core/jobs/status.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { lockJob, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
 import { readSecret, UnreadableSecretError } from '../../src/storage/access/secrets.js';
 import { jobFailure } from '../errors.js';

@@ -3,7 +3,7 @@ import { jobKinds, type JobKind } from '../../src/core/jobs/kinds.js';
 import { outcomeOf, type JobEnd } from '../../src/core/jobs/outcome.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import { finishJob } from '../../src/storage/decisions/record.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
 import { addUsedTime, deleteSearch, readSearch } from '../../src/storage/jobs/step-log.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';

@@ -5,7 +5,7 @@ import type { JobFault } from '../../src/core/jobs/fault.js';
 import { progressOfEvaluation } from '../../src/core/jobs/progress.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
 import { addCandidate, type NewCandidate } from '../../src/storage/candidates/candidates.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
 import { readTotals } from '../../src/storage/rollouts/totals.js';

@@ -8,7 +8,7 @@ import type { PolicySpec } from '../../src/core/jobs/policy.js';
 import type { Message } from '../../src/core/prompts/message.js';
 import type { SearchView } from '../../src/core/search/protocol.js';
 import type { ClosedState } from '../../src/storage/decisions/record.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
 import type { DriveResult } from '../drive/rest.js';

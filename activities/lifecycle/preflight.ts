@@ -8,7 +8,7 @@ import type { Message } from '../../src/core/prompts/message.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { findServiceCalls, recordServiceCall } from '../../src/storage/jobs/service-calls.js';
 import { readTrace } from '../../src/storage/jobs/traces.js';
-import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
+import { databasePatienceMs, retryTransient } from '../../src/platform/db/patience.js';
 import { jobSpan } from '../../src/tracing/spans.js';
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';

@@ -3,7 +3,7 @@ import { ContainerError } from '../../src/clients/container/client.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { Message } from '../../src/core/prompts/message.js';
 import type { NewEvent } from '../../src/core/events/event.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { appendEvents, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';

@@ -4,7 +4,7 @@ import { SearchProgress } from '../../src/core/algorithms/progress.js';
 import { endEvents, searchResults, stopAdvice } from '../../src/core/events/jobs.js';
 import { progressOfSearch } from '../../src/core/jobs/progress.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readSearch, saveSearch } from '../../src/storage/jobs/step-log.js';
 import { endedAs, type JudgedEnd, type JobClose, type PreparedJob } from './kind.js';

@@ -1,7 +1,7 @@
 import { leftOutWarning } from '../../src/core/jobs/left-out.js';
 import type { PolicySpec } from '../../src/core/jobs/policy.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
+import { databasePatienceMs, retryTransient } from '../../src/platform/db/patience.js';
 import { warnJob } from '../../src/storage/jobs/warnings.js';
 import type { ActivityDeps } from '../deps.js';
 

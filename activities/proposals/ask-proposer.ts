@@ -10,7 +10,7 @@ import { parseProposal, type ParsedProposal } from '../../src/core/proposals/ref
 import { messagesOf, type Question } from '../../src/core/question.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { retryTransient } from '../../src/storage/db/patience.js';
+import { retryTransient } from '../../src/platform/db/patience.js';
 import { recordProposerCall, type RecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import type { ActivityDeps } from '../deps.js';
 import { costReservation } from '../call-meter.js';

@@ -4,7 +4,7 @@ import { proposalTries } from '../../src/core/proposals/limits.js';
 import type { Question } from '../../src/core/question.js';
 import { maxDescription } from '../../src/core/proposals/reflection.js';
 import type { Texts } from '../../src/core/proposals/components.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readRecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import { readExamples } from '../../src/storage/candidates/reflection-examples.js';

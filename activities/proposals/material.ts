@@ -5,7 +5,7 @@ import type { ProposalRequest } from '../../src/core/search/protocol.js';
 import { candidateTexts } from '../../src/storage/candidates/candidates.js';
 import { readRecordedAnswers, type RecordedAnswers } from '../../src/storage/candidates/proposals.js';
 import { readExamples } from '../../src/storage/candidates/reflection-examples.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { readGraphExamples, type GraphExample } from '../../src/storage/graphs/examples.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readHint } from '../../src/storage/jobs/suggestions.js';

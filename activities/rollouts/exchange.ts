@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
-import { databasePatienceMs } from '../../src/storage/db/patience.js';
-import { isTransient } from '../../src/storage/db/postgres-errors.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import { databasePatienceMs } from '../../src/platform/db/patience.js';
+import { isTransient } from '../../src/platform/db/postgres-errors.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { JobGoneError, type JobRef } from '../../src/storage/jobs/events.js';
 import {
   syncRollouts,

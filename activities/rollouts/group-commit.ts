@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Db, Tx } from '../../src/storage/db/db.js';
+import type { Db, Tx } from '../../src/platform/db/db.js';
 import { JobGoneError, type LockMode } from '../../src/storage/jobs/events.js';
 import { syncRollouts, type JobExchange, type SyncResult } from '../../src/storage/rollouts/exchange.js';
 

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Db, Tx } from '../../src/storage/db/db.js';
+import type { Db, Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { acquireLease, renewLease } from '../../src/storage/jobs/leases.js';
 import type { ActivityDeps } from '../deps.js';

@@ -2,7 +2,7 @@ import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import { readLimit } from '../../src/storage/jobs/concurrency.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';

@@ -27,7 +27,7 @@ import { costExhausted, mustFail, spendQuotaExceeded, type OutcomeCounts } from 
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { TracedRun } from '../../src/core/jobs/trace.js';
-import type { Tx } from '../../src/storage/db/db.js';
+import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim, SyncResult } from '../../src/storage/rollouts/exchange.js';
 import type { ActivityDeps } from '../deps.js';

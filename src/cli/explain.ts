@@ -1,6 +1,6 @@
 import { RatchetError } from '../client/index.js';
 import { ConfigError } from '../service/config.js';
-import { StartupError } from '../embedded/errors.js';
+import { StartupError } from '../platform/embedded/errors.js';
 import { isUnreachable } from './service/client.js';
 import { FailedJob } from './service/errors.js';
 import { note } from './service/output.js';
@@ -9,10 +9,10 @@ import { note } from './service/output.js';
 async function startErrors(): Promise<(abstract new (...args: never[]) => Error)[]> {
   const [{ MigrationError }, { DatabaseMismatchError }, { TemporalUnreachableError }, { SearchAttributesError }] =
     await Promise.all([
-      import('../storage/db/migrate.js'),
-      import('../storage/db/start-check.js'),
-      import('../temporal/connection.js'),
-      import('../temporal/search-attributes.js'),
+      import('../platform/db/migrate.js'),
+      import('../platform/db/start-check.js'),
+      import('../platform/temporal/connection.js'),
+      import('../platform/temporal/search-attributes.js'),
     ]);
   return [MigrationError, DatabaseMismatchError, TemporalUnreachableError, SearchAttributesError];
 }

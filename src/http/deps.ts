@@ -11,11 +11,11 @@ import type { Logger } from 'pino';
 import type { ProviderInfo } from '../clients/models/providers.js';
 import type { ModelCheck } from '../contracts/model-check.js';
 import type { Payer } from '../core/jobs/payer.js';
-import type { Db } from '../storage/db/db.js';
-import type { Notifications } from '../storage/db/notifications.js';
-import type { Commander } from '../temporal/commands.js';
+import type { Db } from '../platform/db/db.js';
+import type { Notifications } from '../platform/db/notifications.js';
+import type { Commander } from '../platform/temporal/commands.js';
 import type { Tracing } from '../tracing/tracing.js';
-import type { Check } from '../temporal/readiness.js';
+import type { Check } from '../platform/temporal/readiness.js';
 import type { LoginTokens } from './dashboard/login-tokens.js';
 
 /** Fastify with zod as the type provider. */

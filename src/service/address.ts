@@ -1,5 +1,5 @@
 import type { Config, Roles } from './config.js';
-import { firstFree } from '../embedded/ports.js';
+import { firstFree } from '../platform/embedded/ports.js';
 
 export interface Address {
   port: number;

@@ -1,10 +1,10 @@
 import { ensureBootstrapKey } from '../storage/access/keys.js';
 import { operatorOrg } from '../storage/access/orgs.js';
-import { connect, type Db } from '../storage/db/db.js';
-import { listen } from '../storage/db/notifications.js';
-import { checkDatabase } from '../storage/db/start-check.js';
-import { connectClient } from '../temporal/connection.js';
-import { registerSearchAttributes } from '../temporal/search-attributes.js';
+import { connect, type Db } from '../platform/db/db.js';
+import { listen } from '../platform/db/notifications.js';
+import { checkDatabase } from '../platform/db/start-check.js';
+import { connectClient } from '../platform/temporal/connection.js';
+import { registerSearchAttributes } from '../platform/temporal/search-attributes.js';
 import type { Basis, Shared } from './shared.js';
 
 /** Postgres connections of each role; several API processes share them. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Config, Roles } from './config.js';
-import { keepSecret, readSecret, type KeptSecret } from '../embedded/kept.js';
+import { keepSecret, readSecret, type KeptSecret } from '../platform/embedded/kept.js';
 import { generateKey, isApiKey } from '../storage/access/keys.js';
 
 const secretKey: KeptSecret = {

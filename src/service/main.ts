@@ -13,7 +13,7 @@ import { prepareModels } from './models.js';
 import type { Basis, Shared, Start } from './shared.js';
 import { startWorkerHere } from './worker-here.js';
 import { countOpenJobs } from '../storage/jobs/open-jobs.js';
-import { readTaskQueues } from '../temporal/task-queues.js';
+import { readTaskQueues } from '../platform/temporal/task-queues.js';
 import { WorkerProcess } from './worker-process.js';
 
 export interface Service {

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
-import { makeDataFolder } from '../embedded/data-folder.js';
-import { lockFolder } from '../embedded/lock.js';
-import { startPostgres } from '../embedded/postgres.js';
-import { startTemporal } from '../embedded/temporal.js';
-import { ensureLoginRole } from '../storage/db/login-role.js';
-import { migrate } from '../storage/db/migrate.js';
-import type { TemporalTarget } from '../temporal/connection.js';
+import { makeDataFolder } from '../platform/embedded/data-folder.js';
+import { lockFolder } from '../platform/embedded/lock.js';
+import { startPostgres } from '../platform/embedded/postgres.js';
+import { startTemporal } from '../platform/embedded/temporal.js';
+import { ensureLoginRole } from '../platform/db/login-role.js';
+import { migrate } from '../platform/db/migrate.js';
+import type { TemporalTarget } from '../platform/temporal/connection.js';
 
 /** The servers that all processes of the service use. */
 export interface Servers {

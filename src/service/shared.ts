@@ -5,8 +5,8 @@ import type { Config, Roles } from './config.js';
 import type { Keys } from './keys.js';
 import type { Metrics } from './metrics.js';
 import type { Servers } from './servers.js';
-import type { Db } from '../storage/db/db.js';
-import type { Notifications } from '../storage/db/notifications.js';
+import type { Db } from '../platform/db/db.js';
+import type { Notifications } from '../platform/db/notifications.js';
 import type { Tracing } from '../tracing/tracing.js';
 import type { Lifetime } from './lifetime.js';
 

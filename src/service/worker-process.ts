@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import type { MetricValues } from './metrics.js';
-import type { ServerProcess } from '../embedded/launch.js';
-import { end, processMark, type ProcessMark } from '../embedded/process.js';
-import { supervise, type SupervisedServer } from '../embedded/supervise.js';
+import type { ServerProcess } from '../platform/embedded/launch.js';
+import { end, processMark, type ProcessMark } from '../platform/embedded/process.js';
+import { supervise, type SupervisedServer } from '../platform/embedded/supervise.js';
 import type { Servers } from './servers.js';
 
 /** What a worker needs to start; it arrives by message, as it holds secrets. */

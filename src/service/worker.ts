@@ -8,10 +8,10 @@ import { createActivities } from '../../activities/index.js';
 import { failActivity } from '../../activities/unhandled.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { taskQueue } from '../../workflows/messages.js';
-import { connectWorker, dataConverter, type TemporalTarget } from '../temporal/connection.js';
-import { announceBuild, pinnedTo } from '../temporal/worker-versioning.js';
-import { startReconciler } from '../temporal/reconciler.js';
-import { startRetention, type RetentionOptions } from '../temporal/retention.js';
+import { connectWorker, dataConverter, type TemporalTarget } from '../platform/temporal/connection.js';
+import { announceBuild, pinnedTo } from '../platform/temporal/worker-versioning.js';
+import { startReconciler } from '../platform/temporal/reconciler.js';
+import { startRetention, type RetentionOptions } from '../platform/temporal/retention.js';
 
 /** A graceful shutdown waits this long for rollouts in flight; the others run again. */
 const graceMs = 10_000;

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Db } from '../storage/db/db.js';
+import type { Db } from '../platform/db/db.js';
 import type { JobRef } from '../storage/jobs/events.js';
 import {
   giveUpTrace,

@@ -2,7 +2,7 @@ import { expect, jest, test } from '@jest/globals';
 import { parse } from 'node:path';
 import { ToolService, type Connection } from '../../src/cli/mcp/service.js';
 import { Ratchet } from '../../src/client/index.js';
-import { firstFree } from '../../src/embedded/ports.js';
+import { firstFree } from '../../src/platform/embedded/ports.js';
 import { Tools } from '../support/tools.js';
 
 // `ratchet mcp` before it has a service.

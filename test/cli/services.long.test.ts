@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { readJsonFile } from '../../src/embedded/files.js';
+import { readJsonFile } from '../../src/platform/embedded/files.js';
 import { ownCache } from '../support/own-cache.js';
 import { until } from '../support/until.js';
 import { ready } from '../support/servers/tree.js';

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
-import { firstFree } from '../../src/embedded/ports.js';
+import { firstFree } from '../../src/platform/embedded/ports.js';
 import { treeOfFile } from '../harness/worlds/processes.js';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
 import { screenshots } from '../support/environment.js';

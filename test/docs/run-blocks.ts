@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { ifItLives } from '../../src/embedded/process.js';
+import { ifItLives } from '../../src/platform/embedded/process.js';
 import { listen } from '../support/loopback.js';
 import type { Block } from './blocks.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { firstFree } from '../../src/embedded/ports.js';
+import { firstFree } from '../../src/platform/embedded/ports.js';
 import { answers, startFakeContainer } from '../support/fakes/container.js';
 import { gate } from '../support/gate.js';
 import { createEvaluation, ended, pathOf } from '../support/jobs-over-http.js';

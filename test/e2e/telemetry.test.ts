@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { firstFree } from '../../src/embedded/ports.js';
+import { firstFree } from '../../src/platform/embedded/ports.js';
 import { ask, built, deploy, saying } from '../support/deployments-over-http.js';
 import { answers, startFakeContainer } from '../support/fakes/container.js';
 import { createEvaluation, ended } from '../support/jobs-over-http.js';

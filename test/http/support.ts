@@ -7,12 +7,12 @@ import { checkContainerUrl, checkWebhookUrl } from '../../src/clients/net/egress
 import type { CommandKind } from '../../src/contracts/control.js';
 import { buildApp } from '../../src/http/app.js';
 import type { App, HttpDeps } from '../../src/http/deps.js';
-import { connect, type Db } from '../../src/storage/db/db.js';
+import { connect, type Db } from '../../src/platform/db/db.js';
 import { readJob } from '../../src/storage/jobs/jobs.js';
 import { ensureBootstrapKey } from '../../src/storage/access/keys.js';
-import { listen } from '../../src/storage/db/notifications.js';
+import { listen } from '../../src/platform/db/notifications.js';
 import { finishJob, recordDecision } from '../../src/storage/decisions/record.js';
-import type { CommandedJob, Commander } from '../../src/temporal/commands.js';
+import type { CommandedJob, Commander } from '../../src/platform/temporal/commands.js';
 import { decideCommands } from '../../workflows/jobs/commands.js';
 import { logLevel } from '../support/environment.js';
 import { createDatabase } from '../support/servers/embedded.js';

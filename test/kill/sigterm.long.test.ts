@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { firstFree } from '../../src/embedded/ports.js';
+import { firstFree } from '../../src/platform/embedded/ports.js';
 import { built, deploy, saying } from '../support/deployments-over-http.js';
 import { answers, startFakeContainer, type FakeContainer, type ReceivedRollout } from '../support/fakes/container.js';
 import { startFakeModel, type FakeModel } from '../support/fakes/model.js';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { startIntents } from '../../examples/intents/container.js';
-import { firstFree } from '../../src/embedded/ports.js';
-import { lives, processMark } from '../../src/embedded/process.js';
+import { firstFree } from '../../src/platform/embedded/ports.js';
+import { lives, processMark } from '../../src/platform/embedded/process.js';
 import { createEvaluation, ended, readJob, type Evaluation } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { until } from '../support/until.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startFakeContainer, answers, type FakeContainer } from '../support/fakes/container.js';
 import { gate } from '../support/gate.js';
-import { firstFree } from '../../src/embedded/ports.js';
+import { firstFree } from '../../src/platform/embedded/ports.js';
 import { descendants, startTree, type Tree } from '../support/servers/tree.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { follow } from '../support/follow.js';

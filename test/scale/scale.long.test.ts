@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Api } from '../support/api.js';
-import { firstFree } from '../../src/embedded/ports.js';
+import { firstFree } from '../../src/platform/embedded/ports.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 import { startFakeModel, type FakeModel } from '../support/fakes/model.js';

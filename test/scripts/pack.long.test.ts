@@ -2,7 +2,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstFree } from '../../src/embedded/ports.js';
+import { firstFree } from '../../src/platform/embedded/ports.js';
 import { brokenLinks } from '../support/links.js';
 import { startCommand } from '../support/servers/command.js';
 

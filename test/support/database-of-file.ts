@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { pino } from 'pino';
-import { connect, type Db } from '../../src/storage/db/db.js';
+import { connect, type Db } from '../../src/platform/db/db.js';
 import { createDatabase } from './servers/embedded.js';
 
 /** A migrated database for the tests of a file, with at most `connections` connections. */

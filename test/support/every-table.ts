@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { paused } from '../../src/core/events/jobs.js';
-import type { Db } from '../../src/storage/db/db.js';
+import type { Db } from '../../src/platform/db/db.js';
 import { writeCounters } from '../../src/storage/deployments/counters.js';
 import { insertDeployment, setSnapshot, promote } from '../../src/storage/deployments/deployments.js';
 import { putDataset } from '../../src/storage/datasets/datasets.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { gepaDefaults } from '../../src/core/algorithms/gepa/config.js';
 import type { GepaSearch } from '../../src/core/algorithms/index.js';
 import type { BudgetSpec, ContainerSpec, EvaluationSpec } from '../../src/core/jobs/spec.js';
-import type { Db } from '../../src/storage/db/db.js';
+import type { Db } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 
 /** A spec for tests in which its values do not matter. */

@@ -4,7 +4,7 @@ import { pino, type Logger } from 'pino';
 import { readConfig, type Config, type Roles } from '../../src/service/config.js';
 import { Api } from './api.js';
 import { startService, type Service } from '../../src/service/main.js';
-import { connect, type Db } from '../../src/storage/db/db.js';
+import { connect, type Db } from '../../src/platform/db/db.js';
 import { installRuntime } from '../../src/service/worker.js';
 import { workflowId } from '../../src/core/jobs/kinds.js';
 import { logLevel, temporalAddress, workflowBundlePath } from './environment.js';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { firstFree } from '../../../src/embedded/ports.js';
+import { firstFree } from '../../../src/platform/embedded/ports.js';
 import type { Target } from '../../inference-load.js';
 
 const startMs = 120_000;

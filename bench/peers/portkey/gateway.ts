@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { firstFree } from '../../../src/embedded/ports.js';
+import { firstFree } from '../../../src/platform/embedded/ports.js';
 import type { Target } from '../../inference-load.js';
 import { installOnce } from '../npm.js';
 

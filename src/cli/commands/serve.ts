@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import closeWithGrace from 'close-with-grace';
 import { readConfig, type Config, type Roles } from '../../service/config.js';
-import { announceService } from '../../embedded/running.js';
+import { announceService } from '../../platform/embedded/running.js';
 import { createLog } from '../../service/log.js';
 import { startService, type Service } from '../../service/main.js';
 import { version } from '../../service/version.js';

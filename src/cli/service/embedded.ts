@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../../service/config.js';
-import { announceService, unused } from '../../embedded/running.js';
+import { announceService, unused } from '../../platform/embedded/running.js';
 import { createCommandLog } from '../../service/log.js';
 import { startService, type Service } from '../../service/main.js';
 import { handleRejections, installRuntime, uninstallRuntime } from '../../service/worker.js';

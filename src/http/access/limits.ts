@@ -4,7 +4,7 @@ import { keyExists } from '../../storage/access/keys.js';
 import { readLimits, setLimits, type Limits } from '../../storage/access/limits.js';
 import { readSpendToday } from '../../storage/access/spend-quota.js';
 import { readStoredBytes } from '../../storage/access/stored-bytes.js';
-import type { Db, Tx } from '../../storage/db/db.js';
+import type { Db, Tx } from '../../platform/db/db.js';
 import { countOpenJobs } from '../../storage/access/quota.js';
 import type { App, HttpDeps } from '../deps.js';
 import { bodyProblems, problems } from '../server/schema.js';

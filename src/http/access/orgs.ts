@@ -4,7 +4,7 @@ import { createOrgSchema, deleteOrgQuerySchema, orgSchema, type orgQuerySchema }
 import { pageQuery, pageSchema } from '../../contracts/common.js';
 import { insertOrg, listOrgs, newOrgId, operatorOrg, orgExists, type Org } from '../../storage/access/orgs.js';
 import { markOrg } from '../../storage/retention/orgs.js';
-import type { Db } from '../../storage/db/db.js';
+import type { Db } from '../../platform/db/db.js';
 import type { App, HttpDeps } from '../deps.js';
 import { iso, isoOrNull } from '../jobs/view.js';
 import { ApiError, refuse } from '../server/errors.js';

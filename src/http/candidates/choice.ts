@@ -5,7 +5,7 @@ import { jobKinds } from '../../core/jobs/kinds.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { EvaluationSpec } from '../../core/jobs/spec.js';
 import type { Message } from '../../core/prompts/message.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { readJob, type GraphHead, type SessionHead } from '../../storage/jobs/jobs.js';
 import { readPrompt } from '../../storage/candidates/reads.js';
 import type { HttpDeps } from '../deps.js';

@@ -1,7 +1,7 @@
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
 import { candidateTexts } from '../../storage/candidates/candidates.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { readAncestry, readFeedback, type Ancestor } from '../../storage/candidates/lineage.js';
 import { readCandidates } from '../../storage/candidates/reads.js';
 import { decisionView } from './decision-view.js';

@@ -3,7 +3,7 @@ import type { weighedSchema } from '../../contracts/graphs/job.js';
 import type { paretoSchema } from '../../contracts/candidates/lineage.js';
 import { paretoFront, removeDominated } from '../../core/search/pareto-front.js';
 import { costFront } from '../../core/search/cost-front.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { readEvaluatedRewards, readEvaluation, readEvaluationCosts } from '../../storage/candidates/pareto-front.js';
 import { readCandidates, type CandidateRow } from '../../storage/candidates/reads.js';
 

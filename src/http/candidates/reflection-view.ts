@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { graphCandidateSchema } from '../../contracts/graphs/lineage.js';
 import { proposalTries } from '../../core/proposals/limits.js';
 import { candidateTexts } from '../../storage/candidates/candidates.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { Ancestor, readFeedback } from '../../storage/candidates/lineage.js';
 import { readProposerAttempts, type ProposerAttempt } from '../../storage/candidates/proposals.js';
 import { iso } from '../jobs/view.js';

@@ -5,7 +5,7 @@ import {
   candidatesQuerySchema,
   seedEvalsQuerySchema,
 } from '../../contracts/candidates/lineage.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { readSeedEvals, type SeedEval } from '../../storage/candidates/lineage.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { candidateDetailSchema } from '../../contracts/candidates/lineage.js';
 import { mean } from '../../core/math/rewards.js';
 import type { TestedSeed } from '../../core/search/protocol.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { readLiveCalls, readOutcomes, readTestedSeeds, type Outcome } from '../../storage/candidates/lineage.js';
 import type { CandidateRow } from '../../storage/candidates/reads.js';
 

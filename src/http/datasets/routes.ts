@@ -11,7 +11,7 @@ import {
   readDataset,
   type Dataset,
 } from '../../storage/datasets/datasets.js';
-import type { Db } from '../../storage/db/db.js';
+import type { Db } from '../../platform/db/db.js';
 import type { App, HttpDeps } from '../deps.js';
 import { requireRoomForBytes } from '../jobs/quota.js';
 import { iso } from '../jobs/view.js';

@@ -10,7 +10,7 @@ import {
   type NewDataset,
   type RowValue,
 } from '../../storage/datasets/datasets.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { valueAt } from '../../contracts/validation.js';
 import type { HttpDeps } from '../deps.js';
 import { requireRoomForBytes } from '../jobs/quota.js';

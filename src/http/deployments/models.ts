@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { modelListSchema, modelSchema } from '../../contracts/deployments/models.js';
-import type { Db } from '../../storage/db/db.js';
+import type { Db } from '../../platform/db/db.js';
 import { listServedNames, resolveDeployment } from '../../storage/deployments/deployments.js';
 import type { App } from '../deps.js';
 import { unknownModel } from '../inference/not-ready.js';

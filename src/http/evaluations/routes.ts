@@ -10,7 +10,7 @@ import {
   evaluationSchema,
   type EvaluationRequest,
 } from '../../contracts/evaluations/evaluation.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { EvaluationHead, JobRow } from '../../storage/jobs/jobs.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readSeedResults, readTotals } from '../../storage/rollouts/totals.js';

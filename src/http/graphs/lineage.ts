@@ -3,7 +3,7 @@ import { graphCandidateSchema, graphParetoSchema, graphSeedEvalSchema } from '..
 import { graphTexts } from '../../core/graphs/components.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import { graphText } from '../../core/graphs/text.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
 import type { SeedEval } from '../../storage/candidates/lineage.js';
 import { readCandidates } from '../../storage/candidates/reads.js';

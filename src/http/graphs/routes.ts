@@ -20,7 +20,7 @@ import { readGraph } from '../../storage/candidates/candidates.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { insertTasks } from '../../storage/graphs/tasks.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
 import { startPending } from '../../storage/decisions/pending.js';
 import { readCandidates } from '../../storage/candidates/reads.js';

@@ -3,8 +3,8 @@ import type { ModelAnswer } from '../../clients/models/answers/provider-answer.j
 import type { ModelClient, Providers } from '../../clients/models/providers.js';
 import type { CacheScope } from '../../core/jobs/answer-cache.js';
 import type { CallRollout } from '../../storage/rollouts/calls.js';
-import type { Db } from '../../storage/db/db.js';
-import type { Notifications } from '../../storage/db/notifications.js';
+import type { Db } from '../../platform/db/db.js';
+import type { Notifications } from '../../platform/db/notifications.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import type { Permit } from '../admission/gate.js';
 import type { BytesInFlight, HeldBytes } from './bytes-in-flight.js';

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { addLatency } from '../../core/math/latency-sketch.js';
-import type { Db } from '../../storage/db/db.js';
+import type { Db } from '../../platform/db/db.js';
 import {
   maxCounted,
   writeCounters,
   type DeploymentCounter,
   type SpendCounter,
 } from '../../storage/deployments/counters.js';
-import { retryTransient } from '../../storage/db/patience.js';
+import { retryTransient } from '../../platform/db/patience.js';
 import { settleWithin } from '../server/in-time.js';
 
 /** Above this many deployments, counters idle for this long are dropped. */

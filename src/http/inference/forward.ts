@@ -13,7 +13,7 @@ import { askProvider, type ProviderReply } from '../../clients/models/ask-provid
 import { isMediaType, openAnswer, type OpenedAnswer } from '../../clients/models/answers/read-answer.js';
 import { boundDepth, cutErrorText, parseObject } from '../../clients/net/untrusted.js';
 import { tracedAnswer } from '../../clients/models/traced-call.js';
-import { JsonText, mayEscapeUnstorable } from '../../storage/db/json.js';
+import { JsonText, mayEscapeUnstorable } from '../../platform/db/json.js';
 import { ApiError, openAiError } from '../server/errors.js';
 import { GraphFailure } from './graph-failure.js';
 import { OverCapacityError } from './bytes-in-flight.js';

@@ -10,7 +10,7 @@ import { isTerminal } from '../../core/jobs/status.js';
 import { takeRecorded, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
 import { claimCallerRollout, resolveCall, type CallRollout, type ResolvedCall } from '../../storage/rollouts/calls.js';
 import { createCallParts, type CallParts } from '../../storage/rollouts/call-parts.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { warnJob } from '../../storage/jobs/warnings.js';
 import { assignRollout, type LiveRollout } from '../../storage/rollouts/slots.js';

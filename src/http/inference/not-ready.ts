@@ -1,7 +1,7 @@
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { readDeployment, readUpcoming, type DeploymentRow } from '../../storage/deployments/deployments.js';
 import { readOpenEvaluation, type OpenEvaluation } from '../../storage/deployments/gate.js';
-import type { Db } from '../../storage/db/db.js';
+import type { Db } from '../../platform/db/db.js';
 import { ApiError } from '../server/errors.js';
 
 /** Seconds until another try: a build takes about one, a gate runs its container. */

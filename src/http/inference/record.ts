@@ -5,9 +5,9 @@ import { addKeySpend } from '../../storage/access/spend-quota.js';
 import { settleCost } from '../../storage/jobs/cost-budget.js';
 import { takeCached, type AskedCall } from '../../storage/rollouts/answer-cache.js';
 import { recordCall, takeBack, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
-import { createGroupCommit } from '../../storage/db/group-commit.js';
-import { JsonText } from '../../storage/db/json.js';
-import { retryTransient } from '../../storage/db/patience.js';
+import { createGroupCommit } from '../../platform/db/group-commit.js';
+import { JsonText } from '../../platform/db/json.js';
+import { retryTransient } from '../../platform/db/patience.js';
 import { freeSlot } from '../../storage/rollouts/slots.js';
 import type { ForwardedCall, ProxyCall, ProxyDeps } from './call.js';
 

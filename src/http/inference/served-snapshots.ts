@@ -3,7 +3,7 @@ import type { GraphContent, PromptContent } from '../../contracts/deployments/sn
 import { policyFromSnapshot } from '../../contracts/deployments/snapshot.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import { graphFromJson } from '../../core/graphs/json.js';
-import type { Db } from '../../storage/db/db.js';
+import type { Db } from '../../platform/db/db.js';
 import { readSnapshot } from '../../storage/deployments/snapshots.js';
 
 /** A snapshot prepared to answer requests. */

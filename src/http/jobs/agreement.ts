@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { agreementSchema } from '../../contracts/agreement.js';
 import type { RowsSpec } from '../../core/jobs/spec.js';
 import { agreement } from '../../core/verify/agreement.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { readAgreementCounts } from '../../storage/rollouts/agreement.js';
 
 /** A field of a job's view. */

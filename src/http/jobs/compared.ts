@@ -3,7 +3,7 @@ import type { JobSpec, SearchSpec } from '../../core/jobs/spec.js';
 import { instancesOf, instancesProblem, type Instances } from '../../core/jobs/instances.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
 import { isTerminal } from '../../core/jobs/status.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { readJobOf } from '../../storage/candidates/reads.js';
 import { readDeployment } from '../../storage/deployments/deployments.js';
 import { gateJobId } from '../../storage/deployments/gate.js';

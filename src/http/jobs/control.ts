@@ -7,7 +7,7 @@ import { insertCommand, readOutcome, type Outcome } from '../../storage/jobs/com
 import { insertSuggestion, type SuggestedContent } from '../../storage/jobs/suggestions.js';
 import { closePending } from '../../storage/decisions/pending.js';
 import { readJob, type JobHead, type JobRow } from '../../storage/jobs/jobs.js';
-import { TemporalUnavailableError, WorkflowGoneError } from '../../temporal/commands.js';
+import { TemporalUnavailableError, WorkflowGoneError } from '../../platform/temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { ApiError, refuse } from '../server/errors.js';
 import { createWakeSignal } from '../server/wake-signal.js';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { workflowId, type JobKind } from '../../core/jobs/kinds.js';
 import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { Labels } from '../../contracts/labels.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
@@ -9,7 +9,7 @@ import { insertJob, newJobId, sizeOf, type NewJob } from '../../storage/jobs/job
 import { insertTrace } from '../../storage/jobs/traces.js';
 import { insertWebhook } from '../../storage/jobs/webhooks.js';
 import { putSecret } from '../../storage/access/secrets.js';
-import type { CommandedJob } from '../../temporal/commands.js';
+import type { CommandedJob } from '../../platform/temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { answerOf, replay } from '../server/idempotency.js';

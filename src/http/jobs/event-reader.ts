@@ -1,6 +1,6 @@
 import type { EventLine } from '../../contracts/events/page.js';
-import type { Db } from '../../storage/db/db.js';
-import { createGroupCommit } from '../../storage/db/group-commit.js';
+import type { Db } from '../../platform/db/db.js';
+import { createGroupCommit } from '../../platform/db/group-commit.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { readEvents, type EventRow } from '../../storage/jobs/event-reads.js';
 import { createSharedReads } from '../../util/shared-reads.js';

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { jobKinds, type JobKind } from '../../core/jobs/kinds.js';
 import type { JobHead, JobRow, ListedJob } from '../../storage/jobs/jobs.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { App, HttpDeps } from '../deps.js';
 import type { Form } from '../server/forms.js';
 import { findJob } from './control.js';

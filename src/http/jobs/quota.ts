@@ -1,4 +1,4 @@
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { exceededQuota } from '../../storage/access/quota.js';
 import { quotaExceeded } from '../server/limits.js';
 

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { rewardAnswerSchema, rewardSchema, rewardValue, type RewardRequest } from '../../contracts/control.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { recordReward, type ReportedReward, type RewardOutcome } from '../../storage/rollouts/rewards.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { command } from './control.js';
 import type { App, HttpDeps } from '../deps.js';
 import { createContainerKeys, type ContainerKeys } from '../server/container-keys.js';

@@ -1,7 +1,7 @@
 import { issueInferenceKey } from '../../clients/container/inference-key.js';
 import { Redactor } from '../../clients/net/redact.js';
 import { readContainerKey } from '../../storage/access/secrets.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { ExpiringMap } from '../../util/expiring-map.js';
 

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerCode } from '../../contracts/errors/index.js';
-import { exhaustedResource, isDataError, isTransient } from '../../storage/db/postgres-errors.js';
+import { exhaustedResource, isDataError, isTransient } from '../../platform/db/postgres-errors.js';
 import { shownRequestId } from '../request-ids.js';
 
 /** A field's error; `pointer` is a JSON pointer (RFC 6901) into body, query or headers. */

@@ -4,7 +4,7 @@ import { holdSlots } from '../../storage/access/call-slots.js';
 import type { KeyRow } from '../../storage/access/keys.js';
 import type { Portion } from '../../storage/access/limits.js';
 import { takeRequests } from '../../storage/access/request-windows.js';
-import type { Db } from '../../storage/db/db.js';
+import type { Db } from '../../platform/db/db.js';
 import type { UsedQuota } from '../../storage/access/quota.js';
 import type { HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';

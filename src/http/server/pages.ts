@@ -1,4 +1,4 @@
-import type { Position } from '../../storage/db/positions.js';
+import type { Position } from '../../platform/db/positions.js';
 import { refuse } from './errors.js';
 
 export interface Page<Item> {

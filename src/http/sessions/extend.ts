@@ -15,7 +15,7 @@ import { isTerminal, type Status } from '../../core/jobs/status.js';
 import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
 import { changePayer } from '../../storage/access/spend-quota.js';
 import { putSecret } from '../../storage/access/secrets.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { lockJob } from '../../storage/jobs/events.js';
 import { reopenSession } from '../../storage/jobs/extensions.js';

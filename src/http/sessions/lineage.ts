@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { renderPrompt } from '../../core/prompts/demos.js';
 import { candidateDetailSchema, paretoSchema, seedEvalSchema } from '../../contracts/candidates/lineage.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { readOrigin } from '../candidates/detail.js';
 import type { LineageView } from '../candidates/routes.js';

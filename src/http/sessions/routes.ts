@@ -18,7 +18,7 @@ import { readHint } from '../../storage/jobs/suggestions.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
 import { createCallParts } from '../../storage/rollouts/call-parts.js';
 import { resolveCall } from '../../storage/rollouts/calls.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
 import { readResent } from '../../storage/rollouts/totals.js';

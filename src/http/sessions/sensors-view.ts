@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { sensorKinds, type sensorFields, type sensorFrameSchema } from '../../contracts/sessions/sensors.js';
 import { frameId } from '../../core/jobs/ids.js';
-import type { Tx } from '../../storage/db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { readComponentLevers, versionsOf, type ComponentLevers } from '../../storage/candidates/levers.js';
 import { readLatestFrames, type FrameRow } from '../../storage/rollouts/sensors.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import { checkRoles, readConfig, type Config } from '../config.js';
-import { firstFree } from '../../embedded/ports.js';
+import { firstFree } from '../../platform/embedded/ports.js';
 import { createLog } from '../log.js';
 import { stopMessage, type StartedApi } from './api.js';
 import { gatherMetrics, serveMetrics } from '../metrics.js';

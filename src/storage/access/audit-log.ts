@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
-import type { Tx } from '../db/db.js';
-import { toJsonb } from '../db/json.js';
-import { positionColumn, type Position } from '../db/positions.js';
+import type { Tx } from '../../platform/db/db.js';
+import { toJsonb } from '../../platform/db/json.js';
+import { positionColumn, type Position } from '../../platform/db/positions.js';
 
 /** A change that a key requested, or that the service made by itself. */
 export interface AuditEntry {

@@ -1,4 +1,4 @@
-import type { Statement } from '../db/batch.js';
+import type { Statement } from '../../platform/db/batch.js';
 import type { PortionOf } from './limits.js';
 
 /** A process that does not renew its slots, because it was killed, loses them after this long. */

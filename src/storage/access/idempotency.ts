@@ -1,5 +1,5 @@
-import type { Tx } from '../db/db.js';
-import { toJsonb } from '../db/json.js';
+import type { Tx } from '../../platform/db/db.js';
+import { toJsonb } from '../../platform/db/json.js';
 
 /** A request with an Idempotency-Key; `fingerprint` is a hash of method, path and body. */
 export interface IdempotentRequest {

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import type { Scope } from '../../contracts/access.js';
 import { scopes as allScopes } from '../../contracts/scopes.js';
 import { chosenKey } from '../../util/chosen-key.js';
-import type { Db, Tx } from '../db/db.js';
-import { positionColumn, type Position } from '../db/positions.js';
+import type { Db, Tx } from '../../platform/db/db.js';
+import { positionColumn, type Position } from '../../platform/db/positions.js';
 import { copyLimits, limitsOf, type SubjectLimits } from './limits.js';
 import { ensureOrg } from './orgs.js';
 

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** What an organization or a key may use; null: without limit. */
 export interface Limits {

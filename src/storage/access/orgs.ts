@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
-import type { Tx } from '../db/db.js';
-import { positionColumn, type Position } from '../db/positions.js';
+import type { Tx } from '../../platform/db/db.js';
+import { positionColumn, type Position } from '../../platform/db/positions.js';
 
 /** The organization of RATCHET_API_KEY, whose `admin` keys manage all organizations. */
 export const operatorOrg = 'default';

@@ -1,5 +1,5 @@
 import { ExpiringMap } from '../../util/expiring-map.js';
-import type { Db, Tx } from '../db/db.js';
+import type { Db, Tx } from '../../platform/db/db.js';
 import { openSecret, seal } from './secrets.js';
 
 /** A provider key without the key itself. */

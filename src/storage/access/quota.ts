@@ -1,5 +1,5 @@
 import { readStoredBytes } from './stored-bytes.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** A used-up quota; `subject`: the id of the key or of the organization. */
 export interface UsedQuota {

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { Portion, PortionOf } from './limits.js';
 
 /**

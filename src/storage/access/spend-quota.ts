@@ -6,8 +6,8 @@
 import type { Payer } from '../../core/jobs/payer.js';
 import { ExpiringMap } from '../../util/expiring-map.js';
 import { createSharedReads } from '../../util/shared-reads.js';
-import type { Db, Tx } from '../db/db.js';
-import { retryTransient, type Patience } from '../db/patience.js';
+import type { Db, Tx } from '../../platform/db/db.js';
+import { retryTransient, type Patience } from '../../platform/db/patience.js';
 import type { JobRef } from '../jobs/events.js';
 import { today } from '../jobs/usage.js';
 import type { UsedQuota } from './quota.js';

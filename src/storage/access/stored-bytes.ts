@@ -2,7 +2,7 @@
  * What an organization stores, without a scan: `stored_bytes` has the days that do not change any
  * more, so a sum reads the last two days of job_usage, and the sizes of the data sets.
  */
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { requestShard, today } from '../jobs/usage.js';
 

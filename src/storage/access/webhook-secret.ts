@@ -1,6 +1,6 @@
 /** The secrets that sign an organization's webhooks (32 bytes, Standard Webhooks). */
 import { createHmac } from 'node:crypto';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** The first signs all messages; the one before it signs them as well until its grace ends. */
 export interface WebhookSecrets {

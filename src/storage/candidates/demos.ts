@@ -5,7 +5,7 @@ import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/prompts/message.js';
 import { candidateId } from '../../core/jobs/ids.js';
 import type { DemoSlot, UsableSlot } from '../../core/search/protocol.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { answerOfContent } from '../rollouts/answers.js';
 
 /** A chosen rollout is no longer usable: the database was restored to an earlier state. */

@@ -3,7 +3,7 @@ import { componentTexts } from '../../core/prompts/components.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/prompts/message.js';
 import { demosPart, leverId } from '../../core/jobs/ids.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** A component's lever. Version 0 is the baseline's text; each new text increments it. */
 export interface ComponentLever {

@@ -4,7 +4,7 @@ import type { EditJson, GraphJson } from '../../contracts/graphs/graph.js';
 import type { Message } from '../../core/prompts/message.js';
 import type { Approach, TestedSeed } from '../../core/search/protocol.js';
 import { groupBy } from '../../util/group.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { countedReward } from '../rollouts/totals.js';
 import { feedbackOf } from './reflection-examples.js';
 

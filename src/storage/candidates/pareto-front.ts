@@ -1,7 +1,7 @@
 /** Reads for the fronts over a search's evaluation seeds. */
 import type { SearchSpec } from '../../core/jobs/spec.js';
 import type { RewardAndCost } from '../../core/search/cost-front.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { readSpec } from '../jobs/spec.js';
 import { costAtModel } from '../rollouts/call-records.js';
 import { countedReward } from '../rollouts/totals.js';

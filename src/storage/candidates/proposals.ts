@@ -1,6 +1,6 @@
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { findServiceCalls, recordServiceCall, type ServiceAnswer, type ServiceCall } from '../jobs/service-calls.js';
 

@@ -1,7 +1,7 @@
 import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/prompts/message.js';
 import type { DecisionRecord } from '../../core/search/acceptance-record.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { countedThrough, readCounted, rewardSums } from '../rollouts/totals.js';
 
 /** A candidate as HTTP shows it; `avgReward` is the mean over all its succeeded rollouts. */

@@ -1,6 +1,6 @@
 import { demoMessages, type Demo } from '../../core/prompts/demos.js';
 import type { ReflectionExample } from '../../core/proposals/reflection.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { answerOfContent } from '../rollouts/answers.js';
 import { textOfContent } from '../../core/answers/completion.js';
 

@@ -1,6 +1,6 @@
 import type { DatasetColumn } from '../../contracts/datasets/dataset.js';
-import type { Tx } from '../db/db.js';
-import { positionColumn, type Position } from '../db/positions.js';
+import type { Tx } from '../../platform/db/db.js';
+import { positionColumn, type Position } from '../../platform/db/positions.js';
 
 export interface Dataset {
   id: string;

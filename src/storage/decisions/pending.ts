@@ -1,6 +1,6 @@
 import { isTerminal, transition, type Status, type StatusCommand } from '../../core/jobs/status.js';
 import { endEvents } from '../../core/events/jobs.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { lockJob, type JobRef } from '../jobs/events.js';
 import { finishJob } from './record.js';
 

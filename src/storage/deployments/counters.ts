@@ -1,5 +1,5 @@
 import type { LatencyCounts } from '../../core/math/latency-sketch.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** Upper bound of summed tokens and dollars: a sum of two stays a safe integer. */
 export const maxCounted = 2 ** 52 - 1;

@@ -3,11 +3,11 @@ import type { DeploymentSpec } from '../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../../contracts/deployments/deployment.js';
 import type { SnapshotContent } from '../../contracts/deployments/snapshot.js';
 import { recordServiceChange } from '../access/audit-log.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { JobPage } from '../jobs/list-pages.js';
 import { webhookOf, type WebhookState } from '../jobs/webhooks.js';
-import { toJsonb } from '../db/json.js';
+import { toJsonb } from '../../platform/db/json.js';
 import type { JobFault } from '../../core/jobs/fault.js';
 
 /** The gate's comparison, seed by seed, and its result; ids are of evaluations. */

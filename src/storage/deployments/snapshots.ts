@@ -9,9 +9,9 @@ import { graphFromJson } from '../../core/graphs/json.js';
 import { graphText } from '../../core/graphs/text.js';
 import { canonicalJson } from '../../util/json.js';
 import { candidateId as candidateIdOf } from '../../core/jobs/ids.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { SessionProjection } from '../jobs/projection.js';
-import { toJsonb } from '../db/json.js';
+import { toJsonb } from '../../platform/db/json.js';
 import { readComponentLevers, versionsOf } from '../candidates/levers.js';
 
 export interface Snapshot {

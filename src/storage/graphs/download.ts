@@ -1,7 +1,7 @@
 /** Reads for the download of a graph job. Sums are `numeric`: float sums depend on row order. */
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { GraphSpec } from '../../core/jobs/spec.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { readSpec } from '../jobs/spec.js';
 import { costAtModel } from '../rollouts/call-records.js';
 import { countedReward } from '../rollouts/totals.js';

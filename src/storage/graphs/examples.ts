@@ -1,6 +1,6 @@
 import { displayText, type Json } from '../../core/graphs/values.js';
 import type { FailedRun } from '../../core/graphs/edits/proposal.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { feedbackOf, inOrder } from '../candidates/reflection-examples.js';
 
 interface Row extends Record<string, unknown> {

@@ -1,5 +1,5 @@
 import type { Rubric } from '../../contracts/rubric.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../jobs/events.js';
 
 /** A task of a graph job; its index in the data set is the seed of its rollouts. */

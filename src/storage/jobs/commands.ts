@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { CommandKind } from '../../contracts/control.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { lockJob, type JobRef } from './events.js';
 
 /** A recorded command, or the status of a job that was already closed. */

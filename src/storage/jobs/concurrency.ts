@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { concurrencyLowered } from '../../core/events/rollouts.js';
 import { appendEvents, type JobRef } from './events.js';
 

@@ -4,12 +4,12 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminal } from '../../core/jobs/status.js';
-import type { Db, Tx } from '../db/db.js';
+import type { Db, Tx } from '../../platform/db/db.js';
 import { costBudgetWarning } from '../../core/events/search.js';
 import { appendEvents, lockJob, type JobRef } from './events.js';
-import { presenceLock } from '../db/notifications.js';
-import { retryTransient, type Patience } from '../db/patience.js';
-import { isUniqueViolation } from '../db/postgres-errors.js';
+import { presenceLock } from '../../platform/db/notifications.js';
+import { retryTransient, type Patience } from '../../platform/db/patience.js';
+import { isUniqueViolation } from '../../platform/db/postgres-errors.js';
 
 /** A call to reserve for. `rolloutId` null: the proposer's. `presence`: the sending process. */
 export interface CostReservation {

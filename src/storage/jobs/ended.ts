@@ -1,8 +1,8 @@
 import type { JobFault } from '../../core/jobs/fault.js';
 import type { JobOutcome } from '../../core/jobs/outcome.js';
 import type { JobSummary } from '../../core/jobs/progress.js';
-import type { Tx } from '../db/db.js';
-import { jsonFields } from '../db/json-fields.js';
+import type { Tx } from '../../platform/db/db.js';
+import { jsonFields } from '../../platform/db/json-fields.js';
 import type { SessionProjection } from './projection.js';
 import { readName } from './labels.js';
 import { readUsage } from './usage.js';

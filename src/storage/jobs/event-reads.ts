@@ -1,5 +1,5 @@
 import type { Event } from '../../contracts/events/schema.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** A stored event. */
 export type EventRow = Event & { seq: number; ts: Date };

@@ -2,9 +2,9 @@ import type { EmptyCounts } from '../../core/answers/empty-answers.js';
 import type { NewEvent } from '../../core/events/event.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
-import type { Tx } from '../db/db.js';
-import { jsonFields } from '../db/json-fields.js';
-import { toJsonb } from '../db/json.js';
+import type { Tx } from '../../platform/db/db.js';
+import { jsonFields } from '../../platform/db/json-fields.js';
+import { toJsonb } from '../../platform/db/json.js';
 import type { EvaluationProjection } from './projection.js';
 
 /** The job whose rows a function reads or writes. */

@@ -1,6 +1,6 @@
 import type { Labels, Marks } from '../../contracts/labels.js';
-import type { Tx } from '../db/db.js';
-import { toJsonb } from '../db/json.js';
+import type { Tx } from '../../platform/db/db.js';
+import { toJsonb } from '../../platform/db/json.js';
 
 /** The labels by which lists find a job: its tags, and its metadata as `key=value`. */
 export function labelKeys({ tags, metadata }: Pick<Labels, 'tags' | 'metadata'>): string[] {

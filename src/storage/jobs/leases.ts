@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** Takes the job's lease for `seconds` with a new fencing token; null: another runner holds it. */
 export async function acquireLease(tx: Tx, jobId: string, owner: string, seconds: number): Promise<number | null> {

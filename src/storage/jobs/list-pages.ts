@@ -2,7 +2,7 @@
 import type { Labels } from '../../contracts/labels.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
-import type { Position } from '../db/positions.js';
+import type { Position } from '../../platform/db/positions.js';
 import { labelKeys, storedLabel } from './labels.js';
 
 /** `after`: the position of the last job of the previous page. */

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** Counts the open jobs of all organizations, by kind and status, in a `worker` transaction. */
 export function countOpenJobs(tx: Tx): Promise<{ kind: string; status: string; count: number }[]> {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
-import type { Tx } from '../db/db.js';
-import { toJsonb } from '../db/json.js';
+import type { Tx } from '../../platform/db/db.js';
+import { toJsonb } from '../../platform/db/json.js';
 import type { JobRef } from './events.js';
 import { addUsage } from './usage.js';
 

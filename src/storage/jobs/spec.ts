@@ -1,5 +1,5 @@
 import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { JobGoneError } from './events.js';
 
 /** The validated request of a job. */

@@ -4,8 +4,8 @@
  */
 import type { AnySearchState } from '../../core/algorithms/index.js';
 import { SearchProgress, type SearchInput } from '../../core/algorithms/progress.js';
-import type { Tx } from '../db/db.js';
-import { toJsonb } from '../db/json.js';
+import type { Tx } from '../../platform/db/db.js';
+import { toJsonb } from '../../platform/db/json.js';
 import type { JobRef } from './events.js';
 
 /** Records a step's input before what follows from it; a repeated one changes nothing. */

@@ -1,5 +1,5 @@
-import type { Tx } from '../db/db.js';
-import { toJsonb } from '../db/json.js';
+import type { Tx } from '../../platform/db/db.js';
+import { toJsonb } from '../../platform/db/json.js';
 
 /** A person's suggestion: the texts of a prompt by component, or a hint (null: removed). */
 export type SuggestedContent = { texts: Record<string, string> } | { hint: string | null };

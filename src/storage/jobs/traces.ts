@@ -1,8 +1,8 @@
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
 import type { JobTrace, TracedRun } from '../../core/jobs/trace.js';
-import type { Tx } from '../db/db.js';
-import { jsonFields } from '../db/json-fields.js';
+import type { Tx } from '../../platform/db/db.js';
+import { jsonFields } from '../../platform/db/json-fields.js';
 import type { JobRef } from './events.js';
 import type { SessionProjection } from './projection.js';
 

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** Totals of a job's model calls; tokens or `totalCostUsd` null: a call of unknown ones. */
 export interface Usage {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Db } from '../db/db.js';
+import type { Db } from '../../platform/db/db.js';
 import type { JobRef } from './events.js';
 
 /** What this process has told, so that not every call writes. */

@@ -1,5 +1,5 @@
 import type { EndedJob } from '../../core/events/webhook.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from './events.js';
 
 /** The webhook of a job in its row, as JSON. */

@@ -1,4 +1,4 @@
-import type { Db } from '../db/db.js';
+import type { Db } from '../../platform/db/db.js';
 
 interface Rows {
   table: string;

@@ -1,7 +1,7 @@
 /** Deletes marked rows in batches, each a transaction of its own: a kill repeats at most one. */
 import { keepSpend } from '../access/spend-quota.js';
 import { forgetBytes } from '../access/stored-bytes.js';
-import type { Db, Tx } from '../db/db.js';
+import type { Db, Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { deleteBatches } from './batches.js';
 import { readRuns, type MarkedRuns } from './marks.js';

@@ -4,7 +4,7 @@
  */
 import type { JobKind } from '../../core/jobs/kinds.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { lockJob, type JobRef } from '../jobs/events.js';
 
 /** What can be deleted of a closed job. */

@@ -1,7 +1,7 @@
 /** The end of an organization: its keys first, then its jobs, then the rest. */
 import { deleteOldAnswers } from '../access/idempotency.js';
 import { readStoredBytes } from '../access/stored-bytes.js';
-import type { Db, Tx } from '../db/db.js';
+import type { Db, Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { deleteBatches } from './batches.js';
 

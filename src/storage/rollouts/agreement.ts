@@ -1,5 +1,5 @@
 import type { AgreementCounts } from '../../core/verify/agreement.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 const isGood = (score: string) => `(details->'agreement'->>'${score}')::float8 >= 0.5`;
 

@@ -1,6 +1,6 @@
 /** The answer cache: recorded answers of the organization, in place of model calls. */
 import type { CacheScope } from '../../core/jobs/answer-cache.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { recordCall, type CallRecord } from './call-records.js';
 
 /** A call before its answer. */

@@ -6,7 +6,7 @@ import type { PolicySpec } from '../../core/jobs/policy.js';
 import { takeCached, type AskedCall } from './answer-cache.js';
 import { recordCall } from './call-records.js';
 import { requestHash } from './request-hash.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { storableText } from '../../util/text.js';
 

@@ -1,5 +1,5 @@
 /** Levers and system messages of a baseline's calls, when the request names no prompt. */
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 const calls = `model_calls c join rollouts r on r.id = c.rollout_id where c.job_id = $1 and r.stage = 'baseline'
   and r.ordinal is not null`;

@@ -1,6 +1,6 @@
 /** Rollouts seed by seed, for comparisons. */
 import type { SeedMeans } from '../../core/search/comparison.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { costAtModel } from './call-records.js';
 import { countedReward } from './totals.js';
 

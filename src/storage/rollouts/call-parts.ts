@@ -5,8 +5,8 @@ import type { BudgetSpec, EvaluationSpec, SessionSpec } from '../../core/jobs/sp
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
 import type { JobTrace } from '../../core/jobs/trace.js';
-import type { Tx } from '../db/db.js';
-import { jsonFields, jsonRecord } from '../db/json-fields.js';
+import type { Tx } from '../../platform/db/db.js';
+import { jsonFields, jsonRecord } from '../../platform/db/json-fields.js';
 
 /** The part of a job's spec that its calls need. */
 export interface CallSpec {

@@ -1,7 +1,7 @@
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../jobs/events.js';
-import { presenceLock } from '../db/notifications.js';
-import { toJsonb } from '../db/json.js';
+import { presenceLock } from '../../platform/db/notifications.js';
+import { toJsonb } from '../../platform/db/json.js';
 import { addUsage } from '../jobs/usage.js';
 import { storableText } from '../../util/text.js';
 

@@ -1,6 +1,6 @@
 import type { EmptyCounts } from '../../core/answers/empty-answers.js';
 import type { OutcomeCounts } from '../../core/jobs/failures.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** A rollout that this runner has claimed and must run. */
 export interface Claim {

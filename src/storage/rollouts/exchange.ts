@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { readQuotaRefused, readRefused } from '../jobs/cost-budget.js';
 import { appendEventsOf, lockControls, type LockMode } from '../jobs/events.js';
 import { renewAndClaim } from './claims.js';

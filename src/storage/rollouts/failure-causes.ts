@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** `count` of the `failed` rollouts have the same code; `message` is the usual one. */
 export interface FailureCause extends Record<string, unknown> {

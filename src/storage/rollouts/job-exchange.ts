@@ -8,7 +8,7 @@ import {
   type OutcomeCounts,
 } from '../../core/jobs/failures.js';
 import type { NewEvent } from '../../core/events/event.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { recordLimit, type LimitChange } from '../jobs/concurrency.js';
 import type { LockedControl } from '../jobs/events.js';
 import type { Claim, Renewal } from './claims.js';

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** The last model call of a rollout; `code` and `message` of its error, if it failed. */
 export interface LastCall extends Record<string, unknown> {

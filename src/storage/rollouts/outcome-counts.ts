@@ -1,5 +1,5 @@
 import { exceedsRate, type OutcomeCounts } from '../../core/jobs/failures.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { LockedControl } from '../jobs/events.js';
 
 type Counted = Pick<LockedControl, 'rollouts_succeeded' | 'rollouts_failed' | 'connect_failures'>;

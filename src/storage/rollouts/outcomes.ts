@@ -4,9 +4,9 @@ import type { NewEvent } from '../../core/events/event.js';
 import { rolloutEvent, type FinishedRollout } from '../../core/events/rollouts.js';
 import { normalizeReward } from '../../core/math/rewards.js';
 import { valueAt } from '../../contracts/validation.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { appendEvents, type ControlRow, type CountedControl, type JobRef } from '../jobs/events.js';
-import { toJsonb } from '../db/json.js';
+import { toJsonb } from '../../platform/db/json.js';
 
 /** The outcome of an attempt, written only if the attempt is current. */
 export interface Outcome {

@@ -1,5 +1,5 @@
 import type { RowsSpec } from '../../core/jobs/spec.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { answerOfContent } from './answers.js';
 import { seedResultColumns, type SeedResult } from './totals.js';
 

@@ -3,9 +3,9 @@ import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { Stage } from '../../core/search/protocol.js';
 import { rewardReceived } from '../../core/events/rollouts.js';
 import { callerRolloutId } from './calls.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { appendEvents, lockJob, type ControlRow, type JobRef } from '../jobs/events.js';
-import { toJsonb } from '../db/json.js';
+import { toJsonb } from '../../platform/db/json.js';
 import { completeAssignment, outcomeEvents, settleAwaited } from './outcomes.js';
 import { signalWhenComplete } from './slots.js';
 

@@ -1,7 +1,7 @@
 import type { EmptyReason } from '../../core/answers/ending.js';
 import { candidateId, rolloutId } from '../../core/jobs/ids.js';
 import type { RolloutAnswer, RolloutRequest } from '../../core/search/protocol.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import type { Claim } from './claims.js';
 import { costAtModel } from './call-records.js';

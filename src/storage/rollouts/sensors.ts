@@ -1,7 +1,7 @@
 import type { Stage } from '../../core/search/protocol.js';
 import type { SessionSpec } from '../../core/jobs/spec.js';
-import type { Tx } from '../db/db.js';
-import { jsonFields } from '../db/json-fields.js';
+import type { Tx } from '../../platform/db/db.js';
+import { jsonFields } from '../../platform/db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
 import { countedReward, countedThrough } from './totals.js';
 

@@ -4,7 +4,7 @@ import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/prompts/message.js';
 import type { CallRollout } from './calls.js';
 import { callerRolloutId } from './calls.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../jobs/events.js';
 
 /** Comparison of live calls: paired by the seeds they name (`x-ratchet-seed`), or unpaired. */

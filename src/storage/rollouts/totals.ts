@@ -1,5 +1,5 @@
 import { largestReward } from '../../core/math/rewards.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 
 /** A reward clamped as in core/math/rewards: `avg` refuses squares that overflow. */
 export const countedReward = `greatest(least(reward, ${largestReward}), -${largestReward})`;

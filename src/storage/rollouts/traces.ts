@@ -1,6 +1,6 @@
 import { taskIdOf } from './task-id.js';
 import { callerRolloutId } from './calls.js';
-import type { Tx } from '../db/db.js';
+import type { Tx } from '../../platform/db/db.js';
 import { hasSpan } from '../jobs/traces.js';
 
 /** A model call in a trace, with the unchanged request and response. */

@@ -5,7 +5,7 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { runRow, type RowRollout, type RowsJob } from '../../../activities/datasets/rollout.js';
 import { createScorerClient } from '../../../src/clients/scorers/client.js';
 import { scorerSchema, scorerSpec } from '../../../src/scorers/index.js';
-import type { Tx } from '../../../src/storage/db/db.js';
+import type { Tx } from '../../../src/platform/db/db.js';
 import { answerId } from '../../../src/storage/rollouts/answers.js';
 import { listen, type Listening } from '../../support/loopback.js';
 

@@ -9,7 +9,7 @@ import type { ProposalRequest } from '../../../src/core/search/protocol.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import type { SearchSpec } from '../../../src/core/jobs/spec.js';
 import { addCandidate, readPool } from '../../../src/storage/candidates/candidates.js';
-import type { Tx } from '../../../src/storage/db/db.js';
+import type { Tx } from '../../../src/platform/db/db.js';
 import { readSpec } from '../../../src/storage/jobs/spec.js';
 import { readProposerAttempts } from '../../../src/storage/candidates/proposals.js';
 import { seedCandidates, seedRollouts } from '../../http/seed.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { GroupCommit } from '../../../activities/rollouts/group-commit.js';
-import type { Db } from '../../../src/storage/db/db.js';
+import type { Db } from '../../../src/platform/db/db.js';
 import { JobGoneError, lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
 import { acquireLease } from '../../../src/storage/jobs/leases.js';
 import type { Claim, JobExchange, SyncResult } from '../../../src/storage/rollouts/exchange.js';

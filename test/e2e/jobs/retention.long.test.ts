@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { startRetention, type KeepDays } from '../../../src/temporal/retention.js';
+import { startRetention, type KeepDays } from '../../../src/platform/temporal/retention.js';
 import { all, type RatchetError } from '../../../src/client/index.js';
 import { Api } from '../../support/api.js';
 import { tables } from '../../support/every-table.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { firstFree } from '../../../src/embedded/ports.js';
-import { lives, type ProcessMark } from '../../../src/embedded/process.js';
+import { firstFree } from '../../../src/platform/embedded/ports.js';
+import { lives, type ProcessMark } from '../../../src/platform/embedded/process.js';
 import { startTree } from '../../support/servers/tree.js';
 import { until } from '../../support/until.js';
 import { Restartable } from './restartable.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { Api } from '../../support/api.js';
-import { commandLine } from '../../../src/embedded/process.js';
+import { commandLine } from '../../../src/platform/embedded/process.js';
 import { descendants, startWorkerOf, startTree } from '../../support/servers/tree.js';
 import type { TestService } from '../../support/service.js';
 import { serviceOfFile, type WorldOfFile } from '../../support/service-of-file.js';

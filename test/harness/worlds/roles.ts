@@ -1,4 +1,4 @@
-import { firstFree } from '../../../src/embedded/ports.js';
+import { firstFree } from '../../../src/platform/embedded/ports.js';
 import { startTree, type TreeOptions } from '../../support/servers/tree.js';
 import { Restartable } from './restartable.js';
 

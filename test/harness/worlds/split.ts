@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { startPostgres } from '../../../src/embedded/postgres.js';
-import { startTemporal } from '../../../src/embedded/temporal.js';
+import { startPostgres } from '../../../src/platform/embedded/postgres.js';
+import { startTemporal } from '../../../src/platform/embedded/temporal.js';
 import { rolesOf } from './roles.js';
 import { query, ready, type Engine, type Ground } from './world.js';
 

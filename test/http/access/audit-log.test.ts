@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import type { Tx } from '../../../src/storage/db/db.js';
+import type { Tx } from '../../../src/platform/db/db.js';
 import { announceChange } from '../../../src/storage/access/audit-log.js';
 import { promote } from '../../../src/storage/deployments/deployments.js';
 import { evaluationRequest, httpOfFile, sessionRequest } from '../support.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { AnswerCache } from '../../../src/core/jobs/answer-cache.js';
 import { openCostBudget, readCostBudget } from '../../../src/storage/jobs/cost-budget.js';
-import type { Tx } from '../../../src/storage/db/db.js';
+import type { Tx } from '../../../src/platform/db/db.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import { readEvaluationCosts } from '../../../src/storage/candidates/pareto-front.js';

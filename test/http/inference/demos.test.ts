@@ -3,7 +3,7 @@ import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
 import type { Message } from '../../../src/core/prompts/message.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
-import type { Tx } from '../../../src/storage/db/db.js';
+import type { Tx } from '../../../src/platform/db/db.js';
 import { usableDemos } from '../../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { readJob } from '../../../src/storage/jobs/jobs.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { pino } from 'pino';
 import { DeploymentMeter, type CountedRequest } from '../../../src/http/inference/deployment-meter.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
+import { connect, type Db } from '../../../src/platform/db/db.js';
 import { readCounters } from '../../../src/storage/deployments/counters.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { gate } from '../../support/gate.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createContainerClient } from '../../../src/clients/container/client.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
-import { presenceLock } from '../../../src/storage/db/notifications.js';
+import { presenceLock } from '../../../src/platform/db/notifications.js';
 import { answers, startFakeContainer } from '../../support/fakes/container.js';
 import { until } from '../../support/until.js';
 import { policy, proxyOfFile, question, systemOf } from './support.js';

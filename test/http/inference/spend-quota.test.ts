@@ -8,7 +8,7 @@ import { DeploymentMeter } from '../../../src/http/inference/deployment-meter.js
 import { changePayer, createSpendCheck, readSpendToday } from '../../../src/storage/access/spend-quota.js';
 import { readQuotaRefused } from '../../../src/storage/jobs/cost-budget.js';
 import { deleteRows } from '../../../src/storage/retention/delete.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
+import { connect, type Db } from '../../../src/platform/db/db.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { buildApp } from '../../../src/http/app.js';
 import { registerProxy } from '../../../src/http/inference/proxy.js';

@@ -11,7 +11,7 @@ import { registerProxy } from '../../../src/http/inference/proxy.js';
 import type { ProxyDeps } from '../../../src/http/inference/call.js';
 import { createSpendCheck } from '../../../src/storage/access/spend-quota.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
-import type { Db } from '../../../src/storage/db/db.js';
+import type { Db } from '../../../src/platform/db/db.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
 import type { Stage } from '../../../src/core/search/protocol.js';

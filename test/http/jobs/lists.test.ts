@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { buildApp } from '../../../src/http/app.js';
-import type { Db } from '../../../src/storage/db/db.js';
+import type { Db } from '../../../src/platform/db/db.js';
 import { project, seedCandidates, seedRollouts } from '../seed.js';
 import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../support.js';
 

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { buildApp } from '../../../src/http/app.js';
 import type { App } from '../../../src/http/deps.js';
 import { readStoredBytes } from '../../../src/storage/access/stored-bytes.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
+import { connect, type Db } from '../../../src/platform/db/db.js';
 import { recordServiceCall } from '../../../src/storage/jobs/service-calls.js';
 import { evaluationRequest, finish, httpOfFile } from '../support.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Db, Tx } from '../../../src/storage/db/db.js';
+import type { Db, Tx } from '../../../src/platform/db/db.js';
 import { claimCallerRollout } from '../../../src/storage/rollouts/calls.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { openTraces } from '../../support/otlp.js';

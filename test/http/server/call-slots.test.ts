@@ -7,7 +7,7 @@ import { callsInFlight } from '../../../src/http/server/limits.js';
 import { SharedUses, type SharedLimit } from '../../../src/http/server/shared-limits.js';
 import type { KeyRow } from '../../../src/storage/access/keys.js';
 import { noLimits } from '../../../src/storage/access/limits.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
+import { connect, type Db } from '../../../src/platform/db/db.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 import { httpOfFile } from '../support.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { payloadCodec } from '../../../src/temporal/codec.js';
+import { payloadCodec } from '../../../src/platform/temporal/codec.js';
 import { httpOfFile } from '../support.js';
 
 // Invariant: Temporal's UI and command line read encrypted payloads with an operator's admin key,

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import type { Check } from '../../../src/temporal/readiness.js';
+import type { Check } from '../../../src/platform/temporal/readiness.js';
 import { httpOfFile } from '../support.js';
 
 const http = httpOfFile({ readiness: async () => checks });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { buildApp } from '../../../src/http/app.js';
 import type { App } from '../../../src/http/deps.js';
-import type { Db } from '../../../src/storage/db/db.js';
+import type { Db } from '../../../src/platform/db/db.js';
 import { copyJob } from '../../support/copies.js';
 import { createEvaluation, createGraphJob, finish, sessionRequest, startHttp, type TestHttp } from '../support.js';
 import { project, record, seedCandidates, seedRollouts } from '../seed.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { buildApp } from '../../../src/http/app.js';
 import type { App } from '../../../src/http/deps.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
+import { connect, type Db } from '../../../src/platform/db/db.js';
 import { httpOfFile } from '../support.js';
 
 // Two API servers that share nothing but Postgres. In a minute they admit no more than the limit,

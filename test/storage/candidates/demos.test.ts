@@ -5,7 +5,7 @@ import type { Message } from '../../../src/core/prompts/message.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordCall, type CallRecord } from '../../../src/storage/rollouts/call-records.js';
 import { addCandidate, readOpenPrompts, readPool, setBaseline } from '../../../src/storage/candidates/candidates.js';
-import { type Tx } from '../../../src/storage/db/db.js';
+import { type Tx } from '../../../src/platform/db/db.js';
 import { buildDemos, usableDemos } from '../../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { readComponentLevers } from '../../../src/storage/candidates/levers.js';

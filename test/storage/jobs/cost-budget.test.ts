@@ -11,10 +11,10 @@ import {
   reserveWhenPossible,
   settleCost,
 } from '../../../src/storage/jobs/cost-budget.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
+import { connect, type Db } from '../../../src/platform/db/db.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { finishJob } from '../../../src/storage/decisions/record.js';
-import { listen, type Notifications } from '../../../src/storage/db/notifications.js';
+import { listen, type Notifications } from '../../../src/platform/db/notifications.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 import { until } from '../../support/until.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { forgetBytes, readStoredBytes } from '../../../src/storage/access/stored-bytes.js';
-import type { Db } from '../../../src/storage/db/db.js';
+import type { Db } from '../../../src/platform/db/db.js';
 import { deleteEvents, deleteRows, deleteTraces } from '../../../src/storage/retention/delete.js';
 import { markExpired, readExpired, readMarked } from '../../../src/storage/retention/marks.js';
 import { databaseOfFile } from '../../support/database-of-file.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
-import { connect, type Db } from '../../../src/storage/db/db.js';
+import { connect, type Db } from '../../../src/platform/db/db.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { deleteRows } from '../../../src/storage/retention/delete.js';
 import { deleteOldAudit, deleteOrg, markOrg, readAnyJobs } from '../../../src/storage/retention/orgs.js';

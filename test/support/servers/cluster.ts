@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { connect } from '../../../src/storage/db/db.js';
+import { connect } from '../../../src/platform/db/db.js';
 import { databaseUrl as serverUrl, logLevel, temporalAddress } from '../environment.js';
 import { createDatabase, dropDatabase } from './embedded.js';
 import { createNamespace } from '../service.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { pino } from 'pino';
-import { migrate } from '../../../src/storage/db/migrate.js';
+import { migrate } from '../../../src/platform/db/migrate.js';
 import { databaseUrl, workerId } from '../environment.js';
 
 const template = 'ratchet_template';

@@ -3,8 +3,8 @@
  * '<options as JSON>'. Starts the server, prints one line of JSON and runs until SIGTERM.
  */
 import { pino } from 'pino';
-import { startPostgres } from '../../../src/embedded/postgres.js';
-import { startTemporal } from '../../../src/embedded/temporal.js';
+import { startPostgres } from '../../../src/platform/embedded/postgres.js';
+import { startTemporal } from '../../../src/platform/embedded/temporal.js';
 
 const [kind, options] = process.argv.slice(2);
 const start = kind === 'postgres' ? startPostgres : startTemporal;

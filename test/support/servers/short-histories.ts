@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { firstFree } from '../../../src/embedded/ports.js';
-import { findTemporalBinary } from '../../../src/embedded/temporal-binary.js';
+import { firstFree } from '../../../src/platform/embedded/ports.js';
+import { findTemporalBinary } from '../../../src/platform/embedded/temporal-binary.js';
 import { until } from '../until.js';
 
 /** A separate Temporal server. */

@@ -7,8 +7,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pino } from 'pino';
-import { startPostgres } from '../../../src/embedded/postgres.js';
-import { startTemporal } from '../../../src/embedded/temporal.js';
+import { startPostgres } from '../../../src/platform/embedded/postgres.js';
+import { startTemporal } from '../../../src/platform/embedded/temporal.js';
 
 const [folder] = process.argv.slice(2);
 if (!folder) throw new Error('usage: servers.ts <folder of the run>');

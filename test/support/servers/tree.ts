@@ -4,7 +4,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { commandLine, ifItLives } from '../../../src/embedded/process.js';
+import { commandLine, ifItLives } from '../../../src/platform/embedded/process.js';
 import type { TestService } from '../service.js';
 import { until } from '../until.js';
 

@@ -2,7 +2,7 @@
 import { candidateId } from '../../../core/jobs/ids.js';
 import { graphFromJson, graphToJson } from '../../../core/graphs/json.js';
 import { readGraph } from '../../../storage/candidates/candidates.js';
-import type { Db, Tx } from '../../../storage/db/db.js';
+import type { Db, Tx } from '../../../platform/db/db.js';
 import { readEvaluatedRewards } from '../../../storage/candidates/pareto-front.js';
 import {
   readGraphs,

@@ -1,0 +1,89 @@
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
+import {
+  algorithmAttribute,
+  kindAttribute,
+  nameAttribute,
+  orgAttribute,
+  statusAttribute,
+  tagsAttribute,
+  taskQueue,
+  type JobInput,
+} from '../../../workflows/messages.js';
+import type { Labels } from '../../contracts/labels.js';
+import { jobKinds, workflowId, type JobKind } from '../../core/jobs/kinds.js';
+import type { Db } from '../db/db.js';
+import { JobGoneError } from '../../storage/jobs/events.js';
+import type { DueWebhook } from '../../storage/jobs/webhooks.js';
+
+/** Characters of a name in the summary, which has at most 400 bytes in Temporal. */
+const shownName = 30;
+
+/** The part of a job's row that starts its workflow. */
+export interface StartableJob {
+  orgId: string;
+  jobId: string;
+  kind: JobKind;
+}
+
+/**
+ * Starts the workflow of a job's current run and marks it as started. An existing workflow counts
+ * as started: its id is the run's, so a lost start can be repeated.
+ */
+export async function startWorkflow(client: Client, db: Db, job: StartableJob): Promise<void> {
+  const input: JobInput = { orgId: job.orgId, jobId: job.jobId };
+  const [row] = await db.org(job.orgId, (tx) =>
+    tx.query<
+      { workflow_id: string; algorithm: string | null; name: string | null } & Pick<Labels, 'tags' | 'metadata'>
+    >(`select workflow_id, algorithm, coalesce(name, spec->>'name') as name, tags, metadata from jobs where id = $1`, [
+      job.jobId,
+    ]),
+  );
+  if (!row) throw new JobGoneError(`Job "${job.jobId}" is not in the database.`);
+  const { workflow_id: workflowId, name, tags, metadata } = row;
+  const algorithm = row.algorithm ?? 'none';
+  const { workflow, title, takesCommands } = jobKinds[job.kind];
+  try {
+    await client.workflow.start(workflow, {
+      workflowId,
+      taskQueue,
+      args: [input],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      staticSummary: `${title(algorithm)} ${job.jobId}${name === null ? '' : `: ${[...name].slice(0, shownName).join('')}`}`,
+      memo: { ...(name !== null && { name }), tags, metadata },
+      staticDetails: `Organization ${job.orgId}. ${takesCommands ? 'Pause, resume, cancel and reward are signals; status is a query.' : 'Status is a query.'}`,
+      typedSearchAttributes: [
+        { key: orgAttribute, value: job.orgId },
+        { key: kindAttribute, value: job.kind },
+        { key: algorithmAttribute, value: algorithm },
+        { key: statusAttribute, value: 'running' },
+        ...(name === null ? [] : [{ key: nameAttribute, value: name }]),
+        ...(tags.length > 0 ? [{ key: tagsAttribute, value: tags }] : []),
+      ],
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+  await db.org(job.orgId, (tx) =>
+    tx.query('update jobs set workflow_started = true where id = $1 and workflow_id = $2', [job.jobId, workflowId]),
+  );
+}
+
+/** Starts the workflow that delivers a job's webhook, unless it exists. */
+export async function startWebhook(client: Client, { orgId, jobId, run }: DueWebhook): Promise<void> {
+  const input: JobInput = { orgId, jobId };
+  try {
+    await client.workflow.start('webhookWorkflow', {
+      workflowId: workflowId('webhook', jobId, run),
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      taskQueue,
+      args: [input],
+      staticSummary: `webhook of ${jobId}`,
+      typedSearchAttributes: [
+        { key: orgAttribute, value: orgId },
+        { key: kindAttribute, value: 'webhook' },
+      ],
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}

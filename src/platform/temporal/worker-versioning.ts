@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isGrpcServiceError, type Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { taskQueue } from '../../../workflows/messages.js';
+
+/** The worker deployment's name in Temporal: one for each task queue. */
+const deploymentName = taskQueue;
+/** WorkerVersioningMode.VERSIONED and the gRPC code NOT_FOUND of Temporal's API. */
+const versioned = 2;
+const notFound = 5;
+const intervalMs = 500;
+
+/** Worker options of a build: jobs stay with the build that began them. */
+export function pinnedTo(buildId: string) {
+  return {
+    version: { deploymentName, buildId },
+    useWorkerVersioning: true,
+    defaultVersioningBehavior: 'PINNED',
+  } as const;
+}
+
+/** A poller's build; null: none. */
+export function buildOf(
+  options?: { workerVersioningMode?: number | null; buildId?: string | null } | null,
+): string | null {
+  return options?.workerVersioningMode === versioned ? (options.buildId ?? null) : null;
+}
+
+/** The command that routes new jobs to a build; null: to workers without a build. */
+export function setCurrentCommand(client: Client, buildId: string | null): string {
+  const to = buildId ? `--build-id ${buildId}` : '--unversioned';
+  return `temporal worker deployment set-current-version --namespace ${client.options.namespace} --deployment-name ${deploymentName} ${to}`;
+}
+
+/**
+ * Routes new jobs to this build if it never had any, or if no build has them: a new build is
+ * deployed, a restarted older build changes nothing. Runs in the background until `stopping`.
+ */
+export function announceBuild(client: Client, buildId: string, log: Logger, stopping: AbortSignal): void {
+  const run = async () => {
+    for (let failed = 0; !stopping.aborted;) {
+      try {
+        if (await routeNewJobs(client, buildId, log)) return;
+      } catch (err) {
+        failed += 1;
+        if (failed === 10)
+          log.error({ err }, `new jobs are not routed to this build. Run: ${setCurrentCommand(client, buildId)}`);
+      }
+      await delay(intervalMs, undefined, { signal: stopping });
+    }
+  };
+  run().catch((err: Error) => log.debug({ err }, 'stopped before new jobs were routed to the build'));
+}
+
+/** Whether the routing is settled; false: Temporal does not know the build's first worker yet. */
+async function routeNewJobs(client: Client, buildId: string, log: Logger): Promise<boolean> {
+  const { namespace, identity } = client.options;
+  const { workerDeploymentInfo: info, conflictToken } = await client.workflowService
+    .describeWorkerDeployment({ namespace, deploymentName })
+    .catch((error: unknown) => {
+      if (isGrpcServiceError(error) && Number(error.code) === notFound)
+        return { workerDeploymentInfo: null, conflictToken: null };
+      throw error;
+    });
+  const mine = info?.versionSummaries?.find((version) => version.deploymentVersion?.buildId === buildId);
+  if (!mine) return false;
+  const taken = info?.routingConfig?.currentDeploymentVersion?.buildId;
+  if (taken && mine.firstActivationTime) return true;
+  // The token makes Temporal refuse the change if the routing has changed meanwhile.
+  await client.workflowService.setWorkerDeploymentCurrentVersion({
+    namespace,
+    deploymentName,
+    buildId,
+    conflictToken: conflictToken ?? null,
+    identity,
+  });
+  log.info({ build_id: buildId }, 'new jobs are routed to this build');
+  return true;
+}
