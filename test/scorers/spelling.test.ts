@@ -17,6 +17,7 @@ const mentions = new RegExp(`['"\`](${anyName})['"\`]|\\b(${anyName}):`);
 
 /** Words of other vocabularies: formats, conditions, fields; and the request of the sample. */
 const others: Readonly<Record<string, readonly string[]>> = {
+  'src/cli/export/forms.ts': ['json'],
   'src/cli/task/data-file.ts': ['json'],
   'src/cli/task/sample.ts': ['exact'],
   'src/cli/task/task.ts': ['json'],
