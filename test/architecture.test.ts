@@ -117,6 +117,13 @@ const rules: Record<string, Rule> = {
   bench: { values: anyPart },
 };
 
+/** In a room such as `src/access`, a folder names the role of its files: the rule of a layer. */
+const roles: Record<string, string> = { contract: 'src/contracts', routes: 'src/http', store: 'src/storage' };
+
+function byRole(path: string): string {
+  return path.replace(/^src\/(?:kinds\/)?[\w-]+\/(contract|routes|store)(?=\/)/, (_, role: string) => roles[role]!);
+}
+
 /** The readers of process.env: the service's, the client's in a user's process, Vite's. */
 const environmentReaders = ['src/service/config.ts', 'src/client/environment.ts', 'dashboard/vite.config.mjs'];
 
@@ -149,7 +156,7 @@ function packageOf(module: string): string {
 
 /** The table's violations in a file, one line each. */
 function violations(file: string, text: string): string[] {
-  const part = partOf(file);
+  const part = partOf(byRole(file));
   if (part === undefined) return [`${file} belongs to no part of the table of architecture.test.ts`];
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const rule = rules[part]!;
@@ -159,7 +166,7 @@ function violations(file: string, text: string): string[] {
       const name = packageOf(module);
       return rule.packages?.includes(name) === false ? [`${at}: ${part} -> ${module}`] : [];
     }
-    const path = posix.join(posix.dirname(file), module);
+    const path = byRole(posix.join(posix.dirname(file), module));
     const target = partOf(path);
     if (target === part || rule.values === anyPart) return [];
     if (target === undefined) return [`${at}: ${part} -> ${module}, which belongs to no part of the table`];
@@ -284,6 +291,13 @@ describe('the rule', () => {
       ['src/container/a.ts:1: src/container -> src/service/config'],
     ],
     ['src/cli/a.ts', `import { serve } from '../main.js';`, []],
+    ['src/access/routes/a.ts', `import { b } from '../store/b.js';`, []],
+    [
+      'src/kinds/graph/contract/a.ts',
+      `import { b } from '../store/b.js';`,
+      ['src/kinds/graph/contract/a.ts:1: src/contracts -> src/storage'],
+    ],
+    ['src/kinds/graph/a.ts', '', ['src/kinds/graph/a.ts belongs to no part of the table of architecture.test.ts']],
     ['src/a.ts', '', ['src/a.ts belongs to no part of the table of architecture.test.ts']],
     [
       'src/http/a.ts',
@@ -364,6 +378,31 @@ function cyclesOf(graph: ImportGraph): string[] {
   return found;
 }
 
+const mostLines = 80;
+
+/** Functions above the limit, as file, first line and number of lines. */
+function longFunctions(file: string, text: string): string[] {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const lineAt = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1;
+    const [first, last] = [lineAt(node.getStart(source)), lineAt(node.end)];
+    const lines = last - first + 1;
+    if (ts.isFunctionLike(node) && lines > mostLines) found.push(`${file}:${first}: ${lines} lines`);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+test.each([
+  [mostLines, []],
+  [mostLines + 1, ['src/a.ts:2: 81 lines']],
+])('of a method of %d lines, finds %j', (lines, found) => {
+  const body = '    this.a();\n'.repeat(lines - 2);
+  expect(longFunctions('src/a.ts', `class A {\n  a() {\n${body}  }\n}`)).toEqual(found);
+});
+
 test('finds a cycle between folders, also over a third folder', () => {
   const sources = new Map([
     ['src/core/a/x.ts', `import { y } from '../b/y.js';`],
@@ -416,6 +455,10 @@ describe('every file', () => {
   describe('of the product', () => {
     const product = files.filter((file) => !/^(bench|examples)\//.test(file));
     const sources = new Map(product.map((file) => [file, readFileSync(resolve(root, file), 'utf8')]));
+
+    test('has no function above 80 lines', () => {
+      expect([...sources].flatMap(([file, text]) => longFunctions(file, text))).toEqual([]);
+    });
 
     test('imports no folder that imports its own', () => {
       expect(folderCycles(sources)).toEqual([]);

@@ -18,7 +18,7 @@ import { startWorkflow } from '../platform/temporal/starter.js';
 import { version } from './version.js';
 import type { WorkerProcess } from './worker-process.js';
 import { openDatabase } from './connections.js';
-import type { Shared } from './shared.js';
+import type { Shared } from './parts.js';
 
 interface ApiOptions {
   port: number;

@@ -5,7 +5,7 @@ import { listen } from '../platform/db/notifications.js';
 import { checkDatabase } from '../platform/db/start-check.js';
 import { connectClient } from '../platform/temporal/connection.js';
 import { registerSearchAttributes } from '../platform/temporal/search-attributes.js';
-import type { Basis, Shared } from './shared.js';
+import type { Basis, Shared } from './parts.js';
 
 /** Postgres connections of each role; several API processes share them. */
 const connections = 20;

@@ -10,7 +10,7 @@ import { startApi } from './api.js';
 import { connectServers } from './connections.js';
 import { Lifetime } from './lifetime.js';
 import { prepareModels } from './models.js';
-import type { Basis, Shared, Start } from './shared.js';
+import type { Basis, Shared, Start } from './parts.js';
 import { startWorkerHere } from './worker-here.js';
 import { countOpenJobs } from '../storage/jobs/open-jobs.js';
 import { readTaskQueues } from '../platform/temporal/task-queues.js';

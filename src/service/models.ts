@@ -3,7 +3,7 @@ import { createProviders } from '../clients/models/providers.js';
 import { createProviderKeys } from '../storage/access/provider-keys.js';
 import { createSpendCheck } from '../storage/access/spend-quota.js';
 import { version } from './version.js';
-import type { Shared } from './shared.js';
+import type { Shared } from './parts.js';
 
 /** Prepares the calls of models: keys and quotas of organizations, metrics, traces. */
 export async function prepareModels({

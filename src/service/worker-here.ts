@@ -4,7 +4,7 @@ import { createScorerClient } from '../clients/scorers/client.js';
 import { createWebhookClient } from '../clients/webhooks/client.js';
 import { startSendingJobs } from '../tracing/send-jobs.js';
 import { startWorker } from './worker.js';
-import type { Shared } from './shared.js';
+import type { Shared } from './parts.js';
 
 /** Starts the worker in this process. `bundle`: its workflows; default: those of the build. */
 export async function startWorkerHere(shared: Shared, bundle: WorkflowBundlePath | undefined): Promise<void> {
