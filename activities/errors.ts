@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { costExhausted } from '../src/core/jobs/failures.js';
 import { faultOf, failureOf } from '../src/core/jobs/fault.js';
-import { JobGoneError } from '../src/storage/jobs/events.js';
+import { JobGoneError } from '../src/jobs/store/events.js';
 import { isPermanent } from '../src/platform/db/postgres-errors.js';
 import { ownRejections, UnhandledRejection } from './unhandled.js';
 

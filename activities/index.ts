@@ -7,8 +7,8 @@ import { RolloutRunners } from './rollouts/run.js';
 import { webhookActivities } from './jobs/webhook.js';
 import { driveActivity } from './lifecycle/drive.js';
 
-export type { GateEvaluation } from '../src/storage/deployments/gate.js';
-export type { CommandOutcome } from '../src/storage/decisions/record.js';
+export type { GateEvaluation } from '../src/kinds/deployment/store/gate.js';
+export type { CommandOutcome } from '../src/jobs/store/decisions/record.js';
 export type { GateRun } from './deployments/gate.js';
 export type { Rest } from './drive/rest.js';
 

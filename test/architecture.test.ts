@@ -28,16 +28,16 @@ const rules: Record<string, Rule> = {
   },
   'src/core': { values: ['src/util'], types: ['src/contracts', 'src/scorers'], packages: [] },
   'src/scorers': { values: ['src/contracts', 'src/core', 'src/util'], packages: ['zod'] },
-  'src/tracing': { values: ['src/core', 'src/platform/db', 'src/storage', 'src/util'], types: ['src/clients'] },
+  'src/tracing': { values: ['src/core', 'src/platform/db', 'store', 'src/util'], types: ['src/clients'] },
   'src/platform/db': { values: [] },
-  'src/storage': { values: ['src/platform/db', 'src/contracts', 'src/core', 'src/util'], types: ['src/scorers'] },
+  store: { values: ['src/platform/db', 'src/contracts', 'src/core', 'src/util'], types: ['src/scorers'] },
   'src/local-model': { values: [], types: ['src/core'] },
   'src/clients': {
     values: ['src/contracts', 'src/core/answers', 'src/core/prompts', 'src/local-model', 'src/util'],
     types: ['src/core'],
   },
   'src/platform/temporal': {
-    values: ['src/contracts', 'src/core', 'src/platform/db', 'src/storage', 'src/util', 'workflows/messages'],
+    values: ['src/contracts', 'src/core', 'src/platform/db', 'store', 'src/util', 'workflows/messages'],
   },
   'src/http': {
     values: [
@@ -45,7 +45,7 @@ const rules: Record<string, Rule> = {
         'src/contracts',
         'src/core',
         'src/scorers',
-        'src/storage',
+        'store',
         'src/clients',
         'src/platform/db',
         'src/platform/temporal',
@@ -70,7 +70,7 @@ const rules: Record<string, Rule> = {
       'src/core',
       'src/scorers',
       'src/platform/db',
-      'src/storage',
+      'store',
       'src/clients',
       'src/tracing',
       'src/util',
@@ -83,13 +83,13 @@ const rules: Record<string, Rule> = {
   'src/service/settings': { values: ['src/util'] },
   'src/service/config': { values: ['src/service/settings', 'src/util'] },
   'src/service/keys': {
-    values: ['src/platform/db', 'src/platform/embedded', 'src/storage'],
+    values: ['src/platform/db', 'src/platform/embedded', 'store'],
     types: ['src/service/config'],
   },
   'src/service/version': { values: [] },
   'src/service/metrics': { values: [] },
   'src/service/log': { values: [], types: ['src/service/config'] },
-  'src/service/servers': { values: ['src/service/config', 'src/platform', 'src/storage'] },
+  'src/service/servers': { values: ['src/service/config', 'src/platform', 'store'] },
   'src/service/worker-process': {
     values: ['src/platform/embedded'],
     types: ['src/service/config', 'src/service/metrics', 'src/service/servers'],
@@ -118,7 +118,7 @@ const rules: Record<string, Rule> = {
 };
 
 /** In a room such as `src/access`, a folder names the role of its files: the rule of a layer. */
-const roles: Record<string, string> = { contract: 'src/contracts', routes: 'src/http', store: 'src/storage' };
+const roles: Record<string, string> = { contract: 'src/contracts', routes: 'src/http', store: 'store' };
 
 function byRole(path: string): string {
   return path.replace(/^src\/(?:kinds\/)?[\w-]+\/(contract|routes|store)(?=\/)/, (_, role: string) => roles[role]!);
@@ -261,8 +261,8 @@ describe('the rule', () => {
     ['src/core/a.ts', `import { z } from 'zod';`, ['src/core/a.ts:1: src/core -> zod']],
     [
       'src/core/gepa/a.ts',
-      `\nimport type { Db } from '../../storage/db.js';`,
-      ['src/core/gepa/a.ts:2: src/core -> src/storage'],
+      `\nimport type { A } from '../../jobs/store/a.js';`,
+      ['src/core/gepa/a.ts:2: src/core -> store'],
     ],
     ['src/core/a.ts', `import type { A } from '../contracts/a.js';`, []],
     ['src/core/a.ts', `import { type A, type B } from '../contracts/a.js';`, []],
@@ -282,7 +282,7 @@ describe('the rule', () => {
       `import { run } from '../activities/index.js';`,
       ['workflows/a.ts:1: workflows -> activities is allowed as `import type` only'],
     ],
-    ['workflows/a.ts', `type A = import('../src/storage/jobs.js').Db;`, ['workflows/a.ts:1: workflows -> src/storage']],
+    ['workflows/a.ts', `type A = import('../src/jobs/store/a.js').A;`, ['workflows/a.ts:1: workflows -> store']],
     ['src/http/a.ts', `import { taskQueue } from '../../workflows/messages.js';`, []],
     ['src/http/a.ts', `await import('../../workflows/session.js');`, ['src/http/a.ts:1: src/http -> workflows']],
     [
@@ -295,7 +295,7 @@ describe('the rule', () => {
     [
       'src/kinds/graph/contract/a.ts',
       `import { b } from '../store/b.js';`,
-      ['src/kinds/graph/contract/a.ts:1: src/contracts -> src/storage'],
+      ['src/kinds/graph/contract/a.ts:1: src/contracts -> store'],
     ],
     ['src/kinds/graph/a.ts', '', ['src/kinds/graph/a.ts belongs to no part of the table of architecture.test.ts']],
     ['src/a.ts', '', ['src/a.ts belongs to no part of the table of architecture.test.ts']],
@@ -436,7 +436,7 @@ describe('every file', () => {
   const files = folders.flatMap((folder) => listFiles(root, folder));
 
   test('is checked', () => {
-    for (const part of ['src/core/', 'src/http/', 'src/storage/', 'workflows/', 'activities/']) {
+    for (const part of ['src/core/', 'src/http/', 'src/jobs/store/', 'workflows/', 'activities/']) {
       expect(files.filter((file) => file.startsWith(part))).not.toEqual([]);
     }
   });

@@ -1,8 +1,8 @@
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { callFailure } from '../../src/clients/models/call-failure.js';
 import { databasePatienceMs, retryTransient } from '../../src/platform/db/patience.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import { readLastCall } from '../../src/storage/rollouts/last-call.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
+import { readLastCall } from '../../src/rollouts/store/last-call.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**

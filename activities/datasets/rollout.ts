@@ -20,10 +20,10 @@ import { expectedOf, fillMessages, rowValues, type RowColumns } from '../../src/
 import { labelledScore } from '../../src/scorers/index.js';
 import { shownText } from '../../src/core/verify/text.js';
 import type { Verification } from '../../src/core/verify/verification.js';
-import { readDatasetRow } from '../../src/storage/datasets/datasets.js';
+import { readDatasetRow } from '../../src/datasets/store/datasets.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import { databasePatienceMs, retryTransient } from '../../src/platform/db/patience.js';
-import { readAnswers } from '../../src/storage/rollouts/answers.js';
+import { readAnswers } from '../../src/rollouts/store/answers.js';
 import { cutToBytes } from '../../src/util/text.js';
 import { isCostSpent, messageOf } from '../errors.js';
 import { recordLost } from '../jobs/spec.js';

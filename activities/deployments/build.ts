@@ -1,13 +1,13 @@
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
-import { setSnapshot, promote } from '../../src/storage/deployments/deployments.js';
+import { setSnapshot, promote } from '../../src/kinds/deployment/store/deployments.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import { deploymentBuilding, snapshotFrozen } from '../../src/core/events/deployments.js';
 import { endEvents } from '../../src/core/events/jobs.js';
-import { appendEvents, lockJob, type JobRef } from '../../src/storage/jobs/events.js';
-import { finishJob } from '../../src/storage/decisions/record.js';
-import { readContent, putSnapshot } from '../../src/storage/deployments/snapshots.js';
-import { readSpec } from '../../src/storage/jobs/spec.js';
+import { appendEvents, lockJob, type JobRef } from '../../src/jobs/store/events.js';
+import { finishJob } from '../../src/jobs/store/decisions/record.js';
+import { readContent, putSnapshot } from '../../src/kinds/deployment/store/snapshots.js';
+import { readSpec } from '../../src/jobs/store/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { lockOpenJob } from '../jobs/spec.js';

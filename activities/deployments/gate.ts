@@ -2,17 +2,17 @@ import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
 import { evaluateGate } from '../../src/core/deployments/gate.js';
 import { gateJudged } from '../../src/core/events/deployments.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import { readLive, setGateResult } from '../../src/storage/deployments/deployments.js';
+import { readLive, setGateResult } from '../../src/kinds/deployment/store/deployments.js';
 import {
   gateJobId,
   insertGateEvaluation,
   readRewards,
   type GateEvaluation,
-} from '../../src/storage/deployments/gate.js';
-import { baselineSource, putSnapshot, readContent, readSnapshot } from '../../src/storage/deployments/snapshots.js';
-import { appendEvents, type JobRef } from '../../src/storage/jobs/events.js';
-import { readSpec } from '../../src/storage/jobs/spec.js';
-import { insertTrace, readTrace } from '../../src/storage/jobs/traces.js';
+} from '../../src/kinds/deployment/store/gate.js';
+import { baselineSource, putSnapshot, readContent, readSnapshot } from '../../src/kinds/deployment/store/snapshots.js';
+import { appendEvents, type JobRef } from '../../src/jobs/store/events.js';
+import { readSpec } from '../../src/jobs/store/spec.js';
+import { insertTrace, readTrace } from '../../src/jobs/store/traces.js';
 import { jobSpan } from '../../src/tracing/spans.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';

@@ -1,6 +1,6 @@
-import { isDeleted } from '../../src/storage/deployments/deployments.js';
+import { isDeleted } from '../../src/kinds/deployment/store/deployments.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
 import { jobFailure } from '../errors.js';
 import { lockOpenJob } from '../jobs/spec.js';
 

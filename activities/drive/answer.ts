@@ -9,13 +9,13 @@ import type {
   SearchResponse,
 } from '../../src/core/search/protocol.js';
 import type { TracedRun } from '../../src/core/jobs/trace.js';
-import { readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
+import { readPool, type NewCandidate } from '../../src/candidates/store/candidates.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import { noteGeneration } from '../../src/storage/jobs/traces.js';
-import type { SyncResult } from '../../src/storage/rollouts/exchange.js';
-import { planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
-import { clearWake, publishSlots, readTraffic, type Traffic } from '../../src/storage/rollouts/slots.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
+import { noteGeneration } from '../../src/jobs/store/traces.js';
+import type { SyncResult } from '../../src/rollouts/store/exchange.js';
+import { planRollouts, readAnswers } from '../../src/rollouts/store/rollouts.js';
+import { clearWake, publishSlots, readTraffic, type Traffic } from '../../src/rollouts/store/slots.js';
 import { jobSpan } from '../../src/tracing/spans.js';
 import type { ActivityDeps } from '../deps.js';
 import { adoptCalledPrompt } from '../jobs/adopt-baseline.js';

@@ -1,10 +1,10 @@
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
 import { progressOfEvaluation } from '../../src/core/jobs/progress.js';
-import { readOpenPrompts } from '../../src/storage/candidates/candidates.js';
+import { readOpenPrompts } from '../../src/candidates/store/candidates.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import { releaseLease } from '../../src/storage/jobs/leases.js';
-import { areWhole, haveEnded } from '../../src/storage/rollouts/rollouts.js';
+import { releaseLease } from '../../src/jobs/store/leases.js';
+import { areWhole, haveEnded } from '../../src/rollouts/store/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
 import type { RolloutRunners } from '../rollouts/run.js';
 import type { RunnerContext } from '../rollouts/runner.js';

@@ -1,10 +1,10 @@
 import type { SearchProgress } from '../../src/core/algorithms/progress.js';
-import { addCandidate } from '../../src/storage/candidates/candidates.js';
+import { addCandidate } from '../../src/candidates/store/candidates.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import type { ControlRow, JobRef } from '../../src/storage/jobs/events.js';
-import { releaseLease } from '../../src/storage/jobs/leases.js';
-import { recordInput, saveSearch } from '../../src/storage/jobs/step-log.js';
-import { takePrompt } from '../../src/storage/jobs/suggestions.js';
+import type { ControlRow, JobRef } from '../../src/jobs/store/events.js';
+import { releaseLease } from '../../src/jobs/store/leases.js';
+import { recordInput, saveSearch } from '../../src/jobs/store/step-log.js';
+import { takePrompt } from '../../src/jobs/store/suggestions.js';
 import type { ActivityDeps } from '../deps.js';
 import { logGenerations, type RecordedGeneration } from '../jobs/generations.js';
 import { recordSearchUpdate } from '../jobs/search-update.js';

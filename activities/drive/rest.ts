@@ -2,7 +2,7 @@ import type { JobFault } from '../../src/core/jobs/fault.js';
 import { isSpending, type JobEnd } from '../../src/core/jobs/outcome.js';
 import type { JobProgress } from '../../src/core/jobs/progress.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import { releaseLease } from '../../src/storage/jobs/leases.js';
+import { releaseLease } from '../../src/jobs/store/leases.js';
 import type { RunnerContext } from '../rollouts/runner.js';
 
 /**

@@ -3,10 +3,10 @@ import type { SearchRequest, SearchResponse } from '../../src/core/search/protoc
 import { faultOf } from '../../src/core/jobs/fault.js';
 import type { JobEnd } from '../../src/core/jobs/outcome.js';
 import { progressOfSearch } from '../../src/core/jobs/progress.js';
-import { readPool, type NewCandidate } from '../../src/storage/candidates/candidates.js';
+import { readPool, type NewCandidate } from '../../src/candidates/store/candidates.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import { readSearch } from '../../src/storage/jobs/step-log.js';
-import { readNewPrompts } from '../../src/storage/jobs/suggestions.js';
+import { readSearch } from '../../src/jobs/store/step-log.js';
+import { readNewPrompts } from '../../src/jobs/store/suggestions.js';
 import type { ActivityDeps } from '../deps.js';
 import { finalFailure, jobFailure } from '../errors.js';
 import { isLive, suggestionsOf } from '../jobs/spec.js';

@@ -2,7 +2,7 @@
 import type { SearchInput, SearchProgress, SearchUpdate } from '../../src/core/algorithms/progress.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { RolloutAnswer, SearchRequest, SearchResponse } from '../../src/core/search/protocol.js';
-import type { NewCandidate } from '../../src/storage/candidates/candidates.js';
+import type { NewCandidate } from '../../src/candidates/store/candidates.js';
 import type { RecordedGeneration } from '../jobs/generations.js';
 import type { AdmittedProposals } from '../proposals/admit.js';
 import type { Material } from '../proposals/material.js';

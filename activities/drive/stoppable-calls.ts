@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { readControl } from '../../src/storage/jobs/events.js';
+import { readControl } from '../../src/jobs/store/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { leaseLost } from '../jobs/spec.js';
 import { keepLease } from '../rollouts/lease.js';

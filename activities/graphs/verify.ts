@@ -3,7 +3,7 @@ import type { Json } from '../../src/core/graphs/values.js';
 import { selectExampleTasks } from '../../src/core/verify/rubric.js';
 import { isJudged, judgeOf, verifyOutput } from '../../src/scorers/verifier.js';
 import { databasePatienceMs, retryTransient } from '../../src/platform/db/patience.js';
-import { readTasks, type GraphTask } from '../../src/storage/graphs/tasks.js';
+import { readTasks, type GraphTask } from '../../src/kinds/graph/store/tasks.js';
 import type { ModelRollout } from '../models/ask-model.js';
 import { askJudge, type Judgement } from '../models/judge.js';
 

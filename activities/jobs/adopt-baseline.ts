@@ -1,9 +1,9 @@
 import { maxComponents } from '../../src/core/prompts/components.js';
 import type { Message } from '../../src/core/prompts/message.js';
-import { readMarkedLevers, readSystemMessages } from '../../src/storage/rollouts/baseline-calls.js';
-import { markLevers, readPrompts, setBaseline } from '../../src/storage/candidates/candidates.js';
+import { readMarkedLevers, readSystemMessages } from '../../src/rollouts/store/baseline-calls.js';
+import { markLevers, readPrompts, setBaseline } from '../../src/candidates/store/candidates.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
 import { jobFailure } from '../errors.js';
 import { lockOpenJob } from './spec.js';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
 
 /** A generation that is complete and recorded. */
 export interface RecordedGeneration {

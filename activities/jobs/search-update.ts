@@ -2,12 +2,12 @@ import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
 import { decisionEvents } from '../../src/core/events/search.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
 import type { AcceptanceDecision, Decision, SearchView } from '../../src/core/search/protocol.js';
-import { countCandidates } from '../../src/storage/candidates/candidates.js';
-import { writeDecision, type ClosedState } from '../../src/storage/decisions/record.js';
+import { countCandidates } from '../../src/candidates/store/candidates.js';
+import { writeDecision, type ClosedState } from '../../src/jobs/store/decisions/record.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import type { SessionProjection } from '../../src/storage/jobs/projection.js';
-import { readUsage } from '../../src/storage/jobs/usage.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
+import type { SessionProjection } from '../../src/jobs/store/projection.js';
+import { readUsage } from '../../src/jobs/store/usage.js';
 import type { RecordedGeneration } from './generations.js';
 
 /** Records what a step of a search shows, of a locked job. Returns the generations it completes. */

@@ -2,8 +2,8 @@ import type { ApplicationFailure } from '@temporalio/common';
 import type { ContainerSpec, JobSpec } from '../../src/core/jobs/spec.js';
 import { isTerminal } from '../../src/core/jobs/status.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import { lockJob, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
-import { readSecret, UnreadableSecretError } from '../../src/storage/access/secrets.js';
+import { lockJob, type ControlRow, type JobRef } from '../../src/jobs/store/events.js';
+import { readSecret, UnreadableSecretError } from '../../src/access/store/secrets.js';
 import { jobFailure } from '../errors.js';
 
 /** Reads the key of the job's container; null: it needs none. */

@@ -2,9 +2,9 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { failureOf } from '../../src/core/jobs/fault.js';
 import { webhookBody, webhookId } from '../../src/core/events/webhook.js';
-import { readWebhookSecrets } from '../../src/storage/access/webhook-secret.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import { failWebhook, readDelivery, recordAttempt } from '../../src/storage/jobs/webhooks.js';
+import { readWebhookSecrets } from '../../src/access/store/webhook-secret.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
+import { failWebhook, readDelivery, recordAttempt } from '../../src/jobs/store/webhooks.js';
 import type { ActivityDeps } from '../deps.js';
 
 export function webhookActivities({ db, webhooks, secretKey }: ActivityDeps) {

@@ -1,4 +1,4 @@
-import { readLastSeq, type JobRef } from '../../src/storage/jobs/events.js';
+import { readLastSeq, type JobRef } from '../../src/jobs/store/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { activitiesOf } from './kinds.js';
 import { Interruptions } from '../rollouts/interruptions.js';

@@ -4,11 +4,11 @@ import { noOutcomes } from '../../src/core/jobs/failures.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import { progressOfEvaluation } from '../../src/core/jobs/progress.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
-import { addCandidate, type NewCandidate } from '../../src/storage/candidates/candidates.js';
+import { addCandidate, type NewCandidate } from '../../src/candidates/store/candidates.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
-import { readTotals } from '../../src/storage/rollouts/totals.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
+import { planRollouts } from '../../src/rollouts/store/rollouts.js';
+import { readTotals } from '../../src/rollouts/store/totals.js';
 import { startEvaluation } from '../drive/evaluation.js';
 import { baseline, endedAs, type KindActivities } from './kind.js';
 

@@ -1,7 +1,7 @@
 import { algorithmOf } from '../../src/core/algorithms/index.js';
 import { graphJobStarted } from '../../src/core/events/search.js';
 import { initialGraphOf, type GraphSpec } from '../../src/core/jobs/spec.js';
-import { addCandidate } from '../../src/storage/candidates/candidates.js';
+import { addCandidate } from '../../src/candidates/store/candidates.js';
 import { startSearch } from '../drive/search.js';
 import { baseline, type KindActivities } from './kind.js';
 import { beginSearch, endSearch } from './search.js';

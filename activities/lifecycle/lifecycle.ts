@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
-import { eventsOfRun, recordDecision, type Decision } from '../../src/storage/decisions/record.js';
-import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
-import { readSpec } from '../../src/storage/jobs/spec.js';
+import { eventsOfRun, recordDecision, type Decision } from '../../src/jobs/store/decisions/record.js';
+import { lockJob, type JobRef } from '../../src/jobs/store/events.js';
+import { readSpec } from '../../src/jobs/store/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { readEnd, type EndedJob } from '../../src/storage/jobs/ended.js';
+import { readEnd, type EndedJob } from '../../src/jobs/store/ended.js';
 import { endJob, type EndedWork } from './end.js';
 import { activitiesOf } from './kinds.js';
 

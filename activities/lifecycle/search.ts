@@ -5,8 +5,8 @@ import { endEvents, searchResults, stopAdvice } from '../../src/core/events/jobs
 import { progressOfSearch } from '../../src/core/jobs/progress.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import { readSearch, saveSearch } from '../../src/storage/jobs/step-log.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
+import { readSearch, saveSearch } from '../../src/jobs/store/step-log.js';
 import { endedAs, type JudgedEnd, type JobClose, type PreparedJob } from './kind.js';
 import { recordSearchUpdate } from '../jobs/search-update.js';
 import { recordLost, suggestionsOf } from '../jobs/spec.js';

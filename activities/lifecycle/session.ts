@@ -2,7 +2,7 @@ import { algorithmOf } from '../../src/core/algorithms/index.js';
 import { sessionStarted } from '../../src/core/events/search.js';
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
 import type { Message } from '../../src/core/prompts/message.js';
-import { addCandidate } from '../../src/storage/candidates/candidates.js';
+import { addCandidate } from '../../src/candidates/store/candidates.js';
 import { baseline, type KindActivities } from './kind.js';
 import { beginSearch, endSearch } from './search.js';
 import { isLive } from '../jobs/spec.js';

@@ -1,8 +1,8 @@
 import { leftOutWarning } from '../../src/core/jobs/left-out.js';
 import type { PolicySpec } from '../../src/core/jobs/policy.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
 import { databasePatienceMs, retryTransient } from '../../src/platform/db/patience.js';
-import { warnJob } from '../../src/storage/jobs/warnings.js';
+import { warnJob } from '../../src/jobs/store/warnings.js';
 import type { ActivityDeps } from '../deps.js';
 
 /** Adds a warning to the job: parameters that the model refuses were not sent. */

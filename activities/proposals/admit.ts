@@ -1,7 +1,7 @@
 import { algorithmOf } from '../../src/core/algorithms/index.js';
 import { gepaLimits } from '../../src/core/algorithms/gepa/config.js';
 import type { Graph } from '../../src/core/graphs/graph.js';
-import type { EditJson } from '../../src/contracts/graphs/graph.js';
+import type { EditJson } from '../../src/kinds/graph/contract/graph.js';
 import { graphToJson } from '../../src/core/graphs/json.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import { componentTexts, withTexts } from '../../src/core/prompts/components.js';
@@ -9,7 +9,7 @@ import type { Demo } from '../../src/core/prompts/demos.js';
 import { lineageOf, removedCandidates, type Texts } from '../../src/core/proposals/components.js';
 import { textsProblem } from '../../src/core/proposals/placeholders.js';
 import type { ProposalAnswer, ProposalRequest } from '../../src/core/search/protocol.js';
-import type { NewCandidate } from '../../src/storage/candidates/candidates.js';
+import type { NewCandidate } from '../../src/candidates/store/candidates.js';
 import { cutToBytes } from '../../src/util/text.js';
 import type { CandidatePool } from './pool.js';
 

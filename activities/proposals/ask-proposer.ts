@@ -9,9 +9,9 @@ import { placeholderProblem, type TextRows } from '../../src/core/proposals/plac
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
 import { messagesOf, type Question } from '../../src/core/question.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
 import { retryTransient } from '../../src/platform/db/patience.js';
-import { recordProposerCall, type RecordedAnswers } from '../../src/storage/candidates/proposals.js';
+import { recordProposerCall, type RecordedAnswers } from '../../src/candidates/store/proposals.js';
 import type { ActivityDeps } from '../deps.js';
 import { costReservation } from '../call-meter.js';
 import { warnOfLeft } from '../models/left-out.js';

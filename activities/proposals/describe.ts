@@ -5,9 +5,9 @@ import type { Question } from '../../src/core/question.js';
 import { maxDescription } from '../../src/core/proposals/reflection.js';
 import type { Texts } from '../../src/core/proposals/components.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import { readRecordedAnswers } from '../../src/storage/candidates/proposals.js';
-import { readExamples } from '../../src/storage/candidates/reflection-examples.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
+import { readRecordedAnswers } from '../../src/candidates/store/proposals.js';
+import { readExamples } from '../../src/candidates/store/reflection-examples.js';
 import type { ActivityDeps } from '../deps.js';
 import { askProposer, type ProposerContext } from './ask-proposer.js';
 

@@ -1,4 +1,4 @@
-import { editsSchema, type EditJson } from '../../src/contracts/graphs/graph.js';
+import { editsSchema, type EditJson } from '../../src/kinds/graph/contract/graph.js';
 import { initialGraphOf, type GraphSpec } from '../../src/core/jobs/spec.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../../src/core/graphs/components.js';
 import { editsForm } from '../../src/core/graphs/edits/proposal.js';
@@ -11,7 +11,7 @@ import { graphText } from '../../src/core/graphs/text.js';
 import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
 import type { Question } from '../../src/core/question.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
-import type { GraphExample } from '../../src/storage/graphs/examples.js';
+import type { GraphExample } from '../../src/kinds/graph/store/examples.js';
 import { askProposer, type ProposerContext, type ProposerQuestion } from './ask-proposer.js';
 import type { GraphMaterial } from './material.js';
 import { rewriteTexts, type RewriteOutcome } from './rewrite.js';

@@ -1,6 +1,6 @@
 import { candidateKey, type MergeableCandidate } from '../../src/core/graphs/candidate.js';
 import { graphFromJson } from '../../src/core/graphs/json.js';
-import { candidateTexts, type PooledCandidate } from '../../src/storage/candidates/candidates.js';
+import { candidateTexts, type PooledCandidate } from '../../src/candidates/store/candidates.js';
 
 /** The candidates of a job by number: those stored, and those that the next transaction stores. */
 export class CandidatePool {

@@ -1,4 +1,4 @@
-import type { ConcurrencyNow, LimitChange } from '../../src/storage/jobs/concurrency.js';
+import type { ConcurrencyNow, LimitChange } from '../../src/jobs/store/concurrency.js';
 
 /** The limit is lowered at most once in this time. */
 const quietMs = 1_000;

@@ -3,7 +3,7 @@ import { noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js'
 import { databasePatienceMs } from '../../src/platform/db/patience.js';
 import { isTransient } from '../../src/platform/db/postgres-errors.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import { JobGoneError, type JobRef } from '../../src/storage/jobs/events.js';
+import { JobGoneError, type JobRef } from '../../src/jobs/store/events.js';
 import {
   syncRollouts,
   type Claim,
@@ -11,8 +11,8 @@ import {
   type RunnerEnd,
   type SyncResult,
   type WantedSlots,
-} from '../../src/storage/rollouts/exchange.js';
-import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
+} from '../../src/rollouts/store/exchange.js';
+import type { Outcome } from '../../src/rollouts/store/outcomes.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Concurrency } from './concurrency.js';
 import type { RunnableJob } from './execute.js';

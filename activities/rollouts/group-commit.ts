@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Db, Tx } from '../../src/platform/db/db.js';
-import { JobGoneError, type LockMode } from '../../src/storage/jobs/events.js';
-import { syncRollouts, type JobExchange, type SyncResult } from '../../src/storage/rollouts/exchange.js';
+import { JobGoneError, type LockMode } from '../../src/jobs/store/events.js';
+import { syncRollouts, type JobExchange, type SyncResult } from '../../src/rollouts/store/exchange.js';
 
 /** An exchange that waits for its transaction. */
 export interface QueuedExchange {

@@ -1,9 +1,9 @@
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import type { Claim } from '../../src/storage/rollouts/exchange.js';
-import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
+import type { Claim } from '../../src/rollouts/store/exchange.js';
+import type { Outcome } from '../../src/rollouts/store/outcomes.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Concurrency } from './concurrency.js';
 import { executeRollout, storedOutcome, type RunnableJob } from './execute.js';

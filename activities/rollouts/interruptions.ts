@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { countLosses, type LossCount } from '../losses.js';
 

@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db, Tx } from '../../src/platform/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import { acquireLease, renewLease } from '../../src/storage/jobs/leases.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
+import { acquireLease, renewLease } from '../../src/jobs/store/leases.js';
 import type { ActivityDeps } from '../deps.js';
 import { lockOpenJob } from '../jobs/spec.js';
 import { leaseSeconds } from './exchange.js';

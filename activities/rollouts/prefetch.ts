@@ -1,4 +1,4 @@
-import type { Claim, CompletedRollouts } from '../../src/storage/rollouts/exchange.js';
+import type { Claim, CompletedRollouts } from '../../src/rollouts/store/exchange.js';
 
 /** Nothing is prefetched where waiting for Postgres takes less than this share of a rollout. */
 const idleShare = 0.02;

@@ -2,9 +2,9 @@ import type { SpanContext } from '@opentelemetry/api';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import type { TraceCall } from '../../src/clients/models/traced-call.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
-import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
-import type { Claim } from '../../src/storage/rollouts/exchange.js';
+import type { StoredPrompt } from '../../src/candidates/store/candidates.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
+import type { Claim } from '../../src/rollouts/store/exchange.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Concurrency } from './concurrency.js';
 

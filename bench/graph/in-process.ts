@@ -1,4 +1,4 @@
-import { editsSchema } from '../../src/contracts/graphs/graph.js';
+import { editsSchema } from '../../src/kinds/graph/contract/graph.js';
 import { candidateKey, mergeProposal, type MergeableCandidate } from '../../src/core/graphs/candidate.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../../src/core/graphs/components.js';
 import { ablationsOf } from '../../src/core/graphs/edits/ablation.js';

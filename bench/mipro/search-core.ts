@@ -1,4 +1,4 @@
-import { policyOptimizationSchema } from '../../src/contracts/sessions/create.js';
+import { policyOptimizationSchema } from '../../src/kinds/session/contract/create.js';
 import { toConfig } from '../../src/core/algorithms/mipro/request.js';
 import { createMipro, type MiproState } from '../../src/core/algorithms/mipro/state.js';
 import { mipro } from '../../src/core/algorithms/mipro.js';

@@ -3,7 +3,7 @@
  * reading graph.txt. Rewards follow a formula, so the value of a structure can be proved.
  */
 import { expect, test } from '@jest/globals';
-import { editsSchema } from '../../src/contracts/graphs/graph.js';
+import { editsSchema } from '../../src/kinds/graph/contract/graph.js';
 import { buildEditProposal, parseEdits } from '../../src/core/graphs/edits/proposal.js';
 import { applyEdits } from '../../src/core/graphs/edits/edits.js';
 import type { Edit } from '../../src/core/graphs/edits/editing.js';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { scopes } from '../contracts/scopes.js';
+import { scopes } from '../access/contract/scopes.js';
 import { lazily } from './lazily.js';
 
 const access = () => import('./commands/access.js');

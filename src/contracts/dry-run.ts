@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { estimateSchema, warningsSchema } from './common.js';
-import { splitSchema } from './datasets/rows.js';
+import { splitSchema } from '../datasets/contract/rows.js';
 
 /** The answer of a create with `dry_run`. */
 export const dryRunSchema = z

@@ -10,28 +10,28 @@ import fastify, {
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import { registerAudit } from './access/audit.js';
-import { registerAuditLog } from './access/audit-log.js';
-import { registerKeys } from './access/keys.js';
-import { registerLimits } from './access/limits.js';
-import { registerOrgs } from './access/orgs.js';
-import { registerProviderKeys } from './access/provider-keys.js';
+import { registerAudit } from '../access/routes/audit.js';
+import { registerAuditLog } from '../access/routes/audit-log.js';
+import { registerKeys } from '../access/routes/keys.js';
+import { registerLimits } from '../access/routes/limits.js';
+import { registerOrgs } from '../access/routes/orgs.js';
+import { registerProviderKeys } from '../access/routes/provider-keys.js';
 import { isPublic, registerAuth } from './server/auth.js';
 import { registerBodyParser } from './server/body.js';
 import { admitTemporalUi, registerCodec } from './server/codec.js';
 import { registerCompression } from './compression.js';
 import { registerDashboard } from './dashboard/routes.js';
-import { registerDatasets } from './datasets/routes.js';
-import { registerDeployments } from './deployments/routes.js';
+import { registerDatasets } from '../datasets/routes/routes.js';
+import { registerDeployments } from '../kinds/deployment/routes/routes.js';
 import type { App, HttpDeps } from './deps.js';
 import { registerDocs } from './openapi/docs.js';
 import { ApiError, sendError, toApiError } from './server/errors.js';
-import { evaluationKind } from './evaluations/routes.js';
-import { graphKind } from './graphs/routes.js';
-import type { HttpKind } from './jobs/kind.js';
-import { registerKind } from './jobs/routes.js';
-import { registerWebhooks } from './jobs/webhooks.js';
-import { registerCompare } from './jobs/compare.js';
+import { evaluationKind } from '../kinds/evaluation/routes/routes.js';
+import { graphKind } from '../kinds/graph/routes/routes.js';
+import type { HttpKind } from '../jobs/routes/kind.js';
+import { registerKind } from '../jobs/routes/routes.js';
+import { registerWebhooks } from '../jobs/routes/webhooks.js';
+import { registerCompare } from '../jobs/routes/compare.js';
 import { registerHealth } from './server/health.js';
 import { createAdmission } from './admission/admission.js';
 import { overCapacity } from './admission/gate.js';
@@ -44,7 +44,7 @@ import { clientRequestId, registerRequestIds, shownRequestId } from './request-i
 import { registerProviders } from './server/providers.js';
 import { validate } from './server/schema.js';
 import { limitStrangers } from './server/strangers.js';
-import { sessionKind } from './sessions/routes.js';
+import { sessionKind } from '../kinds/session/routes/routes.js';
 
 /** What the dashboard needs, and nothing else. */
 const contentPolicy = {

@@ -1,5 +1,5 @@
-import { ensureBootstrapKey } from '../storage/access/keys.js';
-import { operatorOrg } from '../storage/access/orgs.js';
+import { ensureBootstrapKey } from '../access/store/keys.js';
+import { operatorOrg } from '../access/store/orgs.js';
 import { connect, type Db } from '../platform/db/db.js';
 import { listen } from '../platform/db/notifications.js';
 import { checkDatabase } from '../platform/db/start-check.js';

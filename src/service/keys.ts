@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config, Roles } from './config.js';
 import { keepSecret, readSecret, type KeptSecret } from '../platform/embedded/kept.js';
-import { generateKey, isApiKey } from '../storage/access/keys.js';
+import { generateKey, isApiKey } from '../access/store/keys.js';
 
 const secretKey: KeptSecret = {
   ...{ name: 'secret-key', setting: 'RATCHET_SECRET_KEY', form: '32 bytes in base64' },

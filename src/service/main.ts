@@ -12,7 +12,7 @@ import { Lifetime } from './lifetime.js';
 import { prepareModels } from './models.js';
 import type { Basis, Shared, Start } from './parts.js';
 import { startWorkerHere } from './worker-here.js';
-import { countOpenJobs } from '../storage/jobs/open-jobs.js';
+import { countOpenJobs } from '../jobs/store/open-jobs.js';
 import { readTaskQueues } from '../platform/temporal/task-queues.js';
 import { WorkerProcess } from './worker-process.js';
 

@@ -1,7 +1,7 @@
 import { hideKeys } from '../clients/net/untrusted.js';
 import { createProviders } from '../clients/models/providers.js';
-import { createProviderKeys } from '../storage/access/provider-keys.js';
-import { createSpendCheck } from '../storage/access/spend-quota.js';
+import { createProviderKeys } from '../access/store/provider-keys.js';
+import { createSpendCheck } from '../access/store/spend-quota.js';
 import { version } from './version.js';
 import type { Shared } from './parts.js';
 

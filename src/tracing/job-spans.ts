@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { EndedJob, TracedRollout } from '../storage/jobs/traces.js';
+import type { EndedJob, TracedRollout } from '../jobs/store/traces.js';
 import { candidateSpan, generationSpan, jobSpan, rolloutSpan, type EndedSpan } from './spans.js';
 
 interface Extent {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Db } from '../platform/db/db.js';
-import type { JobRef } from '../storage/jobs/events.js';
+import type { JobRef } from '../jobs/store/events.js';
 import {
   giveUpTrace,
   readDueTraces,
@@ -8,7 +8,7 @@ import {
   settleTrace,
   takeDueTrace,
   type EndedJob,
-} from '../storage/jobs/traces.js';
+} from '../jobs/store/traces.js';
 import { startRepeating } from '../util/repeating.js';
 import { JobSpans } from './job-spans.js';
 import type { Tracing } from './tracing.js';

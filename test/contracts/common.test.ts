@@ -5,7 +5,7 @@ import {
   evaluationSchemaFor,
   flatEvaluationSchema,
   wrappedEvaluationSchema,
-} from '../../src/contracts/evaluations/evaluation.js';
+} from '../../src/kinds/evaluation/contract/evaluation.js';
 
 describe('policy fields', () => {
   test.each([

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { createDeploymentSchema } from '../../src/contracts/deployments/deployment.js';
-import { flatEvaluationSchema, wrappedEvaluationSchema } from '../../src/contracts/evaluations/evaluation.js';
-import { graphSchema } from '../../src/contracts/graphs/graph.js';
-import { createGraphJobSchema } from '../../src/contracts/graphs/job.js';
+import { createDeploymentSchema } from '../../src/kinds/deployment/contract/deployment.js';
+import { flatEvaluationSchema, wrappedEvaluationSchema } from '../../src/kinds/evaluation/contract/evaluation.js';
+import { graphSchema } from '../../src/kinds/graph/contract/graph.js';
+import { createGraphJobSchema } from '../../src/kinds/graph/contract/job.js';
 import { withoutNulls } from '../../src/contracts/nulls.js';
-import { createSessionSchema } from '../../src/contracts/sessions/create.js';
+import { createSessionSchema } from '../../src/kinds/session/contract/create.js';
 import { isObject } from '../../src/util/json.js';
 import { pureRuns } from '../support/runs.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { graphSchema } from '../../src/contracts/graphs/graph.js';
+import { graphSchema } from '../../src/kinds/graph/contract/graph.js';
 import { graphFromJson } from '../../src/core/graphs/json.js';
 import { opSignatures } from '../../src/core/graphs/ops.js';
 import { driveGraph } from '../../src/core/graphs/run/drive.js';

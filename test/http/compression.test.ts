@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync, constants, createGunzip, gunzipSync } from 'node:zlib';
 import { generationComplete } from '../../src/core/events/search.js';
-import { appendEvents, lockJob } from '../../src/storage/jobs/events.js';
+import { appendEvents, lockJob } from '../../src/jobs/store/events.js';
 import { until } from '../support/until.js';
 import { proxyOfFile, question } from './inference/support.js';
 import { createSession, finish, httpOfFile } from './support.js';

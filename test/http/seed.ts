@@ -1,10 +1,10 @@
-import type { EditJson, GraphJson } from '../../src/contracts/graphs/graph.js';
+import type { EditJson, GraphJson } from '../../src/kinds/graph/contract/graph.js';
 import type { Message } from '../../src/core/prompts/message.js';
-import { addCandidate } from '../../src/storage/candidates/candidates.js';
-import { recordCall } from '../../src/storage/rollouts/call-records.js';
+import { addCandidate } from '../../src/candidates/store/candidates.js';
+import { recordCall } from '../../src/rollouts/store/call-records.js';
 import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
-import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
-import { recordDecision, type Decision } from '../../src/storage/decisions/record.js';
+import { planRollouts } from '../../src/rollouts/store/rollouts.js';
+import { recordDecision, type Decision } from '../../src/jobs/store/decisions/record.js';
 import type { Stage } from '../../src/core/search/protocol.js';
 import type { TestHttp } from './support.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { deleteDeployment } from '../../src/storage/deployments/deployments.js';
+import { deleteDeployment } from '../../src/kinds/deployment/store/deployments.js';
 import { built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
 import { answers } from '../support/fakes/container.js';
 import { gate, type Gate } from '../support/gate.js';

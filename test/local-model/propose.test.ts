@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { editsSchema } from '../../src/contracts/graphs/graph.js';
+import { editsSchema } from '../../src/kinds/graph/contract/graph.js';
 import { applyEdits } from '../../src/core/graphs/edits/edits.js';
 import { parseEdits, type FailedRun } from '../../src/core/graphs/edits/proposal.js';
 import type { Graph, LlmStep } from '../../src/core/graphs/graph.js';

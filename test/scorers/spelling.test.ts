@@ -23,13 +23,13 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'src/cli/task/task.ts': ['json'],
   'src/clients/models/ask-provider.ts': ['json'],
   'src/clients/net/egress.ts': ['exact'],
-  'src/contracts/graphs/dataset-problems.ts': ['rubric'],
-  'src/contracts/graphs/graph.ts': ['contains'],
+  'src/kinds/graph/contract/dataset-problems.ts': ['rubric'],
+  'src/kinds/graph/contract/graph.ts': ['contains'],
   'src/core/graphs/condition.ts': ['contains'],
   'src/core/graphs/graph.ts': ['contains'],
   'src/core/verify/rubric.ts': ['rubric'],
-  'src/http/datasets/routes.ts': ['json'],
-  'src/http/datasets/rows.ts': ['json'],
+  'src/datasets/routes/routes.ts': ['json'],
+  'src/datasets/routes/rows.ts': ['json'],
   'src/http/openapi/docs.ts': ['http'],
 };
 

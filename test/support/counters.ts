@@ -1,4 +1,4 @@
-import type { DeploymentCounter } from '../../src/storage/deployments/counters.js';
+import type { DeploymentCounter } from '../../src/kinds/deployment/store/counters.js';
 
 /** A deployment's counter: 0 except for the given fields. */
 export function counterOf(given: Partial<DeploymentCounter>): DeploymentCounter {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { deploymentSchema } from '../../src/contracts/deployments/deployment.js';
+import type { deploymentSchema } from '../../src/kinds/deployment/contract/deployment.js';
 import type { Api } from './api.js';
 import { deployments } from './jobs-over-http.js';
 import { until } from './until.js';

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import type { z } from 'zod';
 import type { Api } from './api.js';
-import type { sensorFrameSchema } from '../../src/contracts/sessions/sensors.js';
-import type { traceSchema } from '../../src/contracts/rollouts/trace.js';
+import type { sensorFrameSchema } from '../../src/kinds/session/contract/sensors.js';
+import type { traceSchema } from '../../src/rollouts/contract/trace.js';
 import { pathOf, type Session, type SessionResults } from './jobs-over-http.js';
 
 export type Frame = z.output<typeof sensorFrameSchema>;

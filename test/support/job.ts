@@ -3,7 +3,7 @@ import { gepaDefaults } from '../../src/core/algorithms/gepa/config.js';
 import type { GepaSearch } from '../../src/core/algorithms/index.js';
 import type { BudgetSpec, ContainerSpec, EvaluationSpec } from '../../src/core/jobs/spec.js';
 import type { Db } from '../../src/platform/db/db.js';
-import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
 
 /** A spec for tests in which its values do not matter. */
 export const anySpec: EvaluationSpec & { container: ContainerSpec } = {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Api, JobEvent } from './api.js';
-import type { evaluationSchema } from '../../src/contracts/evaluations/evaluation.js';
-import type { graphJobSchema } from '../../src/contracts/graphs/job.js';
-import type { sessionResultsSchema, sessionSchema } from '../../src/contracts/sessions/session.js';
+import type { evaluationSchema } from '../../src/kinds/evaluation/contract/evaluation.js';
+import type { graphJobSchema } from '../../src/kinds/graph/contract/job.js';
+import type { sessionResultsSchema, sessionSchema } from '../../src/kinds/session/contract/session.js';
 import { isTerminal } from '../../src/core/jobs/status.js';
 import { jobKinds, kindOf as kindOfId, type JobKind } from '../../src/core/jobs/kinds.js';
 import { until } from './until.js';

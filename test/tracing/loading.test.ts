@@ -19,5 +19,5 @@ test('only these files of src/tracing import values of OpenTelemetry, and only i
   expect(importsOf(/^import (?!type)[^;]*\/readable\.js'/m).sort()).toEqual(own);
   expect(importsOf(/^import (?!type)[^;]*\/(otel|otlp-json)\.js'/m)).toEqual([]);
   expect(importsOf(/await import\('[./]+\/tracing\/otel\.js'\)/)).toEqual(['src/service/models.ts']);
-  expect(importsOf(/await import\('[./]+\/tracing\/otlp-json\.js'\)/)).toEqual(['src/http/jobs/trace-spans.ts']);
+  expect(importsOf(/await import\('[./]+\/tracing\/otlp-json\.js'\)/)).toEqual(['src/jobs/routes/trace-spans.ts']);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { algorithmFields } from '../../src/contracts/sessions/algorithms.js';
+import { algorithmFields } from '../../src/kinds/session/contract/algorithms.js';
 import { camelCased, snakeCased } from '../../src/util/naming.js';
 
 test('renames the fields of an object, and nothing below them', () => {

@@ -1,7 +1,7 @@
 /** The jobs of the demo, and what they may cost. */
 import type { CreateEvaluation } from '../../client/index.js';
 import { ConfigError } from '../../service/config.js';
-import type { Estimate } from '../../http/jobs/cost-estimate.js';
+import type { Estimate } from '../../jobs/routes/cost-estimate.js';
 import { dollars } from '../service/output.js';
 import { estimateEvaluation, estimateSession } from '../task/estimates.js';
 import { inOptions } from '../task/faults.js';

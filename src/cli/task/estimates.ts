@@ -1,11 +1,11 @@
 /** Estimates of requests, by the service's own rules. */
 import type { z } from 'zod';
-import { flatEvaluationSchema } from '../../contracts/evaluations/evaluation.js';
+import { flatEvaluationSchema } from '../../kinds/evaluation/contract/evaluation.js';
 import { withoutNulls } from '../../contracts/nulls.js';
-import { createSessionSchema } from '../../contracts/sessions/create.js';
+import { createSessionSchema } from '../../kinds/session/contract/create.js';
 import { missing } from '../../contracts/validation.js';
-import { evaluationEstimate, sessionEstimate, type Estimate } from '../../http/jobs/cost-estimate.js';
-import { evaluationSpec, sessionSpec } from '../../http/jobs/specs.js';
+import { evaluationEstimate, sessionEstimate, type Estimate } from '../../jobs/routes/cost-estimate.js';
+import { evaluationSpec, sessionSpec } from '../../jobs/routes/specs.js';
 import { fromIssues } from '../../http/server/faults.js';
 
 /** The service checks its providers, and the addresses and functions of scorers. */

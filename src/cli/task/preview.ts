@@ -1,16 +1,16 @@
 /** What a create would answer, by the service's own checks on the rows of the task. */
 import { ConfigError } from '../../service/config.js';
-import { flatEvaluationSchema } from '../../contracts/evaluations/evaluation.js';
-import { createSessionSchema, type OptimizationOnRows } from '../../contracts/sessions/create.js';
+import { flatEvaluationSchema } from '../../kinds/evaluation/contract/evaluation.js';
+import { createSessionSchema, type OptimizationOnRows } from '../../kinds/session/contract/create.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import { fillMessages, rowValues } from '../../core/prompts/row-template.js';
 import { splitOf, type SeedSplit } from '../../core/search/split.js';
-import { unusableRows, type JobRows } from '../../http/datasets/job-rows.js';
-import { evaluatedRows } from '../../http/evaluations/rows.js';
-import { evaluationEstimate, sessionEstimate, type Estimate } from '../../http/jobs/cost-estimate.js';
-import { evaluationSpec, sessionSpec } from '../../http/jobs/specs.js';
-import { createWarnings } from '../../http/jobs/warnings.js';
-import { searchedRows } from '../../http/sessions/rows.js';
+import { unusableRows, type JobRows } from '../../datasets/routes/job-rows.js';
+import { evaluatedRows } from '../../kinds/evaluation/routes/rows.js';
+import { evaluationEstimate, sessionEstimate, type Estimate } from '../../jobs/routes/cost-estimate.js';
+import { evaluationSpec, sessionSpec } from '../../jobs/routes/specs.js';
+import { createWarnings } from '../../jobs/routes/warnings.js';
+import { searchedRows } from '../../kinds/session/routes/rows.js';
 import { readBody, unchecked } from './estimates.js';
 import { inOptions } from './faults.js';
 import type { Prompt } from './prompt-file.js';

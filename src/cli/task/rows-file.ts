@@ -1,8 +1,8 @@
 /** The rows of a task's file, checked as the service checks an upload. */
 import { ConfigError } from '../../service/config.js';
-import { readRows, type Format } from '../../http/datasets/rows.js';
-import { rowsInMemory, type Rows } from '../../http/datasets/row-source.js';
-import { withUpload } from '../../http/datasets/upload.js';
+import { readRows, type Format } from '../../datasets/routes/rows.js';
+import { rowsInMemory, type Rows } from '../../datasets/routes/row-source.js';
+import { withUpload } from '../../datasets/routes/upload.js';
 import { ApiError } from '../../http/server/errors.js';
 import { formatOf, openData } from './data-file.js';
 import type { Files } from './files.js';

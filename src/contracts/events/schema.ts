@@ -1,7 +1,7 @@
 /** All event types. A new type is added here, and gets a builder in `src/core/events`. */
 import { z } from 'zod';
 import { approachSchema, intervalSchema } from '../search.js';
-import { algorithmNames } from '../sessions/algorithms.js';
+import { algorithmNames } from '../../kinds/session/contract/algorithms.js';
 
 /** An event type; `fields` are in `data` and on the wire also beside it. */
 function event<const Type extends string, Fields extends z.ZodRawShape>(type: Type, meaning: string, fields: Fields) {

@@ -2,7 +2,7 @@
  * The registry of algorithms; a new one is a folder, an entry here and its request fields in
  * `contracts/sessions/algorithms.ts`.
  */
-import type { PolicyOptimization } from '../../contracts/sessions/create.js';
+import type { PolicyOptimization } from '../../kinds/session/contract/create.js';
 import type { ConfigProblem } from '../search/config.js';
 import type { SearchAlgorithm, Step } from '../search/protocol.js';
 import type { SeedSplit } from '../search/split.js';

@@ -1,6 +1,6 @@
 /** Events of a search: its start, its decisions, its budgets. */
 import type { EventData } from '../../contracts/events/schema.js';
-import type { AlgorithmName } from '../../contracts/sessions/algorithms.js';
+import type { AlgorithmName } from '../../kinds/session/contract/algorithms.js';
 import { candidateId } from '../jobs/ids.js';
 import type { Decision, SearchView } from '../search/protocol.js';
 import type { NewEvent } from './event.js';

@@ -2,7 +2,7 @@
  * An acyclic graph of typed steps, from a task's input (a JSON object) to one output. `json.ts` has
  * the JSON form, `validate.ts` the rules.
  */
-import type { PlainOp } from '../../contracts/graphs/graph.js';
+import type { PlainOp } from '../../kinds/graph/contract/graph.js';
 import type { Message } from '../prompts/message.js';
 import type { JsonSchema } from './json-schema.js';
 import type { Json } from './values.js';

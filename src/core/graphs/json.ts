@@ -1,5 +1,5 @@
 /** Converts graphs and edits to and from their JSON form; only two field names differ. */
-import type { EditJson, GraphJson, PromptJson, StepJson, VoteByJson } from '../../contracts/graphs/graph.js';
+import type { EditJson, GraphJson, PromptJson, StepJson, VoteByJson } from '../../kinds/graph/contract/graph.js';
 import type { Edit } from './edits/editing.js';
 import type { Graph, Prompt, Step, VoteStep } from './graph.js';
 

@@ -1,5 +1,5 @@
 /** The specification of a job, stored in `jobs.spec`; never contains a secret. */
-import type { GraphJson } from '../../contracts/graphs/graph.js';
+import type { GraphJson } from '../../kinds/graph/contract/graph.js';
 import type { GepaSearch, SearchSettings } from '../algorithms/index.js';
 import type { AnswerCache } from './answer-cache.js';
 import type { PolicySpec } from './policy.js';

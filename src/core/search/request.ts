@@ -1,6 +1,6 @@
 /** The fields of a session's request that every search takes. */
-import type { AlgorithmName, SeedsSection } from '../../contracts/sessions/algorithms.js';
-import type { PolicyOptimization } from '../../contracts/sessions/create.js';
+import type { AlgorithmName, SeedsSection } from '../../kinds/session/contract/algorithms.js';
+import type { PolicyOptimization } from '../../kinds/session/contract/create.js';
 import { snakeCased } from '../../util/naming.js';
 import { samples, type SearchConfig } from './config.js';
 import type { SeedSplit } from './split.js';

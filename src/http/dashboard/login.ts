@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { announceChange, settleChange, withdrawChange } from '../../storage/access/audit-log.js';
-import { bootstrapId } from '../../storage/access/keys.js';
-import { operatorOrg } from '../../storage/access/orgs.js';
+import { announceChange, settleChange, withdrawChange } from '../../access/store/audit-log.js';
+import { bootstrapId } from '../../access/store/keys.js';
+import { operatorOrg } from '../../access/store/orgs.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from '../server/errors.js';
 import type { LoginTokens } from './login-tokens.js';

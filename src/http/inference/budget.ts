@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { answerTokens, boundCall } from '../../clients/models/call-bound.js';
-import { reserveWhenPossible } from '../../storage/jobs/cost-budget.js';
+import { reserveWhenPossible } from '../../jobs/store/cost-budget.js';
 import { ApiError } from '../server/errors.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
 import type { UpstreamRequest } from './upstream-request.js';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ModelAnswer } from '../../clients/models/answers/provider-answer.js';
 import type { ModelClient, Providers } from '../../clients/models/providers.js';
 import type { CacheScope } from '../../core/jobs/answer-cache.js';
-import type { CallRollout } from '../../storage/rollouts/calls.js';
+import type { CallRollout } from '../../rollouts/store/calls.js';
 import type { Db } from '../../platform/db/db.js';
 import type { Notifications } from '../../platform/db/notifications.js';
 import type { Tracing } from '../../tracing/tracing.js';

@@ -7,7 +7,7 @@ import {
   writeCounters,
   type DeploymentCounter,
   type SpendCounter,
-} from '../../storage/deployments/counters.js';
+} from '../../kinds/deployment/store/counters.js';
 import { retryTransient } from '../../platform/db/patience.js';
 import { settleWithin } from '../server/in-time.js';
 

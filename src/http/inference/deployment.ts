@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { ModelClient } from '../../clients/models/providers.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
-import { resolveDeployment, type ServedDeployment } from '../../storage/deployments/deployments.js';
+import { resolveDeployment, type ServedDeployment } from '../../kinds/deployment/store/deployments.js';
 import type { App } from '../deps.js';
 import { DeploymentMeter } from './deployment-meter.js';
 import { graphCall } from './graph-call.js';

@@ -1,6 +1,6 @@
 import { jobKinds } from '../../core/jobs/kinds.js';
-import { readDeployment, readUpcoming, type DeploymentRow } from '../../storage/deployments/deployments.js';
-import { readOpenEvaluation, type OpenEvaluation } from '../../storage/deployments/gate.js';
+import { readDeployment, readUpcoming, type DeploymentRow } from '../../kinds/deployment/store/deployments.js';
+import { readOpenEvaluation, type OpenEvaluation } from '../../kinds/deployment/store/gate.js';
 import type { Db } from '../../platform/db/db.js';
 import { ApiError } from '../server/errors.js';
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { spendQuotaExceeded } from '../../core/jobs/failures.js';
-import { refuseByQuota } from '../../storage/jobs/cost-budget.js';
+import { refuseByQuota } from '../../jobs/store/cost-budget.js';
 import type { App } from '../deps.js';
 import { ApiError } from '../server/errors.js';
 import type { ProxyCall, ProxyDeps } from './call.js';

@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { CallCost } from '../../clients/models/cost.js';
-import { addKeySpend } from '../../storage/access/spend-quota.js';
-import { settleCost } from '../../storage/jobs/cost-budget.js';
-import { takeCached, type AskedCall } from '../../storage/rollouts/answer-cache.js';
-import { recordCall, takeBack, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
+import { addKeySpend } from '../../access/store/spend-quota.js';
+import { settleCost } from '../../jobs/store/cost-budget.js';
+import { takeCached, type AskedCall } from '../../rollouts/store/answer-cache.js';
+import { recordCall, takeBack, type RecordedAnswer } from '../../rollouts/store/call-records.js';
 import { createGroupCommit } from '../../platform/db/group-commit.js';
 import { JsonText } from '../../platform/db/json.js';
 import { retryTransient } from '../../platform/db/patience.js';
-import { freeSlot } from '../../storage/rollouts/slots.js';
+import { freeSlot } from '../../rollouts/store/slots.js';
 import type { ForwardedCall, ProxyCall, ProxyDeps } from './call.js';
 
 /** How a call to the model ended. */

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { streamOf } from '../../clients/models/answers/chat-stream.js';
-import type { RecordedAnswer } from '../../storage/rollouts/call-records.js';
+import type { RecordedAnswer } from '../../rollouts/store/call-records.js';
 import type { ProxyCall } from './call.js';
 import type { JobRecorder } from './record.js';
 

@@ -1,4 +1,4 @@
-import type { PromptContent } from '../../contracts/deployments/snapshot.js';
+import type { PromptContent } from '../../kinds/deployment/contract/snapshot.js';
 import { asObject } from '../../util/json.js';
 import { componentNames, componentTexts } from '../../core/prompts/components.js';
 import { demosForCall, renderPrompt, type Demo } from '../../core/prompts/demos.js';

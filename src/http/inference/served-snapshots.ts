@@ -1,10 +1,10 @@
 import type { Graph } from '../../core/graphs/graph.js';
-import type { GraphContent, PromptContent } from '../../contracts/deployments/snapshot.js';
-import { policyFromSnapshot } from '../../contracts/deployments/snapshot.js';
+import type { GraphContent, PromptContent } from '../../kinds/deployment/contract/snapshot.js';
+import { policyFromSnapshot } from '../../kinds/deployment/contract/snapshot.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import type { Db } from '../../platform/db/db.js';
-import { readSnapshot } from '../../storage/deployments/snapshots.js';
+import { readSnapshot } from '../../kinds/deployment/store/snapshots.js';
 
 /** A snapshot prepared to answer requests. */
 export type PreparedSnapshot =

@@ -1,4 +1,4 @@
-import { requestHash } from '../../storage/rollouts/request-hash.js';
+import { requestHash } from '../../rollouts/store/request-hash.js';
 import type { MarkedSpan } from './lever-marks.js';
 
 /** What a request to a provider consists of. */

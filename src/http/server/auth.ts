@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { findKey, isWholeKey, touchKey, type KeyRow } from '../../storage/access/keys.js';
+import { findKey, isWholeKey, touchKey, type KeyRow } from '../../access/store/keys.js';
 import { ExpiringMap } from '../../util/expiring-map.js';
-import type { Scope } from '../../contracts/access.js';
+import type { Scope } from '../../access/contract/access.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
 import { createLimiter } from './limits.js';

@@ -1,6 +1,6 @@
 import type { Payload } from '@temporalio/common';
 import { z } from 'zod';
-import { operatorOrg } from '../../storage/access/orgs.js';
+import { operatorOrg } from '../../access/store/orgs.js';
 import type { App, CodecServer } from '../deps.js';
 import { ApiError, refuse } from './errors.js';
 import { bodyProblems } from './schema.js';

@@ -1,8 +1,8 @@
 import { issueInferenceKey } from '../../clients/container/inference-key.js';
 import { Redactor } from '../../clients/net/redact.js';
-import { readContainerKey } from '../../storage/access/secrets.js';
+import { readContainerKey } from '../../access/store/secrets.js';
 import type { Tx } from '../../platform/db/db.js';
-import type { JobRef } from '../../storage/jobs/events.js';
+import type { JobRef } from '../../jobs/store/events.js';
 import { ExpiringMap } from '../../util/expiring-map.js';
 
 const maxJobs = 1_000;

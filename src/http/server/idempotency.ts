@@ -7,7 +7,7 @@ import {
   type IdempotentRequest,
   type KeyClaim,
   type StoredAnswer,
-} from '../../storage/access/idempotency.js';
+} from '../../access/store/idempotency.js';
 import { canonicalJson } from '../../util/json.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';

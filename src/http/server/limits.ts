@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { holdSlots } from '../../storage/access/call-slots.js';
-import type { KeyRow } from '../../storage/access/keys.js';
-import type { Portion } from '../../storage/access/limits.js';
-import { takeRequests } from '../../storage/access/request-windows.js';
+import { holdSlots } from '../../access/store/call-slots.js';
+import type { KeyRow } from '../../access/store/keys.js';
+import type { Portion } from '../../access/store/limits.js';
+import { takeRequests } from '../../access/store/request-windows.js';
 import type { Db } from '../../platform/db/db.js';
-import type { UsedQuota } from '../../storage/access/quota.js';
+import type { UsedQuota } from '../../access/store/quota.js';
 import type { HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
 import { SharedUses, type LimitState, type SharedLimit } from './shared-limits.js';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { hashKey } from '../../storage/access/keys.js';
+import { hashKey } from '../../access/store/keys.js';
 
 /** A request's key, or the fault of its headers. */
 type PresentedKey = { key: string } | { fault: string };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { modelCheckRequestSchema, modelCheckSchema } from '../../contracts/model-check.js';
-import { ownProviders } from '../../storage/access/provider-keys.js';
-import { addSpend } from '../../storage/access/spend-quota.js';
+import { ownProviders } from '../../access/store/provider-keys.js';
+import { addSpend } from '../../access/store/spend-quota.js';
 import type { App, HttpDeps } from '../deps.js';
 import { refuse } from './errors.js';
 import { bodyProblems, problems } from './schema.js';

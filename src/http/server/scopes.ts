@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify';
-import type { Scope } from '../../contracts/access.js';
+import type { Scope } from '../../access/contract/access.js';
 import type { App } from '../deps.js';
 import { ApiError } from './errors.js';
 

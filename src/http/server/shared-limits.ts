@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { KeyRow } from '../../storage/access/keys.js';
-import type { Limits, Portion, PortionOf } from '../../storage/access/limits.js';
+import type { KeyRow } from '../../access/store/keys.js';
+import type { Limits, Portion, PortionOf } from '../../access/store/limits.js';
 
 /** A limit that all processes share, each of which takes portions of it. */
 export interface SharedLimit {

@@ -1,8 +1,8 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Db } from '../db/db.js';
-import type { JobRef } from '../../storage/jobs/events.js';
-import { deleteEvents, deleteJob, deleteTraces } from '../../storage/retention/delete.js';
+import type { JobRef } from '../../jobs/store/events.js';
+import { deleteEvents, deleteJob, deleteTraces } from '../../retention/store/delete.js';
 import {
   deletables,
   hide,
@@ -12,8 +12,8 @@ import {
   readMarked,
   type Deletable,
   type Deletion,
-} from '../../storage/retention/marks.js';
-import { deleteOldAudit, deleteOrg, endJobs, readOrgs, readAnyJobs, tidyOrg } from '../../storage/retention/orgs.js';
+} from '../../retention/store/marks.js';
+import { deleteOldAudit, deleteOrg, endJobs, readOrgs, readAnyJobs, tidyOrg } from '../../retention/store/orgs.js';
 import { startRepeating } from '../../util/repeating.js';
 import { deleteHistories } from './delete-history.js';
 

@@ -12,8 +12,8 @@ import {
 import type { Labels } from '../../contracts/labels.js';
 import { jobKinds, workflowId, type JobKind } from '../../core/jobs/kinds.js';
 import type { Db } from '../db/db.js';
-import { JobGoneError } from '../../storage/jobs/events.js';
-import type { DueWebhook } from '../../storage/jobs/webhooks.js';
+import { JobGoneError } from '../../jobs/store/events.js';
+import type { DueWebhook } from '../../jobs/store/webhooks.js';
 
 /** Characters of a name in the summary, which has at most 400 bytes in Temporal. */
 const shownName = 30;

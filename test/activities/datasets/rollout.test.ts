@@ -6,7 +6,7 @@ import { runRow, type RowRollout, type RowsJob } from '../../../activities/datas
 import { createScorerClient } from '../../../src/clients/scorers/client.js';
 import { scorerSchema, scorerSpec } from '../../../src/scorers/index.js';
 import type { Tx } from '../../../src/platform/db/db.js';
-import { answerId } from '../../../src/storage/rollouts/answers.js';
+import { answerId } from '../../../src/rollouts/store/answers.js';
 import { listen, type Listening } from '../../support/loopback.js';
 
 const rolloutId = 'rol_1_2';

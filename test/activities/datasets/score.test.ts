@@ -8,7 +8,7 @@ import { createLessons } from '../../../src/clients/models/quirks/lessons.js';
 import { createScorerClient, type ScorerClient } from '../../../src/clients/scorers/client.js';
 import { scorerSchema, scorerSpec } from '../../../src/scorers/index.js';
 import type { EndedAnswer } from '../../../src/core/answers/ending.js';
-import { answerId } from '../../../src/storage/rollouts/answers.js';
+import { answerId } from '../../../src/rollouts/store/answers.js';
 import { listen, type Listening } from '../../support/loopback.js';
 
 const rolloutId = 'rol_1_2';

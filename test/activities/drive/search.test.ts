@@ -10,7 +10,7 @@ import type { DriveResult } from '../../../activities/drive/rest.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
 import { createMetrics, mergeMetrics } from '../../../src/service/metrics.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
-import { readSearch } from '../../../src/storage/jobs/step-log.js';
+import { readSearch } from '../../../src/jobs/store/step-log.js';
 import { createSession, startHttp, type TestHttp } from '../../http/support.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';

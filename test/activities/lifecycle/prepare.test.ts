@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { prepareActivities } from '../../../activities/lifecycle/prepare.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
-import { readPrompts } from '../../../src/storage/candidates/candidates.js';
+import { readPrompts } from '../../../src/candidates/store/candidates.js';
 import { createSession, startHttp, type TestHttp } from '../../http/support.js';
 import { startFakeContainer } from '../../support/fakes/container.js';
 

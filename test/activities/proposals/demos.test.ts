@@ -9,7 +9,7 @@ import { createContainerClient, type ContainerClient } from '../../../src/client
 import type { Demo } from '../../../src/core/prompts/demos.js';
 import type { EvaluationSpec } from '../../../src/core/jobs/spec.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
-import { readOpenPrompts } from '../../../src/storage/candidates/candidates.js';
+import { readOpenPrompts } from '../../../src/candidates/store/candidates.js';
 import { startHttp, type TestHttp } from '../../http/support.js';
 import { startFakeContainer } from '../../support/fakes/container.js';
 import { anySpec, insertJob } from '../../support/job.js';

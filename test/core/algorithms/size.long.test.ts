@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { datasetLimits } from '../../../src/contracts/graphs/dataset.js';
+import { datasetLimits } from '../../../src/kinds/graph/contract/dataset.js';
 import type { GepaConfig } from '../../../src/core/algorithms/gepa/config.js';
 import { gepa } from '../../../src/core/algorithms/gepa.js';
 import { unpaired } from '../../../src/core/algorithms/gepa-live.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { editSchema, editsSchema } from '../../../src/contracts/graphs/graph.js';
+import { editSchema, editsSchema } from '../../../src/kinds/graph/contract/graph.js';
 import { buildEditProposal, parseEdits, type EditProposal } from '../../../src/core/graphs/edits/proposal.js';
 import { graphText } from '../../../src/core/graphs/text.js';
 import { oneStep, user } from './cases.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { editsSchema, type EditJson } from '../../../src/contracts/graphs/graph.js';
+import { editsSchema, type EditJson } from '../../../src/kinds/graph/contract/graph.js';
 import { editToJson, editFromJson } from '../../../src/core/graphs/json.js';
 
 const prompt = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { graphSchema, type GraphJson } from '../../../src/contracts/graphs/graph.js';
+import { graphSchema, type GraphJson } from '../../../src/kinds/graph/contract/graph.js';
 import type { Graph, Step } from '../../../src/core/graphs/graph.js';
 import { graphFromJson, graphToJson } from '../../../src/core/graphs/json.js';
 import { graphMermaid } from '../../../src/core/graphs/mermaid.js';

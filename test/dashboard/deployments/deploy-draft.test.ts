@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createDeploymentSchema } from '../../../src/contracts/deployments/deployment.js';
+import { createDeploymentSchema } from '../../../src/kinds/deployment/contract/deployment.js';
 import {
   deployRequest,
   emptyDeploy,

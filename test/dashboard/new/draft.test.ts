@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createSessionSchema } from '../../../src/contracts/sessions/create.js';
-import { flatEvaluationSchema } from '../../../src/contracts/evaluations/evaluation.js';
+import { createSessionSchema } from '../../../src/kinds/session/contract/create.js';
+import { flatEvaluationSchema } from '../../../src/kinds/evaluation/contract/evaluation.js';
 import {
   emptyDraft,
   guessColumns,

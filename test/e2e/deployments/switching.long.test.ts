@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { candidateId } from '../../../src/core/jobs/ids.js';
-import { addCandidate } from '../../../src/storage/candidates/candidates.js';
+import { addCandidate } from '../../../src/candidates/store/candidates.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { ask, built, deploy, readDeployment, saying } from '../../support/deployments-over-http.js';
 import { modelSays } from '../../support/fakes/container-answers.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { evaluationResultsSchema } from '../../../src/contracts/evaluations/evaluation.js';
+import type { evaluationResultsSchema } from '../../../src/kinds/evaluation/contract/evaluation.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { createEvaluation, pathOf } from '../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';

@@ -4,8 +4,8 @@ import type {
   graphCandidateSchema,
   graphParetoSchema,
   graphSeedEvalSchema,
-} from '../../../src/contracts/graphs/lineage.js';
-import type { candidateItemSchema } from '../../../src/contracts/candidates/lineage.js';
+} from '../../../src/kinds/graph/contract/lineage.js';
+import type { candidateItemSchema } from '../../../src/candidates/contract/lineage.js';
 import { applyEdits } from '../../../src/core/graphs/edits/edits.js';
 import { driveGraph } from '../../../src/core/graphs/run/drive.js';
 import { editFromJson, graphFromJson, graphToJson } from '../../../src/core/graphs/json.js';

@@ -7,7 +7,7 @@ import {
   type TwoStepTask,
 } from '../../../examples/two-steps/tasks.js';
 import { createContainer } from '../../../src/container/index.js';
-import type { GraphJson } from '../../../src/contracts/graphs/graph.js';
+import type { GraphJson } from '../../../src/kinds/graph/contract/graph.js';
 import { graphSearch } from '../../../src/core/graphs/search-config.js';
 import type { Graph } from '../../../src/core/graphs/graph.js';
 import { graphFromJson } from '../../../src/core/graphs/json.js';

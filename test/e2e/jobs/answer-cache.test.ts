@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Api } from '../../support/api.js';
-import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
+import { ensureBootstrapKey } from '../../../src/access/store/keys.js';
 import { built } from '../../support/deployments-over-http.js';
 import { answers } from '../../support/fakes/container.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { z } from 'zod';
-import type { candidateDetailSchema } from '../../../src/contracts/candidates/lineage.js';
+import type { candidateDetailSchema } from '../../../src/candidates/contract/lineage.js';
 import { isTerminal } from '../../../src/core/jobs/status.js';
 import { createSession, pathOf, type Session } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { recordReward } from '../../../src/storage/rollouts/rewards.js';
+import { recordReward } from '../../../src/rollouts/store/rewards.js';
 import { judgeFrames } from '../../support/frames.js';
 import { command, ended, readJob, resultsOf, type Session } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';

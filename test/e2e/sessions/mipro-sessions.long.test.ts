@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Demo } from '../../../src/core/prompts/demos.js';
-import { usableDemos } from '../../../src/storage/candidates/demos.js';
+import { usableDemos } from '../../../src/candidates/store/demos.js';
 import { chainOf } from '../../support/chain.js';
 import { answerTo, demosBaseline, isQuestion, startDemosWorld, wordOf } from '../../support/worlds/demos.js';
 import { answers, startFakeContainer } from '../../support/fakes/container.js';

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { AnswerCache } from '../../../src/core/jobs/answer-cache.js';
-import { openCostBudget, readCostBudget } from '../../../src/storage/jobs/cost-budget.js';
+import { openCostBudget, readCostBudget } from '../../../src/jobs/store/cost-budget.js';
 import type { Tx } from '../../../src/platform/db/db.js';
-import type { JobRef } from '../../../src/storage/jobs/events.js';
+import type { JobRef } from '../../../src/jobs/store/events.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
-import { readEvaluationCosts } from '../../../src/storage/candidates/pareto-front.js';
-import { readRunMeans } from '../../../src/storage/graphs/download.js';
-import { readSeedMeans } from '../../../src/storage/rollouts/by-seed.js';
-import { readAnswers as readOutcomes } from '../../../src/storage/rollouts/rollouts.js';
-import { readUsage } from '../../../src/storage/jobs/usage.js';
-import { answerId, readAnswers, recordAnswer, takeCachedAnswer } from '../../../src/storage/rollouts/answers.js';
+import { readEvaluationCosts } from '../../../src/candidates/store/pareto-front.js';
+import { readRunMeans } from '../../../src/kinds/graph/store/download.js';
+import { readSeedMeans } from '../../../src/rollouts/store/by-seed.js';
+import { readAnswers as readOutcomes } from '../../../src/rollouts/store/rollouts.js';
+import { readUsage } from '../../../src/jobs/store/usage.js';
+import { answerId, readAnswers, recordAnswer, takeCachedAnswer } from '../../../src/rollouts/store/answers.js';
 import { unlimited } from '../../support/job.js';
 import { policy, proxyOfFile, question } from './support.js';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import type { JobRef } from '../../../src/storage/jobs/events.js';
-import { openCostBudget, readCostBudget, readRefused } from '../../../src/storage/jobs/cost-budget.js';
+import type { JobRef } from '../../../src/jobs/store/events.js';
+import { openCostBudget, readCostBudget, readRefused } from '../../../src/jobs/store/cost-budget.js';
 import { unlimited } from '../../support/job.js';
 import { policy, proxyOfFile, question } from './support.js';
 

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { createBytesInFlight } from '../../../src/http/inference/bytes-in-flight.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
-import { deploymentsOfFile } from '../deployments/support.js';
+import { deploymentsOfFile } from '../../kinds/deployment/routes/support.js';
 import { proxyOfFile, question } from './support.js';
 
 const maxBytes = 200_000;

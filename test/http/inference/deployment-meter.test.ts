@@ -4,7 +4,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { DeploymentMeter, type CountedRequest } from '../../../src/http/inference/deployment-meter.js';
 import { connect, type Db } from '../../../src/platform/db/db.js';
-import { readCounters } from '../../../src/storage/deployments/counters.js';
+import { readCounters } from '../../../src/kinds/deployment/store/counters.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';

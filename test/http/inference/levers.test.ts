@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { adoptCalledPrompt } from '../../../activities/jobs/adopt-baseline.js';
 import type { Message } from '../../../src/core/prompts/message.js';
-import { requestHash } from '../../../src/storage/rollouts/request-hash.js';
-import { readPrompts } from '../../../src/storage/candidates/candidates.js';
-import type { JobRef } from '../../../src/storage/jobs/events.js';
+import { requestHash } from '../../../src/rollouts/store/request-hash.js';
+import { readPrompts } from '../../../src/candidates/store/candidates.js';
+import type { JobRef } from '../../../src/jobs/store/events.js';
 import { policy, proxyOfFile, question, system, systemOf } from './support.js';
 
 const proxy = proxyOfFile();

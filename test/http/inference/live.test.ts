@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { JobRef } from '../../../src/storage/jobs/events.js';
-import { publishSlots, readTraffic } from '../../../src/storage/rollouts/slots.js';
+import type { JobRef } from '../../../src/jobs/store/events.js';
+import { publishSlots, readTraffic } from '../../../src/rollouts/store/slots.js';
 import { until } from '../../support/until.js';
 import { question, startProxy, system, systemOf, type TestProxy } from './support.js';
 

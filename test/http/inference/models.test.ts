@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { APIError } from 'openai';
 import OpenAI from 'openai';
-import { deploymentsOfFile, question, saying } from '../deployments/support.js';
+import { deploymentsOfFile, question, saying } from '../../kinds/deployment/routes/support.js';
 
 // OpenAI's own client needs a base URL and a key, and nothing else.
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { deployments as base } from '../../support/jobs-over-http.js';
-import { deploymentsOfFile, question, saying, type TestDeployments } from '../deployments/support.js';
+import { deploymentsOfFile, question, saying, type TestDeployments } from '../../kinds/deployment/routes/support.js';
 import { finish } from '../support.js';
 
 const it = deploymentsOfFile({ held: true });

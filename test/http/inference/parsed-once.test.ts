@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createServer } from 'node:http';
-import { openCostBudget } from '../../../src/storage/jobs/cost-budget.js';
+import { openCostBudget } from '../../../src/jobs/store/cost-budget.js';
 import { ask } from '../../support/deployments-over-http.js';
 import { unlimited } from '../../support/job.js';
 import { listen, type Listening } from '../../support/loopback.js';
-import { deploymentsOfFile } from '../deployments/support.js';
+import { deploymentsOfFile } from '../../kinds/deployment/routes/support.js';
 import { lateProviders } from './late-providers.js';
 import { proxyOfFile } from './support.js';
 

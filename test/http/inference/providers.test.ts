@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { LlmStep } from '../../../src/core/graphs/graph.js';
 import { graphToJson } from '../../../src/core/graphs/json.js';
 import type { ModelTry } from '../../../src/clients/models/providers.js';
-import { setSnapshot } from '../../../src/storage/deployments/deployments.js';
-import { putSnapshot } from '../../../src/storage/deployments/snapshots.js';
+import { setSnapshot } from '../../../src/kinds/deployment/store/deployments.js';
+import { putSnapshot } from '../../../src/kinds/deployment/store/snapshots.js';
 import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
-import { deploymentsOfFile, question, saying } from '../deployments/support.js';
+import { deploymentsOfFile, question, saying } from '../../kinds/deployment/routes/support.js';
 import { lateProviders } from './late-providers.js';
 import { proxyOfFile } from './support.js';
 

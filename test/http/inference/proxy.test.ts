@@ -1,9 +1,9 @@
-import { putSecret } from '../../../src/storage/access/secrets.js';
+import { putSecret } from '../../../src/access/store/secrets.js';
 import { secretKey } from '../support.js';
 import { describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { hide } from '../../../src/storage/retention/marks.js';
-import { readUsage } from '../../../src/storage/jobs/usage.js';
+import { hide } from '../../../src/retention/store/marks.js';
+import { readUsage } from '../../../src/jobs/store/usage.js';
 import { policy, proxyOfFile, question, system, systemOf, type TestProxy } from './support.js';
 
 const proxy = proxyOfFile();

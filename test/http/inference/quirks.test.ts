@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { until } from '../../support/until.js';
 import type { ModelRequest } from '../../support/fakes/model.js';
-import { deploymentsOfFile, question as asked } from '../deployments/support.js';
+import { deploymentsOfFile, question as asked } from '../../kinds/deployment/routes/support.js';
 import { policy, proxyOfFile, question } from './support.js';
 
 const proxy = proxyOfFile({});

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createContainerClient } from '../../../src/clients/container/client.js';
-import type { JobRef } from '../../../src/storage/jobs/events.js';
+import type { JobRef } from '../../../src/jobs/store/events.js';
 import { presenceLock } from '../../../src/platform/db/notifications.js';
 import { answers, startFakeContainer } from '../../support/fakes/container.js';
 import { until } from '../../support/until.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createLoginTokens } from '../../../src/http/dashboard/login-tokens.js';
 import { publicRoutes } from '../../../src/http/server/auth.js';
-import { generateKey, hashKey } from '../../../src/storage/access/keys.js';
+import { generateKey, hashKey } from '../../../src/access/store/keys.js';
 import { until } from '../../support/until.js';
 import { createSession, startHttp, type TestHttp } from '../support.js';
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { App } from '../../../src/http/deps.js';
-import { createSessionSchema } from '../../../src/contracts/sessions/create.js';
+import { createSessionSchema } from '../../../src/kinds/session/contract/create.js';
 import { ApiError, openAiError, pointerOf, problem, toApiError } from '../../../src/http/server/errors.js';
 import { fromIssues } from '../../../src/http/server/faults.js';
 import { until } from '../../support/until.js';

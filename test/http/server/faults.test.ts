@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createDeploymentSchema } from '../../../src/contracts/deployments/deployment.js';
-import { graphSchema } from '../../../src/contracts/graphs/graph.js';
-import { createSessionSchema } from '../../../src/contracts/sessions/create.js';
+import { createDeploymentSchema } from '../../../src/kinds/deployment/contract/deployment.js';
+import { graphSchema } from '../../../src/kinds/graph/contract/graph.js';
+import { createSessionSchema } from '../../../src/kinds/session/contract/create.js';
 import { faultsIn, fieldsAt } from '../../../src/http/server/faults.js';
 
 test('the fields of an object are found through optional fields, lists and unions', () => {

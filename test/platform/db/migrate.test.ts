@@ -80,12 +80,12 @@ test('a refused connection is one line with the address', async () => {
 /** A copy of the migrations with further files. */
 function migrationsWith(files: Record<string, string>): URL {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-migrations-'));
-  cpSync(join(process.cwd(), 'src', 'storage', 'db', 'migrations'), folder, { recursive: true });
+  cpSync(join(process.cwd(), 'src', 'platform', 'db', 'migrations'), folder, { recursive: true });
   for (const [name, sql] of Object.entries(files)) writeFileSync(join(folder, name), sql);
   return pathToFileURL(`${folder}/`);
 }
 
-const first = readFileSync(join(process.cwd(), 'src', 'storage', 'db', 'migrations', '0001_initial.sql'), 'utf8');
+const first = readFileSync(join(process.cwd(), 'src', 'platform', 'db', 'migrations', '0001_initial.sql'), 'utf8');
 const next = { '0002_next.sql': "create table next (note text); insert into next values ('upgraded')" };
 
 test('a later version upgrades the schema and keeps the rows', async () => {

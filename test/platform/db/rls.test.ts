@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
 import { connect, type Db } from '../../../src/platform/db/db.js';
-import { announceChange } from '../../../src/storage/access/audit-log.js';
+import { announceChange } from '../../../src/access/store/audit-log.js';
 import { fillEveryTable, tables } from '../../support/every-table.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 

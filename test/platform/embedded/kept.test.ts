@@ -42,7 +42,7 @@ describe('a kept secret', () => {
     expect(readdirSync(dataDir)).toEqual(['.gitignore', 'secret-key']);
     expect(modeOf(join(dataDir, 'secret-key'))).toBe(0o600);
     const account = serverAccount();
-    for (const folder of [dataDir, join(dataDir, '../..')]) {
+    for (const folder of [dataDir, join(dataDir, '..')]) {
       expect(modeOf(folder)).toBe(account ? 0o710 : 0o700);
       if (account) expect(statSync(folder).gid).toBe(account.gid);
     }

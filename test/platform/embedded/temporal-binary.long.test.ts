@@ -20,7 +20,7 @@ const noProxy = 'http://127.0.0.1:1';
 
 /** Looks for Temporal with only these programs on PATH and only `proxy` as network. */
 async function find(cacheDir: string, programs: Record<string, string> = {}, proxy = noProxy): Promise<Found> {
-  const bin = join(cacheDir, '../..', 'bin');
+  const bin = join(cacheDir, '..', 'bin');
   mkdirSync(bin, { recursive: true });
   for (const [name, script] of Object.entries(programs)) put(join(bin, name), script);
   const env = { PATH: bin, HOME: bin, HTTPS_PROXY: proxy };
@@ -43,7 +43,7 @@ function freshCache(): string {
 
 /** A `go` that answers like the real one, counts its builds, and "builds" a script. */
 function fakeGo(cache: string, moduleSum = sum): Record<string, string> {
-  const bin = join(cache, '../..', 'bin');
+  const bin = join(cache, '..', 'bin');
   mkdirSync(bin, { recursive: true });
   for (const tool of ['/usr/bin/env', '/bin/chmod', '/bin/sleep', '/bin/mkdir', '/usr/bin/seq'])
     symlinkSync(tool, join(bin, basename(tool)));
@@ -58,7 +58,7 @@ describe('the sources of the Temporal binary', () => {
   test('the binary on PATH comes first', async () => {
     const cache = freshCache();
     put(join(cache, cached), temporal);
-    expect(await find(cache, { temporal })).toEqual({ binary: join(cache, '../..', 'bin', 'temporal'), said: [] });
+    expect(await find(cache, { temporal })).toEqual({ binary: join(cache, '..', 'bin', 'temporal'), said: [] });
   });
 
   test('then the cached binary, without output', async () => {
@@ -71,7 +71,7 @@ describe('the sources of the Temporal binary', () => {
     const cache = freshCache();
     put(join(cache, cached), temporal);
     const onPath = saying(`0.0.0-DEV (Server ${server}, UI 2.42.1)`);
-    expect((await find(cache, { temporal: onPath })).binary).toBe(join(cache, '../..', 'bin', 'temporal'));
+    expect((await find(cache, { temporal: onPath })).binary).toBe(join(cache, '..', 'bin', 'temporal'));
   });
 
   test.each(['1.29.0', '1.3.9', '2.0.0'])('one with the server %s is refused with a warning', async (server) => {
@@ -107,7 +107,7 @@ describe('the sources of the Temporal binary', () => {
     const go = fakeGo(cache);
     const both = await Promise.all([find(cache, go), find(cache, go)]);
     expect(both.map(({ binary }) => binary)).toEqual([join(cache, cached), join(cache, cached)]);
-    expect(readFileSync(join(cache, '../..', 'builds'), 'utf8')).toBe('built\n');
+    expect(readFileSync(join(cache, '..', 'builds'), 'utf8')).toBe('built\n');
     expect(readdirSync(cache)).toEqual([cached]);
     const said = both.flatMap((run) => run.said).join('\n');
     expect(said).toMatch(/no Temporal server by the SDK's download: .+/);

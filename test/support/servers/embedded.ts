@@ -53,7 +53,7 @@ async function dropEarlier(client: pg.Client): Promise<void> {
     'select datname from pg_database where starts_with(datname, $1) and not starts_with(datname, $2)',
     [prefix, `${prefix}${fileToken}`],
   );
-  for (const { datname } of earlier.rows) await client.query(`drop database "${datname}" with (force)`);
+  for (const { datname } of earlier.rows) await client.query(`drop database if exists "${datname}" with (force)`);
   dropped = true;
 }
 

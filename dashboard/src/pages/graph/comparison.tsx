@@ -4,7 +4,7 @@ import { Loading, Problem } from '../../ui/basics.js';
 import { Choice } from '../../ui/choice.js';
 import { numberOf } from '../../data/search.js';
 import { graphFromJson } from '../../../../src/core/graphs/json.js';
-import type { GraphJson } from '../../../../src/contracts/graphs/graph.js';
+import type { GraphJson } from '../../../../src/kinds/graph/contract/graph.js';
 import { client } from '../../data/client.js';
 import { GraphDrawing } from './drawing.js';
 import type { CandidateDetail, GraphJob } from '../../data/graph/types.js';

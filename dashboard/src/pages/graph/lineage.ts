@@ -1,5 +1,5 @@
 /** How the graph of a candidate came to be. */
-import type { EditJson } from '../../../../src/contracts/graphs/graph.js';
+import type { EditJson } from '../../../../src/kinds/graph/contract/graph.js';
 import type { CandidateDetail } from '../../data/graph/types.js';
 
 interface Descendant {

@@ -10,7 +10,7 @@ import {
   type ConfigProblem,
   type SearchConfig,
 } from '../../search/config.js';
-import type { Section, SeedsSection } from '../../../contracts/sessions/algorithms.js';
+import type { Section, SeedsSection } from '../../../kinds/session/contract/algorithms.js';
 import type { CamelCased } from '../../../util/naming.js';
 import type { MutationConfig } from '../../proposals/mutation.js';
 import type { SearchEstimate } from '../estimate.js';

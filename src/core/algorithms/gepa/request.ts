@@ -1,5 +1,5 @@
 /** The config of a GEPA search from a session's request. */
-import type { PolicyOptimization } from '../../../contracts/sessions/create.js';
+import type { PolicyOptimization } from '../../../kinds/session/contract/create.js';
 import { camelCased } from '../../../util/naming.js';
 import { commonConfig } from '../../search/request.js';
 import type { SeedSplit } from '../../search/split.js';

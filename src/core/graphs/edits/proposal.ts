@@ -2,7 +2,7 @@
  * The prompt for graph edits and the parser of its answer. As in reflection.ts, no text of an
  * example or of the graph can end its own section or pose as another.
  */
-import type { editsSchema } from '../../../contracts/graphs/graph.js';
+import type { editsSchema } from '../../../kinds/graph/contract/graph.js';
 import { isCut } from '../../answers/ending.js';
 import { readTolerantJson } from '../../answers/json.js';
 import type { Message } from '../../prompts/message.js';
@@ -134,7 +134,7 @@ function showFailure(
 export interface ParseEditsOptions {
   /** As the model reported it; null if it reported none. */
   finishReason: string | null;
-  /** `editsSchema` of `src/contracts/graphs/graph.ts`, which this layer may not import. */
+  /** `editsSchema` of `src/kinds/graph/contract/graph.ts`, which this layer may not import. */
   schema: typeof editsSchema;
   maxEdits: number;
 }

@@ -1,5 +1,5 @@
 /** Turns a proposer's answer into a graph. */
-import type { editsSchema } from '../../../contracts/graphs/graph.js';
+import type { editsSchema } from '../../../kinds/graph/contract/graph.js';
 import { maxProposalChars } from '../../proposals/limits.js';
 import { parseProposal, type ParsedProposal } from '../../proposals/reflection.js';
 import { graphTexts, withGraphTexts } from '../components.js';

@@ -230,7 +230,7 @@ create table job_labels (
   kind text not null,
   -- of the job
   created_at timestamptz not null,
-  -- see src/storage/jobs/labels.ts
+  -- see src/jobs/store/labels.ts
   label text not null,
   primary key (job_id, label)
 );

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/core/algorithms/mipro/config.js';
 import { toConfig } from '../../../../src/core/algorithms/mipro/request.js';
 import { createMipro } from '../../../../src/core/algorithms/mipro/state.js';
-import { policyOptimizationSchema } from '../../../../src/contracts/sessions/create.js';
+import { policyOptimizationSchema } from '../../../../src/kinds/session/contract/create.js';
 import { config, drive, scoring, unpaired } from './driver.js';
 
 const seeds = (count: number) => Array.from({ length: count }, (_, seed) => seed + 10);

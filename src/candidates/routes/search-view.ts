@@ -1,0 +1,68 @@
+/** Parts of responses that jobs with a search share. */
+import type { z } from 'zod';
+import type { budgetViewSchema } from '../../contracts/search.js';
+import { isTerminal } from '../../core/jobs/status.js';
+import type { SearchSettings } from '../../core/algorithms/index.js';
+import type { BudgetSpec } from '../../core/jobs/spec.js';
+import type { CostBudget } from '../../jobs/store/cost-budget.js';
+import type { JobRow } from '../../jobs/store/jobs.js';
+
+type SearchJob = Pick<JobRow, 'projection'>;
+type BudgetJob = Pick<
+  JobRow<{ search: Pick<SearchSettings, 'maxRollouts'>; budget: BudgetSpec }>,
+  'spec' | 'status' | 'rolloutsCompleted'
+>;
+
+/** The state of a search's budgets. */
+export function budgetView(
+  { spec: { search, budget }, status, rolloutsCompleted }: BudgetJob,
+  cost: CostBudget | null,
+): z.output<typeof budgetViewSchema> {
+  const { maxRollouts } = search;
+  return {
+    max_rollouts: maxRollouts,
+    unspent_rollouts: maxRollouts !== null && isTerminal(status) ? Math.max(0, maxRollouts - rolloutsCompleted) : null,
+    max_minutes: budget.maxMinutes,
+    max_cost_usd: cost?.maxUsd ?? null,
+    spent_usd: cost?.spentUsd ?? null,
+    reserved_usd: cost?.reservedUsd ?? null,
+  };
+}
+
+/** The estimated reward of the most promising candidate. */
+export function estimateView({ projection: { estimate } }: SearchJob) {
+  return {
+    estimated_reward: estimate?.reward ?? null,
+    estimated_reward_interval: estimate ? { low: estimate.low, high: estimate.high } : null,
+    estimated_candidate_id: estimate?.candidateId ?? null,
+  };
+}
+
+/** The comparison of winner and baseline. */
+export function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: SearchJob) {
+  return {
+    verdict: verdict?.verdict ?? null,
+    comparison: verdict
+      ? {
+          basis: verdict.basis,
+          seeds: verdict.seeds,
+          baseline_reward: verdict.baseline,
+          winner_reward: verdict.winner,
+          difference: verdict.difference,
+          interval: { low: verdict.low, high: verdict.high },
+        }
+      : null,
+    noise_floor: noise
+      ? {
+          rollout_sd: noise.sd,
+          comparisons: noise.comparisons,
+          reward_se: noise.sd / Math.sqrt(evaluationRollouts ?? 1),
+        }
+      : null,
+  };
+}
+
+/** The best rewards of a search. */
+export function historyView({ projection: { history = [] } }: SearchJob) {
+  return history.map(({ generation, bestReward }) => ({ generation, best_reward: bestReward }));
+}

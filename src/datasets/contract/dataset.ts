@@ -1,0 +1,40 @@
+/** Data sets: rows of a file, which jobs read by number. */
+import { z } from 'zod';
+import { timestamp } from '../../contracts/common.js';
+
+export const uploadLimits = {
+  bytes: 100 * 1024 * 1024,
+  rows: 100_000,
+  /** Characters of one row. */
+  rowChars: 1_000_000,
+  columns: 1_000,
+  columnChars: 200,
+  /** Distinct values of a column that are counted. */
+  distinct: 1_000,
+} as const;
+
+const columnSchema = z
+  .object({
+    name: z.string(),
+    num_values: z.int().describe('Rows with a value: neither absent, null nor an empty text.'),
+    num_distinct: z.int().nullable().describe(`null: more than ${uploadLimits.distinct}, or long values.`),
+  })
+  .meta({ id: 'DatasetColumn' });
+
+export const datasetSchema = z
+  .object({
+    dataset_id: z.string().describe('A hash of the rows: the same rows have the same id.'),
+    num_rows: z.int(),
+    columns: z.array(columnSchema).describe('In the order of their first rows.'),
+    bytes: z.int().describe('Size of the rows as JSON.'),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Dataset', description: 'Immutable rows of an uploaded file.' });
+export type DatasetColumn = z.infer<typeof columnSchema>;
+
+export const datasetRowSchema = z
+  .object({
+    row: z.int().describe('Number of the row, from 0.'),
+    data: z.record(z.string(), z.unknown()).describe('Its values by column.'),
+  })
+  .meta({ id: 'DatasetRow' });

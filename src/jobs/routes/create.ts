@@ -1,0 +1,126 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { workflowId, type JobKind } from '../../core/jobs/kinds.js';
+import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
+import type { Tx } from '../../platform/db/db.js';
+import type { Labels } from '../../contracts/labels.js';
+import type { JobRef } from '../store/events.js';
+import { claimForCreate, storeAnswer } from '../../access/store/idempotency.js';
+import { insertJob, newJobId, sizeOf, type NewJob } from '../store/jobs.js';
+import { insertTrace } from '../store/traces.js';
+import { insertWebhook } from '../store/webhooks.js';
+import { putSecret } from '../../access/store/secrets.js';
+import type { CommandedJob } from '../../platform/temporal/commands.js';
+import { defaultTiming, type HttpDeps } from '../../http/deps.js';
+import { refuse } from '../../http/server/errors.js';
+import { answerOf, replay } from '../../http/server/idempotency.js';
+import { isDryRun } from './dry-run.js';
+import { settleWithin } from '../../http/server/in-time.js';
+import { requireRoomForBytes, requireRoomForJob } from './quota.js';
+import { createWarnings } from './warnings.js';
+
+/** A validated create request: the rows to store and the response, without `warnings`. */
+export interface Creation {
+  kind: JobKind;
+  spec: JobSpec | DeploymentSpec;
+  algorithm: string | null;
+  correlationId: string | null;
+  /** The request without secrets and labels, in the form that the create takes, for clones. */
+  request?: object;
+  containerApiKey?: string | undefined;
+  labels: Labels;
+  webhookUrl: string | null | undefined;
+  /** Those about the form of the request. */
+  warnings: string[];
+  /** Pending until started. */
+  pending?: boolean;
+  /** Stores or locks what the job refers to. */
+  prepare?: ((tx: Tx) => Promise<void>) | undefined;
+  /** Stores the job's rows besides its spec. */
+  store?(tx: Tx, job: JobRef): Promise<void>;
+  location(jobId: string): string;
+  answer(job: { jobId: string; workflowId: string }): Record<string, unknown>;
+}
+
+/**
+ * Stores a job with its secret and Idempotency-Key in one transaction, then starts its workflow. If
+ * the start is delayed the response is the same, and the reconciler starts it. A dry run answers
+ * its estimate instead.
+ */
+export async function create(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  creation: Creation,
+): Promise<FastifyReply> {
+  const { orgId, keyId } = request.caller;
+  const { kind, spec, algorithm, correlationId, labels, webhookUrl } = creation;
+  const reason = webhookUrl ? deps.checkWebhookUrl(webhookUrl) : null;
+  if (reason !== null) throw refuse.invalid([{ pointer: '/webhook_url', message: reason }]);
+  const jobId = newJobId(kind);
+  const warnings = [...creation.warnings, ...createWarnings(spec, deps.publicUrl)];
+  const job: NewJob = {
+    orgId,
+    keyId,
+    jobId,
+    kind,
+    workflowId: workflowId(kind, jobId),
+    algorithm,
+    correlationId,
+    spec,
+    request: creation.request,
+    pending: creation.pending ?? false,
+    warnings,
+    labels,
+  };
+  const answer = creation.answer(job);
+  if (isDryRun(request)) {
+    await deps.db.org(orgId, (tx) => requireRoom(tx, job));
+    const { estimate, split } = answer;
+    return reply.code(200).send({ estimate, ...(split !== undefined && { split }), warnings });
+  }
+  const { traceparent } = request.headers;
+  const trace = deps.tracing?.begin(typeof traceparent === 'string' ? traceparent : null);
+  const headers = { location: creation.location(jobId) };
+  const body = { ...answer, ...(warnings.length > 0 && { warnings }) };
+
+  const { idempotent } = request;
+  const earlier = await deps.db.org(orgId, async (tx) => {
+    const stored = idempotent && answerOf(await claimForCreate(tx, idempotent));
+    if (stored) return stored;
+    // Before the room is measured: the rows that it stores count.
+    await creation.prepare?.(tx);
+    await requireRoom(tx, job);
+    await insertJob(tx, job);
+    if (trace) await insertTrace(tx, job, trace);
+    if (webhookUrl) await insertWebhook(tx, job, webhookUrl);
+    await creation.store?.(tx, job);
+    if (creation.containerApiKey !== undefined && spec.container) {
+      const { origin } = new URL(spec.container.url);
+      await putSecret(
+        tx,
+        deps.secretKey,
+        { orgId, jobId, name: 'container_api_key', origin },
+        creation.containerApiKey,
+      );
+    }
+    if (idempotent) await storeAnswer(tx, idempotent, { status: 201, headers, body });
+    return null;
+  });
+  if (earlier) return replay(reply, earlier);
+
+  if (!job.pending) await startInTime(deps, job);
+  return reply.code(201).headers(headers).send(body);
+}
+
+async function requireRoom(tx: Tx, job: NewJob): Promise<void> {
+  await requireRoomForJob(tx, job);
+  await requireRoomForBytes(tx, job.orgId, sizeOf(job));
+}
+
+/** Starts a job's workflow; waits for a limited time. */
+export async function startInTime({ commander, log, timing }: HttpDeps, job: CommandedJob): Promise<void> {
+  const started = commander.start(job).catch((error: unknown) => {
+    log.warn({ err: error, job_id: job.jobId }, 'the workflow was not started; the reconciler will start it');
+  });
+  await settleWithin(started, timing?.startWaitMs ?? defaultTiming.startWaitMs);
+}

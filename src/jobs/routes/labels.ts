@@ -1,0 +1,39 @@
+import { metadataSchema, type Labels, type Marks } from '../../contracts/labels.js';
+import type { JobRef } from '../store/events.js';
+import { updateMarks } from '../store/labels.js';
+import type { HttpDeps } from '../../http/deps.js';
+
+/** The fields of a request with labels. */
+export interface LabelRequest {
+  name?: string | null | undefined;
+  tags?: string[] | null | undefined;
+  metadata?: unknown;
+  notes?: string | null | undefined;
+}
+
+const notKept =
+  'metadata was not kept: it must be a flat object of strings, numbers and booleans, at most 4,096 bytes of JSON.';
+
+/**
+ * The labels of a create, each tag once. Metadata that only the existing client's form accepts is
+ * not kept, with a warning.
+ */
+export function labelsOf({ name, tags, metadata, notes }: LabelRequest): { labels: Labels; warnings: string[] } {
+  const kept = metadataSchema.safeParse(metadata ?? {});
+  return {
+    labels: { name: name ?? null, tags: [...new Set(tags)], metadata: kept.data ?? {}, notes: notes ?? null },
+    warnings: kept.success ? [] : [notKept],
+  };
+}
+
+/** Replaces the labels that a request names, archives or restores; null removes a label. */
+export async function mark(
+  { db }: Pick<HttpDeps, 'db'>,
+  job: JobRef,
+  { archived, ...request }: LabelRequest & { archived?: boolean | undefined },
+): Promise<void> {
+  const { labels } = labelsOf(request);
+  const named = Object.entries(labels).filter(([field]) => request[field as keyof Labels] !== undefined);
+  const marks: Partial<Marks> = { ...Object.fromEntries(named), ...(archived !== undefined && { archived }) };
+  await db.org(job.orgId, (tx) => updateMarks(tx, job.jobId, marks));
+}

@@ -1,0 +1,63 @@
+import { listQuerySchema, pageSchema } from '../../contracts/common.js';
+import type { JobHead } from '../store/jobs.js';
+import type { App, HttpDeps } from '../../http/deps.js';
+import { problems } from '../../http/server/schema.js';
+import { registerCommands } from './commands.js';
+import { registerClone, registerCreate } from './creates.js';
+import { registerDelete } from './delete.js';
+import { registerEvents } from './events.js';
+import { routeOf, type HttpKind, type JobRoute } from './kind.js';
+import { listPage } from './lists.js';
+import { registerReward } from './reward.js';
+import { registerTraces } from './traces.js';
+
+/** Registers all routes of a kind of job. */
+export function registerKind(app: App, deps: HttpDeps, kind: HttpKind): void {
+  const route = routeOf(deps, kind);
+  registerCreate(app, deps, route, kind);
+  registerReads(app, deps, route, kind);
+  kind.registerOwn(app, deps, route);
+  registerCommands(app, deps, route, kind.patchesAnyKind);
+  registerDelete(app, deps, route);
+  registerClone(app, deps, route, kind);
+  registerReward(app, deps, route);
+  registerEvents(app, deps, route, kind.eventPaths);
+  registerTraces(app, deps, route);
+}
+
+function registerReads(app: App, deps: HttpDeps, route: JobRoute, kind: HttpKind): void {
+  const { list, state } = kind;
+  const { tags, name } = route;
+
+  app.get(
+    route.base,
+    {
+      schema: {
+        tags,
+        operationId: `list${name}s`,
+        summary: list.summary,
+        querystring: listQuerySchema,
+        response: { 200: pageSchema(list.item), ...problems(422) },
+      },
+    },
+    ({ caller, query }) =>
+      listPage<JobHead, object>(deps, caller.orgId, kind.kind, query, (job, costUsd) => list.view(job, costUsd, deps)),
+  );
+
+  app.get(
+    route.path,
+    {
+      schema: {
+        tags,
+        operationId: `get${name}`,
+        summary: state.summary,
+        params: route.params,
+        response: { 200: state.schema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const job = await route.find(request);
+      return deps.db.org(job.orgId, (tx) => state.read(tx, job, deps));
+    },
+  );
+}

@@ -1,0 +1,81 @@
+import { plus } from '../../util/sums.js';
+import type { z } from 'zod';
+import type { concurrencySchema, jobFields, usageSchema } from '../../contracts/common.js';
+import type { rowsViewSchema } from '../../datasets/contract/rows.js';
+import { stopAdvice } from '../../core/events/jobs.js';
+import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import type { readConcurrency } from '../store/concurrency.js';
+import type { Usage } from '../store/usage.js';
+import type { JobRow, SessionHead } from '../store/jobs.js';
+import type { HttpDeps } from '../../http/deps.js';
+import { webhookView } from './webhooks.js';
+
+export type Concurrency = Awaited<ReturnType<typeof readConcurrency>>;
+
+export const iso = (date: Date): string => date.toISOString();
+export const isoOrNull = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+import { rolloutWarnings } from './warnings.js';
+
+type JobView = { [Field in keyof typeof jobFields]: z.output<(typeof jobFields)[Field]> };
+
+/** Fields of every job. */
+export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
+  return {
+    job_id: job.jobId,
+    name: job.name,
+    tags: job.tags,
+    metadata: job.metadata,
+    notes: job.notes,
+    archived: job.archived,
+    status: job.status,
+    workflow_id: job.workflowId,
+    temporal_url: temporalUrl(job.workflowId),
+    created_at: iso(job.createdAt),
+    started_at: isoOrNull(job.startedAt),
+    completed_at: isoOrNull(job.completedAt),
+    error: job.errorDetails?.message ?? null,
+    error_details: job.errorDetails,
+    stopped_by: job.stoppedBy,
+    warnings: [...job.warnings, ...rolloutWarnings(job), ...[stopAdvice(job.kind, job.stoppedBy) ?? []].flat()],
+    webhook: webhookView(job.webhook),
+  };
+}
+
+/** A job's concurrency. */
+export function concurrencyView({ spec }: JobRow, now: Concurrency): z.output<typeof concurrencySchema> {
+  const { maxConcurrent } = spec;
+  const limit = Math.min(now.limit ?? maxConcurrent, maxConcurrent);
+  return { limit, max_concurrent: maxConcurrent, in_flight: now.inFlight, lowered_because: now.reason };
+}
+
+/** A job's usage. */
+export function usageView(usage: Usage): z.output<typeof usageSchema> {
+  return {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: plus(usage.promptTokens, usage.completionTokens),
+    total_cost_usd: usage.totalCostUsd,
+    cost_source: usage.costSource,
+    calls: usage.calls,
+    cached_calls: usage.cached,
+    cache_hit_rate: usage.answered === 0 ? null : usage.cached / usage.answered,
+  };
+}
+
+/** Both id fields of sessions and graph jobs; evaluations have only `job_id`. */
+export function idFields(jobId: string): { session_id?: string; graph_gen_job_id?: string; job_id: string } {
+  const kind = kindOf(jobId);
+  const idField = kind && jobKinds[kind].idField;
+  return {
+    ...(idField && { [idField]: jobId }),
+    job_id: jobId,
+  };
+}
+
+/** The field `dataset` of a job on a data set. */
+export function rowsView(rows: SessionHead['rows']): { dataset?: NonNullable<z.output<typeof rowsViewSchema>> } {
+  if (!rows) return {};
+  const { datasetId, numRows, scorer } = rows;
+  return { dataset: { dataset_id: datasetId, num_rows: numRows, scorer: scorer.type } };
+}

@@ -1,0 +1,176 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import {
+  createDeploymentSchema,
+  deploymentListSchema,
+  deploymentQuerySchema,
+  deploymentSchema,
+  deploymentStatusSchema,
+} from '../contract/deployment.js';
+import { noQuerySchema, warningsSchema } from '../../../contracts/common.js';
+import { deploymentStatsSchema } from '../contract/stats.js';
+import { readCounters } from '../store/counters.js';
+import { insertDeployment, listDeployments } from '../store/deployments.js';
+import { readOpenEvaluation } from '../store/gate.js';
+import { checkedForCaller } from '../../../access/routes/provider-keys.js';
+import { create, type Creation } from '../../../jobs/routes/create.js';
+import type { App, HttpDeps } from '../../../http/deps.js';
+import { registerChanges } from './changes.js';
+import { find, path, tags } from './find.js';
+import { gateSpec } from './gate.js';
+import { resolveSource } from './source.js';
+import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
+import { statsView } from './stats-view.js';
+import { events, eventsRoute } from '../../../jobs/routes/events.js';
+import { findJob } from '../../../jobs/routes/control.js';
+import { labelsOf } from '../../../jobs/routes/labels.js';
+import { bodyProblems, idempotencyHeader, problems } from '../../../http/server/schema.js';
+import { registerModels } from './models.js';
+import { registerSnapshots } from './snapshots.js';
+
+const params = z.object({
+  deployment_id: z.string().describe('Its id, or its name: the deployment that serves it, else the newest of it.'),
+});
+
+type CreateDeployment = z.output<typeof createDeploymentSchema>;
+
+const createdSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: deploymentStatusSchema,
+  snapshot_id: z.null(),
+  ...deploymentSchema.pick({ chat_completions_url: true, name_chat_completions_url: true }).shape,
+  warnings: warningsSchema.optional(),
+  workflow_id: z.string(),
+  temporal_url: z.string().nullable(),
+});
+
+/** Deployments: snapshots served under a name. `http/inference/deployment.ts` answers for them. */
+export function registerDeployments(app: App, deps: HttpDeps): void {
+  registerCollection(app, deps);
+  registerReads(app, deps);
+  registerChanges(app, deps);
+  registerSnapshots(app, deps);
+  registerModels(app, deps);
+}
+
+function registerCollection(app: App, deps: HttpDeps): void {
+  app.post(
+    base,
+    {
+      config: { idempotency: 'create' },
+      schema: {
+        tags,
+        operationId: 'createDeployment',
+        summary: 'Create a deployment',
+        description:
+          "Freezes a session's best prompt, a graph job's best graph or the given messages; evaluates it by the gate, if any; then serves its name with it.",
+        querystring: noQuerySchema,
+        headers: idempotencyHeader,
+        body: createDeploymentSchema,
+        response: { 201: createdSchema, ...bodyProblems(409) },
+      },
+    },
+    async (request, reply) => create(deps, request, reply, await creationOf(deps, request, request.body)),
+  );
+
+  app.get(
+    base,
+    {
+      schema: {
+        tags,
+        operationId: 'listDeployments',
+        summary: 'List deployments, newest first',
+        querystring: deploymentQuerySchema,
+        response: { 200: deploymentListSchema, ...problems(422) },
+      },
+    },
+    async ({ caller: { orgId }, query: { tag, ...page } }) => {
+      const rows = await deps.db.org(orgId, (tx) => listDeployments(tx, { ...page, tags: [tag ?? []].flat() }));
+      return { deployments: rows.map(deploymentSummary) };
+    },
+  );
+}
+
+/** The creation of a deployment from a validated body. */
+async function creationOf(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...labels }: CreateDeployment,
+): Promise<Creation> {
+  const resolved = await resolveSource(deps, request, requested);
+  const { judged, keep } = gateRequest
+    ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
+    : { judged: { source: resolved.source, gate: null, container: null } };
+  return {
+    ...labelsOf(labels),
+    webhookUrl,
+    kind: 'deployment',
+    spec: { kind: 'deployment', name, ...judged },
+    algorithm: null,
+    correlationId: null,
+    containerApiKey: gateRequest?.container_api_key,
+    prepare: keep,
+    store: (tx, job) => insertDeployment(tx, job, name),
+    location: (id) => `${base}/${id}/status`,
+    answer: ({ jobId: id, workflowId }) => ({
+      ...{ id, name, status: 'pending', snapshot_id: null },
+      ...completionUrls({ id, name }, deps.publicUrl),
+      workflow_id: workflowId,
+      temporal_url: deps.temporalUrl(workflowId),
+    }),
+  };
+}
+
+function registerReads(app: App, deps: HttpDeps): void {
+  for (const [url, operationId, summary] of [
+    [path, 'getDeployment', 'A deployment'],
+    [`${path}/status`, 'getDeploymentStatus', 'The same: its status'],
+  ] as const) {
+    app.get(
+      url,
+      { schema: { tags, operationId, summary, params, response: { 200: deploymentSchema, ...problems(404) } } },
+      async (request) => {
+        const row = await find(deps, request, request.params.deployment_id);
+        const isJudged = row.status === 'building' && row.spec.gate !== null;
+        const evaluation = isJudged ? await deps.db.org(row.orgId, (tx) => readOpenEvaluation(tx, row.id)) : null;
+        return deploymentView(row, evaluation, deps);
+      },
+    );
+  }
+
+  app.get(
+    `${path}/stats`,
+    {
+      schema: {
+        tags,
+        operationId: 'getDeploymentStats',
+        summary: 'Request statistics since it went live',
+        params,
+        response: { 200: deploymentStatsSchema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const { id, orgId, liveAt } = await find(deps, request, request.params.deployment_id);
+      return statsView(id, await deps.db.org(orgId, (tx) => readCounters(tx, id)), liveAt);
+    },
+  );
+
+  app.get(
+    `${path}/events`,
+    {
+      exposeHeadRoute: false,
+      schema: {
+        tags,
+        operationId: 'listDeploymentEvents',
+        summary: 'Events of its build, as a stream or as JSON',
+        params,
+        ...eventsRoute,
+      },
+    },
+    async (request, reply) => {
+      const { id } = await find(deps, request, request.params.deployment_id);
+      return events(deps, request, reply, await findJob(deps, request, id, 'deployment'), request.query);
+    },
+  );
+}

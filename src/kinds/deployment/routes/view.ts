@@ -1,0 +1,78 @@
+import type { z } from 'zod';
+import { jobKinds } from '../../../core/jobs/kinds.js';
+import type { deploymentListSchema, deploymentSchema, GateView } from '../contract/deployment.js';
+import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
+import type { OpenEvaluation } from '../store/gate.js';
+import type { HttpDeps } from '../../../http/deps.js';
+import { iso, isoOrNull, rowsView } from '../../../jobs/routes/view.js';
+import { webhookView } from '../../../jobs/routes/webhooks.js';
+
+export const deploymentsBase = jobKinds.deployment.path;
+
+/** A deployment in a list. */
+export function deploymentSummary(row: DeploymentHead): z.output<typeof deploymentListSchema>['deployments'][number] {
+  const { id, name, status, live, snapshotId, tags, metadata, notes, archived } = row;
+  const marks = { tags, metadata, notes, archived };
+  return { id, name, status, live, snapshot_id: snapshotId, ...marks, created_at: iso(row.createdAt) };
+}
+
+/** A deployment, with the running evaluation of its gate. */
+export function deploymentView(
+  row: DeploymentRow,
+  evaluation: OpenEvaluation | null,
+  { publicUrl, temporalUrl }: Pick<HttpDeps, 'publicUrl' | 'temporalUrl'>,
+): z.output<typeof deploymentSchema> {
+  const { source } = row.spec;
+  return {
+    ...deploymentSummary(row),
+    source: {
+      session_id: source.kind === 'session' ? source.jobId : null,
+      graph_job_id: source.kind === 'graph' ? source.jobId : null,
+      candidate_id: source.kind === 'messages' ? null : source.candidateId,
+      reward: row.provenance?.reward ?? null,
+      verdict: row.provenance?.verdict ?? null,
+    },
+    gate: gateView(row, evaluation),
+    ...completionUrls(row, publicUrl),
+    previous_id: row.previousId,
+    ready_at: isoOrNull(row.liveAt),
+    started_at: isoOrNull(row.startedAt),
+    completed_at: isoOrNull(row.completedAt),
+    error: row.errorDetails?.message ?? null,
+    error_details: row.errorDetails,
+    warnings: row.warnings,
+    webhook: webhookView(row.webhook),
+    workflow_id: row.workflowId,
+    temporal_url: temporalUrl(row.workflowId),
+  };
+}
+
+/** Inference URLs of a deployment and its name. */
+export function completionUrls({ id, name }: { id: string; name: string }, publicUrl: string) {
+  const url = (ref: string) => `${publicUrl}${deploymentsBase}/${ref}/chat/completions`;
+  return { chat_completions_url: url(id), name_chat_completions_url: url(name) };
+}
+
+function gateView(
+  { spec: { gate, rows }, gate: found }: DeploymentRow,
+  evaluation: OpenEvaluation | null,
+): GateView | null {
+  if (!gate) return null;
+  const { candidate, incumbent, comparison } = found ?? { candidate: null, incumbent: null, comparison: null };
+  return {
+    ...{ seeds: gate.seeds.length, min_reward: gate.minReward, min_improvement: gate.minImprovement },
+    ...rowsView(rows),
+    evaluation: evaluation && {
+      ...{ job_id: evaluation.jobId, status: evaluation.status, seeds_left: evaluation.seedsLeft },
+    },
+    candidate: candidate && { job_id: candidate.jobId, reward: candidate.reward },
+    incumbent: incumbent && {
+      ...{ job_id: incumbent.jobId, deployment_id: incumbent.deploymentId, reward: incumbent.reward },
+    },
+    comparison: comparison && {
+      ...{ difference: comparison.difference, seeds: comparison.seeds },
+      interval: { low: comparison.low, high: comparison.high },
+    },
+    passed: found?.passed ?? null,
+  };
+}

@@ -1,0 +1,112 @@
+import type { DeploymentSpec, EvaluationSpec } from '../../../core/jobs/spec.js';
+import type { Message } from '../../../core/prompts/message.js';
+import { policyFromSnapshot } from '../contract/snapshot.js';
+import { jobKinds } from '../../../core/jobs/kinds.js';
+import type { Tx } from '../../../platform/db/db.js';
+import { jsonFields } from '../../../platform/db/json-fields.js';
+import type { JobRef } from '../../../jobs/store/events.js';
+import { insertJob } from '../../../jobs/store/jobs.js';
+import { putSecret } from '../../../access/store/secrets.js';
+import { readSnapshot } from './snapshots.js';
+
+/** A gate's evaluation: number 0 runs the deployment's candidate, the others its comparison. */
+export interface GateEvaluation {
+  deploymentId: string;
+  /** The prompt; null: the container's own. */
+  snapshotId: string | null;
+}
+
+const spec = jsonFields<EvaluationSpec>('j.spec');
+
+/** Timeout of a gate's evaluation, in seconds. */
+const timeoutS = 24 * 3_600;
+
+/** The id of a gate's n-th evaluation: stable over retries, and sorted next to its deployment. */
+export function gateJobId(deploymentId: string, number: number): string {
+  return `${jobKinds.evaluation.prefix}${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
+}
+
+/** An evaluation that a gate waits for. */
+export interface OpenEvaluation {
+  jobId: string;
+  status: 'running' | 'paused';
+  measures: 'candidate' | 'incumbent';
+  seedsLeft: number;
+}
+
+/** The evaluation that a deployment's gate waits for, or null. */
+export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<OpenEvaluation | null> {
+  const ofCandidate = gateJobId(deploymentId, 0);
+  const [row] = await tx.query<Omit<OpenEvaluation, 'measures'> & Record<string, unknown>>(
+    `select j.id as "jobId", j.status,
+            jsonb_array_length(${spec.json('seeds')}) - c.rollouts_succeeded - c.rollouts_failed as "seedsLeft"
+       from jobs j join job_controls c on c.job_id = j.id
+      where j.id between $1 and $2 and j.status in ('running', 'paused')`,
+    [ofCandidate, gateJobId(deploymentId, 0xffff)],
+  );
+  return row ? { ...row, measures: row.jobId === ofCandidate ? 'candidate' : 'incumbent' } : null;
+}
+
+/**
+ * Stores a gate's evaluation with its container key (null: none). False: it exists. The caller
+ * holds the lock of the deployment's job, so that retries take turns.
+ */
+export async function insertGateEvaluation(
+  tx: Tx,
+  secretKey: Buffer,
+  { name, gate, container, rows, source }: DeploymentSpec,
+  evaluation: { job: JobRef; workflowId: string; snapshotId: string | null; containerApiKey: string | null },
+): Promise<boolean> {
+  const { job, workflowId, snapshotId, containerApiKey } = evaluation;
+  const [existing] = await tx.query('select 1 from jobs where id = $1', [job.jobId]);
+  if (existing) return false;
+  const content = snapshotId === null ? null : (await readSnapshot(tx, snapshotId))!.content;
+  const policy =
+    content === null
+      ? (source as Extract<typeof source, { kind: 'messages' }>).policy
+      : policyFromSnapshot(content.kind === 'graph' ? content.policies[0]! : content.policy);
+  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, inputs, answerCache } = gate!;
+  const evaluationSpec: EvaluationSpec = {
+    ...{ kind: 'evaluation', policy, container, ...(rows && { rows }), appId: name, seeds, timeoutS },
+    ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, ...(answerCache && { answerCache }) },
+    candidate: withInputs(content && gateCandidate(content, snapshotId!), inputs ?? []),
+  };
+  const nothing = { keyId: null, algorithm: null, correlationId: null };
+  await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec: evaluationSpec, ...nothing });
+  if (containerApiKey !== null) {
+    const { origin } = new URL(container!.url);
+    await putSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }, containerApiKey);
+  }
+  return true;
+}
+
+type Content = NonNullable<Awaited<ReturnType<typeof readSnapshot>>>['content'];
+
+function gateCandidate(content: Content, snapshotId: string): EvaluationSpec['candidate'] {
+  const { provenance } = content;
+  const from = {
+    sessionId: provenance.source === 'session' ? provenance.job_id : null,
+    candidateId: provenance.candidate_id,
+    frozen: true,
+  };
+  if (content.kind === 'graph') return { messages: [], ...from, graphSnapshotId: snapshotId };
+  const { messages, demos, levers_marked: marked } = content;
+  return { messages, ...(demos.length > 0 && { demos }), ...from, ...(marked && { marked }) };
+}
+
+/** The prompt followed by the messages of a caller; without a prompt these alone. */
+function withInputs(candidate: EvaluationSpec['candidate'], inputs: Message[]): EvaluationSpec['candidate'] {
+  if (inputs.length === 0) return candidate;
+  const { messages, ...others } = candidate ?? { messages: [], sessionId: null, candidateId: null, frozen: true };
+  return { ...others, messages: [...messages, ...inputs] };
+}
+
+/** The reward of each seed of an evaluation, in order; null: the rollout failed. */
+export async function readRewards(tx: Tx, jobId: string): Promise<(number | null)[]> {
+  const rows = await tx.query<{ reward: number | null }>(
+    `select case when status = 'succeeded' then reward end as reward from rollouts
+      where job_id = $1 and source = 'service' order by ordinal`,
+    [jobId],
+  );
+  return rows.map(({ reward }) => reward);
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { policyToSnapshot, type SnapshotContent } from '../contract/snapshot.js';
+import type { DeploymentSource, GraphSpec, SessionSpec } from '../../../core/jobs/spec.js';
+import type { Message } from '../../../core/prompts/message.js';
+import { inputsOf, servedMessages } from '../../../core/prompts/row-template.js';
+import type { Demo } from '../../../core/prompts/demos.js';
+import type { GraphJson } from '../../graph/contract/graph.js';
+import { graphFromJson } from '../../../core/graphs/json.js';
+import { graphText } from '../../../core/graphs/text.js';
+import { canonicalJson } from '../../../util/json.js';
+import { candidateId as candidateIdOf } from '../../../core/jobs/ids.js';
+import type { Tx } from '../../../platform/db/db.js';
+import type { SessionProjection } from '../../../jobs/store/projection.js';
+import { toJsonb } from '../../../platform/db/json.js';
+import { readComponentLevers, versionsOf } from '../../../candidates/store/levers.js';
+
+export interface Snapshot {
+  id: string;
+  content: SnapshotContent;
+  createdAt: Date;
+}
+
+/** The id of a content: SHA-256 of its canonical JSON (RFC 8785). */
+export function snapshotId(content: SnapshotContent): string {
+  return `snap_${createHash('sha256').update(canonicalJson(content)).digest('hex')}`;
+}
+
+/** Stores a snapshot unless it exists. Returns its id. */
+export async function putSnapshot(tx: Tx, orgId: string, content: SnapshotContent): Promise<string> {
+  const text = toJsonb(content);
+  const id = snapshotId(JSON.parse(text) as SnapshotContent);
+  await tx.query('insert into snapshots (org_id, id, content) values ($1, $2, $3) on conflict do nothing', [
+    orgId,
+    id,
+    text,
+  ]);
+  return id;
+}
+
+/** A snapshot of the organization, or null. */
+export async function readSnapshot(tx: Tx, id: string): Promise<Snapshot | null> {
+  const [row] = await tx.query<Snapshot & Record<string, unknown>>(
+    'select id, content, created_at as "createdAt" from snapshots where id = $1',
+    [id],
+    'read_snapshot',
+  );
+  return row ?? null;
+}
+
+/** The content of a source's snapshot; null: job, candidate or prompt is missing. */
+export async function readContent(tx: Tx, source: DeploymentSource): Promise<SnapshotContent | null> {
+  if (source.kind === 'messages') {
+    const { messages, policy } = source;
+    return {
+      ...{ kind: 'messages', messages, demos: [], levers_marked: false, policy: policyToSnapshot(policy) },
+      lever_versions: {},
+      provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
+    };
+  }
+  const { jobId, candidateId } = source;
+  const [row] = await tx.query<{
+    spec: SessionSpec | GraphSpec;
+    projection: SessionProjection;
+    version: number;
+    reward: number | null;
+    messages: Message[] | null;
+    demos: Demo[];
+    graph: GraphJson | null;
+  }>(
+    `select j.spec, j.projection, c.lever_version as version, c.reward, c.messages, coalesce(c.demos, '[]') as demos, c.graph
+       from jobs j join candidates c on c.job_id = j.id where j.id = $1 and c.id = $2`,
+    [jobId, candidateId],
+  );
+  if (!row) return null;
+  const { spec, projection, version, reward, messages, demos, graph } = row;
+  const components = await readComponentLevers(tx, jobId, [candidateId]);
+  const isBest = projection.bestCandidateId === candidateId;
+  const common = {
+    lever_versions: versionsOf(jobId, { candidateId, version }, components),
+    provenance: {
+      source: spec.kind === 'graph' ? ('graph_job' as const) : ('session' as const),
+      ...{ job_id: jobId, candidate_id: candidateId, reward },
+      verdict: (isBest && projection.verdict?.verdict) || null,
+    },
+  };
+  if (spec.kind === 'graph') {
+    if (!graph) return null;
+    const policies = spec.policies.map(policyToSnapshot);
+    return { kind: 'graph', graph, graph_txt: graphText(graphFromJson(graph)), policies, ...common };
+  }
+  if (!messages) return null;
+  const marked = projection.leversMarked ?? false;
+  const served = spec.rows ? servedMessages(messages, inputsOf(spec.rows.placeholders)) : messages;
+  return {
+    kind: 'messages',
+    messages: served,
+    demos,
+    levers_marked: marked,
+    policy: policyToSnapshot(spec.policy),
+    ...common,
+  };
+}
+
+/** The parent of a source's candidate, for the gate of a new name; null: no parent. */
+export function baselineSource(source: DeploymentSource): DeploymentSource | null {
+  return source.kind === 'messages' ? null : { ...source, candidateId: candidateIdOf(source.jobId, 0) };
+}

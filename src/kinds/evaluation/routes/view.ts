@@ -1,0 +1,109 @@
+import type { z } from 'zod';
+import type {
+  evaluationListItemSchema,
+  evaluationResultsSchema,
+  evaluationSchema,
+  evaluationSummarySchema,
+} from '../contract/evaluation.js';
+import type { Usage } from '../../../jobs/store/usage.js';
+import type { EvaluationHead, JobRow, ListedJob } from '../../../jobs/store/jobs.js';
+import type { RolloutTotals, SeedResult } from '../../../rollouts/store/totals.js';
+import type { SeedOutput } from '../../../rollouts/store/outputs.js';
+import type { HttpDeps } from '../../../http/deps.js';
+import type { JudgeAgreement } from '../../../jobs/routes/agreement.js';
+import {
+  concurrencyView,
+  isoOrNull,
+  jobView,
+  rowsView,
+  usageView,
+  type Concurrency,
+} from '../../../jobs/routes/view.js';
+
+type Evaluation = JobRow<EvaluationHead>;
+
+/** An evaluation in a list. */
+export function evaluationListItem(
+  job: ListedJob<EvaluationHead>,
+  totalCostUsd: number | null,
+  deps: HttpDeps,
+): z.output<typeof evaluationListItemSchema> {
+  const progress = { completed: job.rolloutsCompleted, total: job.numSeeds };
+  return { ...shared(job, deps), progress, mean_reward: job.meanReward, total_cost_usd: totalCostUsd };
+}
+
+/** Fields of both views. */
+function shared(job: Evaluation, deps: HttpDeps) {
+  const { spec } = job;
+  return {
+    ...jobView(job, deps),
+    app_id: spec.appId,
+    env_name: spec.container?.envName ?? '',
+    container_url: spec.container?.url ?? null,
+    ...rowsView(spec.rows),
+    policy: { model: spec.policy.model, provider: spec.policy.provider },
+    num_seeds: job.numSeeds,
+  };
+}
+
+/** An evaluation's status; `results` only once completed, `summary` always. */
+export function evaluationView(
+  job: Evaluation,
+  read: { totals: RolloutTotals; agreement: JudgeAgreement; usage: Usage; concurrency: Concurrency },
+  deps: HttpDeps,
+): z.output<typeof evaluationSchema> {
+  const summary = summaryView(job, read.totals);
+  const { mean_reward, total_tokens, total_cost_usd } = summary;
+  const { candidate } = job.spec;
+  return {
+    ...shared(job, deps),
+    progress: { completed: read.totals.succeeded + read.totals.failed, total: job.numSeeds },
+    ...(job.status === 'completed' ? { results: { mean_reward, total_tokens, total_cost_usd } } : {}),
+    summary,
+    ...read.agreement,
+    candidate: candidate && { session_id: candidate.sessionId, candidate_id: candidate.candidateId },
+    usage: usageView(read.usage),
+    concurrency: concurrencyView(job, read.concurrency),
+    rollouts_resent: read.totals.resent,
+  };
+}
+
+/** An evaluation's results by seed. */
+export function evaluationResults(
+  job: Evaluation,
+  read: { totals: RolloutTotals; agreement: JudgeAgreement; results: (SeedResult | SeedOutput)[] },
+): z.output<typeof evaluationResultsSchema> {
+  return {
+    job_id: job.jobId,
+    status: job.status,
+    summary: summaryView(job, read.totals),
+    ...read.agreement,
+    results: read.results.map((row) => ({
+      seed: row.seed,
+      status: row.status,
+      reward: row.reward,
+      latency_ms: row.latencyMs,
+      tokens: row.tokens,
+      cost_usd: row.costUsd,
+      trace_id: row.rolloutId,
+      error: row.error,
+      completed_at: isoOrNull(row.completedAt),
+      ...('outputTruncated' in row && outputView(row as SeedOutput)),
+    })),
+  };
+}
+
+function outputView({ output, outputTruncated, feedback, input, expected }: SeedOutput) {
+  return { output, output_truncated: outputTruncated, feedback, input, expected };
+}
+
+function summaryView(job: Evaluation, totals: RolloutTotals): z.output<typeof evaluationSummarySchema> {
+  return {
+    mean_reward: totals.meanReward,
+    total_tokens: totals.tokens,
+    total_cost_usd: totals.costUsd,
+    num_seeds: job.numSeeds,
+    num_successful: totals.succeeded,
+    num_failed: totals.failed,
+  };
+}

@@ -1,0 +1,150 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import {
+  createGraphJobBytes,
+  createGraphJobSchema,
+  graphJobCreatedSchema,
+  graphJobSchema,
+  graphJobStartedSchema,
+  graphJobListItemSchema,
+  type CreateGraphJob,
+} from '../contract/job.js';
+import { commandBodySchema } from '../../../contracts/control.js';
+import { graphFromJson } from '../../../core/graphs/json.js';
+import { graphText } from '../../../core/graphs/text.js';
+import type { GraphSpec } from '../../../core/jobs/spec.js';
+import { splitOf } from '../../../core/search/split.js';
+import { readSpec } from '../../../jobs/store/spec.js';
+import { isTerminal } from '../../../core/jobs/status.js';
+import { readGraph } from '../../../candidates/store/candidates.js';
+import { readConcurrency } from '../../../jobs/store/concurrency.js';
+import { readCostBudget } from '../../../jobs/store/cost-budget.js';
+import { insertTasks } from '../store/tasks.js';
+import type { Tx } from '../../../platform/db/db.js';
+import type { GraphHead, JobRow } from '../../../jobs/store/jobs.js';
+import { startPending } from '../../../jobs/store/decisions/pending.js';
+import { readCandidates } from '../../../candidates/store/reads.js';
+import { readResent } from '../../../rollouts/store/totals.js';
+import { readUsage } from '../../../jobs/store/usage.js';
+import { storedRequest } from '../../../jobs/routes/creates.js';
+import type { Draft, HttpKind, JobRoute } from '../../../jobs/routes/kind.js';
+import { startInTime } from '../../../jobs/routes/create.js';
+import { checkedForCaller } from '../../../access/routes/provider-keys.js';
+import type { App, HttpDeps } from '../../../http/deps.js';
+import { ApiError } from '../../../http/server/errors.js';
+import { registerGraphDownload } from './download.js';
+import { graphEstimate } from './cost-estimate.js';
+import { registerLineage } from '../../../candidates/routes/routes.js';
+import { graphLineage } from './lineage.js';
+import { graphSpec } from './specs.js';
+import { graphIds, graphListItem, graphView } from './view.js';
+import { readCostFront } from '../../../candidates/routes/pareto-view.js';
+import { bodyProblems, idempotencyHeader, jobParams, problems } from '../../../http/server/schema.js';
+
+export const graphKind: HttpKind<GraphHead> = {
+  ...{ kind: 'graph', param: 'job_id', noun: 'a graph job', name: 'GraphJob', tags: ['Graph jobs'] },
+  create: {
+    body: createGraphJobSchema,
+    created: graphJobCreatedSchema,
+    bodyLimit: createGraphJobBytes,
+    draft: draftGraphJob,
+  },
+  list: { summary: 'List graph jobs, newest first', item: graphJobListItemSchema, view: graphListItem },
+  state: { summary: 'Status', schema: graphJobSchema, read: readGraphJob },
+  eventPaths: ['/events/stream', '/events'],
+  patchesAnyKind: false,
+  registerOwn,
+};
+
+async function draftGraphJob(deps: HttpDeps, request: FastifyRequest, body: CreateGraphJob): Promise<Draft> {
+  const { spec, tasks, warnings } = graphSpec(body, await checkedForCaller(deps, request));
+  return {
+    spec,
+    warnings,
+    request: storedRequest(body),
+    pending: !body.auto_start,
+    store: (tx, job) => insertTasks(tx, job, tasks),
+    estimate: graphEstimate(spec, tasks),
+    answer: (jobId) => ({
+      graph_evolve_job_id: jobId,
+      num_tasks: spec.numTasks,
+      max_rollouts: body.rollout_budget,
+    }),
+  };
+}
+
+async function readGraphJob(tx: Tx, job: JobRow<GraphHead>, deps: HttpDeps) {
+  const candidates = await readCandidates(tx, job.jobId);
+  const read = {
+    candidates,
+    pareto: await readCostFront(tx, job.jobId, candidates),
+    usage: await readUsage(tx, job.jobId),
+    resent: await readResent(tx, job.jobId),
+    cost: await readCostBudget(tx, job.jobId),
+    concurrency: await readConcurrency(tx, job.jobId),
+    split: splitOf((await readSpec<GraphSpec>(tx, job.jobId)).search),
+  };
+  return graphView(job, read, deps);
+}
+
+function registerOwn(app: App, deps: HttpDeps, route: JobRoute<GraphHead>): void {
+  const { path, tags, find } = route;
+
+  app.post(
+    `${path}/start`,
+    {
+      schema: {
+        tags,
+        operationId: 'startGraphJob',
+        summary: 'Start a graph job that was created with auto_start false',
+        params: jobParams,
+        headers: idempotencyHeader,
+        body: commandBodySchema,
+        response: { 200: graphJobStartedSchema, ...bodyProblems(404, 409) },
+      },
+    },
+    async (request) => {
+      const job = await find(request);
+      const before = await deps.db.org(job.orgId, (tx) => startPending(tx, job));
+      if (isTerminal(before)) {
+        throw new ApiError(409, 'invalid_state', `The job is ${before} and cannot be started.`, {
+          extra: { current_status: before },
+        });
+      }
+      if (before === 'pending') await startInTime(deps, job);
+      return { ...graphIds(job.jobId), status: before === 'pending' ? 'running' : before };
+    },
+  );
+
+  app.get(
+    `${path}/graph.txt`,
+    {
+      schema: {
+        tags,
+        operationId: 'getGraphText',
+        summary: 'The best graph so far, as readable text',
+        params: jobParams,
+        response: {
+          200: { description: 'The graph.', content: { 'text/plain': { schema: z.string() } } },
+          ...problems(404, 409),
+        },
+      },
+    },
+    async (request, reply) => {
+      const job = await find(request);
+      const { bestCandidateId } = job.projection;
+      const graph = bestCandidateId
+        ? await deps.db.org(job.orgId, (tx) => readGraph(tx, job.jobId, bestCandidateId))
+        : null;
+      if (!graph) {
+        throw new ApiError(409, 'invalid_state', `The job is ${job.status} and has no evaluated graph yet.`, {
+          extra: { current_status: job.status },
+        });
+      }
+      return reply.type('text/plain; charset=utf-8').send(graphText(graphFromJson(graph)));
+    },
+  );
+
+  registerLineage(app, deps, route, graphLineage);
+  registerGraphDownload(app, deps, route);
+}

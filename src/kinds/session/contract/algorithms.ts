@@ -1,0 +1,88 @@
+/** The request fields of each search algorithm, in a session's body under the algorithm's name. */
+import { z } from 'zod';
+import { seedsSchema } from '../../../contracts/seeds.js';
+import { wholeNumber } from '../../../contracts/validation.js';
+import { maxDemos } from '../../../core/prompts/demos.js';
+
+const count = (max: number) => wholeNumber(1, max);
+
+const evaluationSchema = z.strictObject({
+  seeds: seedsSchema(1_000)
+    .optional()
+    .describe(
+      'Seeds of full evaluations of the baseline and the most promising candidates; best_reward is their mean. Required with a container.',
+    ),
+  heldout_seeds: seedsSchema(1_000)
+    .optional()
+    .describe('Baseline and winner are compared on these after the search, which never uses them.'),
+  repeats: count(100).default(1).describe('Repetitions of each seed in an evaluation, for noisy rewards.'),
+});
+
+const gepaSchema = z.strictObject({
+  population_size: count(500).describe('Proposals per generation.'),
+  generations: count(2_000),
+  minibatch_size: count(1_000).default(3).describe('Seeds of the first comparison of a proposal with its parent.'),
+  train_seeds: seedsSchema(10_000).optional().describe('Seeds to learn from. Default: the evaluation seeds.'),
+  evaluation: evaluationSchema.optional().describe('Required with a container.'),
+  merge: z.boolean().default(true).describe('Whether to combine the changes of accepted proposals.'),
+  component_selection: z
+    .enum(['feedback', 'round_robin', 'all'])
+    .default('feedback')
+    .describe('The components that a proposal rewrites: those named in the feedback, each in turn, or all.'),
+  parent_selection: z
+    .enum(['estimate', 'pareto'])
+    .default('estimate')
+    .describe(
+      'The parent of proposals: the candidate with the highest estimated reward, or one drawn from the Pareto front over the train seeds, as in the paper. Live traffic without seeds has no front.',
+    ),
+});
+
+const demosSchema = wholeNumber(0, maxDemos);
+
+const miproSchema = z.strictObject({
+  num_candidates: count(50).describe(
+    'Instructions per component, including the original, that combinations are chosen from at a time. With num_trials no more are written.',
+  ),
+  num_trials: count(1_990)
+    .optional()
+    .describe(
+      "Tested instructions and combinations. Default: as many as budget.max_rollouts and progress allow; without a budget of rollouts derived from num_candidates, as in DSPy's MIPROv2.",
+    ),
+  minibatch_size: count(1_000)
+    .optional()
+    .describe(
+      'Seeds per trial on live traffic, and per test while no failure is known. Default: an eighth of the evaluation seeds, between 5 and 35.',
+    ),
+  max_bootstrapped_demos: demosSchema
+    .default(4)
+    .describe('Maximum demonstrations in a prompt from good answers of the model itself.'),
+  max_labeled_demos: demosSchema
+    .default(16)
+    .describe(
+      'Maximum demonstrations in a prompt with right answers from the container; includes bootstrapped ones. The search chooses their number.',
+    ),
+  train_seeds: seedsSchema(10_000)
+    .optional()
+    .describe('Seeds for demonstrations and instructions. Default: the evaluation seeds.'),
+  evaluation: evaluationSchema.optional().describe('Required with a container.'),
+});
+
+const algorithmSchemas = { gepa: gepaSchema, mipro: miproSchema };
+
+/** The section of each algorithm in a validated request. */
+export type Section<Name extends AlgorithmName> = z.output<(typeof algorithmSchemas)[Name]>;
+/** The fields of every section. */
+export type SeedsSection = Pick<Section<AlgorithmName>, 'train_seeds' | 'evaluation'>;
+
+export type AlgorithmName = keyof typeof algorithmSchemas;
+export const algorithmNames = Object.keys(algorithmSchemas) as AlgorithmName[];
+
+const optional = Object.entries(algorithmSchemas).map(([name, schema]) => [
+  name,
+  schema.optional().describe(`Required if algorithm is ${name}.`),
+]);
+
+/** The fields of all algorithms, for the body of a session. */
+export const algorithmFields = Object.fromEntries(optional) as {
+  [Name in AlgorithmName]: z.ZodOptional<(typeof algorithmSchemas)[Name]>;
+};

@@ -1,0 +1,96 @@
+/** The end of an organization: its keys first, then its jobs, then the rest. */
+import { deleteOldAnswers } from '../../access/store/idempotency.js';
+import { readStoredBytes } from '../../access/store/stored-bytes.js';
+import type { Db, Tx } from '../../platform/db/db.js';
+import type { JobRef } from '../../jobs/store/events.js';
+import { deleteBatches } from './batches.js';
+
+/** Marks an organization and revokes its keys. `mismatch`: it has another name. */
+export async function markOrg(tx: Tx, id: string, name: string): Promise<'marked' | 'mismatch' | 'unknown'> {
+  const [org] = await tx.query<{ name: string }>('select name from orgs where id = $1 for update', [id]);
+  if (!org) return 'unknown';
+  if (org.name !== name) return 'mismatch';
+  await tx.query('update orgs set deleted_at = coalesce(deleted_at, now()) where id = $1', [id]);
+  await tx.query('update api_keys set revoked_at = now() where org_id = $1 and revoked_at is null', [id]);
+  return 'marked';
+}
+
+/** The ids of all organizations, or of those to delete. In the scope `worker`. */
+export async function readOrgs(tx: Tx, which: 'live' | 'deleted'): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(`select id from ${which}_orgs() as id`);
+  return rows.map(({ id }) => id);
+}
+
+/** Ends some open jobs in their rows; runners abort their rollouts. Returns their workflows. */
+export async function endJobs(tx: Tx, limit: number): Promise<string[]> {
+  const jobs = await tx.query<{ id: string; workflowId: string }>(
+    `update jobs set status = 'cancelled', completed_at = now() where id = any(array(
+       select id from jobs
+        where org_id = current_setting('app.org') and status in ('pending', 'running', 'paused') limit $1))
+     returning id, workflow_id as "workflowId"`,
+    [limit],
+  );
+  await tx.query(`update job_controls set control = 'stop' where job_id = any($1)`, [jobs.map(({ id }) => id)]);
+  return jobs.map(({ workflowId }) => workflowId);
+}
+
+/** Some jobs, hidden ones included. */
+export async function readAnyJobs(tx: Tx, most: number): Promise<JobRef[]> {
+  return tx.query<JobRef & Record<string, unknown>>(
+    `select id as "jobId", org_id as "orgId" from jobs where org_id = current_setting('app.org') limit $1`,
+    [most],
+  );
+}
+
+/** What an organization has besides jobs, in the order of its foreign keys. */
+const tables = [
+  'dataset_rows',
+  'datasets',
+  'snapshots',
+  'idempotency_keys',
+  'request_windows',
+  'call_slots',
+  'limits',
+  'provider_keys',
+  'deployment_counters',
+  'daily_spend',
+  'stored_bytes',
+  'audit_log',
+  'api_keys',
+];
+const rowsPerBatch = 5_000;
+
+/** Deletes an organization without jobs. A job that came meanwhile refuses the last statement. */
+export async function deleteOrg(db: Db, id: string): Promise<void> {
+  for (const table of tables) await deleteBatches(db, id, { table, column: 'org_id', value: id, limit: rowsPerBatch });
+  await db.org(id, (tx) => tx.query('delete from orgs where id = $1', [id]));
+}
+
+/** Deletes entries of the audit log that are older than `days`, in batches. */
+export async function deleteOldAudit(db: Db, orgId: string, days: number): Promise<void> {
+  const deleteSome = async (tx: Tx) => {
+    await tx.query("select set_config('app.audit_days', $1, true)", [String(days)]);
+    return tx.query(
+      `delete from audit_log where id in (
+         select id from audit_log
+          where org_id = $1 and created_at < now() - make_interval(days => $2) order by created_at limit $3)
+       returning 1`,
+      [orgId, days, rowsPerBatch],
+    );
+  };
+  while ((await db.org(orgId, deleteSome)).length > 0);
+}
+
+/** Days for which the spend of deleted jobs and of deployments' calls is kept. */
+const spendDays = 7;
+
+/** Deletes expired rows of an organization, and returns the bytes that it stores. */
+export async function tidyOrg(tx: Tx, orgId: string): Promise<number> {
+  await tx.query(`delete from daily_spend where org_id = $1 and day < (now() at time zone 'utc')::date - $2::int`, [
+    orgId,
+    spendDays,
+  ]);
+  await tx.query('delete from call_slots where org_id = $1 and expires_at < now()', [orgId]);
+  await deleteOldAnswers(tx, orgId, 10_000);
+  return readStoredBytes(tx, orgId);
+}

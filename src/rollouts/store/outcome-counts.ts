@@ -1,0 +1,32 @@
+import { exceedsRate, type OutcomeCounts } from '../../core/jobs/failures.js';
+import type { Tx } from '../../platform/db/db.js';
+import type { LockedControl } from '../../jobs/store/events.js';
+
+type Counted = Pick<LockedControl, 'rollouts_succeeded' | 'rollouts_failed' | 'connect_failures'>;
+
+export function countsIn(row: Counted): OutcomeCounts {
+  return {
+    succeeded: row.rollouts_succeeded,
+    failed: row.rollouts_failed,
+    connectFailuresInARow: row.connect_failures,
+  };
+}
+
+/** The counts of a job's control row; with those of the last outcomes where too many failed. */
+export async function readCounts(tx: Tx, jobId: string, row: Counted, maxFailureRate: number): Promise<OutcomeCounts> {
+  const counts = countsIn(row);
+  return exceedsRate(counts, maxFailureRate) ? { ...counts, distinct: await countDistinct(tx, jobId) } : counts;
+}
+
+/** Counts the last outcome of each candidate on each seed: another try replaces a failed one. */
+export async function countDistinct(tx: Tx, jobId: string): Promise<{ succeeded: number; failed: number }> {
+  const [row] = await tx.query<{ succeeded: number; failed: number }>(
+    `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed
+       from (select distinct on (candidate_id, seed) status from rollouts
+              where job_id = $1 and source = 'service' and status in ('succeeded', 'failed')
+              order by candidate_id, seed, ordinal desc) last`,
+    [jobId],
+    'count_distinct',
+  );
+  return row!;
+}
