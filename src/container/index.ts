@@ -45,11 +45,13 @@ export interface RunningContainer {
 export function createContainer<Task>(options: ContainerOptions<Task>): {
   listen: (port?: number, host?: string) => Promise<RunningContainer>;
 } {
-  const { tasks, apiKey } = options;
+  const { tasks, apiKey, initialPrompt } = options;
   if (typeof tasks !== 'function' && tasks.length === 0)
     throw new Error('tasks is empty: a container needs at least one');
-  const initial = { messages: promptMessages(options.initialPrompt) };
+  const initial = { messages: promptMessages(initialPrompt) };
   if (initial.messages.length === 0) throw new Error('initialPrompt is empty: a container needs at least one prompt');
+  const initialPrompts = typeof initialPrompt === 'string' ? { system: initialPrompt } : { ...initialPrompt };
+  const created = { options, tasks, initialPrompts };
   const refusalOf = accessCheck(apiKey);
   const answered = once<Answer>();
 
@@ -68,8 +70,8 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
     if (route !== 'POST /rollout') return problem(404, `Unknown route ${route}; see GET /info`);
     const rollout = readRollout(await readJsonBody(request));
     const key = request.headers['idempotency-key'];
-    if (typeof key !== 'string') return run(options, rollout, signal);
-    return answered(key, signal, (shared) => run(options, rollout, shared));
+    if (typeof key !== 'string') return run(created, rollout, signal);
+    return answered(key, signal, (shared) => run(created, rollout, shared));
   }
 
   return {

@@ -4,14 +4,22 @@ import { callModel, ModelError, type Model } from './model.js';
 import type { ContainerOptions } from './options.js';
 import type { Rollout } from './request.js';
 
+/** A container as it was created: a later change of its options changes no rollout. */
+export interface Created<Task> {
+  options: ContainerOptions<Task>;
+  tasks: ContainerOptions<Task>['tasks'];
+  /** By name. */
+  initialPrompts: Readonly<Record<string, string>>;
+}
+
 /** Answers with the outcome. 5xx: a retry may help; a permanent fault is a failed rollout. */
-export async function run<Task>(options: ContainerOptions<Task>, rollout: Rollout, gone: AbortSignal): Promise<Answer> {
+export async function run<Task>(created: Created<Task>, rollout: Rollout, gone: AbortSignal): Promise<Answer> {
   const { maxTimeS } = rollout;
   const timeUp = new AbortController();
   const timer = setTimeout(() => timeUp.abort(new Error('the time is up')), maxTimeS * 1000);
   const signal = AbortSignal.any([gone, timeUp.signal]);
   try {
-    return await Promise.race([score(options, rollout, signal), aborted(signal)]);
+    return await Promise.race([score(created, rollout, signal), aborted(signal)]);
   } catch (error) {
     if (error instanceof ModelError && error.retryStatus !== null && !signal.aborted) {
       return { ...problem(error.retryStatus, error.message), retryAfter: error.retryAfter };
@@ -25,11 +33,10 @@ export async function run<Task>(options: ContainerOptions<Task>, rollout: Rollou
   }
 }
 
-async function score<Task>(options: ContainerOptions<Task>, rollout: Rollout, signal: AbortSignal): Promise<Answer> {
-  const { tasks, initialPrompt } = options;
+async function score<Task>(created: Created<Task>, rollout: Rollout, signal: AbortSignal): Promise<Answer> {
+  const { options, tasks, initialPrompts } = created;
   const { seed, rolloutId, env } = rollout;
   const model: Model = (messages, params) => callModel(rollout, messages, params ?? {}, signal);
-  const initialPrompts = typeof initialPrompt === 'string' ? { system: initialPrompt } : initialPrompt;
   const prompt = rollout.systemPrompt ?? Object.values(initialPrompts).join('\n\n');
   const prompts = { ...initialPrompts, ...rollout.prompts };
   const context = { prompt, prompts, seed, rolloutId, env, signal };

@@ -104,6 +104,19 @@ describe('a rollout', () => {
     });
   });
 
+  test('has the tasks and the prompt of when the container was created', async () => {
+    const options: ContainerOptions<Task> = {
+      name: 'fixed',
+      tasks: [{ word: 'a' }],
+      initialPrompt: 'Shout.',
+      rollout: ({ word }, _model, { prompt }) => Promise.resolve({ reward: 1, details: { word, prompt } }),
+    };
+    container = await createContainer(options).listen();
+    Object.assign(options, { tasks: [], initialPrompt: 'Whisper.' });
+    const { details } = (await post(container.url, body())).body.reward_info;
+    expect(details).toEqual({ word: 'a', prompt: 'Shout.' });
+  });
+
   test('seeds select tasks modulo their number, or generate them', async () => {
     const url = await start();
     const wordOf = async (at: string, seed: number) =>

@@ -9,7 +9,7 @@ import { read, root, tableRows } from './pages.js';
 
 const files = ['src', 'activities', 'workflows'].flatMap((base) =>
   readdirSync(join(root, base), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !/^(client|cli|contracts|local-model)\//.test(path))
+    .filter((path) => path.endsWith('.ts') && !/^(client|cli|contracts|local-model)\/|(^|\/)contract\//.test(path))
     .map((path) => ({ path: join(base, path), text: readFileSync(join(root, base, path), 'utf8') })),
 );
 const source = files.map(({ text }) => text).join('\n');

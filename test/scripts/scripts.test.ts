@@ -25,7 +25,7 @@ beforeEach(() => {
   write('npm.js', fakeNpm);
   write('scripts/openapi.mjs', fakeGenerator);
   write('src/cli/ratchet.ts', 'console.log(JSON.stringify(process.argv.slice(2)));');
-  write('src/storage/migrations/0001.sql', 'select 1;');
+  write('src/platform/db/migrations/0001.sql', 'select 1;');
   for (const file of ['client/index', 'container/index', 'util/loopback']) write(`src/${file}.ts`, '');
   for (const folder of otherFolders) write(`${folder}/a.txt`, '');
 });
@@ -101,7 +101,7 @@ describe('the scripts of a fresh clone', () => {
   test('install, build and run, and repeat nothing', async () => {
     expect((await run(['demo', '--keep'])).out).toBe('["demo","--keep"]\n');
     expect(read('npm.log')).toMatch(/^ci --include=dev /);
-    expect(read('dist/src/storage/migrations/0001.sql')).toBe('select 1;');
+    expect(read('dist/src/platform/db/migrations/0001.sql')).toBe('select 1;');
     expect(await run(['dev'])).toEqual({ code: 0, out: '["dev"]\n', err: '' });
     expect([lines('npm.log'), lines('tsc.log')]).toEqual([1, 1]);
   });

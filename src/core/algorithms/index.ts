@@ -1,6 +1,6 @@
 /**
  * The registry of algorithms; a new one is a folder, an entry here and its request fields in
- * `contracts/sessions/algorithms.ts`.
+ * `src/kinds/session/contract/algorithms.ts`.
  */
 import type { PolicyOptimization } from '../../kinds/session/contract/create.js';
 import type { ConfigProblem } from '../search/config.js';

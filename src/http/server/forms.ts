@@ -1,7 +1,7 @@
 /** Bodies that are sent in several forms, of which the OpenAPI document has one. */
 import type { z } from 'zod';
 import { withoutNulls } from '../../contracts/nulls.js';
-import { ApiError, refuse, type FieldError } from './errors.js';
+import { ApiError, listed, refuse, type FieldError } from './errors.js';
 import { fromIssues } from './faults.js';
 import { parseRequest } from './schema.js';
 
@@ -28,12 +28,13 @@ export function readForm({ schema, body, errors = [], moves = [] }: Form): { val
   const result = parseRequest(schema, withoutNulls(schema, body));
   if (result.success && errors.length === 0) return { value: { body: result.data, moves } };
   const faults = result.success ? [] : fromIssues(result.error.issues, schema).errors;
-  return { error: refuse.invalid([...errors, ...faults.map((fault) => asSent(fault, moves))]) };
+  const all = [...errors, ...faults.map((fault) => asSent(fault, moves))];
+  return { error: refuse.invalid(all.slice(0, listed)) };
 }
 
 /** A refusal of a body, in the terms of the request. */
 export function refusalAsSent(error: unknown, moves: Moves): unknown {
-  if (!(error instanceof ApiError) || error.errors.length === 0 || moves.length === 0) return error;
+  if (!(error instanceof ApiError) || error.status !== 422 || error.errors.length === 0) return error;
   const errors = error.errors.map((fault) => asSent(fault, moves));
   return refuse.invalid(errors, error.code);
 }

@@ -72,16 +72,14 @@ async function creationOf(
   read: ReadBody,
 ): Promise<Creation> {
   const body = read.body as CreateBody;
-  const {
-    correlationId = null,
-    estimate,
-    ...draft
-  } = await route.draft(deps, request, body).catch((error: unknown) => {
+  const asSent = (error: unknown): never => {
     throw refusalAsSent(error, read.moves);
-  });
+  };
+  const { correlationId = null, estimate, prepare, ...draft } = await route.draft(deps, request, body).catch(asSent);
   const { labels, warnings } = labelsOf(body);
   return {
     ...draft,
+    prepare: prepare && ((tx) => prepare(tx).catch(asSent)),
     kind,
     labels,
     correlationId,

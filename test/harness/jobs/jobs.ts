@@ -80,7 +80,7 @@ const searches = (generations: number) => ({
   mipro: { num_candidates: 3, num_trials: 2 * generations, minibatch_size: 3 },
 });
 
-/** Rows of a job on a data set; see support/worlds/rows.ts. */
+/** Rows of a job on a data set; see test/support/worlds/rows.ts. */
 const rows = 16;
 const rowRules = 4;
 

@@ -12,7 +12,7 @@ const folders = [
   'chaos',
   'states',
   'core/algorithms',
-  'temporal',
+  'platform/temporal',
   'replay',
   'scripts',
 ];

@@ -3,7 +3,7 @@
  * Optimization", NeurIPS 2011, section 4; Watanabe, arXiv 2304.11127) over categorical dimensions.
  * The best tenth of the trials is good, the others are bad. Combinations are drawn from the density
  * of the good trials; the next trial is the draw with the greatest ratio of good to bad density.
- * Differences from the usual TPE (measured by bench/tpe):
+ * Differences from the usual TPE:
  * - The first trials see every choice of a dimension about equally often.
  * - No combination is repeated while another is untried, with noise too.
  * - The width of a kernel does not depend on the number of choices.

@@ -29,7 +29,7 @@ export function readGraphText(graph: Graph, component: string, { text, finishRea
   return rewritten.ok ? parsed : { ok: false, reason: formatProblems(rewritten.problems) };
 }
 
-/** `schema`: this layer may not import `src/contracts`. */
+/** `schema`: this layer may not import a contract. */
 export interface EditingRules extends EditRules {
   schema: typeof editsSchema;
 }

@@ -6,8 +6,8 @@ import { recordProposerCall } from '../../../../src/candidates/store/proposals.j
 import { record, seedCandidates, seedRollouts, type SeededRollout } from '../../../http/seed.js';
 import { createSession, httpOfFile } from '../../../http/support.js';
 
-// Shared behaviour is tested in candidates/lineage.test.ts, real jobs in
-// e2e/graphs/reads.long.test.ts.
+// Shared behaviour is tested in test/candidates/routes/lineage.test.ts, real jobs in
+// test/e2e/graphs/reads.long.test.ts.
 
 const base = '/api/graphgen/jobs';
 const http = httpOfFile();
