@@ -1,6 +1,6 @@
 // A lock between processes: concurrent commands must not both install or build.
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,13 +28,28 @@ export async function withLock(name, work) {
 }
 
 function take(file) {
-  if (!alive(holder(file))) rmSync(file, { force: true });
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' });
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
-    return false;
+  }
+  const pid = holder(file);
+  if (pid !== undefined && !alive(pid)) removeOf(pid, file);
+  return false;
+}
+
+/** Removes the lock of a dead process; another process may do the same, and take the lock. */
+function removeOf(pid, file) {
+  const moved = `${file}.${process.pid}`;
+  try {
+    renameSync(file, moved);
+    // A lock that was taken meanwhile goes back.
+    if (holder(moved) !== pid) linkSync(moved, file);
+  } catch (error) {
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(moved, { force: true });
   }
 }
 
@@ -48,7 +63,6 @@ function holder(file) {
 }
 
 function alive(pid) {
-  if (pid === undefined) return false;
   // 0: the file exists, but its writer has not written it yet.
   if (pid === 0) return true;
   try {
