@@ -13,8 +13,8 @@ import { ended } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
 
 // kill -9 of the whole `npm start` tree, three times, at seeded moments of an evaluation and of a
-// session. The rules of `test/harness/rules` judge it from ledgers outside the product, and the session finds
-// what one without a kill finds, by the same path.
+// session. The rules of `test/harness/rules` judge it from ledgers outside the product, and the
+// session finds what one without a kill finds, by the same path.
 
 const seed = 20_261_121;
 const kills = 3;

@@ -1,4 +1,4 @@
-/** Views of a graph job's candidates; shared fields come from src/candidates/contract/lineage.ts. */
+/** Views of a graph job's candidates; shared fields: src/candidates/contract/lineage.ts. */
 import { z } from 'zod';
 import { editSchema, graphSchema } from './graph.js';
 import { graphIdFields, graphJobSchema } from './job.js';
