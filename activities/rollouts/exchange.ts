@@ -146,7 +146,7 @@ export class RolloutExchange<Conclusion> {
     let wanted: WantedSlots = { slots: 0, ahead: 0 };
     let ended: { conclusion?: Conclusion } = {};
     const readEnd = (tx: Tx) => {
-      // The transaction of an earlier try, and what it concluded, was rolled back.
+      // An earlier attempt was rolled back, with its conclusion.
       ended = {};
       return this.readEnd(tx, (conclusion) => (ended = { conclusion }));
     };

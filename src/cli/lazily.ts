@@ -1,4 +1,4 @@
-/** Loads what a command needs when it runs, so that every command starts soon. */
+/** Loads the module of a command when the command runs, which keeps the start of all short. */
 export function lazily<Args extends unknown[]>(
   load: () => Promise<(...args: Args) => unknown>,
 ): (...args: Args) => Promise<void> {

@@ -34,7 +34,8 @@ export function readForm({ schema, body, errors = [], moves = [] }: Form): { val
 
 /** A refusal of a body, in the terms of the request. */
 export function refusalAsSent(error: unknown, moves: Moves): unknown {
-  if (!(error instanceof ApiError) || error.status !== 422 || error.errors.length === 0) return error;
+  if (moves.length === 0 || !(error instanceof ApiError)) return error;
+  if (error.status !== 422 || error.errors.length === 0) return error;
   const errors = error.errors.map((fault) => asSent(fault, moves));
   return refuse.invalid(errors, error.code);
 }

@@ -18,6 +18,8 @@ test('the faults of a form and of its body are listed together, up to the limit'
 test('a refusal of a body is told in the terms of the request, another error stays as it is', () => {
   const refused = refusalAsSent(refuse.invalid([{ pointer: '/inner/a', message: 'is faulty' }]), moves) as ApiError;
   expect([refused.status, refused.errors]).toEqual([422, [{ pointer: '/config/inner/a', message: 'is faulty' }]]);
+  const unmoved = new ApiError(422, 'invalid_rows', 'Faulty.', { errors: refused.errors, extra: { row: 1 } });
+  expect(refusalAsSent(unmoved, [])).toBe(unmoved);
   for (const error of [
     new Error('away'),
     new ApiError(422, 'value_out_of_range', 'A value is out of range.'),
