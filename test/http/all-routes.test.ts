@@ -159,7 +159,7 @@ test('no query, path or header holds the event loop', async () => {
         }[form];
         const long = form === 'path' ? path.replaceAll(/\{\w+\}/g, text(3_000)) : filled(path);
         const headers = form === 'headers' ? { 'idempotency-key': text(4_000), 'x-request-id': text(4_000) } : {};
-        const isStream = path.endsWith('/events') && form !== 'path';
+        const isStream = /\/events(\/stream)?$/.test(path) && form !== 'path';
         const ask = async () =>
           expect(
             await send(method, `${long}?${query}`, method === 'get' ? null : '{}', {
