@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { runs } from '../support/runs.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { Tools } from '../support/tools.js';
 import { until } from '../support/until.js';
@@ -229,14 +230,14 @@ test.each(
   expect((await call(tool, args)).error).toMatch(/is no id of a job|404/);
 });
 
-describe('with 10,000 rows of long texts', () => {
+describe('with many rows of long texts', () => {
   const most = 8_000;
   const long = 'x "y"\n'.repeat(60);
   const within = (part: Tools, limit: number) => expect(Math.max(...part.longest.values())).toBeLessThanOrEqual(limit);
 
   test('no answer grows with them', async () => {
     const rows = on.world
-      .rows(10_000)
+      .rows(runs(1_000, 10_000))
       .map(({ question, answer }) => JSON.stringify({ question: question + long, answer }));
     writeFileSync(join(folder, 'many.jsonl'), rows.join('\n'));
     writeFileSync(join(folder, 'long.txt'), `${rowsBaseline} ${long.repeat(20)}`);

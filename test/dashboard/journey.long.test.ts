@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
+import labels from '../../examples/intents/labels.json' with { type: 'json' };
 import { firstFree } from '../../src/platform/embedded/ports.js';
 import { treeOfFile } from '../harness/worlds/processes.js';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
@@ -89,7 +90,9 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
 
   await page.getByRole('region', { name: 'Input', exact: true }).getByRole('textbox').fill('I lost my card');
   await button(page, 'Send').click();
-  await page.getByText(/^(access_desk|card_auth|card_control|card_logistics|cash_ops)$/).waitFor();
+  await page.getByText('Total', { exact: true }).waitFor();
+  // The found prompt decides which label it is.
+  expect(Object.keys(labels)).toContain(await page.locator('.answer').innerText());
   await expectUsable(page);
   await picture(page, 'playground');
 }, 300_000);
