@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
-import { answerTokens, boundCall } from '../src/clients/models/call-bound.js';
-import type { CostReservation } from '../src/clients/models/chat.js';
+import { answerTokens, boundCall } from '../src/models/client/call-bound.js';
+import type { CostReservation } from '../src/models/client/chat.js';
 import type { BudgetSpec } from '../src/core/jobs/spec.js';
 import type { PolicySpec } from '../src/core/jobs/policy.js';
 import { costExhausted } from '../src/core/jobs/failures.js';

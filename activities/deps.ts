@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { ContainerClient } from '../src/clients/container/client.js';
-import type { ScorerClient } from '../src/clients/scorers/client.js';
-import type { Providers } from '../src/clients/models/providers.js';
+import type { ScorerClient } from '../src/scorers/client/client.js';
+import type { Providers } from '../src/models/client/providers.js';
 import type { WebhookClient } from '../src/clients/webhooks/client.js';
 import type { Metrics } from '../src/service/metrics.js';
 import type { Db } from '../src/platform/db/db.js';

@@ -17,9 +17,9 @@ writeFileSync(typesFile, types.join('\n'));
 async function readDocument() {
   const { pino } = await import('pino');
   const { buildApp } = await import('../src/http/app.ts');
-  const { createBytesInFlight } = await import('../src/http/inference/bytes-in-flight.ts');
-  const { registerDeploymentInference } = await import('../src/http/inference/deployment.ts');
-  const { registerProxy } = await import('../src/http/inference/proxy.ts');
+  const { createBytesInFlight } = await import('../src/models/routes/bytes-in-flight.ts');
+  const { registerDeploymentInference } = await import('../src/models/routes/deployment.ts');
+  const { registerProxy } = await import('../src/models/routes/proxy.ts');
   const inference = { log: pino({ level: 'error' }), secretKey: Buffer.alloc(32), bytes: createBytesInFlight(0) };
   const app = await buildApp({
     ...inference,

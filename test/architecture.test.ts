@@ -118,10 +118,15 @@ const rules: Record<string, Rule> = {
 };
 
 /** In a room such as `src/access`, a folder names the role of its files: the rule of a layer. */
-const roles: Record<string, string> = { contract: 'src/contracts', routes: 'src/http', store: 'store' };
+const roles: Record<string, string> = {
+  contract: 'src/contracts',
+  client: 'src/clients',
+  routes: 'src/http',
+  store: 'store',
+};
 
 function byRole(path: string): string {
-  return path.replace(/^src\/(?:kinds\/)?[\w-]+\/(contract|routes|store)(?=\/)/, (_, role: string) => roles[role]!);
+  return path.replace(/^src\/(?:kinds\/)?[\w-]+\/(contract|client|routes|store)(?=\/)/, (_, role: string) => roles[role]!);
 }
 
 /** The readers of process.env: the service's, the client's in a user's process, Vite's. */

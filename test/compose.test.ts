@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { checkRoles, readConfig } from '../src/service/config.js';
 import { settingNames } from '../src/service/settings.js';
-import { createProviders } from '../src/clients/models/providers.js';
+import { createProviders } from '../src/models/client/providers.js';
 import { version } from '../src/service/version.js';
 
 // Static checks: no test runs docker-compose.yml.

@@ -1,5 +1,5 @@
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
-import { callFailure } from '../../src/clients/models/call-failure.js';
+import { callFailure } from '../../src/models/client/call-failure.js';
 import { databasePatienceMs, retryTransient } from '../../src/platform/db/patience.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
 import { readLastCall } from '../../src/rollouts/store/last-call.js';

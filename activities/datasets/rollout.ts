@@ -1,6 +1,6 @@
 import { TimeoutError, withTimeout } from '../../src/clients/net/bounded.js';
 import { cutErrorText } from '../../src/clients/net/untrusted.js';
-import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js';
+import { callFailure, refusalOf } from '../../src/models/client/call-failure.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { valueAt } from '../../src/contracts/validation.js';
 import { unsolvedEmpty } from '../../src/core/answers/empty-answers.js';

@@ -1,4 +1,4 @@
-import type { ScorerAnswer } from '../../src/clients/scorers/client.js';
+import type { ScorerAnswer } from '../../src/scorers/client/client.js';
 import { maxFeedback } from '../../src/core/verify/text.js';
 import { scorePart, type ScorerSpec } from '../../src/scorers/index.js';
 import type { ScoringCall } from '../../src/scorers/scorer.js';

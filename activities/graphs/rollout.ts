@@ -1,6 +1,6 @@
 import { TimeoutError, withTimeout, type PausableTimer } from '../../src/clients/net/bounded.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
-import { providerRefusedKey } from '../../src/clients/models/refusals.js';
+import { providerRefusedKey } from '../../src/models/client/refusals.js';
 import type { EmptyReason } from '../../src/core/answers/ending.js';
 import { isSolved } from '../../src/core/math/rewards.js';
 import type { GraphSpec } from '../../src/core/jobs/spec.js';

@@ -1,8 +1,8 @@
-import { limitName } from '../../src/clients/models/call-bound.js';
-import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js';
-import { providerRefusedAccount, providerRefusedKey } from '../../src/clients/models/refusals.js';
-import { completeChat } from '../../src/clients/models/complete-chat.js';
-import type { ChatResult } from '../../src/clients/models/chat.js';
+import { limitName } from '../../src/models/client/call-bound.js';
+import { callFailure, refusalOf } from '../../src/models/client/call-failure.js';
+import { providerRefusedAccount, providerRefusedKey } from '../../src/models/client/refusals.js';
+import { completeChat } from '../../src/models/client/complete-chat.js';
+import type { ChatResult } from '../../src/models/client/chat.js';
 import { budgetOf, type JobSpec } from '../../src/core/jobs/spec.js';
 import type { Message } from '../../src/core/prompts/message.js';
 import type { JobRef } from '../../src/jobs/store/events.js';

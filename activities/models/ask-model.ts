@@ -1,8 +1,8 @@
 import type { EndedAnswer } from '../../src/core/answers/ending.js';
-import { completeChat } from '../../src/clients/models/complete-chat.js';
-import type { ChatResult } from '../../src/clients/models/chat.js';
-import { answerTokens, boundCall } from '../../src/clients/models/call-bound.js';
-import type { TraceCall } from '../../src/clients/models/traced-call.js';
+import { completeChat } from '../../src/models/client/complete-chat.js';
+import type { ChatResult } from '../../src/models/client/chat.js';
+import { answerTokens, boundCall } from '../../src/models/client/call-bound.js';
+import type { TraceCall } from '../../src/models/client/traced-call.js';
 import { cacheScope, type AnswerCache } from '../../src/core/jobs/answer-cache.js';
 import type { BudgetSpec } from '../../src/core/jobs/spec.js';
 import type { PolicySpec } from '../../src/core/jobs/policy.js';

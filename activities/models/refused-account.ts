@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
-import { callFailure, refusalOf } from '../../src/clients/models/call-failure.js';
-import type { ChatResult } from '../../src/clients/models/chat.js';
-import { isFinalForAccount, providerRefusedKey } from '../../src/clients/models/refusals.js';
+import { callFailure, refusalOf } from '../../src/models/client/call-failure.js';
+import type { ChatResult } from '../../src/models/client/chat.js';
+import { isFinalForAccount, providerRefusedKey } from '../../src/models/client/refusals.js';
 import { spendQuotaExceeded } from '../../src/core/jobs/failures.js';
 import type { PolicySpec } from '../../src/core/jobs/policy.js';
 import { jobFailure, messageOf } from '../errors.js';

@@ -1,7 +1,7 @@
-import { completeChat } from '../../src/clients/models/complete-chat.js';
-import type { ChatRequest, ChatResult } from '../../src/clients/models/chat.js';
-import type { TraceCall } from '../../src/clients/models/traced-call.js';
-import type { ModelClient } from '../../src/clients/models/providers.js';
+import { completeChat } from '../../src/models/client/complete-chat.js';
+import type { ChatRequest, ChatResult } from '../../src/models/client/chat.js';
+import type { TraceCall } from '../../src/models/client/traced-call.js';
+import type { ModelClient } from '../../src/models/client/providers.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import type { PolicySpec } from '../../src/core/jobs/policy.js';
 import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits.js';

@@ -1,6 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
-import type { TraceCall } from '../../src/clients/models/traced-call.js';
+import type { TraceCall } from '../../src/models/client/traced-call.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { StoredPrompt } from '../../src/candidates/store/candidates.js';
 import type { JobRef } from '../../src/jobs/store/events.js';

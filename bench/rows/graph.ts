@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import { createProviders, type Providers } from '../../src/clients/models/providers.js';
-import { completeChat } from '../../src/clients/models/complete-chat.js';
+import { createProviders, type Providers } from '../../src/models/client/providers.js';
+import { completeChat } from '../../src/models/client/complete-chat.js';
 import { graphToJson } from '../../src/core/graphs/json.js';
 import { now } from '../clock.js';
 import { toLangGraph, ratchet, type Ask, type Executor } from '../graph/executors.js';

@@ -12,8 +12,8 @@ import { openLookupWorld } from '../worlds/lookups.js';
 import { baseline, rulesWorld } from '../worlds/rules.js';
 import { openWorld } from '../worlds/world.js';
 import { createContainerClient } from '../../src/clients/container/client.js';
-import { completeChat } from '../../src/clients/models/complete-chat.js';
-import { createProviders } from '../../src/clients/models/providers.js';
+import { completeChat } from '../../src/models/client/complete-chat.js';
+import { createProviders } from '../../src/models/client/providers.js';
 import { buildReflection } from '../../src/core/proposals/reflection.js';
 
 const { signal } = new AbortController();

@@ -8,7 +8,7 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import type { ProviderInfo } from '../clients/models/providers.js';
+import type { ProviderInfo } from '../models/client/providers.js';
 import type { ModelCheck } from '../contracts/model-check.js';
 import type { Payer } from '../core/jobs/payer.js';
 import type { Db } from '../platform/db/db.js';

@@ -1,5 +1,5 @@
 import { hideKeys } from '../clients/net/untrusted.js';
-import { createProviders } from '../clients/models/providers.js';
+import { createProviders } from '../models/client/providers.js';
 import { createProviderKeys } from '../access/store/provider-keys.js';
 import { createSpendCheck } from '../access/store/spend-quota.js';
 import { version } from './version.js';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { Providers } from '../clients/models/providers.js';
+import type { Providers } from '../models/client/providers.js';
 import type { Config, Roles } from './config.js';
 import type { Keys } from './keys.js';
 import type { Metrics } from './metrics.js';

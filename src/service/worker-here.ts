@@ -1,6 +1,6 @@
 import type { WorkflowBundlePath } from '@temporalio/worker';
 import { createContainerClient } from '../clients/container/client.js';
-import { createScorerClient } from '../clients/scorers/client.js';
+import { createScorerClient } from '../scorers/client/client.js';
 import { createWebhookClient } from '../clients/webhooks/client.js';
 import { startSendingJobs } from '../tracing/send-jobs.js';
 import { startWorker } from './worker.js';

@@ -1,6 +1,6 @@
 /** A model call by OpenTelemetry's conventions for generative AI. */
 import type { Attributes } from '@opentelemetry/api';
-import type { TracedCall } from '../clients/models/traced-call.js';
+import type { TracedCall } from '../models/client/traced-call.js';
 import { asObject } from '../util/json.js';
 import { textOfContent } from '../core/answers/completion.js';
 

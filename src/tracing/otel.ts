@@ -6,7 +6,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
-import type { TraceCall } from '../clients/models/traced-call.js';
+import type { TraceCall } from '../models/client/traced-call.js';
 import type { JobTrace } from '../core/jobs/trace.js';
 import { modelCallAttributes, modelCallName, type CallAttributeOptions } from './model-call.js';
 import { readableOf, scope, statusOf } from './readable.js';

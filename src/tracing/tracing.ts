@@ -1,5 +1,5 @@
 import type { Attributes, SpanContext } from '@opentelemetry/api';
-import type { TraceCall } from '../clients/models/traced-call.js';
+import type { TraceCall } from '../models/client/traced-call.js';
 import type { JobTrace } from '../core/jobs/trace.js';
 import type { EndedSpan } from './spans.js';
 

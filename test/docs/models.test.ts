@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { priceOf } from '../../src/clients/models/cost.js';
+import { priceOf } from '../../src/models/client/cost.js';
 import { exampleModels } from '../../src/util/example-models.js';
 import { asOf, retirements } from './retirements.js';
 

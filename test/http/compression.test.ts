@@ -7,7 +7,7 @@ import { brotliDecompressSync, constants, createGunzip, gunzipSync } from 'node:
 import { generationComplete } from '../../src/core/events/search.js';
 import { appendEvents, lockJob } from '../../src/jobs/store/events.js';
 import { until } from '../support/until.js';
-import { proxyOfFile, question } from './inference/support.js';
+import { proxyOfFile, question } from '../models/routes/support.js';
 import { createSession, finish, httpOfFile } from './support.js';
 
 const http = httpOfFile({ timing: { pollMs: 5_000, heartbeatMs: 60_000, stallMs: 500 } });

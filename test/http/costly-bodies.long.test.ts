@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Readable } from 'node:stream';
-import { javascriptProblem } from '../../src/clients/scorers/javascript.js';
+import { javascriptProblem } from '../../src/scorers/client/javascript.js';
 import { readRows, type Format } from '../../src/datasets/routes/rows.js';
 import { heldMs, maxHeldMs } from '../support/held.js';
 import { runs } from '../support/runs.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { heldMs, maxHeldMs } from '../support/held.js';
 import { here, junk, parts, withJunk } from '../support/junk.js';
 import { runs } from '../support/runs.js';
-import { startProxy, type TestProxy } from './inference/support.js';
+import { startProxy, type TestProxy } from '../models/routes/support.js';
 import { evaluationRequest, graphRequest, httpOfFile, sessionRequest } from './support.js';
 
 // Invariant: no accepted body and no answer of a model, within the limits, holds the event loop.

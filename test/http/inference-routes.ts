@@ -1,8 +1,8 @@
-import { createProviders } from '../../src/clients/models/providers.js';
+import { createProviders } from '../../src/models/client/providers.js';
 import type { HttpDeps } from '../../src/http/deps.js';
-import { createBytesInFlight } from '../../src/http/inference/bytes-in-flight.js';
-import { registerDeploymentInference } from '../../src/http/inference/deployment.js';
-import { registerProxy } from '../../src/http/inference/proxy.js';
+import { createBytesInFlight } from '../../src/models/routes/bytes-in-flight.js';
+import { registerDeploymentInference } from '../../src/models/routes/deployment.js';
+import { registerProxy } from '../../src/models/routes/proxy.js';
 import { secretKey, type TestHttp } from './support.js';
 
 /** The inference routes of a server whose database is created during its start. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { answerTokens } from '../../src/clients/models/call-bound.js';
+import { answerTokens } from '../../src/models/client/call-bound.js';
 import { chainOf } from '../support/chain.js';
 import { answers } from '../support/fakes/container.js';
 import { propose, startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';

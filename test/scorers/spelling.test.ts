@@ -21,7 +21,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'src/cli/task/data-file.ts': ['json'],
   'src/cli/task/sample.ts': ['exact'],
   'src/cli/task/task.ts': ['json'],
-  'src/clients/models/ask-provider.ts': ['json'],
+  'src/models/client/ask-provider.ts': ['json'],
   'src/clients/net/egress.ts': ['exact'],
   'src/kinds/graph/contract/dataset-problems.ts': ['rubric'],
   'src/kinds/graph/contract/graph.ts': ['contains'],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { TracedCall } from '../../src/clients/models/traced-call.js';
+import type { TracedCall } from '../../src/models/client/traced-call.js';
 import { hideKeys } from '../../src/clients/net/untrusted.js';
 import { startTracing } from '../../src/tracing/otel.js';
 import { jobSpan, rolloutSpan, traceparentOf } from '../../src/tracing/spans.js';

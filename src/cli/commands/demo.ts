@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { startIntents } from '../../../examples/intents/container.js';
-import { createProviders } from '../../clients/models/providers.js';
+import { createProviders } from '../../models/client/providers.js';
 import { ConfigError, readConfig } from '../../service/config.js';
 import { rolloutId } from '../../core/jobs/ids.js';
 import { jobKinds } from '../../core/jobs/kinds.js';

@@ -1,9 +1,9 @@
 /** Parameters of the model that answers: options, and `policy` of the project's file. */
 import { z } from 'zod';
-import { limitName } from '../../clients/models/call-bound.js';
+import { limitName } from '../../models/client/call-bound.js';
 import { ConfigError } from '../../service/config.js';
 import { isConnectionField } from '../../contracts/common.js';
-import { keySetting, urlSetting } from '../../clients/models/addresses/configured.js';
+import { keySetting, urlSetting } from '../../models/client/addresses/configured.js';
 import { modelOf, type Model } from './model-name.js';
 
 export type Parameters = Record<string, unknown>;

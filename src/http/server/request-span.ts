@@ -1,6 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { TraceCall } from '../../clients/models/traced-call.js';
+import type { TraceCall } from '../../models/client/traced-call.js';
 import type { Tracing } from '../../tracing/tracing.js';
 
 /** What a request for a model call is about; `of`: the span of the job that it works for. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { priceOf } from '../../clients/models/cost.js';
+import { priceOf } from '../../models/client/cost.js';
 import { judgesOf } from '../../scorers/index.js';
 import type { estimateSchema } from '../../contracts/common.js';
 import { renderPrompt } from '../../core/prompts/demos.js';

@@ -1,4 +1,4 @@
-import { unknownPrice } from '../../clients/models/call-bound.js';
+import { unknownPrice } from '../../models/client/call-bound.js';
 import type { ContainerFields, PolicyRequest } from '../../contracts/common.js';
 import type { EvaluationRequest } from '../../kinds/evaluation/contract/evaluation.js';
 import type { PolicyOptimization } from '../../kinds/session/contract/create.js';

@@ -1,5 +1,5 @@
 /** The traces of a job as spans with content, equal to those that a collector got of it. */
-import { tracedAnswer, type TracedCall } from '../../clients/models/traced-call.js';
+import { tracedAnswer, type TracedCall } from '../../models/client/traced-call.js';
 import { readRecordedJob } from '../store/traces.js';
 import type { JobRow } from '../store/jobs.js';
 import type { TraceCall, TraceHead } from '../../rollouts/store/traces.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import pg from 'pg';
-import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
+import { createProviders, type Providers } from '../../../src/models/client/providers.js';
 import { createProviderKeys } from '../../../src/access/store/provider-keys.js';
 import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
 import { httpOfFile, sessionRequest, type TestHttp } from '../../http/support.js';

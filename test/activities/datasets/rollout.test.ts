@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { runRow, type RowRollout, type RowsJob } from '../../../activities/datasets/rollout.js';
-import { createScorerClient } from '../../../src/clients/scorers/client.js';
+import { createScorerClient } from '../../../src/scorers/client/client.js';
 import { scorerSchema, scorerSpec } from '../../../src/scorers/index.js';
 import type { Tx } from '../../../src/platform/db/db.js';
 import { answerId } from '../../../src/rollouts/store/answers.js';

@@ -9,7 +9,7 @@ import { driveActivity } from '../../../activities/lifecycle/drive.js';
 import type { DriveResult } from '../../../activities/drive/rest.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
 import { createMetrics, mergeMetrics } from '../../../src/service/metrics.js';
-import { createProviders } from '../../../src/clients/models/providers.js';
+import { createProviders } from '../../../src/models/client/providers.js';
 import { readSearch } from '../../../src/jobs/store/step-log.js';
 import { createSession, startHttp, type TestHttp } from '../../http/support.js';
 import { gate } from '../../support/gate.js';

@@ -4,7 +4,7 @@ import { readMaterial } from '../../../activities/proposals/material.js';
 import { CandidatePool } from '../../../activities/proposals/pool.js';
 import { propose as makeProposals } from '../../../activities/proposals/propose.js';
 import { createMetrics } from '../../../src/service/metrics.js';
-import { createProviders } from '../../../src/clients/models/providers.js';
+import { createProviders } from '../../../src/models/client/providers.js';
 import type { ProposalRequest } from '../../../src/core/search/protocol.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import type { SearchSpec } from '../../../src/core/jobs/spec.js';

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createProviders } from '../../../src/clients/models/providers.js';
+import { createProviders } from '../../../src/models/client/providers.js';
 import { listen, type Listening } from '../../support/loopback.js';
 
 const signal = new AbortController().signal;

@@ -4,7 +4,7 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { request } from 'undici';
 import { createEgressAgent } from '../../../src/clients/net/egress.js';
-import { createProviders } from '../../../src/clients/models/providers.js';
+import { createProviders } from '../../../src/models/client/providers.js';
 import { readProxySettings } from '../../../src/util/proxy.js';
 import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
 

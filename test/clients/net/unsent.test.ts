@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { noCost } from '../../../src/clients/models/cost.js';
-import { completeChat } from '../../../src/clients/models/complete-chat.js';
-import { wasNotSent, type ProviderError } from '../../../src/clients/models/answers/provider-answer.js';
-import { createProviders, type ModelTry } from '../../../src/clients/models/providers.js';
+import { noCost } from '../../../src/models/client/cost.js';
+import { completeChat } from '../../../src/models/client/complete-chat.js';
+import { wasNotSent, type ProviderError } from '../../../src/models/client/answers/provider-answer.js';
+import { createProviders, type ModelTry } from '../../../src/models/client/providers.js';
 import { unsentFault } from '../../../src/clients/net/unsent.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ratchet-tls-'));

@@ -1,5 +1,5 @@
-import { keyHeaderOf, presets } from '../../../src/clients/models/addresses/presets.js';
-import { keySetting, urlSetting } from '../../../src/clients/models/addresses/configured.js';
+import { keyHeaderOf, presets } from '../../../src/models/client/addresses/presets.js';
+import { keySetting, urlSetting } from '../../../src/models/client/addresses/configured.js';
 import { table } from './table.js';
 
 /** The built-in providers: name, address, and the variables of an account. */

@@ -1,7 +1,7 @@
 /** The prompt and the model of a run, among those of a promptfoo file or in their place. */
 import { extname } from 'node:path';
 import { ConfigError } from '../../../service/config.js';
-import { urlSetting } from '../../../clients/models/addresses/configured.js';
+import { urlSetting } from '../../../models/client/addresses/configured.js';
 import type { Model } from '../model-name.js';
 import type { Parameters } from '../policy.js';
 import type { Prompt } from '../prompt-file.js';

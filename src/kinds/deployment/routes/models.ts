@@ -3,8 +3,8 @@ import { modelListSchema, modelSchema } from '../contract/models.js';
 import type { Db } from '../../../platform/db/db.js';
 import { listServedNames, resolveDeployment } from '../store/deployments.js';
 import type { App } from '../../../http/deps.js';
-import { unknownModel } from '../../../http/inference/not-ready.js';
-import { openAiFailure } from '../../../http/inference/schema.js';
+import { unknownModel } from '../../../models/routes/not-ready.js';
+import { openAiFailure } from '../../../models/routes/schema.js';
 
 const longestList = 1_000;
 const tags = ['Inference'];

@@ -1,4 +1,4 @@
-import { priceOf } from '../../../clients/models/cost.js';
+import { priceOf } from '../../../models/client/cost.js';
 import { algorithmOf } from '../../../core/algorithms/index.js';
 import { initialGraphOf, type GraphSpec } from '../../../core/jobs/spec.js';
 import type { Rubric } from '../../../contracts/rubric.js';

@@ -1,5 +1,5 @@
-import { unknownPrice } from '../../../clients/models/call-bound.js';
-import { priceOf } from '../../../clients/models/cost.js';
+import { unknownPrice } from '../../../models/client/call-bound.js';
+import { priceOf } from '../../../models/client/cost.js';
 import { requestPolicies, type CreateGraphJob } from '../contract/job.js';
 import { hasRubric, rubricOf, taskDescription, taskInput, type GraphDataset } from '../contract/dataset.js';
 import type { Path } from '../contract/dataset-problems.js';

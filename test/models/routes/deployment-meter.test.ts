@@ -1,0 +1,287 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { pino } from 'pino';
+import { DeploymentMeter, type CountedRequest } from '../../../src/models/routes/deployment-meter.js';
+import { connect, type Db } from '../../../src/platform/db/db.js';
+import { readCounters } from '../../../src/kinds/deployment/store/counters.js';
+import { createDatabase } from '../../support/servers/embedded.js';
+import { gate } from '../../support/gate.js';
+import { until } from '../../support/until.js';
+import { startTcpProxies, type TcpProxies } from '../../support/servers/tcp-proxies.js';
+
+// Invariants: every request is counted once despite losses on the way to the database; `count`
+// resolves when counted or after its patience; an organization has one write in flight and waits
+// for no other.
+
+/** Longer than any test: a resolved `count` did not wait for it. */
+const forEver = 600_000;
+const ok: CountedRequest = { outcome: 'ok', latencyMs: 12, promptTokens: 3, completionTokens: 2, costUsd: 0.25 };
+
+let url: string;
+let db: Db;
+let deploymentId: string;
+let meters: DeploymentMeter[] = [];
+const log = pino({ level: 'silent' });
+beforeAll(async () => {
+  url = await createDatabase();
+  db = connect(url, log, 8);
+});
+afterAll(() => db.close());
+beforeEach(() => {
+  deploymentId = `dep_${randomUUID()}`;
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await Promise.all(meters.map((meter) => meter.close()));
+  meters = [];
+});
+
+function meterOn(on: Pick<Db, 'orgApart'>, patienceMs = forEver): DeploymentMeter {
+  const meter = new DeploymentMeter({ db: on, log, patienceMs });
+  meters.push(meter);
+  return meter;
+}
+
+const read = (id = deploymentId, orgId = 'default') => db.org(orgId, (tx) => readCounters(tx, id));
+const requests = async () => (await read()).requests;
+const counters = () =>
+  db.org('default', (tx) => tx.query('select 1 from deployment_counters where deployment_id = $1', [deploymentId]));
+const times = <T>(n: number, make: (n: number) => T): T[] => Array.from({ length: n }, (_, at) => make(at));
+
+/** The database, with its number of writes and the highest concurrency of an organization. */
+function watched() {
+  const seen = { writes: 0, atOnce: 0 };
+  const underWay = new Map<string, number>();
+  const orgApart: Db['orgApart'] = async (orgId, work) => {
+    seen.writes += 1;
+    underWay.set(orgId, (underWay.get(orgId) ?? 0) + 1);
+    seen.atOnce = Math.max(seen.atOnce, underWay.get(orgId)!);
+    try {
+      return await db.orgApart(orgId, work);
+    } finally {
+      underWay.set(orgId, underWay.get(orgId)! - 1);
+    }
+  };
+  return { orgApart, seen };
+}
+
+test('stores each counted request under its outcome', async () => {
+  const meter = meterOn(db);
+  const count = (request: Partial<CountedRequest>) =>
+    meter.count({ orgId: 'default', keyId: null, deploymentId }, { ...ok, ...request });
+  const stands = async () => {
+    const { latencies, ...sums } = await read();
+    return { ...sums, answered: Object.values(latencies).reduce((left, right) => left + right, 0) };
+  };
+  await count({});
+  const first = { requests: 1, errors: 0, aborted: 0, promptTokens: 3, completionTokens: 2, costUsd: 0.25 };
+  expect(await stands()).toEqual({ ...first, withoutCost: 0, answered: 1 });
+  await count({ outcome: 'error', promptTokens: null, completionTokens: null, costUsd: 0 });
+  await count({ outcome: 'aborted', promptTokens: 1, completionTokens: null, costUsd: null });
+  const sums = { requests: 3, errors: 1, aborted: 1, promptTokens: 4, completionTokens: 2, costUsd: 0.25 };
+  expect(await stands()).toEqual({ ...sums, withoutCost: 1, answered: 1 });
+});
+
+test('counts 1,000 requests of two processes once, in few sequential statements', async () => {
+  const { seen, orgApart } = watched();
+  const processes = [meterOn({ orgApart }), meterOn(db)];
+  const other = `dep_${randomUUID()}`;
+  await Promise.all(
+    times(100, async (caller) => {
+      for (const n of times(10, (n) => n)) {
+        const id = n % 5 === 0 ? other : deploymentId;
+        await processes[caller % 2]!.count(
+          { orgId: 'default', keyId: null, deploymentId: id },
+          { ...ok, latencyMs: 1 + n },
+        );
+      }
+    }),
+  );
+  expect(await read()).toMatchObject({ requests: 800, promptTokens: 2_400, completionTokens: 1_600, costUsd: 200 });
+  expect(Object.values((await read()).latencies)).toEqual(times(8, () => 100));
+  expect((await read(other)).requests).toBe(200);
+  expect(await counters()).toHaveLength(2);
+  expect(seen.atOnce).toBe(1);
+  expect(seen.writes).toBeLessThan(100);
+});
+
+test('includes counts during a write in the next write and waits for it', async () => {
+  const answers = [gate(), gate()];
+  let sent = 0;
+  const orgApart: Db['orgApart'] = async (orgId, work) => {
+    const answer = answers[sent++]!;
+    const result = await db.orgApart(orgId, work);
+    await answer.opened;
+    return result;
+  };
+  const meter = meterOn({ orgApart });
+  const first = meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
+  await until('the first write is in the database', async () => (await requests()) === 1);
+  let isCounted = false;
+  const second = meter.count({ orgId: 'default', keyId: null, deploymentId }, ok).then(() => (isCounted = true));
+  answers[0]!.open();
+  await first;
+  await until('the second write is in the database', async () => (await requests()) === 2, 10);
+  expect(isCounted).toBe(false);
+  answers[1]!.open();
+  await second;
+});
+
+test('a stalled write of an organization delays no other organization', async () => {
+  const meter = meterOn(db);
+  const held = { orgId: 'default', keyId: null, deploymentId };
+  await meter.count(held, ok);
+  const [locked, release] = [gate(), gate()];
+  const lock = db.org('default', async (tx) => {
+    await tx.query('select 1 from deployment_counters where deployment_id = $1 for update', [deploymentId]);
+    locked.open();
+    await release.opened;
+  });
+  await locked.opened;
+  const waiting = meter.count(held, ok);
+  const free = `dep_${randomUUID()}`;
+  await meter.count({ orgId: 'another', keyId: null, deploymentId: free }, ok);
+  expect((await read(free, 'another')).requests).toBe(1);
+  expect(await requests()).toBe(1);
+  release.open();
+  await Promise.all([lock, waiting]);
+  expect(await requests()).toBe(2);
+});
+
+describe('without the database', () => {
+  let proxies: TcpProxies<'db'>;
+  let proxied: Db;
+  beforeEach(async () => {
+    const direct = new URL(url);
+    proxies = await startTcpProxies({ db: direct.host });
+    direct.host = proxies.addresses.db;
+    proxied = connect(direct.href, log, 2);
+  });
+  afterEach(async () => {
+    await proxies.close();
+    await proxied.close();
+  });
+
+  test('nothing is lost or doubled, in any order of a write’s parts, and every caller resolves', async () => {
+    const meter = meterOn(proxied, 100);
+    let made = 0;
+    const count = async (n: number) => {
+      made += n;
+      await Promise.all(times(n, () => meter.count({ orgId: 'default', keyId: null, deploymentId }, ok)));
+    };
+    const getThrough = () =>
+      until('a write gets through', async () => {
+        await count(1);
+        return (await requests()) === made;
+      });
+    // Whether a write succeeded although its answer was lost.
+    const outcomes = new Set<boolean>();
+    await getThrough();
+    for (const piece of [1, 2, 3]) {
+      for (const through of [true, false]) {
+        let isCut = false;
+        void proxies.cutAt('db', piece, through).then(() => (isCut = true));
+        let before = 0;
+        do {
+          before = made;
+          await count(5);
+        } while (!isCut);
+        outcomes.add((await requests()) > before);
+        await count(1);
+        await proxies.mend();
+        await getThrough();
+      }
+    }
+    expect(outcomes).toEqual(new Set([true, false]));
+    expect(await read()).toMatchObject({ requests: made, promptTokens: made * 3 });
+    expect(await counters()).toHaveLength(1);
+  });
+
+  test('retries without another request', async () => {
+    const meter = meterOn(proxied, 100);
+    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
+    await until('the first is written', async () => (await requests()) === 1);
+    proxies.cut();
+    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
+    expect(await requests()).toBe(1);
+    await proxies.mend();
+    await until('it is counted', async () => (await requests()) === 2);
+  });
+
+  test('close logs counts that it cannot write in time', async () => {
+    const lines: { level: number; requests?: number }[] = [];
+    const log = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
+    const meter = new DeploymentMeter({ db: proxied, log: log, patienceMs: 100 });
+    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
+    await until('the first is written', async () => (await requests()) === 1);
+    proxies.cut();
+    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
+    await meter.close();
+    expect(lines).toMatchObject([{ level: 50, requests: 1 }]);
+    await proxies.close();
+    await until('nothing is tried any more', () => lines.length === 2);
+    expect(lines[1]).toMatchObject({ level: 50, org_id: 'default' });
+    expect(await requests()).toBe(1);
+  });
+});
+
+test('writes refused counts with the next write or at the end', async () => {
+  const rename = (from: string, to: string) => async () => {
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    await admin.query(`alter table ${from} rename to ${to}`);
+    await admin.end();
+  };
+  const [away, back] = [rename('deployment_counters', 'mislaid'), rename('mislaid', 'deployment_counters')];
+  const meter = meterOn(db, 200);
+  const deployment = { orgId: 'default', keyId: null, deploymentId };
+  const later = { orgId: 'default', keyId: null, deploymentId: `dep_${randomUUID()}` };
+  await away();
+  await meter.count(deployment, ok);
+  await back();
+  await meter.count(later, ok);
+  expect(await requests()).toBe(1);
+  await away();
+  await meter.count(deployment, ok);
+  await back();
+  await meter.close();
+  expect([await requests(), (await read(later.deploymentId)).requests]).toEqual([2, 1]);
+});
+
+test('close writes pending counts', async () => {
+  const meter = meterOn(db);
+  const counts = times(10, () => meter.count({ orgId: 'default', keyId: null, deploymentId }, ok));
+  await meter.close();
+  expect(await requests()).toBe(10);
+  await Promise.all(counts);
+});
+
+test('only a long idle deployment among many starts a new counter', async () => {
+  const meter = meterOn(db);
+  const real = Date.now.bind(Date);
+  const busy = deploymentId;
+  const quiet = `dep_${randomUUID()}`;
+  const count = (id: string) => meter.count({ orgId: 'default', keyId: null, deploymentId: id }, ok);
+  await Promise.all([count(busy), count(quiet)]);
+  await Promise.all(times(1_000, (n) => count(`${quiet}_${n}`)));
+  await count(busy);
+  const of = async (id: string) => {
+    const [row] = await db.org('default', (tx) =>
+      tx.query<{ rows: number; requests: number }>(
+        'select count(*) as rows, sum(requests)::int as requests from deployment_counters where deployment_id = $1',
+        [id],
+      ),
+    );
+    return row;
+  };
+  expect(await of(busy)).toEqual({ rows: 1, requests: 2 });
+  const later = (minutes: number) => jest.spyOn(Date, 'now').mockImplementation(() => real() + minutes * 60_000);
+  later(6);
+  await count(busy);
+  later(11);
+  await count(`${quiet}_new`);
+  await Promise.all([count(busy), count(quiet)]);
+  expect(await of(busy)).toEqual({ rows: 1, requests: 4 });
+  expect(await of(quiet)).toEqual({ rows: 2, requests: 2 });
+});
