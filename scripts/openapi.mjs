@@ -16,7 +16,7 @@ writeFileSync(typesFile, types.join('\n'));
 /** The document of the real routes, without servers behind them. */
 async function readDocument() {
   const { pino } = await import('pino');
-  const { buildApp } = await import('../src/http/app.ts');
+  const { buildApp } = await import('../src/platform/http/app.ts');
   const { createBytesInFlight } = await import('../src/models/routes/bytes-in-flight.ts');
   const { registerDeploymentInference } = await import('../src/models/routes/deployment.ts');
   const { registerProxy } = await import('../src/models/routes/proxy.ts');

@@ -39,7 +39,7 @@ const rules: Record<string, Rule> = {
   'src/platform/temporal': {
     values: ['src/contracts', 'src/core', 'src/platform/db', 'store', 'src/util', 'workflows/messages'],
   },
-  'src/http': {
+  'src/platform/http': {
     values: [
       ...[
         'src/contracts',
@@ -89,7 +89,9 @@ const rules: Record<string, Rule> = {
   'src/service/version': { values: [] },
   'src/service/metrics': { values: [] },
   'src/service/log': { values: [], types: ['src/service/config'] },
-  'src/service/servers': { values: ['src/service/config', 'src/platform', 'store'] },
+  'src/service/servers': {
+    values: ['src/service/config', 'src/platform/db', 'src/platform/embedded', 'src/platform/temporal', 'store'],
+  },
   'src/service/worker-process': {
     values: ['src/platform/embedded'],
     types: ['src/service/config', 'src/service/metrics', 'src/service/servers'],
@@ -121,12 +123,15 @@ const rules: Record<string, Rule> = {
 const roles: Record<string, string> = {
   contract: 'src/contracts',
   client: 'src/clients',
-  routes: 'src/http',
+  routes: 'src/platform/http',
   store: 'store',
 };
 
 function byRole(path: string): string {
-  return path.replace(/^src\/(?:kinds\/)?[\w-]+\/(contract|client|routes|store)(?=\/)/, (_, role: string) => roles[role]!);
+  return path.replace(
+    /^src\/(?:kinds\/)?[\w-]+\/(contract|client|routes|store)(?=\/)/,
+    (_, role: string) => roles[role]!,
+  );
 }
 
 /** The readers of process.env: the service's, the client's in a user's process, Vite's. */
@@ -288,8 +293,12 @@ describe('the rule', () => {
       ['workflows/a.ts:1: workflows -> activities is allowed as `import type` only'],
     ],
     ['workflows/a.ts', `type A = import('../src/jobs/store/a.js').A;`, ['workflows/a.ts:1: workflows -> store']],
-    ['src/http/a.ts', `import { taskQueue } from '../../workflows/messages.js';`, []],
-    ['src/http/a.ts', `await import('../../workflows/session.js');`, ['src/http/a.ts:1: src/http -> workflows']],
+    ['src/platform/http/a.ts', `import { taskQueue } from '../../../workflows/messages.js';`, []],
+    [
+      'src/platform/http/a.ts',
+      `await import('../../../workflows/session.js');`,
+      ['src/platform/http/a.ts:1: src/platform/http -> workflows'],
+    ],
     [
       'src/container/a.ts',
       `const config = require('../service/config.js');`,
@@ -305,19 +314,19 @@ describe('the rule', () => {
     ['src/kinds/graph/a.ts', '', ['src/kinds/graph/a.ts belongs to no part of the table of architecture.test.ts']],
     ['src/a.ts', '', ['src/a.ts belongs to no part of the table of architecture.test.ts']],
     [
-      'src/http/a.ts',
+      'src/platform/http/a.ts',
       `const key = process.env.KEY;`,
-      ['src/http/a.ts:1: reads process.env; only src/service/config.ts does'],
+      ['src/platform/http/a.ts:1: reads process.env; only src/service/config.ts does'],
     ],
     [
-      'src/http/a.ts',
+      'src/platform/http/a.ts',
       `const { env } = process;`,
-      ['src/http/a.ts:1: reads process.env; only src/service/config.ts does'],
+      ['src/platform/http/a.ts:1: reads process.env; only src/service/config.ts does'],
     ],
     [
-      'src/http/a.ts',
+      'src/platform/http/a.ts',
       `import { env } from 'node:process';`,
-      ['src/http/a.ts:1: reads process.env; only src/service/config.ts does'],
+      ['src/platform/http/a.ts:1: reads process.env; only src/service/config.ts does'],
     ],
     ['src/service/config.ts', `const key = process.env.KEY;`, []],
   ])('%s: %s', (file, text, expected) => {
@@ -326,7 +335,7 @@ describe('the rule', () => {
 });
 
 /** Layers whose own files, such as index.ts, combine the folders below them. */
-const layers = ['src/contracts', 'src/http', 'src/service', 'activities', 'workflows'];
+const layers = ['src/contracts', 'src/platform/http', 'src/service', 'activities', 'workflows'];
 
 /** The folder of a file; a file directly in a layer is its own folder. */
 function folderOf(file: string): string {
@@ -441,7 +450,14 @@ describe('every file', () => {
   const files = folders.flatMap((folder) => listFiles(root, folder));
 
   test('is checked', () => {
-    for (const part of ['src/core/', 'src/http/', 'src/jobs/store/', 'src/kinds/', 'src/platform/', 'workflows/']) {
+    for (const part of [
+      'src/core/',
+      'src/platform/http/',
+      'src/jobs/store/',
+      'src/kinds/',
+      'src/platform/',
+      'workflows/',
+    ]) {
       expect(files.filter((file) => file.startsWith(part))).not.toEqual([]);
     }
   });

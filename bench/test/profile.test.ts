@@ -10,7 +10,7 @@ test('selfTimes excludes idle time, sorts by time, and shows paths of our files'
   const lines = selfTimes({ nodes, samples: [1, 2, 3, 2], timeDeltas: [9_000, 1_000, 1_000, 2_000] });
   expect(lines.map((line) => line.trim().replace(/ +/g, ' '))).toEqual([
     '4 ms not idle',
-    '3 ms 75 % read src/http/sse.js:10',
+    '3 ms 75 % read src/platform/http/sse.js:10',
     '1 ms 25 % writev',
   ]);
 });

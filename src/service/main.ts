@@ -1,7 +1,7 @@
 import type { WorkflowBundlePath } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { checkRoles, exposureWarnings, setGrpcProxy, type Config, type Roles } from './config.js';
-import { createLoginTokens } from '../http/dashboard/login-tokens.js';
+import { createLoginTokens } from '../platform/http/dashboard/login-tokens.js';
 import { keysOf } from './keys.js';
 import { createMetrics, mergeMetrics, serveMetrics, type Metrics, type MetricValues } from './metrics.js';
 import { startServers, type Servers } from './servers.js';

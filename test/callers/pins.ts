@@ -135,7 +135,7 @@ export const mcpClients: readonly PinnedProgram[] = [
   { language: 'Node', name: '@modelcontextprotocol/sdk', version: '1.32.2', module: 'use-tools.mjs' },
 ];
 
-/** Generators of clients from the OpenAPI document; test/http/openapi/generators.long.test.ts. */
+/** Generators of clients from the OpenAPI document; test/platform/http/openapi/generators.long.test.ts. */
 export const generators = {
   openapiPythonClient: { language: 'Python', name: 'openapi-python-client', version: '0.29.1' },
   datamodelCodeGenerator: { language: 'Python', name: 'datamodel-code-generator', version: '0.89.0' },

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fastify from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { App, HttpDeps } from '../../src/http/deps.js';
-import { registerDashboard } from '../../src/http/dashboard/routes.js';
+import type { App, HttpDeps } from '../../src/platform/http/deps.js';
+import { registerDashboard } from '../../src/platform/http/dashboard/routes.js';
 import { browserOfFile } from '../support/browser.js';
 
 const { test, visit } = browserOfFile();

@@ -95,10 +95,18 @@ test('each walk names files of which each calls the next', () => {
 
 test.each([
   ['a missing file', '- `src/none.ts`: x', 1],
-  ['a file that the one above does not import', '- `src/http/app.ts`: x\n  - `src/service/config.ts`: x', 2],
-  ['a file that the one above imports as a type only', '- `src/http/app.ts`: x\n  - `src/http/deps.ts`: x', 2],
-  ['a name that only one of the two has', '- `src/http/app.ts`: x\n  - `src/service/config.ts` (by `buildApp`): x', 2],
-  ['a wrong number of files', '- `src/http/app.ts`: x', 2],
+  ['a file that the one above does not import', '- `src/platform/http/app.ts`: x\n  - `src/service/config.ts`: x', 2],
+  [
+    'a file that the one above imports as a type only',
+    '- `src/platform/http/app.ts`: x\n  - `src/platform/http/deps.ts`: x',
+    2,
+  ],
+  [
+    'a name that only one of the two has',
+    '- `src/platform/http/app.ts`: x\n  - `src/service/config.ts` (by `buildApp`): x',
+    2,
+  ],
+  ['a wrong number of files', '- `src/platform/http/app.ts`: x', 2],
 ])('finds %s', (_, list, files) => {
   expect(walksOf(`### A walk: ${files} files\n\n${list}\n`).flatMap(faultsOf)).toHaveLength(1);
 });

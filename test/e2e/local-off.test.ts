@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { Api } from '../support/api.js';
 import { ask, built, deploy, saying } from '../support/deployments-over-http.js';
-import { evaluationRequest, graphRequest, sessionRequest } from '../http/support.js';
+import { evaluationRequest, graphRequest, sessionRequest } from '../platform/http/support.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 
 // RATCHET_ALLOW_LOCAL_PROVIDER=0: an API that does not offer the provider `local`.

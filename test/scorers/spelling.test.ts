@@ -30,7 +30,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'src/core/verify/rubric.ts': ['rubric'],
   'src/datasets/routes/routes.ts': ['json'],
   'src/datasets/routes/rows.ts': ['json'],
-  'src/http/openapi/docs.ts': ['http'],
+  'src/platform/http/openapi/docs.ts': ['http'],
 };
 
 /** Lines with a name: as a text, as a literal type, or as one of several keys of an object. */

@@ -143,7 +143,7 @@ describe('the scripts of a fresh clone', () => {
     await npmRun('generate.mjs');
     write('src/client/api.ts', 'export const cut = 1;\n');
     await npmRun('build.mjs');
-    write('src/http/route.ts', 'export {};');
+    write('src/platform/http/route.ts', 'export {};');
     await npmRun('build.mjs');
     expect([lines('generate.log'), lines('tsc.log')]).toEqual([5, 2]);
     write('dashboard/page.ts', 'export {};');

@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import { auditEntrySchema, orgQuerySchema } from '../contract/access.js';
 import { pageQuery, pageSchema } from '../../contracts/common.js';
 import { listAuditLog, type AuditEntry } from '../store/audit-log.js';
-import type { App, HttpDeps } from '../../http/deps.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { iso } from '../../jobs/routes/view.js';
-import { parseTimeCursor, timedPage } from '../../http/server/pages.js';
-import { problems } from '../../http/server/schema.js';
-import { adminBase } from '../../http/server/scopes.js';
+import { parseTimeCursor, timedPage } from '../../platform/http/server/pages.js';
+import { problems } from '../../platform/http/server/schema.js';
+import { adminBase } from '../../platform/http/server/scopes.js';
 import { managedOrg } from './orgs.js';
 
 /** The audit log of an organization. */

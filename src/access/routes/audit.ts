@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { announceChange, settleChange, withdrawChange } from '../store/audit-log.js';
 import { operatorOrg } from '../store/orgs.js';
 import { asObject } from '../../util/json.js';
-import type { App, HttpDeps } from '../../http/deps.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { isDryRun } from '../../jobs/routes/dry-run.js';
 
 declare module 'fastify' {

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { createKeySchema, keySchema, newKeySchema, orgQuerySchema, rotateKeySchema } from '../contract/access.js';
 import { pageQuery, pageSchema } from '../../contracts/common.js';
 import { createKey, listKeys, revokeKey, rotateKey, type KeyRecord, type RotationRefusal } from '../store/keys.js';
-import type { App, HttpDeps } from '../../http/deps.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { iso, isoOrNull } from '../../jobs/routes/view.js';
-import { ApiError, refuse } from '../../http/server/errors.js';
-import { parseTimeCursor, timedPage } from '../../http/server/pages.js';
-import { bodyProblems, problems } from '../../http/server/schema.js';
-import { adminBase } from '../../http/server/scopes.js';
+import { ApiError, refuse } from '../../platform/http/server/errors.js';
+import { parseTimeCursor, timedPage } from '../../platform/http/server/pages.js';
+import { bodyProblems, problems } from '../../platform/http/server/schema.js';
+import { adminBase } from '../../platform/http/server/scopes.js';
 import { managedOrg } from './orgs.js';
 
 const tags = ['Access'];

@@ -6,9 +6,9 @@ import { readSpendToday } from '../store/spend-quota.js';
 import { readStoredBytes } from '../store/stored-bytes.js';
 import type { Db, Tx } from '../../platform/db/db.js';
 import { countOpenJobs } from '../store/quota.js';
-import type { App, HttpDeps } from '../../http/deps.js';
-import { bodyProblems, problems } from '../../http/server/schema.js';
-import { adminBase } from '../../http/server/scopes.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
+import { bodyProblems, problems } from '../../platform/http/server/schema.js';
+import { adminBase } from '../../platform/http/server/scopes.js';
 import { unknownKey } from './keys.js';
 import { managedOrg, requireOperator } from './orgs.js';
 

@@ -5,12 +5,12 @@ import { pageQuery, pageSchema } from '../../contracts/common.js';
 import { insertOrg, listOrgs, newOrgId, operatorOrg, orgExists, type Org } from '../store/orgs.js';
 import { markOrg } from '../../retention/store/orgs.js';
 import type { Db } from '../../platform/db/db.js';
-import type { App, HttpDeps } from '../../http/deps.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { iso, isoOrNull } from '../../jobs/routes/view.js';
-import { ApiError, refuse } from '../../http/server/errors.js';
-import { parseTimeCursor, timedPage } from '../../http/server/pages.js';
-import { bodyProblems, idempotencyHeader, problems } from '../../http/server/schema.js';
-import { adminBase } from '../../http/server/scopes.js';
+import { ApiError, refuse } from '../../platform/http/server/errors.js';
+import { parseTimeCursor, timedPage } from '../../platform/http/server/pages.js';
+import { bodyProblems, idempotencyHeader, problems } from '../../platform/http/server/schema.js';
+import { adminBase } from '../../platform/http/server/scopes.js';
 
 const tags = ['Access'];
 

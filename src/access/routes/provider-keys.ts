@@ -8,11 +8,11 @@ import {
   putProviderKey,
   type ProviderKeyRecord,
 } from '../store/provider-keys.js';
-import type { App, HttpDeps } from '../../http/deps.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { iso } from '../../jobs/routes/view.js';
-import { refuse } from '../../http/server/errors.js';
-import { bodyProblems, problems } from '../../http/server/schema.js';
-import { adminBase } from '../../http/server/scopes.js';
+import { refuse } from '../../platform/http/server/errors.js';
+import { bodyProblems, problems } from '../../platform/http/server/schema.js';
+import { adminBase } from '../../platform/http/server/scopes.js';
 import { managedOrg } from './orgs.js';
 
 const tags = ['Access'];

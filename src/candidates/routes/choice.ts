@@ -8,8 +8,8 @@ import type { Message } from '../../core/prompts/message.js';
 import type { Tx } from '../../platform/db/db.js';
 import { readJob, type GraphHead, type SessionHead } from '../../jobs/store/jobs.js';
 import { readPrompt } from '../store/reads.js';
-import type { HttpDeps } from '../../http/deps.js';
-import { ApiError, pointerOf, refuse } from '../../http/server/errors.js';
+import type { HttpDeps } from '../../platform/http/deps.js';
+import { ApiError, pointerOf, refuse } from '../../platform/http/server/errors.js';
 
 /** The prompt that an evaluation runs with, as messages; null: the container's own. */
 export async function resolveCandidate(

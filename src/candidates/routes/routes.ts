@@ -7,10 +7,10 @@ import { readSeedEvals, type SeedEval } from '../store/lineage.js';
 import { readCandidates, readPrompt } from '../store/reads.js';
 import type { JobRoute } from '../../jobs/routes/kind.js';
 import { decisionView } from './decision-view.js';
-import type { App, HttpDeps } from '../../http/deps.js';
-import { refuse } from '../../http/server/errors.js';
-import { numberedPage, parseCursor } from '../../http/server/pages.js';
-import { problems } from '../../http/server/schema.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
+import { refuse } from '../../platform/http/server/errors.js';
+import { numberedPage, parseCursor } from '../../platform/http/server/pages.js';
+import { problems } from '../../platform/http/server/schema.js';
 import { candidateView } from './view.js';
 
 /** Views of the candidates of a job kind; `view` and `read` return the shape of `schema`. */

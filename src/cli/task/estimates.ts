@@ -6,7 +6,7 @@ import { createSessionSchema } from '../../kinds/session/contract/create.js';
 import { missing } from '../../contracts/validation.js';
 import { evaluationEstimate, sessionEstimate, type Estimate } from '../../jobs/routes/cost-estimate.js';
 import { evaluationSpec, sessionSpec } from '../../jobs/routes/specs.js';
-import { fromIssues } from '../../http/server/faults.js';
+import { fromIssues } from '../../platform/http/server/faults.js';
 
 /** The service checks its providers, and the addresses and functions of scorers. */
 export const unchecked = {

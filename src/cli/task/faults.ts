@@ -1,7 +1,7 @@
 /** Faults of a request, in the words of the command: options in place of fields. */
 import { RatchetError, type FieldError } from '../../client/index.js';
 import { ConfigError } from '../../service/config.js';
-import { ApiError } from '../../http/server/errors.js';
+import { ApiError } from '../../platform/http/server/errors.js';
 
 /** Fields of the requests and their options; the first that fits counts. */
 const options: readonly (readonly [field: RegExp, option: string])[] = [

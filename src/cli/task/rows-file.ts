@@ -3,7 +3,7 @@ import { ConfigError } from '../../service/config.js';
 import { readRows, type Format } from '../../datasets/routes/rows.js';
 import { rowsInMemory, type Rows } from '../../datasets/routes/row-source.js';
 import { withUpload } from '../../datasets/routes/upload.js';
-import { ApiError } from '../../http/server/errors.js';
+import { ApiError } from '../../platform/http/server/errors.js';
 import { formatOf, openData } from './data-file.js';
 import type { Files } from './files.js';
 

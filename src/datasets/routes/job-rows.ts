@@ -9,7 +9,7 @@ import { bracedNames, isPlainName, type IsInput } from '../../core/prompts/templ
 import type { RowContent } from '../../core/prompts/row-groups.js';
 import { createTurns } from '../../util/turns.js';
 import type { NewDataset } from '../store/datasets.js';
-import { listed, pointerOf, refuse, type FieldError } from '../../http/server/errors.js';
+import { listed, pointerOf, refuse, type FieldError } from '../../platform/http/server/errors.js';
 import type { Rows } from './row-source.js';
 import { scorerErrors, type ScorerChecks } from './scorer-errors.js';
 

@@ -12,12 +12,12 @@ import {
   type Dataset,
 } from '../store/datasets.js';
 import type { Db } from '../../platform/db/db.js';
-import type { App, HttpDeps } from '../../http/deps.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { requireRoomForBytes } from '../../jobs/routes/quota.js';
 import { iso } from '../../jobs/routes/view.js';
-import { ApiError, refuse } from '../../http/server/errors.js';
-import { numberedPage, parseCursor, parseTimeCursor, timedPage } from '../../http/server/pages.js';
-import { bodyProblems, problems } from '../../http/server/schema.js';
+import { ApiError, refuse } from '../../platform/http/server/errors.js';
+import { numberedPage, parseCursor, parseTimeCursor, timedPage } from '../../platform/http/server/pages.js';
+import { bodyProblems, problems } from '../../platform/http/server/schema.js';
 import type { Format } from './rows.js';
 import { discardRest, tooLarge, withUpload } from './upload.js';
 

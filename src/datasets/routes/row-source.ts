@@ -12,9 +12,9 @@ import {
 } from '../store/datasets.js';
 import type { Tx } from '../../platform/db/db.js';
 import { valueAt } from '../../contracts/validation.js';
-import type { HttpDeps } from '../../http/deps.js';
+import type { HttpDeps } from '../../platform/http/deps.js';
 import { requireRoomForBytes } from '../../jobs/routes/quota.js';
-import { pointerOf, refuse } from '../../http/server/errors.js';
+import { pointerOf, refuse } from '../../platform/http/server/errors.js';
 import { withUpload } from './upload.js';
 
 /** Rows that checks read. */

@@ -1,5 +1,5 @@
 /** Reads the rows of a file one at a time, as JSON, JSONL or CSV. */
-import { pointerOf } from '../../http/server/errors.js';
+import { pointerOf } from '../../platform/http/server/errors.js';
 import { inexactNumbers, inexactProblem, pathOfNumber } from '../../util/exact-json.js';
 import { uploadLimits } from '../contract/dataset.js';
 import { createTurns } from '../../util/turns.js';

@@ -1,6 +1,6 @@
 import { serviceProblems, type ScorerSpec } from '../../scorers/index.js';
-import type { HttpDeps } from '../../http/deps.js';
-import { pointerOf, type FieldError } from '../../http/server/errors.js';
+import type { HttpDeps } from '../../platform/http/deps.js';
+import { pointerOf, type FieldError } from '../../platform/http/server/errors.js';
 
 type Path = readonly PropertyKey[];
 export interface ScorerChecks extends Pick<HttpDeps, 'checkContainerUrl' | 'checkProvider'> {

@@ -8,8 +8,8 @@ import { uploadLimits, type DatasetColumn } from '../contract/dataset.js';
 import type { NewDataset } from '../store/datasets.js';
 import { asObject, isObject } from '../../util/json.js';
 import { createTurns } from '../../util/turns.js';
-import { ApiError, listed, refuse, type FieldError } from '../../http/server/errors.js';
-import { faultOf } from '../../http/server/body.js';
+import { ApiError, listed, refuse, type FieldError } from '../../platform/http/server/errors.js';
+import { faultOf } from '../../platform/http/server/body.js';
 import { readRows, type FileRow, type Format } from './rows.js';
 
 /** Characters of rows that are written, or inserted, at a time. */

@@ -1,6 +1,6 @@
 import { commandBodySchema, controlAnswerSchema, jobChangeSchema } from '../../contracts/control.js';
-import type { App, HttpDeps } from '../../http/deps.js';
-import { bodyProblems, idempotencyHeader } from '../../http/server/schema.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
+import { bodyProblems, idempotencyHeader } from '../../platform/http/server/schema.js';
 import { control, findJob, patchCommands } from './control.js';
 import { jobIdOf, type JobRoute } from './kind.js';
 import { mark } from './labels.js';

@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import { compareQuerySchema, comparisonSchema } from '../../contracts/comparison.js';
 import { compareBySeed, type ComparedSide } from '../../core/search/comparison.js';
 import { readSeedMeans, type SeedsMeasured } from '../../rollouts/store/by-seed.js';
-import type { App, HttpDeps } from '../../http/deps.js';
-import { refuse } from '../../http/server/errors.js';
-import { problems } from '../../http/server/schema.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
+import { refuse } from '../../platform/http/server/errors.js';
+import { problems } from '../../platform/http/server/schema.js';
 import { candidateOf, checkComparable, readCompared, readSelected, type Compared } from './compared.js';
 
 /** The comparison of two candidates, whatever jobs ran them. */

@@ -10,7 +10,7 @@ import { gateJobId } from '../../kinds/deployment/store/gate.js';
 import { readTasksDigest } from '../../kinds/graph/store/tasks.js';
 import { readJob } from '../store/jobs.js';
 import { findSpec, readSpec } from '../store/spec.js';
-import { ApiError, refuse } from '../../http/server/errors.js';
+import { ApiError, refuse } from '../../platform/http/server/errors.js';
 
 /** The rollouts of one candidate of a job; `candidateId` null: all of an evaluation. */
 interface Measured {

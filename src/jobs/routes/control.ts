@@ -8,9 +8,9 @@ import { insertSuggestion, type SuggestedContent } from '../store/suggestions.js
 import { closePending } from '../store/decisions/pending.js';
 import { readJob, type JobHead, type JobRow } from '../store/jobs.js';
 import { TemporalUnavailableError, WorkflowGoneError } from '../../platform/temporal/commands.js';
-import { defaultTiming, type HttpDeps } from '../../http/deps.js';
-import { ApiError, refuse } from '../../http/server/errors.js';
-import { createWakeSignal } from '../../http/server/wake-signal.js';
+import { defaultTiming, type HttpDeps } from '../../platform/http/deps.js';
+import { ApiError, refuse } from '../../platform/http/server/errors.js';
+import { createWakeSignal } from '../../platform/http/server/wake-signal.js';
 import { idFields } from './view.js';
 
 /** What a person suggests to a search; it changes no status. */

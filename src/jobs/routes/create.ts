@@ -10,11 +10,11 @@ import { insertTrace } from '../store/traces.js';
 import { insertWebhook } from '../store/webhooks.js';
 import { putSecret } from '../../access/store/secrets.js';
 import type { CommandedJob } from '../../platform/temporal/commands.js';
-import { defaultTiming, type HttpDeps } from '../../http/deps.js';
-import { refuse } from '../../http/server/errors.js';
-import { answerOf, replay } from '../../http/server/idempotency.js';
+import { defaultTiming, type HttpDeps } from '../../platform/http/deps.js';
+import { refuse } from '../../platform/http/server/errors.js';
+import { answerOf, replay } from '../../platform/http/server/idempotency.js';
 import { isDryRun } from './dry-run.js';
-import { settleWithin } from '../../http/server/in-time.js';
+import { settleWithin } from '../../platform/http/server/in-time.js';
 import { requireRoomForBytes, requireRoomForJob } from './quota.js';
 import { createWarnings } from './warnings.js';
 

@@ -4,9 +4,9 @@ import type { JobRow } from '../store/jobs.js';
 import { JobGoneError } from '../store/events.js';
 import { deleteJob } from '../../retention/store/delete.js';
 import { markJob, type Obstacle } from '../../retention/store/marks.js';
-import type { App, HttpDeps } from '../../http/deps.js';
-import { ApiError } from '../../http/server/errors.js';
-import { problems } from '../../http/server/schema.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
+import { ApiError } from '../../platform/http/server/errors.js';
+import { problems } from '../../platform/http/server/schema.js';
 import type { JobRoute } from './kind.js';
 
 /** A large job is deleted for longer than a caller may wait. */

@@ -4,7 +4,7 @@ import { createGroupCommit } from '../../platform/db/group-commit.js';
 import type { JobRef } from '../store/events.js';
 import { readEvents, type EventRow } from '../store/event-reads.js';
 import { createSharedReads } from '../../util/shared-reads.js';
-import type { Frame, Page } from '../../http/server/sse.js';
+import type { Frame, Page } from '../../platform/http/server/sse.js';
 import { idFields, iso } from './view.js';
 
 const pageSize = 100;

@@ -5,13 +5,13 @@ import { isTerminalEvent } from '../../contracts/events/schema.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { JobRow } from '../store/jobs.js';
 import { isAtEnd, readEvents } from '../store/event-reads.js';
-import { defaultTiming, type App, type HttpDeps } from '../../http/deps.js';
-import { refuse } from '../../http/server/errors.js';
+import { defaultTiming, type App, type HttpDeps } from '../../platform/http/deps.js';
+import { refuse } from '../../platform/http/server/errors.js';
 import { requireKept } from './expired.js';
 import type { JobRoute } from './kind.js';
 import { eventReaderOf, line } from './event-reader.js';
-import { problems, streamResponse } from '../../http/server/schema.js';
-import { stream } from '../../http/server/sse.js';
+import { problems, streamResponse } from '../../platform/http/server/schema.js';
+import { stream } from '../../platform/http/server/sse.js';
 
 const defaultPage = 100;
 

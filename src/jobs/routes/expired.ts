@@ -1,5 +1,5 @@
 import type { JobRow } from '../store/jobs.js';
-import { ApiError } from '../../http/server/errors.js';
+import { ApiError } from '../../platform/http/server/errors.js';
 
 type Expirable = 'traces' | 'events';
 

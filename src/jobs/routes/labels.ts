@@ -1,7 +1,7 @@
 import { metadataSchema, type Labels, type Marks } from '../../contracts/labels.js';
 import type { JobRef } from '../store/events.js';
 import { updateMarks } from '../store/labels.js';
-import type { HttpDeps } from '../../http/deps.js';
+import type { HttpDeps } from '../../platform/http/deps.js';
 
 /** The fields of a request with labels. */
 export interface LabelRequest {

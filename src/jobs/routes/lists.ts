@@ -3,8 +3,8 @@ import type { JobKind } from '../../core/jobs/kinds.js';
 import { listJobs, type ListedJob } from '../store/jobs.js';
 import type { JobFilter } from '../store/list-pages.js';
 import { readCosts } from '../store/usage.js';
-import type { HttpDeps } from '../../http/deps.js';
-import { parseTimeCursor, timedPage, type Page } from '../../http/server/pages.js';
+import type { HttpDeps } from '../../platform/http/deps.js';
+import { parseTimeCursor, timedPage, type Page } from '../../platform/http/server/pages.js';
 
 /** A page of the organization's jobs of one kind, newest first. `view` also gets a job's cost. */
 export async function listPage<Head, Item>(

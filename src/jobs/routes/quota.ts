@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.js';
 import { exceededQuota } from '../../access/store/quota.js';
-import { quotaExceeded } from '../../http/server/limits.js';
+import { quotaExceeded } from '../../platform/http/server/limits.js';
 
 /** Refuses to open a job beyond the limit of a key or its organization. */
 export async function requireRoomForJob(tx: Tx, owner: { orgId: string; keyId: string | null }): Promise<void> {

@@ -4,10 +4,10 @@ import type { JobRow } from '../store/jobs.js';
 import { recordReward, type ReportedReward, type RewardOutcome } from '../../rollouts/store/rewards.js';
 import type { Tx } from '../../platform/db/db.js';
 import { command } from './control.js';
-import type { App, HttpDeps } from '../../http/deps.js';
-import { createContainerKeys, type ContainerKeys } from '../../http/server/container-keys.js';
-import { ApiError } from '../../http/server/errors.js';
-import { bodyProblems, idempotencyHeader } from '../../http/server/schema.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
+import { createContainerKeys, type ContainerKeys } from '../../platform/http/server/container-keys.js';
+import { ApiError } from '../../platform/http/server/errors.js';
+import { bodyProblems, idempotencyHeader } from '../../platform/http/server/schema.js';
 import type { JobRoute } from './kind.js';
 import { idFields } from './view.js';
 

@@ -1,7 +1,7 @@
 import { listQuerySchema, pageSchema } from '../../contracts/common.js';
 import type { JobHead } from '../store/jobs.js';
-import type { App, HttpDeps } from '../../http/deps.js';
-import { problems } from '../../http/server/schema.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
+import { problems } from '../../platform/http/server/schema.js';
 import { registerCommands } from './commands.js';
 import { registerClone, registerCreate } from './creates.js';
 import { registerDelete } from './delete.js';

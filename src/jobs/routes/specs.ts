@@ -9,8 +9,8 @@ import { algorithmOf, searchFromRequest } from '../../core/algorithms/index.js';
 import { requestPath } from '../../core/search/request.js';
 import type { SeedSplit } from '../../core/search/split.js';
 import { judgesOf } from '../../scorers/index.js';
-import type { HttpDeps } from '../../http/deps.js';
-import { pointerOf, refuse, type FieldError } from '../../http/server/errors.js';
+import type { HttpDeps } from '../../platform/http/deps.js';
+import { pointerOf, refuse, type FieldError } from '../../platform/http/server/errors.js';
 
 type StaticChecks = Pick<HttpDeps, 'checkContainerUrl' | 'checkProvider'>;
 type Path = readonly string[];

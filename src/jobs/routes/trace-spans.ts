@@ -7,7 +7,7 @@ import { JobSpans } from '../../tracing/job-spans.js';
 import { modelCallAttributes, modelCallName } from '../../tracing/model-call.js';
 import { derivedTraceId, recordedCallSpan, type EndedSpan } from '../../tracing/spans.js';
 import { asObject } from '../../util/json.js';
-import type { HttpDeps } from '../../http/deps.js';
+import type { HttpDeps } from '../../platform/http/deps.js';
 
 /** OTLP/JSON of a job: first of its rollouts, then of the spans above them. */
 export interface OtlpTraces {

@@ -13,14 +13,14 @@ import {
   type TraceCall,
   type TraceHead,
 } from '../../rollouts/store/traces.js';
-import type { App, HttpDeps } from '../../http/deps.js';
-import { refuse } from '../../http/server/errors.js';
-import { archiveResponse, problems } from '../../http/server/schema.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
+import { refuse } from '../../platform/http/server/errors.js';
+import { archiveResponse, problems } from '../../platform/http/server/schema.js';
 import { requireKept } from './expired.js';
 import type { JobRoute } from './kind.js';
 import { otlpTraces } from './trace-spans.js';
 import { idFields, iso, isoOrNull } from './view.js';
-import { entryDate } from '../../http/server/zip.js';
+import { entryDate } from '../../platform/http/server/zip.js';
 
 type Trace = z.output<typeof traceSchema>;
 

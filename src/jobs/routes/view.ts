@@ -7,7 +7,7 @@ import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import type { readConcurrency } from '../store/concurrency.js';
 import type { Usage } from '../store/usage.js';
 import type { JobRow, SessionHead } from '../store/jobs.js';
-import type { HttpDeps } from '../../http/deps.js';
+import type { HttpDeps } from '../../platform/http/deps.js';
 import { webhookView } from './webhooks.js';
 
 export type Concurrency = Awaited<ReturnType<typeof readConcurrency>>;

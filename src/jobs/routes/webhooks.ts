@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { rotateWebhookSecretSchema, webhookSecretSchema, type WebhookView } from '../../contracts/webhook.js';
 import { readWebhookSecrets, rotateWebhookSecret, type WebhookSecrets } from '../../access/store/webhook-secret.js';
 import type { WebhookState } from '../store/webhooks.js';
-import type { App, HttpDeps } from '../../http/deps.js';
-import { bodyProblems, problems } from '../../http/server/schema.js';
+import type { App, HttpDeps } from '../../platform/http/deps.js';
+import { bodyProblems, problems } from '../../platform/http/server/schema.js';
 
 const path = '/api/v1/webhooks/secret';
 

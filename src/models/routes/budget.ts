@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { answerTokens, boundCall } from '../client/call-bound.js';
 import { reserveWhenPossible } from '../../jobs/store/cost-budget.js';
-import { ApiError } from '../../http/server/errors.js';
+import { ApiError } from '../../platform/http/server/errors.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
 import type { UpstreamRequest } from './upstream-request.js';
 

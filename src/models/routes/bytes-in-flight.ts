@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
-import { ApiError } from '../../http/server/errors.js';
-import { overCapacity } from '../../http/admission/gate.js';
+import { ApiError } from '../../platform/http/server/errors.js';
+import { overCapacity } from '../../platform/http/admission/gate.js';
 
 /** The process holds too many bytes for another call, or for this one's answer. */
 export class OverCapacityError extends ApiError {

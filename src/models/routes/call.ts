@@ -6,7 +6,7 @@ import type { CallRollout } from '../../rollouts/store/calls.js';
 import type { Db } from '../../platform/db/db.js';
 import type { Notifications } from '../../platform/db/notifications.js';
 import type { Tracing } from '../../tracing/tracing.js';
-import type { Permit } from '../../http/admission/gate.js';
+import type { Permit } from '../../platform/http/admission/gate.js';
 import type { BytesInFlight, HeldBytes } from './bytes-in-flight.js';
 import type { MarkedSpan } from './lever-marks.js';
 import type { UpstreamRequest } from './upstream-request.js';

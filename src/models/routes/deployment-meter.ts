@@ -9,7 +9,7 @@ import {
   type SpendCounter,
 } from '../../kinds/deployment/store/counters.js';
 import { retryTransient } from '../../platform/db/patience.js';
-import { settleWithin } from '../../http/server/in-time.js';
+import { settleWithin } from '../../platform/http/server/in-time.js';
 
 /** Above this many deployments, counters idle for this long are dropped. */
 const kept = 1_000;

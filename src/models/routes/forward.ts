@@ -3,18 +3,13 @@ import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../client/cost.js';
-import {
-  ProviderError,
-  providerError,
-  wasNotSent,
-  type ModelAnswer,
-} from '../client/answers/provider-answer.js';
+import { ProviderError, providerError, wasNotSent, type ModelAnswer } from '../client/answers/provider-answer.js';
 import { askProvider, type ProviderReply } from '../client/ask-provider.js';
 import { isMediaType, openAnswer, type OpenedAnswer } from '../client/answers/read-answer.js';
 import { boundDepth, cutErrorText, parseObject } from '../../clients/net/untrusted.js';
 import { tracedAnswer } from '../client/traced-call.js';
 import { JsonText, mayEscapeUnstorable } from '../../platform/db/json.js';
-import { ApiError, openAiError } from '../../http/server/errors.js';
+import { ApiError, openAiError } from '../../platform/http/server/errors.js';
 import { GraphFailure } from './graph-failure.js';
 import { OverCapacityError } from './bytes-in-flight.js';
 import type { ForwardedCall, ProxyDeps } from './call.js';

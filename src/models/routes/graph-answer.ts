@@ -6,7 +6,7 @@ import { modelAnswer } from '../client/answers/model-answer.js';
 import type { ModelAnswer } from '../client/answers/provider-answer.js';
 import type { ModelClient } from '../client/providers.js';
 import { toText } from '../../core/graphs/values.js';
-import { ApiError } from '../../http/server/errors.js';
+import { ApiError } from '../../platform/http/server/errors.js';
 import { GraphFailure } from './graph-failure.js';
 import { readGraphRequest, type GraphRequest } from './graph-request.js';
 import { runServed, type OnText, type ServedGraph } from './graph-run.js';

@@ -5,7 +5,7 @@ import { isSpendRefusal, ProviderError } from '../client/answers/provider-answer
 import { isPushback } from '../../clients/net/retry-advice.js';
 import { answerCode } from '../../contracts/errors/index.js';
 import type { RunFault } from '../../core/graphs/run/drive.js';
-import { ApiError } from '../../http/server/errors.js';
+import { ApiError } from '../../platform/http/server/errors.js';
 import { inVain, modelNotFound, noAnswer, refusedAccount, refusedKey } from './upstream-error.js';
 
 /** A graph run without an answer; `spent`: its cost. */

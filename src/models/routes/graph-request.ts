@@ -2,7 +2,7 @@ import { field, parseObject } from '../../clients/net/untrusted.js';
 import { asObject, exceedsJsonLimits } from '../../util/json.js';
 import type { Graph } from '../../core/graphs/graph.js';
 import type { Json, JsonObject } from '../../core/graphs/values.js';
-import { ApiError } from '../../http/server/errors.js';
+import { ApiError } from '../../platform/http/server/errors.js';
 
 /** A chat completion request to a graph. */
 export interface GraphRequest {

@@ -10,7 +10,7 @@ import type { Graph } from '../../core/graphs/graph.js';
 import { outcomeOf, type Call } from '../../core/graphs/run/run.js';
 import type { Run } from '../../core/graphs/run/state.js';
 import type { Json } from '../../core/graphs/values.js';
-import { ApiError } from '../../http/server/errors.js';
+import { ApiError } from '../../platform/http/server/errors.js';
 import { GraphFailure, runFailed, stepNotAnswered } from './graph-failure.js';
 import { inputRefused, type GraphRequest } from './graph-request.js';
 

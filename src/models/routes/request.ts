@@ -4,7 +4,7 @@ import { componentNames, componentTexts } from '../../core/prompts/components.js
 import { demosForCall, renderPrompt, type Demo } from '../../core/prompts/demos.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
-import { ApiError } from '../../http/server/errors.js';
+import { ApiError } from '../../platform/http/server/errors.js';
 import { insertDemos } from './demos.js';
 import { fillLevers } from './levers.js';
 import { UpstreamRequest } from './upstream-request.js';

@@ -1,13 +1,8 @@
-import {
-  judgeRefusal,
-  providerRefusedAccount,
-  providerRefusedKey,
-  refusedCall,
-} from '../client/refusals.js';
+import { judgeRefusal, providerRefusedAccount, providerRefusedKey, refusedCall } from '../client/refusals.js';
 import { isPushback, type RetryAdvice } from '../../clients/net/retry-advice.js';
 import { errorOfBody } from '../client/answers/answer-error.js';
 import type { ProviderError } from '../client/answers/provider-answer.js';
-import { ApiError, openAiError, type OpenAiError } from '../../http/server/errors.js';
+import { ApiError, openAiError, type OpenAiError } from '../../platform/http/server/errors.js';
 import { cutErrorText } from '../../clients/net/untrusted.js';
 
 /** A provider's error for our caller, in OpenAI's shape. `recorded`: the status on record. */

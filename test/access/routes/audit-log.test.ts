@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Tx } from '../../../src/platform/db/db.js';
 import { announceChange } from '../../../src/access/store/audit-log.js';
 import { promote } from '../../../src/kinds/deployment/store/deployments.js';
-import { evaluationRequest, httpOfFile, sessionRequest } from '../../http/support.js';
+import { evaluationRequest, httpOfFile, sessionRequest } from '../../platform/http/support.js';
 
 const http = httpOfFile();
 const log = '/api/v1/admin/audit-log';

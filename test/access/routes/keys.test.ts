@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { buildApp } from '../../../src/http/app.js';
-import { httpOfFile, type Answer } from '../../http/support.js';
+import { buildApp } from '../../../src/platform/http/app.js';
+import { httpOfFile, type Answer } from '../../platform/http/support.js';
 
 const http = httpOfFile();
 const base = '/api/v1/admin/keys';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { httpOfFile } from '../../http/support.js';
+import { httpOfFile } from '../../platform/http/support.js';
 
 const http = httpOfFile();
 const admin = '/api/v1/admin';

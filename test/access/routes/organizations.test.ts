@@ -3,8 +3,14 @@ import { candidateId, leverId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { addCandidate } from '../../../src/candidates/store/candidates.js';
 import { putSnapshot } from '../../../src/kinds/deployment/store/snapshots.js';
 import { planRollouts } from '../../../src/rollouts/store/rollouts.js';
-import { inferenceRoutes } from '../../http/inference-routes.js';
-import { evaluationRequest, httpOfFile, sessionRequest, type Answer, type TestHttp } from '../../http/support.js';
+import { inferenceRoutes } from '../../platform/http/inference-routes.js';
+import {
+  evaluationRequest,
+  httpOfFile,
+  sessionRequest,
+  type Answer,
+  type TestHttp,
+} from '../../platform/http/support.js';
 
 // To a key of one organization the ids of another one are unknown, on every route and method of the
 // OpenAPI document and in every field that takes an id.

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createProviders, type Providers } from '../../../src/models/client/providers.js';
 import { createProviderKeys } from '../../../src/access/store/provider-keys.js';
 import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
-import { httpOfFile, sessionRequest, type TestHttp } from '../../http/support.js';
+import { httpOfFile, sessionRequest, type TestHttp } from '../../platform/http/support.js';
 
 const base = '/api/v1/admin/provider-keys';
 const http: TestHttp = httpOfFile({

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Scope } from '../../../src/access/contract/access.js';
 import { scopes } from '../../../src/access/contract/scopes.js';
-import { inferenceRoutes } from '../../http/inference-routes.js';
-import { httpOfFile, type TestHttp } from '../../http/support.js';
+import { inferenceRoutes } from '../../platform/http/inference-routes.js';
+import { httpOfFile, type TestHttp } from '../../platform/http/support.js';
 
 // Every operation of the OpenAPI document names one scope, and only a key with it gets in.
 

@@ -11,7 +11,7 @@ import { createContainerClient, type ContainerClient } from '../../../src/client
 import { createMetrics, mergeMetrics } from '../../../src/service/metrics.js';
 import { createProviders } from '../../../src/models/client/providers.js';
 import { readSearch } from '../../../src/jobs/store/step-log.js';
-import { createSession, startHttp, type TestHttp } from '../../http/support.js';
+import { createSession, startHttp, type TestHttp } from '../../platform/http/support.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 import { propose, startRulesWorld, type RulesWorld } from '../../support/worlds/rules.js';

@@ -4,7 +4,7 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { prepareActivities } from '../../../activities/lifecycle/prepare.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
 import { readPrompts } from '../../../src/candidates/store/candidates.js';
-import { createSession, startHttp, type TestHttp } from '../../http/support.js';
+import { createSession, startHttp, type TestHttp } from '../../platform/http/support.js';
 import { startFakeContainer } from '../../support/fakes/container.js';
 
 let http: TestHttp;

@@ -10,7 +10,7 @@ import type { Demo } from '../../../src/core/prompts/demos.js';
 import type { EvaluationSpec } from '../../../src/core/jobs/spec.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import { readOpenPrompts } from '../../../src/candidates/store/candidates.js';
-import { startHttp, type TestHttp } from '../../http/support.js';
+import { startHttp, type TestHttp } from '../../platform/http/support.js';
 import { startFakeContainer } from '../../support/fakes/container.js';
 import { anySpec, insertJob } from '../../support/job.js';
 

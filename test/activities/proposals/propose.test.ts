@@ -12,8 +12,8 @@ import { addCandidate, readPool } from '../../../src/candidates/store/candidates
 import type { Tx } from '../../../src/platform/db/db.js';
 import { readSpec } from '../../../src/jobs/store/spec.js';
 import { readProposerAttempts } from '../../../src/candidates/store/proposals.js';
-import { seedCandidates, seedRollouts } from '../../http/seed.js';
-import { createSession, httpOfFile } from '../../http/support.js';
+import { seedCandidates, seedRollouts } from '../../platform/http/seed.js';
+import { createSession, httpOfFile } from '../../platform/http/support.js';
 import { startFakeModel } from '../../support/fakes/model.js';
 
 const http = httpOfFile();

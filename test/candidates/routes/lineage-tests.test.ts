@@ -3,8 +3,8 @@ import type { Message } from '../../../src/core/prompts/message.js';
 import type { AcceptanceDecision, TestedSeed } from '../../../src/core/search/protocol.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordProposerCall } from '../../../src/candidates/store/proposals.js';
-import { record, seedCandidates, seedRollouts, type SeededRollout } from '../../http/seed.js';
-import { createSession, httpOfFile } from '../../http/support.js';
+import { record, seedCandidates, seedRollouts, type SeededRollout } from '../../platform/http/seed.js';
+import { createSession, httpOfFile } from '../../platform/http/support.js';
 
 // Sessions whose children run the failures in their prompt and regression seeds.
 

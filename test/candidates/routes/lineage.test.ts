@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordProposerCall } from '../../../src/candidates/store/proposals.js';
-import { record, seedCandidates, seedRollouts, type SeededRollout } from '../../http/seed.js';
-import { createSession, finish, httpOfFile } from '../../http/support.js';
+import { record, seedCandidates, seedRollouts, type SeededRollout } from '../../platform/http/seed.js';
+import { createSession, finish, httpOfFile } from '../../platform/http/support.js';
 
 // Merges, repeats and several components are in lineage-tests.test.ts.
 

@@ -5,7 +5,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { uploadLimits } from '../../../src/datasets/contract/dataset.js';
-import { httpOfFile } from '../../http/support.js';
+import { httpOfFile } from '../../platform/http/support.js';
 
 const base = '/api/v1/datasets';
 const http = httpOfFile();

@@ -3,8 +3,8 @@ import { jobKinds } from '../../../src/core/jobs/kinds.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import { heldMs, maxHeldMs } from '../../support/held.js';
 import { until } from '../../support/until.js';
-import { seedCandidates } from '../../http/seed.js';
-import { httpOfFile, type Answer } from '../../http/support.js';
+import { seedCandidates } from '../../platform/http/seed.js';
+import { httpOfFile, type Answer } from '../../platform/http/support.js';
 
 const http = httpOfFile();
 const at = '/policy_optimization';

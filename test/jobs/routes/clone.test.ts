@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { jobKinds, kindOf } from '../../../src/core/jobs/kinds.js';
 import { mergePatch } from '../../../src/util/merge-patch.js';
-import { createEvaluation, createGraphJob, createSession, httpOfFile, sessionRequest } from '../../http/support.js';
+import {
+  createEvaluation,
+  createGraphJob,
+  createSession,
+  httpOfFile,
+  sessionRequest,
+} from '../../platform/http/support.js';
 
 const http = httpOfFile();
 const pathOf = (id: string) => `${jobKinds[kindOf(id)!].path}/${id}`;

@@ -7,8 +7,8 @@ import { readSpec } from '../../../src/jobs/store/spec.js';
 import { recordCall } from '../../../src/rollouts/store/call-records.js';
 import { saying as sayingBy } from '../../support/deployments-over-http.js';
 import { deployments } from '../../support/jobs-over-http.js';
-import { project, seedCandidates, seedRollouts, type SeededRollout } from '../../http/seed.js';
-import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../../http/support.js';
+import { project, seedCandidates, seedRollouts, type SeededRollout } from '../../platform/http/seed.js';
+import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../../platform/http/support.js';
 
 const http = httpOfFile();
 const saying = (text: string) => sayingBy(text, { provider: 'local', model: 'local' });

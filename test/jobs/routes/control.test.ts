@@ -9,7 +9,7 @@ import {
   httpOfFile,
   startHttp,
   type TestHttp,
-} from '../../http/support.js';
+} from '../../platform/http/support.js';
 
 const http = httpOfFile();
 beforeEach(() => {

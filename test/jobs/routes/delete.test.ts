@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { insertDeployment, deleteDeployment } from '../../../src/kinds/deployment/store/deployments.js';
 import { readMarked } from '../../../src/retention/store/marks.js';
 import { finishJob } from '../../../src/jobs/store/decisions/record.js';
-import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../../http/support.js';
+import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../../platform/http/support.js';
 
 const http = httpOfFile();
 const kinds = [

@@ -7,7 +7,7 @@ import {
   httpOfFile,
   sessionRequest,
   type Answer,
-} from '../../http/support.js';
+} from '../../platform/http/support.js';
 
 const http = httpOfFile();
 

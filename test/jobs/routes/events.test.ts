@@ -6,7 +6,7 @@ import { candidateId } from '../../../src/core/jobs/ids.js';
 import { generationComplete } from '../../../src/core/events/search.js';
 import { appendEvents, lockJob } from '../../../src/jobs/store/events.js';
 import { until } from '../../support/until.js';
-import { createEvaluation, createSession, finish, httpOfFile, startHttp } from '../../http/support.js';
+import { createEvaluation, createSession, finish, httpOfFile, startHttp } from '../../platform/http/support.js';
 
 const http = httpOfFile({ timing: { pollMs: 5_000, heartbeatMs: 300, stallMs: 500 } });
 let base: string;

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { createEvaluation, createGraphJob, createSession, evaluationRequest, httpOfFile } from '../../http/support.js';
-import { sessionRequest } from '../../http/support.js';
+import {
+  createEvaluation,
+  createGraphJob,
+  createSession,
+  evaluationRequest,
+  httpOfFile,
+} from '../../platform/http/support.js';
+import { sessionRequest } from '../../platform/http/support.js';
 
 const sessions = '/api/v1/online/sessions';
 const evaluations = '/api/v1/offline/jobs';

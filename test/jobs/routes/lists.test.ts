@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '../../../src/http/app.js';
+import { buildApp } from '../../../src/platform/http/app.js';
 import type { Db } from '../../../src/platform/db/db.js';
-import { project, seedCandidates, seedRollouts } from '../../http/seed.js';
-import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../../http/support.js';
+import { project, seedCandidates, seedRollouts } from '../../platform/http/seed.js';
+import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../../platform/http/support.js';
 
 const url = '/api/v1/online/sessions';
 const http = httpOfFile();

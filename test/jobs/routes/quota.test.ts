@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { buildApp } from '../../../src/http/app.js';
-import type { App } from '../../../src/http/deps.js';
+import { buildApp } from '../../../src/platform/http/app.js';
+import type { App } from '../../../src/platform/http/deps.js';
 import { connect, type Db } from '../../../src/platform/db/db.js';
-import { evaluationRequest, finish, httpOfFile } from '../../http/support.js';
+import { evaluationRequest, finish, httpOfFile } from '../../platform/http/support.js';
 
 // Open jobs of a key and of an organization, created through two API servers at once.
 

@@ -4,7 +4,14 @@ import { putSecret } from '../../../src/access/store/secrets.js';
 import { claimCallerRollout } from '../../../src/rollouts/store/calls.js';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
 import { planRollouts } from '../../../src/rollouts/store/rollouts.js';
-import { createEvaluation, createSession, finish, httpOfFile, secretKey, sessionRequest } from '../../http/support.js';
+import {
+  createEvaluation,
+  createSession,
+  finish,
+  httpOfFile,
+  secretKey,
+  sessionRequest,
+} from '../../platform/http/support.js';
 
 const http = httpOfFile();
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { buildApp } from '../../../src/http/app.js';
-import type { App } from '../../../src/http/deps.js';
+import { buildApp } from '../../../src/platform/http/app.js';
+import type { App } from '../../../src/platform/http/deps.js';
 import { readStoredBytes } from '../../../src/access/store/stored-bytes.js';
 import { connect, type Db } from '../../../src/platform/db/db.js';
 import { recordServiceCall } from '../../../src/jobs/store/service-calls.js';
-import { evaluationRequest, finish, httpOfFile } from '../../http/support.js';
+import { evaluationRequest, finish, httpOfFile } from '../../platform/http/support.js';
 
 // Bytes of an organization, stored through two API servers at once.
 

@@ -4,8 +4,8 @@ import type { traceSchema } from '../../../src/rollouts/contract/trace.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import type { CollectedSpan } from '../../support/fakes/collector.js';
 import { openTraces } from '../../support/otlp.js';
-import { seedCandidates, seedRollouts } from '../../http/seed.js';
-import { createEvaluation, createSession, httpOfFile } from '../../http/support.js';
+import { seedCandidates, seedRollouts } from '../../platform/http/seed.js';
+import { createEvaluation, createSession, httpOfFile } from '../../platform/http/support.js';
 
 // The spans of an archive beside its JSON; test/e2e/traces.test.ts has them beside the live ones.
 

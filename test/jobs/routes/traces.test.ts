@@ -4,8 +4,8 @@ import { claimCallerRollout } from '../../../src/rollouts/store/calls.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { openTraces } from '../../support/otlp.js';
 import { unzip } from '../../support/unzip.js';
-import { seedCandidates, seedRollouts } from '../../http/seed.js';
-import { createEvaluation, createSession, httpOfFile, startHttp, type TestHttp } from '../../http/support.js';
+import { seedCandidates, seedRollouts } from '../../platform/http/seed.js';
+import { createEvaluation, createSession, httpOfFile, startHttp, type TestHttp } from '../../platform/http/support.js';
 
 const jobs = '/api/v1/offline/jobs';
 const http = httpOfFile();

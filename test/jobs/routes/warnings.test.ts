@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { createEvaluation, createGraphJob, createSession, httpOfFile, sessionRequest } from '../../http/support.js';
+import {
+  createEvaluation,
+  createGraphJob,
+  createSession,
+  httpOfFile,
+  sessionRequest,
+} from '../../platform/http/support.js';
 
 const http = httpOfFile();
 const policy = { model: 'gpt-4o-mini', provider: 'openai' };

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { readWebhookSecrets } from '../../../src/access/store/webhook-secret.js';
-import { createEvaluation, createGraphJob, evaluationRequest, httpOfFile, sessionRequest } from '../../http/support.js';
+import {
+  createEvaluation,
+  createGraphJob,
+  evaluationRequest,
+  httpOfFile,
+  sessionRequest,
+} from '../../platform/http/support.js';
 
 const http = httpOfFile();
 const url = 'https://hooks.example.com/T0/secret-path?token=secret-query';

@@ -1,5 +1,5 @@
 /** Graphs answer chat completion requests; their steps call real providers with fake models. */
-import { ungated } from '../../../src/http/admission/gate.js';
+import { ungated } from '../../../src/platform/http/admission/gate.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
 import { text } from 'node:stream/consumers';
@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { createProviders, type Providers } from '../../../src/models/client/providers.js';
 import type { PolicySpec } from '../../../src/core/jobs/policy.js';
 import type { Graph, LlmStep, Step } from '../../../src/core/graphs/graph.js';
-import { ApiError } from '../../../src/http/server/errors.js';
+import { ApiError } from '../../../src/platform/http/server/errors.js';
 import { answerByGraph } from '../../../src/models/routes/graph-answer.js';
 import { GraphFailure } from '../../../src/models/routes/graph-failure.js';
 import { Forwarder } from '../../../src/models/routes/forward.js';

@@ -1,5 +1,5 @@
 import { putSecret } from '../../../src/access/store/secrets.js';
-import { secretKey } from '../../http/support.js';
+import { secretKey } from '../../platform/http/support.js';
 import { describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { hide } from '../../../src/retention/store/marks.js';

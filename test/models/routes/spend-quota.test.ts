@@ -10,7 +10,7 @@ import { readQuotaRefused } from '../../../src/jobs/store/cost-budget.js';
 import { deleteRows } from '../../../src/retention/store/delete.js';
 import { connect, type Db } from '../../../src/platform/db/db.js';
 import type { JobRef } from '../../../src/jobs/store/events.js';
-import { buildApp } from '../../../src/http/app.js';
+import { buildApp } from '../../../src/platform/http/app.js';
 import { registerProxy } from '../../../src/models/routes/proxy.js';
 import type { ProxyDeps } from '../../../src/models/routes/call.js';
 import { policy, proxyOfFile, question } from './support.js';

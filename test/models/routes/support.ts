@@ -18,7 +18,7 @@ import type { Stage } from '../../../src/core/search/protocol.js';
 import { planRollouts } from '../../../src/rollouts/store/rollouts.js';
 import { startFakeModel, type FakeModel, type ModelRequest } from '../../support/fakes/model.js';
 import { anyGepa, unlimited } from '../../support/job.js';
-import { secretKey, startHttp, type TestHttp } from '../../http/support.js';
+import { secretKey, startHttp, type TestHttp } from '../../platform/http/support.js';
 
 export const system = (content: string): Message => ({ role: 'system', content });
 export const policy = {

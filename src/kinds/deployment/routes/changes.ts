@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { commandBodySchema, deploymentChangeSchema } from '../../../contracts/control.js';
 import { deploymentStatusSchema, rolledBackSchema } from '../contract/deployment.js';
 import { deleteDeployment, rollBack, type DeploymentRow } from '../store/deployments.js';
-import type { App, HttpDeps } from '../../../http/deps.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { mark } from '../../../jobs/routes/labels.js';
-import { ApiError } from '../../../http/server/errors.js';
-import { bodyProblems, idempotencyHeader, problems } from '../../../http/server/schema.js';
+import { ApiError } from '../../../platform/http/server/errors.js';
+import { bodyProblems, idempotencyHeader, problems } from '../../../platform/http/server/schema.js';
 import { findServing, path, tags } from './find.js';
 
 const liveParams = z.object({ deployment_id: z.string().describe('Its id, or the name that it serves.') });

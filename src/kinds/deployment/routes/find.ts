@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { readDeployment, type DeploymentRow } from '../store/deployments.js';
-import type { HttpDeps } from '../../../http/deps.js';
-import { refuse } from '../../../http/server/errors.js';
+import type { HttpDeps } from '../../../platform/http/deps.js';
+import { refuse } from '../../../platform/http/server/errors.js';
 import { deploymentsBase } from './view.js';
 
 export const tags = ['Deployments'];

@@ -9,9 +9,9 @@ import { readSpec } from '../../../jobs/store/spec.js';
 import { checkExpected, jobRows, rowContents } from '../../../datasets/routes/job-rows.js';
 import { rowSource, type RowSource } from '../../../datasets/routes/row-source.js';
 import { scorerChecks } from '../../../datasets/routes/scorer-errors.js';
-import type { HttpDeps } from '../../../http/deps.js';
+import type { HttpDeps } from '../../../platform/http/deps.js';
 import { containerSpec, seedErrors } from '../../../jobs/routes/specs.js';
-import { refuse } from '../../../http/server/errors.js';
+import { refuse } from '../../../platform/http/server/errors.js';
 import { requireServable, type ResolvedSource } from './source.js';
 
 type Judged = Pick<DeploymentSpec, 'source' | 'gate' | 'container' | 'rows'>;

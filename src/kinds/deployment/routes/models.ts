@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modelListSchema, modelSchema } from '../contract/models.js';
 import type { Db } from '../../../platform/db/db.js';
 import { listServedNames, resolveDeployment } from '../store/deployments.js';
-import type { App } from '../../../http/deps.js';
+import type { App } from '../../../platform/http/deps.js';
 import { unknownModel } from '../../../models/routes/not-ready.js';
 import { openAiFailure } from '../../../models/routes/schema.js';
 

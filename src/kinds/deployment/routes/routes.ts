@@ -14,7 +14,7 @@ import { insertDeployment, listDeployments } from '../store/deployments.js';
 import { readOpenEvaluation } from '../store/gate.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
 import { create, type Creation } from '../../../jobs/routes/create.js';
-import type { App, HttpDeps } from '../../../http/deps.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { registerChanges } from './changes.js';
 import { find, path, tags } from './find.js';
 import { gateSpec } from './gate.js';
@@ -24,7 +24,7 @@ import { statsView } from './stats-view.js';
 import { events, eventsRoute } from '../../../jobs/routes/events.js';
 import { findJob } from '../../../jobs/routes/control.js';
 import { labelsOf } from '../../../jobs/routes/labels.js';
-import { bodyProblems, idempotencyHeader, problems } from '../../../http/server/schema.js';
+import { bodyProblems, idempotencyHeader, problems } from '../../../platform/http/server/schema.js';
 import { registerModels } from './models.js';
 import { registerSnapshots } from './snapshots.js';
 

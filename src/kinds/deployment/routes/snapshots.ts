@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { snapshotDiffSchema, snapshotSchema } from '../contract/snapshot.js';
 import { readSnapshot, type Snapshot } from '../store/snapshots.js';
-import type { App, HttpDeps } from '../../../http/deps.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { deploymentsBase } from './view.js';
-import { refuse } from '../../../http/server/errors.js';
+import { refuse } from '../../../platform/http/server/errors.js';
 import { iso } from '../../../jobs/routes/view.js';
-import { problems } from '../../../http/server/schema.js';
+import { problems } from '../../../platform/http/server/schema.js';
 import { snapshotDiff } from './snapshot-diff.js';
 
 const tags = ['Deployments'];

@@ -6,8 +6,8 @@ import { inputsOf, rowPlaceholders, servedMessages } from '../../../core/prompts
 import type { IsInput } from '../../../core/prompts/template.js';
 import { readGraph } from '../../../candidates/store/candidates.js';
 import { chosenCandidate, knownPrompt } from '../../../candidates/routes/choice.js';
-import type { HttpDeps } from '../../../http/deps.js';
-import { refuse } from '../../../http/server/errors.js';
+import type { HttpDeps } from '../../../platform/http/deps.js';
+import { refuse } from '../../../platform/http/server/errors.js';
 import { policySpec, providerErrors } from '../../../jobs/routes/specs.js';
 
 /** A source with what a gate on rows needs of it; `isInput` null: of no job on a data set. */

@@ -3,7 +3,7 @@ import { jobKinds } from '../../../core/jobs/kinds.js';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../contract/deployment.js';
 import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
 import type { OpenEvaluation } from '../store/gate.js';
-import type { HttpDeps } from '../../../http/deps.js';
+import type { HttpDeps } from '../../../platform/http/deps.js';
 import { iso, isoOrNull, rowsView } from '../../../jobs/routes/view.js';
 import { webhookView } from '../../../jobs/routes/webhooks.js';
 

@@ -22,11 +22,11 @@ import { readAgreement } from '../../../jobs/routes/agreement.js';
 import { storedRequest } from '../../../jobs/routes/creates.js';
 import type { Draft, HttpKind, JobRoute } from '../../../jobs/routes/kind.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
-import type { App, HttpDeps } from '../../../http/deps.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { withRows } from './rows.js';
 import { evaluationListItem, evaluationResults, evaluationView } from './view.js';
-import { refuse } from '../../../http/server/errors.js';
-import { jobParams, problems } from '../../../http/server/schema.js';
+import { refuse } from '../../../platform/http/server/errors.js';
+import { jobParams, problems } from '../../../platform/http/server/schema.js';
 import { checkEvaluation, evaluationSpec } from '../../../jobs/routes/specs.js';
 
 type Body = z.output<typeof createEvaluationSchema>;

@@ -9,8 +9,8 @@ import { formWarnings } from '../../../datasets/routes/row-warnings.js';
 import { rowSource, type Rows, type RowSource } from '../../../datasets/routes/row-source.js';
 import { scorerChecks, type ScorerChecks } from '../../../datasets/routes/scorer-errors.js';
 import { seedErrors } from '../../../jobs/routes/specs.js';
-import type { HttpDeps } from '../../../http/deps.js';
-import { pointerOf, refuse } from '../../../http/server/errors.js';
+import type { HttpDeps } from '../../../platform/http/deps.js';
+import { pointerOf, refuse } from '../../../platform/http/server/errors.js';
 
 /** Most rows of one evaluation, as seeds of a request. */
 const maxSeeds = 10_000;

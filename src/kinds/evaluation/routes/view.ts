@@ -9,7 +9,7 @@ import type { Usage } from '../../../jobs/store/usage.js';
 import type { EvaluationHead, JobRow, ListedJob } from '../../../jobs/store/jobs.js';
 import type { RolloutTotals, SeedResult } from '../../../rollouts/store/totals.js';
 import type { SeedOutput } from '../../../rollouts/store/outputs.js';
-import type { HttpDeps } from '../../../http/deps.js';
+import type { HttpDeps } from '../../../platform/http/deps.js';
 import type { JudgeAgreement } from '../../../jobs/routes/agreement.js';
 import {
   concurrencyView,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { GraphHead, JobRow } from '../../../jobs/store/jobs.js';
 import type { JobRoute } from '../../../jobs/routes/kind.js';
-import type { App, HttpDeps } from '../../../http/deps.js';
-import { ApiError } from '../../../http/server/errors.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
+import { ApiError } from '../../../platform/http/server/errors.js';
 import { graphArchive } from './export/archive.js';
 import { readExport } from './export/content.js';
 import { sendArchive } from './export/send.js';
-import { jobParams, problems } from '../../../http/server/schema.js';
+import { jobParams, problems } from '../../../platform/http/server/schema.js';
 
 /** The download of a completed graph job. */
 export function registerGraphDownload(app: App, deps: HttpDeps, { base, path, tags, find }: JobRoute<GraphHead>): void {

@@ -7,8 +7,8 @@ import { limits, stepPrompt, type Graph } from '../../../core/graphs/graph.js';
 import { graphFromJson } from '../../../core/graphs/json.js';
 import { singleStepGraph } from '../../../core/graphs/single-step.js';
 import { graphProblems, type Problem } from '../../../core/graphs/validate.js';
-import { faultsIn, type Fault } from '../../../http/server/faults.js';
-import { parseRequest } from '../../../http/server/schema.js';
+import { faultsIn, type Fault } from '../../../platform/http/server/faults.js';
+import { parseRequest } from '../../../platform/http/server/schema.js';
 import { withoutNulls } from '../../../contracts/nulls.js';
 
 /** Default without graph, prompt and description. */

@@ -30,8 +30,8 @@ import { storedRequest } from '../../../jobs/routes/creates.js';
 import type { Draft, HttpKind, JobRoute } from '../../../jobs/routes/kind.js';
 import { startInTime } from '../../../jobs/routes/create.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
-import type { App, HttpDeps } from '../../../http/deps.js';
-import { ApiError } from '../../../http/server/errors.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
+import { ApiError } from '../../../platform/http/server/errors.js';
 import { registerGraphDownload } from './download.js';
 import { graphEstimate } from './cost-estimate.js';
 import { registerLineage } from '../../../candidates/routes/routes.js';
@@ -39,7 +39,7 @@ import { graphLineage } from './lineage.js';
 import { graphSpec } from './specs.js';
 import { graphIds, graphListItem, graphView } from './view.js';
 import { readCostFront } from '../../../candidates/routes/pareto-view.js';
-import { bodyProblems, idempotencyHeader, jobParams, problems } from '../../../http/server/schema.js';
+import { bodyProblems, idempotencyHeader, jobParams, problems } from '../../../platform/http/server/schema.js';
 
 export const graphKind: HttpKind<GraphHead> = {
   ...{ kind: 'graph', param: 'job_id', noun: 'a graph job', name: 'GraphJob', tags: ['Graph jobs'] },

@@ -2,8 +2,8 @@ import { taskInput, type GraphDataset } from '../contract/dataset.js';
 import type { Graph } from '../../../core/graphs/graph.js';
 import { openRun, outcomeOf } from '../../../core/graphs/run/run.js';
 import { sizeProblem, type Json } from '../../../core/graphs/values.js';
-import { listed } from '../../../http/server/errors.js';
-import type { Fault } from '../../../http/server/faults.js';
+import { listed } from '../../../platform/http/server/errors.js';
+import type { Fault } from '../../../platform/http/server/faults.js';
 
 /** Time limit, in milliseconds, for opening the first graph on inputs. Rollouts report the rest. */
 const patienceMs = 1_000;

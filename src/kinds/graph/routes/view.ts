@@ -5,7 +5,7 @@ import type { GraphHead, JobRow } from '../../../jobs/store/jobs.js';
 import type { CandidateRow } from '../../../candidates/store/reads.js';
 import type { Usage } from '../../../jobs/store/usage.js';
 import type { SeedSplit } from '../../../core/search/split.js';
-import type { HttpDeps } from '../../../http/deps.js';
+import type { HttpDeps } from '../../../platform/http/deps.js';
 import { concurrencyView, jobView, usageView, type Concurrency } from '../../../jobs/routes/view.js';
 import { best, candidateView } from '../../../candidates/routes/view.js';
 import { budgetView, estimateView, historyView, outcomeView } from '../../../candidates/routes/search-view.js';

@@ -4,9 +4,9 @@ import { ignoredFields } from '../../../contracts/common.js';
 import { createSessionSchema, policyOptimizationSchema } from '../contract/create.js';
 import { runAlways, valueAt } from '../../../contracts/validation.js';
 import { isObject } from '../../../util/json.js';
-import { pointerOf } from '../../../http/server/errors.js';
-import { fromIssues } from '../../../http/server/faults.js';
-import type { Form } from '../../../http/server/forms.js';
+import { pointerOf } from '../../../platform/http/server/errors.js';
+import { fromIssues } from '../../../platform/http/server/faults.js';
+import type { Form } from '../../../platform/http/server/forms.js';
 
 const names = ['policy_optimization', 'prompt_learning'] as const;
 const wrappers = ['config_body', 'config'] as const;

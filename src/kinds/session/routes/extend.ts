@@ -22,14 +22,14 @@ import { reopenSession } from '../../../jobs/store/extensions.js';
 import { readJob, type JobRow, type SessionHead } from '../../../jobs/store/jobs.js';
 import { readSpec } from '../../../jobs/store/spec.js';
 import { readSearch, type RecordedSearch } from '../../../jobs/store/step-log.js';
-import type { App, HttpDeps } from '../../../http/deps.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { startInTime } from '../../../jobs/routes/create.js';
 import type { JobRoute } from '../../../jobs/routes/kind.js';
 import { requireRoomForJob } from '../../../jobs/routes/quota.js';
 import { requireExtendable } from '../../../jobs/routes/expired.js';
-import { ApiError, pointerOf, refuse, type FieldError } from '../../../http/server/errors.js';
-import { answerOf, replay } from '../../../http/server/idempotency.js';
-import { bodyProblems, idempotencyHeader, sessionParams } from '../../../http/server/schema.js';
+import { ApiError, pointerOf, refuse, type FieldError } from '../../../platform/http/server/errors.js';
+import { answerOf, replay } from '../../../platform/http/server/idempotency.js';
+import { bodyProblems, idempotencyHeader, sessionParams } from '../../../platform/http/server/schema.js';
 
 type Job = JobRow<SessionHead>;
 

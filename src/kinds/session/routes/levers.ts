@@ -11,11 +11,11 @@ import type { SessionHead } from '../../../jobs/store/jobs.js';
 import { readComponentLevers, readLevers, readLeverVersions, versionsOf } from '../../../candidates/store/levers.js';
 import { readCandidates } from '../../../candidates/store/reads.js';
 import type { JobRoute } from '../../../jobs/routes/kind.js';
-import type { App, HttpDeps } from '../../../http/deps.js';
-import { refuse } from '../../../http/server/errors.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
+import { refuse } from '../../../platform/http/server/errors.js';
 import { leverList, versionItem, versionView } from './levers-view.js';
-import { numberedPage, parseCursor } from '../../../http/server/pages.js';
-import { problems, sessionParams } from '../../../http/server/schema.js';
+import { numberedPage, parseCursor } from '../../../platform/http/server/pages.js';
+import { problems, sessionParams } from '../../../platform/http/server/schema.js';
 
 const leverParams = sessionParams.extend({ prompt_lever_id: z.string() });
 

@@ -9,7 +9,7 @@ import { categoriesOf, checkExpected, jobRows, rowContents, type JobRows } from 
 import { formWarnings } from '../../../datasets/routes/row-warnings.js';
 import { rowSource, type Rows, type RowSource } from '../../../datasets/routes/row-source.js';
 import { scorerChecks, type ScorerChecks } from '../../../datasets/routes/scorer-errors.js';
-import type { HttpDeps } from '../../../http/deps.js';
+import type { HttpDeps } from '../../../platform/http/deps.js';
 import { optimizationPath as path, type SessionRows } from '../../../jobs/routes/specs.js';
 
 /** Shares of the budget that one evaluation, and one side of the held-out comparison, may take. */

@@ -4,9 +4,9 @@ import { readComponentLevers } from '../../../candidates/store/levers.js';
 import { readFrames } from '../../../rollouts/store/sensors.js';
 import type { SessionHead } from '../../../jobs/store/jobs.js';
 import type { JobRoute } from '../../../jobs/routes/kind.js';
-import type { App, HttpDeps } from '../../../http/deps.js';
-import { numberedPage, parseCursor } from '../../../http/server/pages.js';
-import { problems, sessionParams } from '../../../http/server/schema.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
+import { numberedPage, parseCursor } from '../../../platform/http/server/pages.js';
+import { problems, sessionParams } from '../../../platform/http/server/schema.js';
 import { frameView } from './sensors-view.js';
 
 /** Routes of a session's sensor frames. */

@@ -9,9 +9,9 @@ import { readPrompts } from '../../../candidates/store/candidates.js';
 import type { SessionHead } from '../../../jobs/store/jobs.js';
 import { command } from '../../../jobs/routes/control.js';
 import type { JobRoute } from '../../../jobs/routes/kind.js';
-import type { App, HttpDeps } from '../../../http/deps.js';
-import { ApiError, pointerOf, refuse, type FieldError } from '../../../http/server/errors.js';
-import { bodyProblems, idempotencyHeader, sessionParams } from '../../../http/server/schema.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
+import { ApiError, pointerOf, refuse, type FieldError } from '../../../platform/http/server/errors.js';
+import { bodyProblems, idempotencyHeader, sessionParams } from '../../../platform/http/server/schema.js';
 
 const response = { 200: controlAnswerSchema, 202: controlAnswerSchema, ...bodyProblems(404, 409) };
 

@@ -14,7 +14,7 @@ import type { Usage } from '../../../jobs/store/usage.js';
 import type { JobRow, SessionHead } from '../../../jobs/store/jobs.js';
 import type { CandidateRow, Prompt } from '../../../candidates/store/reads.js';
 import type { TrafficNow } from '../../../rollouts/store/slots.js';
-import type { HttpDeps } from '../../../http/deps.js';
+import type { HttpDeps } from '../../../platform/http/deps.js';
 import type { JudgeAgreement } from '../../../jobs/routes/agreement.js';
 import { best, candidateView } from '../../../candidates/routes/view.js';
 import { budgetView, estimateView, historyView, outcomeView } from '../../../candidates/routes/search-view.js';

@@ -3,8 +3,8 @@ import { deployments as base } from '../../../support/jobs-over-http.js';
 import type { DeploymentSpec } from '../../../../src/core/jobs/spec.js';
 import { readSpec } from '../../../../src/jobs/store/spec.js';
 import { deploymentsOfFile, saying } from './support.js';
-import { seedCandidates } from '../../../http/seed.js';
-import { createSession } from '../../../http/support.js';
+import { seedCandidates } from '../../../platform/http/seed.js';
+import { createSession } from '../../../platform/http/support.js';
 
 const it = deploymentsOfFile();
 const source = saying('I am frozen.');

@@ -11,7 +11,7 @@ import type { ProxyDeps } from '../../../../src/models/routes/call.js';
 import { ask, saying as sayingBy } from '../../../support/deployments-over-http.js';
 import { startFakeModel, type FakeModel } from '../../../support/fakes/model.js';
 import { deployments } from '../../../support/jobs-over-http.js';
-import { startHttp, type Answer, type TestHttp } from '../../../http/support.js';
+import { startHttp, type Answer, type TestHttp } from '../../../platform/http/support.js';
 
 /** The HTTP server with deployment inference on a fake model; deployments build at once. */
 export interface TestDeployments {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { addCandidate } from '../../../../src/candidates/store/candidates.js';
-import { createSession, evaluationRequest as good, httpOfFile } from '../../../http/support.js';
+import { createSession, evaluationRequest as good, httpOfFile } from '../../../platform/http/support.js';
 
 const url = '/api/v1/offline/jobs';
 const http = httpOfFile();

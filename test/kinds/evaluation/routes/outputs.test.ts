@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { rolloutId } from '../../../../src/core/jobs/ids.js';
-import { seedRollouts } from '../../../http/seed.js';
-import { createEvaluation, evaluationRequest, httpOfFile } from '../../../http/support.js';
+import { seedRollouts } from '../../../platform/http/seed.js';
+import { createEvaluation, evaluationRequest, httpOfFile } from '../../../platform/http/support.js';
 
 const base = '/api/v1/offline/jobs';
 const http = httpOfFile();

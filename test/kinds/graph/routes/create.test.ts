@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readJob, type GraphHead } from '../../../../src/jobs/store/jobs.js';
-import { httpOfFile } from '../../../http/support.js';
+import { httpOfFile } from '../../../platform/http/support.js';
 
 const url = '/api/graphgen/jobs';
 const http = httpOfFile();

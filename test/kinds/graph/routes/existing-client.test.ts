@@ -1,6 +1,6 @@
 /** Bodies as `synth-ai` 0.9.0 sends them: `GraphGenJob.from_dataset(...).submit()`. */
 import { expect, test } from '@jest/globals';
-import { httpOfFile } from '../../../http/support.js';
+import { httpOfFile } from '../../../platform/http/support.js';
 
 const url = '/api/graphgen/jobs';
 const http = httpOfFile({ checkProvider: () => null });

@@ -3,8 +3,8 @@ import type { EditJson, GraphJson } from '../../../../src/kinds/graph/contract/g
 import { candidateId, rolloutId } from '../../../../src/core/jobs/ids.js';
 import { recordCall } from '../../../../src/rollouts/store/call-records.js';
 import { recordProposerCall } from '../../../../src/candidates/store/proposals.js';
-import { record, seedCandidates, seedRollouts, type SeededRollout } from '../../../http/seed.js';
-import { createSession, httpOfFile } from '../../../http/support.js';
+import { record, seedCandidates, seedRollouts, type SeededRollout } from '../../../platform/http/seed.js';
+import { createSession, httpOfFile } from '../../../platform/http/support.js';
 
 // Shared behaviour is tested in test/candidates/routes/lineage.test.ts, real jobs in
 // test/e2e/graphs/reads.long.test.ts.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readSecret } from '../../../../src/access/store/secrets.js';
-import { httpOfFile, sessionRequest as good, startHttp } from '../../../http/support.js';
+import { httpOfFile, sessionRequest as good, startHttp } from '../../../platform/http/support.js';
 
 const url = '/api/v1/online/sessions';
 const http = httpOfFile();

@@ -5,8 +5,8 @@ import { demoMessages, type Demo } from '../../../../src/core/prompts/demos.js';
 import type { Message } from '../../../../src/core/prompts/message.js';
 import { candidateId, demosPart, leverId } from '../../../../src/core/jobs/ids.js';
 import { addCandidate, setBaseline } from '../../../../src/candidates/store/candidates.js';
-import { project } from '../../../http/seed.js';
-import { createSession, httpOfFile } from '../../../http/support.js';
+import { project } from '../../../platform/http/seed.js';
+import { createSession, httpOfFile } from '../../../platform/http/support.js';
 import { runs } from '../../../support/runs.js';
 
 // Every listed version of a lever can be read and is the text of its candidates.

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import type { Message } from '../../../../src/core/prompts/message.js';
 import { candidateId } from '../../../../src/core/jobs/ids.js';
 import { setBaseline } from '../../../../src/candidates/store/candidates.js';
-import { project, seedCandidates } from '../../../http/seed.js';
-import { createSession, httpOfFile } from '../../../http/support.js';
+import { project, seedCandidates } from '../../../platform/http/seed.js';
+import { createSession, httpOfFile } from '../../../platform/http/support.js';
 
 const base = '/api/v1/online/sessions';
 const http = httpOfFile();

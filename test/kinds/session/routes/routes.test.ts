@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { claimCallerRollout } from '../../../../src/rollouts/store/calls.js';
 import { candidateId, rolloutId } from '../../../../src/core/jobs/ids.js';
-import { project, seedCandidates, seedRollouts } from '../../../http/seed.js';
-import { createSession, finish, httpOfFile } from '../../../http/support.js';
+import { project, seedCandidates, seedRollouts } from '../../../platform/http/seed.js';
+import { createSession, finish, httpOfFile } from '../../../platform/http/support.js';
 
 const base = '/api/v1/online/sessions';
 const http = httpOfFile();

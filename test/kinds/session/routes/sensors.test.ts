@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { candidateId, leverId, rolloutId } from '../../../../src/core/jobs/ids.js';
 import { recordDecision } from '../../../../src/jobs/store/decisions/record.js';
-import { seedCandidates, seedRollouts, type SeededRollout } from '../../../http/seed.js';
-import { createSession, finish, httpOfFile } from '../../../http/support.js';
+import { seedCandidates, seedRollouts, type SeededRollout } from '../../../platform/http/seed.js';
+import { createSession, finish, httpOfFile } from '../../../platform/http/support.js';
 
 const base = '/api/v1/online/sessions';
 const http = httpOfFile();

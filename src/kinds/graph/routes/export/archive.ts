@@ -10,7 +10,7 @@ import { stepPrompt, withPrompt, type Graph } from '../../../../core/graphs/grap
 import { graphToJson } from '../../../../core/graphs/json.js';
 import { graphMermaid } from '../../../../core/graphs/mermaid.js';
 import { graphText } from '../../../../core/graphs/text.js';
-import { entryDate } from '../../../../http/server/zip.js';
+import { entryDate } from '../../../../platform/http/server/zip.js';
 import { readmeText, type ReadmeFacts } from './readme.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;

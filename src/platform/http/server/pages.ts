@@ -1,0 +1,63 @@
+import type { Position } from '../../db/positions.js';
+import { refuse } from './errors.js';
+
+export interface Page<Item> {
+  data: Item[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+/** A page of rows; `limit` + 1 rows mean that there are more. */
+function pageOf<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  cursorAt: (row: Row) => string,
+  view: (row: Row) => Item,
+): Page<Item> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit;
+  const cursor = hasMore && last ? Buffer.from(cursorAt(last)).toString('base64url') : null;
+  return { data: shown.map(view), next_cursor: cursor, has_more: hasMore };
+}
+
+/** A page of rows in the order of their numbers; `limit` + 1 rows mean that there are more. */
+export function numberedPage<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  rowNumberOf: (row: Row) => number,
+  view: (row: Row) => Item,
+): Page<Item> {
+  return pageOf(rows, limit, (row) => `after ${rowNumberOf(row)}`, view);
+}
+
+/** The number before a page's first row; -1 for the first page. Refuses an invalid cursor. */
+export function parseCursor(cursor: string | undefined): number {
+  if (cursor === undefined) return -1;
+  const [, index] = /^after (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (index === undefined) throw refuse.invalid([{ pointer: '/cursor', message: 'is not a next_cursor of this list' }]);
+  return Number(index);
+}
+
+/** A page of rows from the newest on; `limit` + 1 rows mean that there are more. */
+export function timedPage<Row extends { position: string }, Item>(
+  rows: readonly Row[],
+  limit: number,
+  idOf: (row: Row) => string,
+  view: (row: Row) => Item,
+): Page<Item> {
+  return pageOf(rows, limit, (row) => `${row.position} ${idOf(row)}`, view);
+}
+
+/** The row before a page's first one; undefined for the first page. Refuses an invalid cursor. */
+export function parseTimeCursor(cursor: string | undefined): Position | undefined {
+  if (cursor === undefined) return undefined;
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, createdAt = '', id = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (\w+)$/.exec(text) ?? [];
+  const time = new Date(createdAt);
+  // `Date` turns an invalid day such as February 30 into a day of the next month.
+  if (Number.isNaN(time.getTime()) || !createdAt.startsWith(time.toISOString().slice(0, 19))) {
+    throw refuse.invalid([{ pointer: '/cursor', message: 'must be a next_cursor of this list' }]);
+  }
+  return { createdAt, id };
+}

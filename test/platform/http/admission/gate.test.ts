@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { setTimeout } from 'node:timers/promises';
+import { createGate, type Permit } from '../../../../src/platform/http/admission/gate.js';
+import { range } from '../../../support/range.js';
+import { runs } from '../../../support/runs.js';
+import { until } from '../../../support/until.js';
+
+const codeOf = (error: { status: number; code: string }) => `${error.status} ${error.code}`;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Enters `count` times; the outcomes appear in order. */
+function enterAll(gate: ReturnType<typeof createGate>, count: number) {
+  const entered: (Permit | string)[] = [];
+  for (const n of range(0, count))
+    void gate.acquire().then(
+      (permit) => (entered[n] = permit),
+      (error) => (entered[n] = codeOf(error)),
+    );
+  return entered;
+}
+
+describe('a burst', () => {
+  test('waits in order, and what the queue cannot take is 503', async () => {
+    const gate = createGate({ permits: 2, burst: 3, burstWaitMs: 100, lastingWaitMs: 1, calmMs: 0 });
+    const entered = enterAll(gate, 6);
+    await settled();
+    expect([entered.length, entered[5], gate.refuses()]).toEqual([6, '503 over_capacity', true]);
+    expect(range(0, 5).filter((n) => entered[n])).toEqual([0, 1]);
+    (entered[1] as Permit).release();
+    (entered[1] as Permit).release();
+    await settled();
+    expect(range(0, 5).filter((n) => entered[n])).toEqual([0, 1, 2]);
+    expect(gate.refuses()).toBe(false);
+  });
+
+  test('that lasts gets the queue that is worked off in time, until none was refused for a while', async () => {
+    let time = 0;
+    const gate = createGate({
+      permits: 1,
+      burst: 100,
+      burstWaitMs: 100,
+      lastingWaitMs: 100,
+      calmMs: 5_000,
+      now: () => time,
+    });
+    // 50 a second.
+    for (let n = 0; n < 60; n += 1) {
+      (await gate.acquire()).release();
+      time += 20;
+    }
+    const waiting = enterAll(gate, 50);
+    time += 100;
+    expect(gate.refuses()).toBe(false);
+    time += 1;
+    expect(gate.refuses()).toBe(true);
+    await settled();
+    for (const n of range(0, 50)) {
+      (waiting[n] as Permit).release();
+      await settled();
+      time += 20;
+    }
+    // One works, and six wait.
+    const held = await gate.acquire();
+    const outcomes = enterAll(gate, 20);
+    await settled();
+    expect(outcomes.filter((outcome) => outcome === '503 over_capacity')).toHaveLength(14);
+    held.release();
+    for (const n of range(0, 6)) {
+      await settled();
+      (outcomes[n] as Permit).release();
+    }
+    time += 5_000;
+    const later = enterAll(gate, 20);
+    await settled();
+    expect(later.filter((outcome) => typeof outcome === 'string')).toEqual([]);
+  });
+});
+
+test('work that waits for long frees its permit, and gets it back where none is free', async () => {
+  const gate = createGate({ permits: 1, burst: 4, burstWaitMs: 1_000, lastingWaitMs: 1_000, longMs: 1 });
+  const [first] = [await gate.acquire()];
+  const entered = enterAll(gate, 2);
+  first.pause();
+  await until('the next one has the permit', () => Promise.resolve(entered[0] !== undefined));
+  first.resume();
+  (entered[0] as Permit).release();
+  await settled();
+  expect(entered[1]).toBeUndefined();
+  first.release();
+  await settled();
+  expect(entered[1]).toBeDefined();
+});
+
+test('no permit is lost, and none waits beside a free one, whatever the order of steps', async () => {
+  const step = fc.constantFrom('enter', 'pause', 'resume', 'release');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 3 }),
+      fc.array(fc.tuple(step, fc.nat(9)), { maxLength: 60 }),
+      async (permits, steps) => {
+        const gate = createGate({ permits, burst: 100, burstWaitMs: 60_000, lastingWaitMs: 1, longMs: 0 });
+        const inside: { permit: Permit; state: string }[] = [];
+        let waiting = 0;
+        for (const [action, pick] of steps) {
+          const one = inside[pick % Math.max(1, inside.length)];
+          if (action === 'enter') {
+            waiting += 1;
+            void gate.acquire().then((permit) => {
+              waiting -= 1;
+              inside.push({ permit, state: 'working' });
+            });
+          } else if (one) {
+            one.permit[action]();
+            if (action === 'release') one.state = 'released';
+            else if (one.state !== 'released') one.state = action === 'pause' ? 'paused' : 'working';
+          }
+          if (action === 'pause') await setTimeout(2);
+          await settled();
+          const working = inside.filter(({ state }) => state === 'working').length;
+          if (waiting > 0) expect(working).toBeGreaterThanOrEqual(permits);
+        }
+        for (;;) {
+          const left = inside.filter(({ state }) => state !== 'released');
+          if (left.length === 0) break;
+          for (const one of left) {
+            one.permit.release();
+            one.state = 'released';
+          }
+          await settled();
+        }
+        expect(waiting).toBe(0);
+        const again = enterAll(gate, permits);
+        await settled();
+        expect(again.every((outcome) => typeof outcome === 'object')).toBe(true);
+      },
+    ),
+    { numRuns: runs(100, 1_000) },
+  );
+});

@@ -1,0 +1,45 @@
+import { until } from '../../../../support/until.js';
+import type { Recorder } from '../recorder.js';
+import { policy, rows } from './world.js';
+
+const name = 'capitals';
+
+/** Two deployments of a name: one of given messages with a gate, one of a session. */
+export async function playDeployments(api: Recorder, session_id: string): Promise<void> {
+  const first = await ready(api, {
+    name,
+    source: { messages: [{ role: 'system', content: 'Answer with the name of the city alone.' }], policy },
+    gate: { dataset: { rows: rows.slice(0, 4) }, scorer: 'contains', min_reward: 0.5 },
+  });
+  const path = { deployment_id: first.id };
+  for (const operation of ['getDeployment', 'getDeploymentStatus']) await api.call(operation, { path });
+  await api.call('listDeployments');
+  await api.call('listDeploymentEvents', { path, accept: 'application/json' });
+  await api.call('listDeploymentEvents', { path });
+  await api.call('updateDeployment', { path, body: { tags: ['production'], notes: 'Checked by hand.' } });
+  const messages = [{ role: 'user', content: rows[2]!.input }];
+  for (const operation of ['callDeployment', 'callDeploymentV1']) {
+    await api.call(operation, { path: { deployment_id: name }, body: { messages } });
+    await api.call(operation, { path: { deployment_id: name }, body: { messages, stream: true } });
+  }
+  await api.call('createChatCompletion', { body: { model: name, messages } });
+  await api.call('createChatCompletion', { body: { model: name, messages, stream: true } });
+  await api.call('listModels');
+  await api.call('getModel', { path: { model: name } });
+  await api.call('getDeploymentStats', { path });
+
+  const second = await ready(api, { name, source: { session_id } });
+  await api.call('getSnapshot', { path: { snapshot_id: first.snapshot_id } });
+  await api.call('compareSnapshots', { path: { snapshot_id: first.snapshot_id, other: second.snapshot_id } });
+  await api.call('rollBackDeployment', { path: { deployment_id: second.id }, body: {} });
+  await api.call('deleteDeployment', { path });
+}
+
+async function ready(api: Recorder, body: object): Promise<{ id: string; snapshot_id: string }> {
+  const { id } = await api.call<{ id: string }>('createDeployment', { body });
+  return until('the deployment is ready', async () => {
+    const path = { deployment_id: id };
+    const read = await api.peek<{ id: string; status: string; snapshot_id: string }>('getDeployment', { path });
+    return read.status === 'ready' && read;
+  });
+}
