@@ -48,7 +48,10 @@ function projectFolder(name: string): { cwd: string; env: Record<string, string>
   const env = {
     PATH: `${programs}:${process.env['PATH'] ?? ''}`,
     PORT: new URL(service.url).port,
-    ...{ RATCHET_DATA_DIR: data, RATCHET_URL: '', RATCHET_API_KEY: '', OPENAI_API_KEY: '' },
+    RATCHET_DATA_DIR: data,
+    RATCHET_URL: '',
+    RATCHET_API_KEY: '',
+    OPENAI_API_KEY: '',
   };
   return { cwd, env };
 }

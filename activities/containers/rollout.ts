@@ -15,7 +15,16 @@ export async function runAtContainer(rollout: ClaimedRollout): Promise<RolloutOu
   const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
   const outcome = await deps.container.rollout(
     {
-      ...{ url, apiKey, rolloutId, seed, envName, envConfig, messages, demos, tryTimeoutMs, mayRetry },
+      url,
+      apiKey,
+      rolloutId,
+      seed,
+      envName,
+      envConfig,
+      messages,
+      demos,
+      tryTimeoutMs,
+      mayRetry,
       ...(span && { traceparent: traceparentOf(span) }),
       policy: spec.policy,
       inferenceUrl: `${deps.publicUrl}/api/gepa/v1/${job.jobId}/${rolloutId}`,

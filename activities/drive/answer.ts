@@ -178,7 +178,11 @@ export class RequestAnswerer {
     if (!this.areInPool(rollouts)) throw recordLost(job);
     const prompts = this.context.pool.pick(rollouts.map(({ candidate }) => candidate));
     const begun: BegunRequest = {
-      ...{ run: null, material: null, isRunning: false, generations: [], mayGoOn: false },
+      run: null,
+      material: null,
+      isRunning: false,
+      generations: [],
+      mayGoOn: false,
       proposed: proposalsIn(request).length === 0 ? noProposals : null,
     };
     const end: RunEnd<RolloutAnswer[] | null, Conclusion> = {

@@ -49,7 +49,9 @@ export async function runGraph(rollout: ClaimedRollout<GraphSpec>): Promise<Roll
   let interruptedMs = 0;
   const ask = async (call: Call, tries: number, timed: AbortSignal, timer: PausableTimer): Promise<ModelResult> => {
     const question: ModelQuestion = {
-      ...{ asker: 'step', key: call.key, tries },
+      asker: 'step',
+      key: call.key,
+      tries,
       policy: spec.policies.find(({ model }) => model === call.model) ?? spec.policy,
       messages: [...call.messages],
       timeoutMs: call.timeoutS * 1_000,

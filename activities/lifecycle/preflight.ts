@@ -26,8 +26,11 @@ const windowMs = 45_000;
 
 /** Failures that every later call to the model would have. */
 const lastingCodes = new Set([
-  ...[providerRefusedKey, providerRefusedAccount, 'provider_not_usable'],
-  ...['upstream_unreachable', 'cost_not_bounded'],
+  providerRefusedKey,
+  providerRefusedAccount,
+  'provider_not_usable',
+  'upstream_unreachable',
+  'cost_not_bounded',
 ]);
 
 /**
@@ -74,7 +77,13 @@ async function callModel(
   const deadline = performance.now() + windowMs;
   const calls = deps.tracing?.callsOf(trace && jobSpan(trace)) ?? null;
   const answer = await completeChat(deps.providers.forPayer(job, calls), {
-    ...{ asker: 'preflight', policy, messages, signal, meter, deadline, tryTimeoutMs },
+    asker: 'preflight',
+    policy,
+    messages,
+    signal,
+    meter,
+    deadline,
+    tryTimeoutMs,
   });
   requireAccount(answer, policy);
   if (!answer.ok) return answer;
@@ -93,7 +102,9 @@ function lastingFailure({ policy, field }: CheckedModel, result: ChatResult) {
   const { code, message, refused, unsent = null } = result;
   if (!lastingCodes.has(code) && !(refused && (refused.status === 403 || refused.scope === 'model'))) return null;
   const failure = callFailure({
-    ...{ provider: policy.provider, model: policy.model, field },
+    provider: policy.provider,
+    model: policy.model,
+    field,
     ...(refused ? refusalOf(refused) : { status: 0, code, message, unsent }),
   });
   return jobFailure(failure.code, failure.message, code === 'upstream_unreachable');

@@ -86,7 +86,10 @@ function admit(
   return {
     answer: { ...answer, outcome: 'proposed', ...origin },
     candidate: {
-      ...{ leverVersion: number, generation: request.generation, parents, messages },
+      leverVersion: number,
+      generation: request.generation,
+      parents,
+      messages,
       ...(graphJson && { graph: graphJson }),
       detail: detailOf(proposal, request),
       ...('edits' in proposal && { edits: proposal.edits }),

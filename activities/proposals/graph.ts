@@ -49,7 +49,10 @@ async function rewritePrompts(
   const spec = proposer.spec as GraphSpec;
   const { traceDetail = 1 } = spec.search;
   const rewriting = {
-    ...{ request, failures, parent: graphTexts(parent), names: instructionNames(parent) },
+    request,
+    failures,
+    parent: graphTexts(parent),
+    names: instructionNames(parent),
     context: { traceDetail, ...(spec.description !== null && { task: spec.description }) },
     reader:
       (_: string, component: string): ProposerQuestion['read'] =>

@@ -156,7 +156,12 @@ export class RolloutExchange<Conclusion> {
         const { completed, limit } = taken();
         if (mayStart) wanted = this.wantedSlots();
         return {
-          ...{ jobId: job.jobId, token, leaseSeconds, completed, wanted, limit },
+          jobId: job.jobId,
+          token,
+          leaseSeconds,
+          completed,
+          wanted,
+          limit,
           rolloutSeconds: spec.rolloutTimeoutS,
           maxFailureRate: spec.maxFailureRate,
           hasCostBudget: 'budget' in spec && spec.budget.maxCostUsd != null,

@@ -97,7 +97,11 @@ export class Runner<Conclusion> {
     // Every rollout in flight listens to it.
     setMaxListeners(0, signal);
     this.inFlight = new InFlightRollouts({
-      ...{ deps, job, runnable, signal, concurrency },
+      deps,
+      job,
+      runnable,
+      signal,
+      concurrency,
       counts: () => this.counts,
       onOutcome: (outcome) => this.exchange.add(outcome),
       onFreeSlot: () => {
@@ -108,7 +112,15 @@ export class Runner<Conclusion> {
     });
     const { inFlight } = this;
     this.exchange = new RolloutExchange({
-      ...{ deps, groupCommit, job, runnable, token, concurrency, inFlight, signal, end },
+      deps,
+      groupCommit,
+      job,
+      runnable,
+      token,
+      concurrency,
+      inFlight,
+      signal,
+      end,
       isStopped: () => this.isStopped(),
       mustFail: (found) => this.faultOf(found) !== null,
     });

@@ -115,7 +115,10 @@ export class GraphsInProcess {
   private edit(parent: Graph, failures: readonly FailedRun[]): NewGraph {
     const most = attemptsLimit(this.first);
     const question = buildEditProposal({
-      ...{ graph: graphText(parent), failures, models: ['m'], maxEdits },
+      graph: graphText(parent),
+      failures,
+      models: ['m'],
+      maxEdits,
       attempts: { now: maxAttempts(parent), most },
     });
     return this.ask(question, editsForm(maxEdits), (text) => {
@@ -123,7 +126,9 @@ export class GraphsInProcess {
         parent,
         { text, finishReason: 'stop' },
         {
-          ...{ models: ['m'], maxAttempts: most, schema: editsSchema },
+          models: ['m'],
+          maxAttempts: most,
+          schema: editsSchema,
         },
       );
       if (edited.ok) return { graph: edited.graph };

@@ -92,8 +92,12 @@ function searches() {
       worldsIn(values.worlds).map((world) => {
         const rolloutBudget = Number(budget);
         const of = (optimizer: string): Search<string> => ({
-          ...{ optimizer, kind: `${kind}, ${budget} runs`, world, shuffledFeedback: false },
-          ...{ maxRollouts: rolloutBudget, worlds: hash },
+          optimizer,
+          kind: `${kind}, ${budget} runs`,
+          world,
+          shuffledFeedback: false,
+          maxRollouts: rolloutBudget,
+          worlds: hash,
         });
         return { kind, world, rolloutBudget, of };
       }),

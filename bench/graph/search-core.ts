@@ -48,8 +48,14 @@ export async function searchGraphs(search: CoreGraphSearch): Promise<CoreGraphRe
       const graph = answers.graphOf(state.best!.candidate);
       const trueReward = await world.trueReward(graph);
       return {
-        ...{ trueReward, graph, stoppedBy: request.stoppedBy, spent: state.asked, calls: answers.calls },
-        ...{ stages, proposals, bestTrueReward: Math.max(...rewards) },
+        trueReward,
+        graph,
+        stoppedBy: request.stoppedBy,
+        spent: state.asked,
+        calls: answers.calls,
+        stages,
+        proposals,
+        bestTrueReward: Math.max(...rewards),
       };
     }
     for (const { stage } of rolloutsIn(request)) stages[stage] = (stages[stage] ?? 0) + 1;

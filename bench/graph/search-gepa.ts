@@ -21,7 +21,11 @@ export async function searchGepa(
   const run = await worlds.openLookups(setup);
   const { train, evaluation } = taskSplit(setup.world, rolloutBudget);
   const candidates = await runGepaOnLookups(python, worlds.proposerUrl, run, {
-    ...{ trainSeeds: train, evaluationSeeds: evaluation, minibatchSize: 3, maxRollouts: calls, maxConcurrent: 8 },
+    trainSeeds: train,
+    evaluationSeeds: evaluation,
+    minibatchSize: 3,
+    maxRollouts: calls,
+    maxConcurrent: 8,
     rngSeed: setup.world,
   });
   const world = openLookupWorld(setup.kind, setup.world);

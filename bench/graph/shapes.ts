@@ -11,7 +11,9 @@ export interface Shape {
 export const input = { question: 'Where is my parcel?' };
 
 const step = (id: string, inputs: LlmStep['inputs']): LlmStep => ({
-  ...{ id, type: 'llm', inputs },
+  id,
+  type: 'llm',
+  inputs,
   messages: [
     { role: 'system', content: 'Answer the customer kindly and to the point.' },
     {

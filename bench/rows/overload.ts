@@ -50,7 +50,10 @@ async function kindsOf(world: World): Promise<[what: string, asked: Asked][]> {
     body: () =>
       JSON.stringify({
         container_url: `${world.container.url}/overload/delay/0`,
-        ...{ app_id: 'bench', env_name: 'bench', seeds: [0], preflight: false },
+        app_id: 'bench',
+        env_name: 'bench',
+        seeds: [0],
+        preflight: false,
         policy: { provider: 'fake', model: 'fake-1' },
       }),
   };

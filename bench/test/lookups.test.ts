@@ -28,7 +28,9 @@ function edited(graph: Graph, edits: readonly Edit[]): Graph {
 const decomposed = (prompt: string) =>
   edited(promptGraph(prompt), [
     {
-      ...{ edit: 'decompose', step: 'solve', prompt: `{{question}}\n${townWanted}` },
+      edit: 'decompose',
+      step: 'solve',
+      prompt: `{{question}}\n${townWanted}`,
       messages: [system(prompt), user('{{question}}\nThe town: {{plan}}')],
     },
   ]);

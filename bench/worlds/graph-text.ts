@@ -32,7 +32,9 @@ function readStep(block: string): Step {
     else [, field = ''] = /^gives: field (\w+)$/.exec(line) ?? unknown(line);
   }
   const step: LlmStep = {
-    ...{ id: id!, type: 'llm', inputs },
+    id: id!,
+    type: 'llm',
+    inputs,
     messages: messages.map(({ role, content }) => ({ role, content: content.join('\n') })),
     output: { field },
     ...(samples !== undefined && { samples }),

@@ -81,20 +81,26 @@ function structure({ id, inputs, messages }: LlmStep, draws: Draws): object | nu
     case 'decompose':
       if ('plan' in inputs) return null;
       return {
-        ...{ edit: 'decompose', step: id, prompt: [...given, townWanted].join('\n') },
+        edit: 'decompose',
+        step: id,
+        prompt: [...given, townWanted].join('\n'),
         messages: withLine(messages, 'The town: {{plan}}'),
       };
     case 'plan':
       if ('plan' in inputs) return null;
       return {
-        ...{ edit: 'decompose', step: id, prompt: [...given, 'Make a plan for the answer.'].join('\n') },
+        edit: 'decompose',
+        step: id,
+        prompt: [...given, 'Make a plan for the answer.'].join('\n'),
         messages: withLine(messages, 'The plan: {{plan}}'),
       };
     case 'critique': {
       if ('draft' in inputs) return null;
       const seen = [...given, 'Draft: {{draft}}'];
       return {
-        ...{ edit: 'critique', step: id, critique: [...seen, townWanted].join('\n') },
+        edit: 'critique',
+        step: id,
+        critique: [...seen, townWanted].join('\n'),
         revise: [stepText(messages), ...seen, 'The town: {{critique}}'].join('\n'),
       };
     }

@@ -114,7 +114,11 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     exact.score({ caseSensitive: false }, expected(seed), given);
 
   return {
-    ...{ kind, baseline, input, expected, answer },
+    kind,
+    baseline,
+    input,
+    expected,
+    answer,
     perfect: writePrompt([baseline], rules),
     propose: (messages) => propose(messages, worldSeed),
     score(seed, given) {

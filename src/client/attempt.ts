@@ -45,7 +45,8 @@ function failure(call: string, url: string, cause: unknown, timeoutMs: number | 
     return new RatchetError(`${call}: no answer within ${timeoutMs} ms; raise timeoutMs.`, { code: 'timeout', cause });
   if ((cause as Error).name === 'SyntaxError')
     return new RatchetError(`${call}: the answer of ${origin} is not JSON; check that url names Ratchet itself.`, {
-      ...{ code: 'invalid_answer', cause },
+      code: 'invalid_answer',
+      cause,
     });
   const message = `${call}: the service at ${origin} does not answer (${reasonOf(cause)}); check url and whether it runs.`;
   return new RatchetError(message, { code: 'unreachable', cause });

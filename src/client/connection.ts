@@ -66,7 +66,11 @@ export class Connection {
     for (const [name, value] of Object.entries(call.headers ?? {}))
       headers.set(checkedName(name), checkedHeader(`headers.${name}`, value));
     const outgoing = {
-      ...{ url: this.url + urlOf(path, call.path, call.query), method, headers, signal, timeoutMs },
+      url: this.url + urlOf(path, call.path, call.query),
+      method,
+      headers,
+      signal,
+      timeoutMs,
       body: content?.data ?? (body === undefined ? undefined : JSON.stringify(body)),
     };
     // A stream is read once. Other content has an id that follows from it.

@@ -5,8 +5,11 @@ import type { Answer, Body, CallOptions, Item, Query } from './types.js';
 export type FileType = 'application/json' | 'application/jsonl' | 'text/csv';
 
 const typesByEnding: Record<string, FileType> = {
-  ...{ json: 'application/json', jsonl: 'application/jsonl', ndjson: 'application/jsonl' },
-  ...{ csv: 'text/csv', tsv: 'text/csv' },
+  json: 'application/json',
+  jsonl: 'application/jsonl',
+  ndjson: 'application/jsonl',
+  csv: 'text/csv',
+  tsv: 'text/csv',
 };
 
 /** `client.datasets` */

@@ -5,5 +5,8 @@ import type { FormField } from './form.js';
 export const caseField = z.boolean().optional().describe('exact, contains, json: whether case counts. Default false.');
 
 export const caseBox: FormField<'case_sensitive'> = {
-  ...{ kind: 'check', name: 'case_sensitive', label: 'Case-sensitive', on: true },
+  kind: 'check',
+  name: 'case_sensitive',
+  label: 'Case-sensitive',
+  on: true,
 };

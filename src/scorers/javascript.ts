@@ -23,7 +23,10 @@ export const javascript = calling({
     label: 'JavaScript',
     fields: [
       {
-        ...{ kind: 'area', name: 'code', label: 'Function', isRequired: true },
+        kind: 'area',
+        name: 'code',
+        label: 'Function',
+        isRequired: true,
         hint: '(output, row, expected) => a reward from 0 to 1, or {reward, feedback}.',
       },
     ],

@@ -166,7 +166,9 @@ function scoreSchema(
   }
   const found = problems.filter((problem) => problem !== null);
   criteria.push({
-    ...{ name: wholeOutput, weight: 1, score: found.length === 0 ? 1 : 0 },
+    name: wholeOutput,
+    weight: 1,
+    score: found.length === 0 ? 1 : 0,
     reason: found.length === 0 ? 'as the schema demands' : found.join('; '),
   });
   return { reward: weightedMean(criteria), feedback: describeFields(criteria, unread), criteria };

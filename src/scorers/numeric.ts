@@ -23,7 +23,9 @@ export const numeric = comparing({
     label: 'Number',
     fields: [
       {
-        ...{ kind: 'number', name: 'tolerance', label: 'Tolerance' },
+        kind: 'number',
+        name: 'tolerance',
+        label: 'Tolerance',
         hint: 'A share of the expected number; default 0.000001.',
       },
       { kind: 'check', name: 'relative', label: 'The tolerance is an absolute number', on: false },

@@ -23,7 +23,10 @@ export const rubric = calling({
     label: 'Judge model',
     fields: [
       {
-        ...{ kind: 'area', name: 'criteria', label: 'Criteria', isRequired: true },
+        kind: 'area',
+        name: 'criteria',
+        label: 'Criteria',
+        isRequired: true,
         hint: 'One a line, with weights: “- correct (3): names the right team”.',
       },
       { kind: 'text', name: 'model', label: 'Judge model', isRequired: true },

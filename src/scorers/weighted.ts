@@ -34,7 +34,10 @@ const form: ScorerForm<'parts'> = {
   label: 'Weighted',
   fields: [
     {
-      ...{ kind: 'value', name: 'parts', label: 'Parts', isRequired: true },
+      kind: 'value',
+      name: 'parts',
+      label: 'Parts',
+      isRequired: true,
       hint: '[{"weight": 3, "scorer": "exact"}, {"weight": 1, "scorer": {"type": "regex", "pattern": "^[A-Z]"}}]',
     },
   ],
@@ -66,7 +69,8 @@ export function weightedSpec({ type, parts }: z.output<typeof schema>, defaultPr
   return {
     type,
     parts: parts.map(({ weight, scorer, field, negate }) => ({
-      ...{ weight, scorer: partSpec(scorer, defaultProvider) },
+      weight,
+      scorer: partSpec(scorer, defaultProvider),
       ...(field !== undefined && { field }),
       ...(negate && { negate: true as const }),
     })),
@@ -132,7 +136,9 @@ export function combine(parts: readonly ScoredPart[]): Verification {
     verification.details ? [[name, verification.details] as const] : [],
   );
   return {
-    ...{ reward: weightedMean(criteria), feedback: show(feedback, maxFeedback), criteria },
+    reward: weightedMean(criteria),
+    feedback: show(feedback, maxFeedback),
+    criteria,
     ...(details.length > 0 && { details: Object.fromEntries(details) }),
   };
 }

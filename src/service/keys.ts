@@ -4,12 +4,16 @@ import { keepSecret, readSecret, type KeptSecret } from '../platform/embedded/ke
 import { generateKey, isApiKey } from '../access/store/keys.js';
 
 const secretKey: KeptSecret = {
-  ...{ name: 'secret-key', setting: 'RATCHET_SECRET_KEY', form: '32 bytes in base64' },
+  name: 'secret-key',
+  setting: 'RATCHET_SECRET_KEY',
+  form: '32 bytes in base64',
   isWhole: (text) => Buffer.from(text, 'base64').length === 32,
   make: () => randomBytes(32).toString('base64'),
 };
 const apiKey: KeptSecret = {
-  ...{ name: 'api-key', setting: 'RATCHET_API_KEY', form: 'an API key' },
+  name: 'api-key',
+  setting: 'RATCHET_API_KEY',
+  form: 'an API key',
   isWhole: isApiKey,
   make: generateKey,
 };

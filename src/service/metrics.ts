@@ -109,7 +109,9 @@ export function createMetrics(): Metrics {
     [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
   );
   const stored = new Gauge({
-    ...{ name: 'ratchet_stored_bytes', registers, aggregator: 'max' as const },
+    name: 'ratchet_stored_bytes',
+    registers,
+    aggregator: 'max' as const,
     help: 'Bytes that an organization stores: data sets, requests and model calls; of the largest ones, hourly.',
     labelNames: ['organization'],
   });
@@ -156,7 +158,11 @@ function outcomeOf(status: number | null): string {
 function addSampledGauges(registry: Registry, read: () => Promise<Samples>): void {
   const gauge = (name: string, help: string, labelNames: string[]) =>
     new Gauge({
-      ...{ name: `ratchet_${name}`, help, labelNames, registers: [registry], aggregator: 'max' as const },
+      name: `ratchet_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      aggregator: 'max' as const,
       collect: () => refresh(),
     });
   const jobs = gauge('open_jobs', 'Jobs that have not ended.', ['kind', 'status']);

@@ -84,7 +84,8 @@ export class JobSpans {
           name: `candidate ${id.slice(id.lastIndexOf('_') + 1)}`,
           context: candidateSpan(job, generation, id),
           parentId: context.spanId,
-          ...{ ...own, error: null },
+          ...own,
+          error: null,
           attributes: { ...attributes, 'ratchet.candidate.id': id },
         });
       }

@@ -17,22 +17,22 @@ export function readableOf(span: EndedSpan, { resource, version }: Origin): Read
   const { name, context, parentId, startMs, endMs, error, attributes, isClient } = span;
   const ms = Math.max(0, endMs - startMs);
   return {
-    ...{
-      name,
-      kind: isClient ? SpanKind.CLIENT : SpanKind.INTERNAL,
-      resource,
-      instrumentationScope: { name: scope, ...(version !== undefined && { version }) },
-    },
+    name,
+    kind: isClient ? SpanKind.CLIENT : SpanKind.INTERNAL,
+    resource,
+    instrumentationScope: { name: scope, ...(version !== undefined && { version }) },
     spanContext: () => context,
     ...(parentId !== null && { parentSpanContext: { ...context, spanId: parentId } }),
-    ...{
-      startTime: millisToHrTime(startMs),
-      endTime: millisToHrTime(startMs + ms),
-      duration: millisToHrTime(ms) as HrTime,
-    },
+    startTime: millisToHrTime(startMs),
+    endTime: millisToHrTime(startMs + ms),
+    duration: millisToHrTime(ms) as HrTime,
     status: statusOf(error),
     attributes: { ...attributes, ...(error !== null && { 'error.type': error }) },
-    ...{ links: [], events: [], ended: true },
-    ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
+    links: [],
+    events: [],
+    ended: true,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
   };
 }

@@ -90,7 +90,10 @@ function createCompiler(): (schema: unknown) => ValidateFunction {
   // Ajv compares each item with each other.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
-    ...{ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', error: { message: 'must not repeat an item' } },
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    error: { message: 'must not repeat an item' },
     validate: (wanted: boolean, items: unknown[]) =>
       !wanted || new Set(items.map((item) => canonicalJson(item, { depth: 1_000 }))).size === items.length,
   });

@@ -69,10 +69,15 @@ async function act(inputs: Record<string, string> = {}) {
   };
   const env = {
     GITHUB_EVENT_PATH: file('event', JSON.stringify({ pull_request: { number: 7 } })),
-    ...{ GITHUB_STEP_SUMMARY: file('summary'), GITHUB_OUTPUT: file('output') },
-    ...{ GITHUB_API_URL: github.url, GITHUB_REPOSITORY: 'acme/app' },
-    ...{ CHECK_AGAINST: git(origin, 'rev-parse', 'main'), CHECK_COMMENT: 'true', CHECK_TOKEN: token },
-    ...{ RATCHET_URL: on.service.url, RATCHET_API_KEY: on.service.apiKey },
+    GITHUB_STEP_SUMMARY: file('summary'),
+    GITHUB_OUTPUT: file('output'),
+    GITHUB_API_URL: github.url,
+    GITHUB_REPOSITORY: 'acme/app',
+    CHECK_AGAINST: git(origin, 'rev-parse', 'main'),
+    CHECK_COMMENT: 'true',
+    CHECK_TOKEN: token,
+    RATCHET_URL: on.service.url,
+    RATCHET_API_KEY: on.service.apiKey,
     ...inputs,
   };
   const { ended, out, err } = startCommand([process.execPath, script], work, env);

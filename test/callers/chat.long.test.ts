@@ -23,7 +23,11 @@ beforeAll(async () => {
     expect(await built(service, id)).toMatchObject({ status: 'ready' });
   }
   session = await createSession(service, {
-    ...{ rollouts: 'caller', policy, proposer: policy, preflight: false, rollout_timeout: 3_600 },
+    rollouts: 'caller',
+    policy,
+    proposer: policy,
+    preflight: false,
+    rollout_timeout: 3_600,
     initial_prompt: { messages: [{ role: 'system', content: 'Greet.' }] },
     gepa: { population_size: 1, generations: 1, evaluation: { seeds: [0, 1, 2] } },
   });
@@ -34,10 +38,16 @@ async function oneStep(): Promise<string> {
   const tasks = range(0, 4).map((n) => ({ id: `task-${n}`, input: { question: orderOf('chat', `task-${n}`) } }));
   const id = await createGraphJob(on.service, {
     dataset: {
-      ...{ initial_prompt: 'Obey: {{question}}', tasks, verifier_config: { mode: 'exact' } },
+      initial_prompt: 'Obey: {{question}}',
+      tasks,
+      verifier_config: { mode: 'exact' },
       gold_outputs: tasks.map(({ id }) => ({ task_id: id, output: greeting })),
     },
-    ...{ policy_model: 'm', policy_provider: 'fake', proposer: policy, rollout_budget: 12, preflight: false },
+    policy_model: 'm',
+    policy_provider: 'fake',
+    proposer: policy,
+    rollout_budget: 12,
+    preflight: false,
   });
   expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed' });
   return id;
@@ -107,8 +117,12 @@ for (const client of chatClients) {
       [module],
       parts.map((beside) =>
         beside.map(({ name, target, who, scenario: { does, order = 'chat', key, model } }) => ({
-          ...{ name, does, key: key ?? on.service.apiKey, question: orderOf(order, who) },
-          ...{ ...addressOf(target, whose), ...(model && { model }) },
+          name,
+          does,
+          key: key ?? on.service.apiKey,
+          question: orderOf(order, who),
+          ...addressOf(target, whose),
+          ...(model && { model }),
         })),
       ),
     );

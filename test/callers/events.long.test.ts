@@ -12,7 +12,8 @@ let id: string;
 beforeAll(async () => {
   const created = await on.service.api.call<{ job_id: string }>('POST', evaluations, {
     dataset: { rows: [1, 2, 3].map((n) => ({ input: `${n} + 1`, expected: String(n + 1) })) },
-    ...{ scorer: 'exact', policy: { provider: 'local', model: 'local' } },
+    scorer: 'exact',
+    policy: { provider: 'local', model: 'local' },
     candidate: { messages: [{ role: 'user', content: '{{input}}' }] },
   });
   id = created.job_id;

@@ -19,8 +19,17 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const tools = [
-  ...['evaluate', 'optimize', 'list_jobs', 'watch', 'results', 'list_candidates', 'candidate', 'trace', 'compare'],
-  ...['control', 'deploy'],
+  'evaluate',
+  'optimize',
+  'list_jobs',
+  'watch',
+  'results',
+  'list_candidates',
+  'candidate',
+  'trace',
+  'compare',
+  'control',
+  'deploy',
 ];
 
 for (const client of mcpClients) {
@@ -30,11 +39,15 @@ for (const client of mcpClients) {
     const { PATH = '', HOME = '' } = process.env;
     const program = join(__dirname, '../../dist/src/cli/ratchet.js');
     const input = {
-      ...{ command: process.execPath, args: [program, 'mcp'], cwd: folder },
+      command: process.execPath,
+      args: [program, 'mcp'],
+      cwd: folder,
       env: { PATH, HOME, RATCHET_URL: on.service.url, RATCHET_API_KEY: on.service.apiKey },
     };
     expect(await play(client.module, [], input)).toEqual({
-      ...{ server: 'ratchet', tools, status: 'completed' },
+      server: 'ratchet',
+      tools,
+      status: 'completed',
       errors: [true, true],
     });
   }, 120_000);

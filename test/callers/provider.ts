@@ -82,7 +82,9 @@ function inForm({ body }: ModelRequest, order: string, attempt: number): ModelRe
 function calling({ function: { name, parameters } }: Tool, cities: readonly string[], isStream: boolean): ModelReply {
   const args = (city: string) => JSON.stringify(parameters?.properties?.['age'] ? person : { city });
   const calls = cities.map((city, index) => ({
-    ...{ index, id: `call_${index}`, type: 'function' },
+    index,
+    id: `call_${index}`,
+    type: 'function',
     function: { name, arguments: args(city) },
   }));
   const head = { id: 'chatcmpl-tools', created: 1_700_000_000, model: 'm' };

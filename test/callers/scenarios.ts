@@ -57,13 +57,11 @@ export const scenarios: Record<string, Scenario> = {
     graph: { says: { status: 502, code: 'provider_refused_account' } },
   },
   'a request that is too long': {
-    ...{
-      does: 'chat',
-      order: 'too_long',
-      says: { status: 400, code: 'context_length_exceeded' },
-      requests: 1,
-      graph: refused,
-    },
+    does: 'chat',
+    order: 'too_long',
+    says: { status: 400, code: 'context_length_exceeded' },
+    requests: 1,
+    graph: refused,
   },
   'an error inside a 200': { does: 'chat', order: 'error_in_200', says: { status: 400 }, requests: 1, graph: refused },
   'an error as first event': {
@@ -77,7 +75,11 @@ export const scenarios: Record<string, Scenario> = {
   'a stream that is cut': { does: 'stream', order: 'cut', says: inStream, requests: 1 },
   'a wrong key': { does: 'chat', order: 'wrong', key: 'wrong-key', says: { status: 401 }, requests: 0 },
   'an unknown model': {
-    ...{ does: 'chat', order: 'unknown', model: 'unknown', isForRoot: true, requests: 0 },
+    does: 'chat',
+    order: 'unknown',
+    model: 'unknown',
+    isForRoot: true,
+    requests: 0,
     says: { status: 404, code: 'model_not_found' },
   },
   'a caller that leaves': { does: 'abort', order: 'held', says: { text: 'Good ' } },

@@ -41,7 +41,9 @@ export function tallyOf(evidence: Evidence): Tally {
     open: strikes.map(({ open }) => open),
     jobs: jobs.length,
     slowestMs: Number.isFinite(slowest) ? slowest : null,
-    ...{ lost: broken('loss'), boughtAgain: broken('purchase'), other: broken(undefined) },
+    lost: broken('loss'),
+    boughtAgain: broken('purchase'),
+    other: broken(undefined),
   };
 }
 
@@ -69,14 +71,24 @@ export function countsTable(counts: Record<string, number>, tallies: readonly (T
     const open = own.flatMap((tally) => tally.open).sort((a, b) => a - b);
     const slowest = own.map(({ slowestMs }) => slowestMs ?? Infinity);
     return [
-      ...[kind.replace('all-', ''), `${sum(({ count }) => count)} of ${wanted}`, `${own.length}`],
-      ...[`${sum(({ jobs }) => jobs)}`, open.length > 0 ? `${open[0]} to ${open.at(-1)}` : ''],
+      kind.replace('all-', ''),
+      `${sum(({ count }) => count)} of ${wanted}`,
+      `${own.length}`,
+      `${sum(({ jobs }) => jobs)}`,
+      open.length > 0 ? `${open[0]} to ${open.at(-1)}` : '',
       ...[sum(({ lost }) => lost), sum(({ boughtAgain }) => boughtAgain), sum(({ other }) => other)].map(String),
       own.length > 0 ? `${(Math.max(...slowest) / 1_000).toFixed(1)} s` : '',
     ];
   });
   const head = [
-    ...['fault', 'count', 'rounds', 'jobs', 'open at a fault', 'lost', 'bought again', 'other'],
+    'fault',
+    'count',
+    'rounds',
+    'jobs',
+    'open at a fault',
+    'lost',
+    'bought again',
+    'other',
     'longest to terminal',
   ];
   const widths = head.map((text, at) => Math.max(text.length, ...rows.map((row) => row[at]!.length)));

@@ -15,7 +15,11 @@ export const containerKind: Judged = {
       nature: { faults: 50, workMs: [1, 30], asks: 0, patienceMs: 0 },
       // Three tries of a hanging container must end soon, and no sound answer may be late on a busy
       // machine.
-      ...{ seeds: 40, generations: 2, maxConcurrent: 8, rolloutTimeout: 3, mayEnd: ['completed'] },
+      seeds: 40,
+      generations: 2,
+      maxConcurrent: 8,
+      rolloutTimeout: 3,
+      mayEnd: ['completed'],
     }),
 };
 
@@ -25,7 +29,10 @@ export const modelKind: Judged = {
   play: (round) =>
     hostile(round, 50, {
       nature: { faults: 0, workMs: [1, 30], asks: 2, patienceMs: 0 },
-      ...{ seeds: 24, generations: 2, maxConcurrent: 6, rolloutTimeout: 40 },
+      seeds: 24,
+      generations: 2,
+      maxConcurrent: 6,
+      rolloutTimeout: 40,
       // A session fails with a message when its proposer gives nothing.
       mayEnd: ['completed', 'failed'],
     }),

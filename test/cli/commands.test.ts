@@ -420,10 +420,14 @@ test('watch of a failed evaluation, graph job or deployment ends with 1 and its 
     on.service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', { app_id: 'x', ...rows, candidate }),
     on.service.api.call<{ job_id: string }>('POST', '/api/graphgen/jobs', {
       dataset: graphDataset(12),
-      ...{ policy_model: 'policy', policy_provider: 'fake', rollout_budget: 50 },
+      policy_model: 'policy',
+      policy_provider: 'fake',
+      rollout_budget: 50,
     }),
     on.service.api.call<{ id: string }>('POST', '/api/harbor/deployments', {
-      ...{ name: 'refused', source: { messages, policy }, gate },
+      name: 'refused',
+      source: { messages, policy },
+      gate,
     }),
   ]);
   const ids = created.map((job) => ('job_id' in job ? job.job_id : job.id));

@@ -37,6 +37,13 @@ test('for arbitrary texts', () => {
 
 test('a name of Nunjucks or of several words becomes a variable', () => {
   expect(columns.map(variableName)).toEqual([
-    ...['input', 'Question_Text', '_1st', 'naïve', '_constructor', 'a_b', '_range', '_true'],
+    'input',
+    'Question_Text',
+    '_1st',
+    'naïve',
+    '_constructor',
+    'a_b',
+    '_range',
+    '_true',
   ]);
 });

@@ -10,7 +10,9 @@ afterEach(() => {
 
 const state = {
   progress: { max_rollouts: 10, rollouts_completed: 3 },
-  ...{ best_reward: 0.5, estimated_reward: 0.55, estimated_reward_interval: { low: 0.4, high: 0.7 } },
+  best_reward: 0.5,
+  estimated_reward: 0.55,
+  estimated_reward_interval: { low: 0.4, high: 0.7 },
   usage: { total_cost_usd: 0.0123 },
 };
 /** A session with these events, which ends. */
@@ -57,7 +59,8 @@ test.each([[400], [null]])('without a terminal a search with a budget of %p roll
   const lines: string[] = [];
   jest.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
   const generations = Array.from({ length: 40 }, (_, generation) => ({
-    ...{ type: 'generation_complete', seq: generation + 1 },
+    type: 'generation_complete',
+    seq: generation + 1,
     data: { ...state, generation, rollouts_completed: 10 * generation, cost_usd: 0 },
   }));
   await followSession(sessionOf({ ...state, progress: { ...progress, max_rollouts: max } }, generations));

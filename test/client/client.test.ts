@@ -26,8 +26,11 @@ test('a session: created and awaited in one line, read, labelled, deployed, dele
   const rows = { dataset: { rows: sums(12) }, scorer: 'exact' as const, policy };
   const body = {
     policy_optimization: {
-      ...{ ...rows, algorithm: 'gepa' as const, initial_prompt: { messages } },
-      ...{ gepa: { population_size: 2, generations: 1 }, budget: { max_rollouts: 60 } },
+      ...rows,
+      algorithm: 'gepa' as const,
+      initial_prompt: { messages },
+      gepa: { population_size: 2, generations: 1 },
+      budget: { max_rollouts: 60 },
     },
     tags: ['client'],
   };
@@ -133,10 +136,15 @@ test('a graph job is started later and cancelled', async () => {
   const tasks = sums(12).map(({ input }, n) => ({ id: `t${n}`, input: { question: input } }));
   const job = await client.createGraph({
     dataset: {
-      ...{ initial_prompt: 'Answer.', tasks, verifier_config: { mode: 'exact' } },
+      initial_prompt: 'Answer.',
+      tasks,
+      verifier_config: { mode: 'exact' },
       gold_outputs: tasks.map(({ id }) => ({ task_id: id, output: 'x' })),
     },
-    ...{ policy_model: 'local', policy_provider: 'local', rollout_budget: 60, auto_start: false },
+    policy_model: 'local',
+    policy_provider: 'local',
+    rollout_budget: 60,
+    auto_start: false,
   });
   await expect(job.text()).rejects.toMatchObject({ status: 409 });
   await job.start();

@@ -25,7 +25,8 @@ beforeAll(async () => {
   await created.wait({ onEvent: (event) => expect(event.job_id).toBe(created.id) });
   ended = clientOf(on.service, { url: proxy.url, maxRetries: 8 }).evaluations.handle(created.id);
   const { events } = await clientOf(on.service).request('listEvaluationEvents', {
-    ...{ path: { job_id: created.id }, query: { limit: 1_000 } },
+    path: { job_id: created.id },
+    query: { limit: 1_000 },
   });
   all = events as Event[];
   expect(all.length).toBeGreaterThan(120);
@@ -36,8 +37,12 @@ afterAll(async () => {
 });
 
 const containerOf = (seeds: number) => ({
-  ...{ container_url: container.url, app_id: 'test', env_name: 'test', policy },
-  ...{ seeds: { from: 0, to: seeds - 1 }, max_concurrent: 1 },
+  container_url: container.url,
+  app_id: 'test',
+  env_name: 'test',
+  policy,
+  seeds: { from: 0, to: seeds - 1 },
+  max_concurrent: 1,
 });
 
 async function collect(events: AsyncIterable<Event>): Promise<Event[]> {

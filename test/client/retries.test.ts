@@ -60,7 +60,8 @@ describe('through cut connections', () => {
   test('a key of the API is not made twice: a lost answer is an error', async () => {
     proxy.plan(['lose']);
     expect(await failureOf(client.keys.create({ name: 'lost', scopes: ['read'] }))).toMatchObject({
-      ...{ status: null, code: 'unreachable' },
+      status: null,
+      code: 'unreachable',
     });
     proxy.plan(['refuse']);
     await client.keys.create({ name: 'draining', scopes: ['read'] });
@@ -109,7 +110,8 @@ describe('an error', () => {
 
   test('names a wrong key, and a service that does not answer', async () => {
     expect(await failureOf(new Ratchet({ url: on.service.url, apiKey: 'wrong' }).providers())).toMatchObject({
-      ...{ status: 401, code: expect.any(String) },
+      status: 401,
+      code: expect.any(String),
     });
     const nowhere = new Ratchet({ url: 'http://127.0.0.1:9', apiKey: 'x', maxRetries: 0 });
     expect(await failureOf(nowhere.providers())).toMatchObject({ status: null, code: 'unreachable' });

@@ -15,7 +15,9 @@ export const sums = (count: number) =>
 /** An evaluation of a prompt on sums. */
 export function evaluationOf(count: number, more: Partial<CreateEvaluation> = {}): CreateEvaluation {
   return {
-    ...{ dataset: { rows: sums(count) }, scorer: 'exact', policy },
+    dataset: { rows: sums(count) },
+    scorer: 'exact',
+    policy,
     candidate: { messages: [{ role: 'user', content: '{{input}}' }] },
     ...more,
   };

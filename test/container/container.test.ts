@@ -275,7 +275,7 @@ describe('invalid requests', () => {
   test.each<[string, unknown, number, RegExp]>([
     ['no JSON', '{"env":', 400, /not JSON/],
     ['a list', [], 422, /the body must be an object/],
-    ['no env', { ...{ rollout_id: 'r', policy: {} } }, 422, /^env must be an object/],
+    ['no env', { rollout_id: 'r', policy: {} }, 422, /^env must be an object/],
     [
       'no seed',
       { rollout_id: 'r', env: {}, policy: { config: { inference_url: 'http://x' } } },

@@ -4,9 +4,18 @@ import { readRollout } from '../../src/container/request.js';
 import type { Message } from '../../src/core/prompts/message.js';
 
 const request = (messages: Message[], demos: RolloutRequest['demos']): RolloutRequest => ({
-  ...{ url: 'http://127.0.0.1:9', apiKey: null, rolloutId: 'rol_1', seed: 1, envName: null, envConfig: {}, messages },
+  url: 'http://127.0.0.1:9',
+  apiKey: null,
+  rolloutId: 'rol_1',
+  seed: 1,
+  envName: null,
+  envConfig: {},
+  messages,
   policy: { provider: 'local', model: 'local', params: {} },
-  ...{ inferenceUrl: 'http://127.0.0.1:9', inferenceApiKey: 'k', tryTimeoutMs: 1_000, deadline: 0 },
+  inferenceUrl: 'http://127.0.0.1:9',
+  inferenceApiKey: 'k',
+  tryTimeoutMs: 1_000,
+  deadline: 0,
   ...(demos && { demos }),
 });
 const sectionsOf = (body: Record<string, unknown>) =>

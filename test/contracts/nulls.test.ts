@@ -40,8 +40,12 @@ const bodies: [string, z.ZodType, object][] = [
     createSessionSchema,
     {
       policy_optimization: {
-        ...{ ...rows, scorer, initial_prompt: { messages } },
-        ...{ algorithm: 'mipro', mipro: { num_candidates: 1, evaluation: {} }, proposer: policy },
+        ...rows,
+        scorer,
+        initial_prompt: { messages },
+        algorithm: 'mipro',
+        mipro: { num_candidates: 1, evaluation: {} },
+        proposer: policy,
       },
     },
   ],

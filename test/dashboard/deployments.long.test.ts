@@ -107,6 +107,9 @@ test('a gate with the scorer of the run lets no version pass that is below its d
   await page.getByRole('region', { name: 'Gate' }).getByText('not passed').waitFor();
   const { gate, live } = await readDeployment(on.service, shownId(page)!);
   expect({ live, passed: gate!.passed, seeds: gate!.seeds, scorer: gate!.dataset!.scorer }).toEqual({
-    ...{ live: false, passed: false, seeds: 10, scorer: 'contains' },
+    live: false,
+    passed: false,
+    seeds: 10,
+    scorer: 'contains',
   });
 }, 60_000);

@@ -19,7 +19,7 @@ const jobs = {} as Record<keyof typeof texts, string>;
 beforeAll(async () => {
   const { dataset, scorer, policy } = on.world.job(count) as Record<string, object>;
   for (const [name, content] of Object.entries(texts)) {
-    const body = { ...{ dataset, scorer, policy, name }, candidate: { messages: [{ role: 'system', content }] } };
+    const body = { dataset, scorer, policy, name, candidate: { messages: [{ role: 'system', content }] } };
     const { job_id } = await on.service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', body);
     jobs[name as keyof typeof texts] = job_id;
     await ended(on.service, job_id);

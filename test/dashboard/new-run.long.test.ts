@@ -60,7 +60,9 @@ test('an uploaded file is optimized on; a reload keeps the form', async () => {
   const id = await started(page);
   const session = await ended<Session>(on.service, id);
   expect(session).toMatchObject({
-    ...{ status: 'completed', name: 'uploaded', dataset: { num_rows: 12, scorer: 'contains' } },
+    status: 'completed',
+    name: 'uploaded',
+    dataset: { num_rows: 12, scorer: 'contains' },
     budget: { max_rollouts: 120 },
   });
   expect(session.policy).toMatchObject({ provider: 'fake', model: 'policy' });

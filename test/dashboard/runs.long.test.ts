@@ -13,7 +13,12 @@ async function evaluate(name: string, tags: string[]): Promise<string> {
   const { dataset, scorer, policy } = on.world.job(4) as Record<string, object>;
   const candidate = { messages: [{ role: 'system', content: 'Answer.' }] };
   const { job_id } = await on.service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
-    ...{ dataset, scorer, policy, candidate, name, tags },
+    dataset,
+    scorer,
+    policy,
+    candidate,
+    name,
+    tags,
   });
   return job_id;
 }

@@ -16,8 +16,12 @@ const graphs = fencesOf(page)
   .map(({ line, body }) => ({ line, json: graphSchema.parse(JSON.parse(body)) }));
 
 const input = {
-  ...{ question: '2 + 2?', mail: 'Please pay 3 EUR.', text: 'one\n\ntwo' },
-  ...{ scores: [1, 2, 3], names: ['first', 'last'], note: 'see <a b> there' },
+  question: '2 + 2?',
+  mail: 'Please pay 3 EUR.',
+  text: 'one\n\ntwo',
+  scores: [1, 2, 3],
+  names: ['first', 'last'],
+  note: 'see <a b> there',
 };
 
 function answerTo(text: string): string {

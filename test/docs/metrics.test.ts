@@ -11,8 +11,14 @@ async function scrape(): Promise<string> {
   for (const status of [200, 400, 429, 500])
     for (const costUsd of [1, null])
       metrics.modelCall({
-        ...{ provider: 'openai', model: 'gpt', purpose: 'deployment', status, seconds: 1 },
-        ...{ promptTokens: 1, completionTokens: 1, costUsd },
+        provider: 'openai',
+        model: 'gpt',
+        purpose: 'deployment',
+        status,
+        seconds: 1,
+        promptTokens: 1,
+        completionTokens: 1,
+        costUsd,
       });
   metrics.retry('container');
   metrics.proposal('accepted');

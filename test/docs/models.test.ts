@@ -12,8 +12,18 @@ const root = join(import.meta.dirname, '../..');
 
 /** What users read; a record of the past (`docs/adr`, `docs/benchmarks.md`) keeps its names. */
 const shown = [
-  ...['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'llms.txt', 'docker-compose.yml', 'docs', 'python', 'action'],
-  ...['examples', 'deploy', 'dashboard/src', 'src'],
+  'README.md',
+  'SECURITY.md',
+  'CONTRIBUTING.md',
+  'llms.txt',
+  'docker-compose.yml',
+  'docs',
+  'python',
+  'action',
+  'examples',
+  'deploy',
+  'dashboard/src',
+  'src',
 ];
 /** Programs that are named like models. */
 const programs = ['claude-agent-sdk', 'claude-code'];
@@ -22,9 +32,16 @@ const text = /\.(md|txt|json|ya?ml|tsx?|mjs|py|toml|csv|jsonl)$/;
 
 const model = new RegExp(
   `\\b(?:${[
-    ...['gpt-[0-9][\\w.-]*', 'chatgpt-[\\w.-]+', 'o[134](?:-(?:mini|pro|preview))\\b', 'claude-[a-z0-9][\\w.-]*'],
-    ...['gemini-[0-9][\\w.-]*', 'llama-?[0-9][\\w.-]*', '(?:mistral|ministral|codestral)-[a-z0-9][\\w.-]*'],
-    ...['deepseek-(?:chat|reasoner|v\\d|r\\d)[\\w.-]*', 'qwen-?[0-9][\\w.-]*', 'grok-[0-9][\\w.-]*'],
+    'gpt-[0-9][\\w.-]*',
+    'chatgpt-[\\w.-]+',
+    'o[134](?:-(?:mini|pro|preview))\\b',
+    'claude-[a-z0-9][\\w.-]*',
+    'gemini-[0-9][\\w.-]*',
+    'llama-?[0-9][\\w.-]*',
+    '(?:mistral|ministral|codestral)-[a-z0-9][\\w.-]*',
+    'deepseek-(?:chat|reasoner|v\\d|r\\d)[\\w.-]*',
+    'qwen-?[0-9][\\w.-]*',
+    'grok-[0-9][\\w.-]*',
   ].join('|')})`,
   'gi',
 );

@@ -23,7 +23,7 @@ test('the table of assertions has those that the reader knows, each with its sco
 test('the table of fields is that of the reader', () => {
   const rows = tableRows(section(page, '## Fields')).map(([, ...cells]) => cells.map((cell) => codeNames(cell)));
   const known = [topFields, testFields, optionFields, assertionFields].map(
-    ({ read: used, harmless, noted, refused }) => [...[used, harmless, Object.keys(noted), Object.keys(refused)]],
+    ({ read: used, harmless, noted, refused }) => [used, harmless, Object.keys(noted), Object.keys(refused)],
   );
   expect(rows).toEqual(known);
 });

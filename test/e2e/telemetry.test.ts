@@ -34,8 +34,11 @@ test('an ended job has its result in its memo, as its result and in search attri
   // A memo has no null.
   expect(memo).toEqual({ ...labels, rollouts: 2 });
   expect(attributes).toMatchObject({
-    ...{ RatchetName: ['nightly'], RatchetTags: ['a'], RatchetStatus: ['completed'] },
-    ...{ RatchetRollouts: [2], RatchetStopReason: ['completed'] },
+    RatchetName: ['nightly'],
+    RatchetTags: ['a'],
+    RatchetStatus: ['completed'],
+    RatchetRollouts: [2],
+    RatchetStopReason: ['completed'],
   });
   await box.close();
 });

@@ -43,7 +43,11 @@ test('a graph job', async () => {
   const { tree } = await treeOf(collector, id);
   const [call] = tree.modelCalls('step');
   expect(tree.pathOf(call!)).toEqual([
-    ...['chat task', 'rollout', expect.stringMatching(/^candidate/), expect.stringMatching(/^generation/), 'graph'],
+    'chat task',
+    'rollout',
+    expect.stringMatching(/^candidate/),
+    expect.stringMatching(/^generation/),
+    'graph',
   ]);
 }, 90_000);
 

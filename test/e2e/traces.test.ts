@@ -81,9 +81,14 @@ async function create(path: string, body: object, header?: string): Promise<stri
 const session = (more: object = {}) => ({
   policy_optimization: {
     algorithm: 'gepa',
-    ...{ container_url: box.url, container_api_key: keys.container, policy: world.job.policy },
+    container_url: box.url,
+    container_api_key: keys.container,
+    policy: world.job.policy,
     gepa: {
-      ...{ population_size: 2, generations: 6, minibatch_size: 3, train_seeds: range(100, 40) },
+      population_size: 2,
+      generations: 6,
+      minibatch_size: 3,
+      train_seeds: range(100, 40),
       evaluation: { seeds: range(0, 8) },
     },
     ...more,
@@ -91,9 +96,15 @@ const session = (more: object = {}) => ({
 });
 
 const evaluation = (seeds: number[]) => ({
-  ...{ app_id: 'test', env_name: 'test', policy: world.job.policy, seeds },
-  ...{ container_url: box.url, container_api_key: keys.container, preflight: false },
-  ...{ max_failure_rate: 1, max_concurrent: 1 },
+  app_id: 'test',
+  env_name: 'test',
+  policy: world.job.policy,
+  seeds,
+  container_url: box.url,
+  container_api_key: keys.container,
+  preflight: false,
+  max_failure_rate: 1,
+  max_concurrent: 1,
 });
 
 describe('a session', () => {
@@ -106,9 +117,14 @@ describe('a session', () => {
     await until('each rollout has its model call', () => tree.modelCalls('policy').length === rollouts.length);
 
     expect(job).toMatchObject({
-      ...{ traceId: caller.traceId, parentId: caller.spanId, name: 'session', status: 0 },
+      traceId: caller.traceId,
+      parentId: caller.spanId,
+      name: 'session',
+      status: 0,
       attributes: {
-        ...{ 'ratchet.job.status': 'completed', 'ratchet.algorithm': 'gepa', 'ratchet.best_reward': 1 },
+        'ratchet.job.status': 'completed',
+        'ratchet.algorithm': 'gepa',
+        'ratchet.best_reward': 1,
         'ratchet.stop_reason': 'solved',
       },
       resource: { 'service.name': 'ratchet' },
@@ -127,8 +143,11 @@ describe('a session', () => {
     const ids = tree.spans.map(({ spanId }) => spanId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(calls[0]!.attributes).toMatchObject({
-      ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'fake', 'gen_ai.request.model': 'any' },
-      ...{ 'gen_ai.response.model': 'any', 'server.address': '127.0.0.1' },
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'fake',
+      'gen_ai.request.model': 'any',
+      'gen_ai.response.model': 'any',
+      'server.address': '127.0.0.1',
       'gen_ai.usage.input_tokens': expect.any(Number),
       'gen_ai.usage.output_tokens': expect.any(Number),
     });
@@ -191,7 +210,8 @@ describe('an evaluation', () => {
     world.model.reply(() => ({ text: 'blue' }));
     const id = await createEvaluation(service, {
       env_name: undefined,
-      ...{ policy: { provider: 'fake', model: 'policy' }, preflight: false },
+      policy: { provider: 'fake', model: 'policy' },
+      preflight: false,
       dataset: { rows: [{ question: 'Which colour?', answer: 'blue' }], input: 'question', expected: 'answer' },
       scorer: 'exact',
       candidate: { messages: [{ role: 'system', content: 'Name a colour.' }] },
@@ -211,7 +231,8 @@ describe('a deployment', () => {
     world.model.reply(() => ({ text: 'here' }));
     box.behave(() => answers.reward(1));
     const id = await deploy(service, {
-      ...{ name: 'cards', source: saying('Say where.') },
+      name: 'cards',
+      source: saying('Say where.'),
       gate: { container_url: box.url, container_api_key: keys.container, seeds: [0, 1], min_reward: 0.5 },
     });
     expect(await built(service, id)).toMatchObject({ status: 'ready' });
@@ -237,7 +258,8 @@ describe('a deployment', () => {
     }
     for (const request of calls.named('POST'))
       expect(request).toMatchObject({
-        ...{ kind: 2, parentId: caller.spanId },
+        kind: 2,
+        parentId: caller.spanId,
         attributes: { 'ratchet.deployment.id': id, 'http.response.status_code': 200 },
       });
   });

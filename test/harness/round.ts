@@ -126,8 +126,18 @@ export async function conclude(
     startedAt / 1_000,
   ]);
   return {
-    ...{ kind, seed, kills, strikes, lastFaultAt, found: found.map(({ id }) => id) },
-    ...{ jobs: evidence, model: lines, asks, overAt, memory: {}, died },
+    kind,
+    seed,
+    kills,
+    strikes,
+    lastFaultAt,
+    found: found.map(({ id }) => id),
+    jobs: evidence,
+    model: lines,
+    asks,
+    overAt,
+    memory: {},
+    died,
   };
 }
 

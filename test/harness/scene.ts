@@ -42,8 +42,12 @@ const servers: Target[] = ['tree', 'api', 'postgres', 'disk'];
 /** Kills the target; `kills` has it from its first moment on. */
 export async function killOnce({ target, embedded, world, where }: KillScene, kills: Kill[]): Promise<void> {
   const kill = {
-    ...{ at: Date.now(), goneAt: Infinity, until: Infinity, what: embedded ? `${target} of npm start` : target },
-    ...{ worker: runners.includes(target), serving: servers.includes(target) },
+    at: Date.now(),
+    goneAt: Infinity,
+    until: Infinity,
+    what: embedded ? `${target} of npm start` : target,
+    worker: runners.includes(target),
+    serving: servers.includes(target),
   };
   kills.push(kill);
   kill.goneAt = await world.kill(target, where.choice);

@@ -144,7 +144,8 @@ test('becomes ready once, and the previous deployment answers until then', async
     expect(all.map((evaluation) => evaluation.id)).toEqual([ours!.job_id, incumbent!.job_id]);
     for (const evaluation of all)
       expect(await readJob<Evaluation>(on.service, evaluation.id)).toMatchObject({
-        ...{ status: 'completed', progress: { completed: 6, total: 6 } },
+        status: 'completed',
+        progress: { completed: 6, total: 6 },
       });
     for (const jobId of [id, ...all.map((evaluation) => evaluation.id)]) {
       const events = await eventsOf(on.service, jobId);

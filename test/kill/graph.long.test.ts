@@ -93,7 +93,10 @@ function create(job: string, max_cost_usd = maxUsd): Promise<string> {
         default_rubric: 'Is it a rule?',
         verifier_config: { mode: 'rubric', model: 'gpt-4o-mini', provider: 'openai' },
       },
-      ...{ initial_graph: twoSteps(job), max_concurrent: 3, rollout_budget: 80, budget: { max_cost_usd } },
+      initial_graph: twoSteps(job),
+      max_concurrent: 3,
+      rollout_budget: 80,
+      budget: { max_cost_usd },
     }),
   );
 }

@@ -47,11 +47,15 @@ const kinds = [
   { instances: 4, rules: 4, target: 0.7, search: { gepa: { ...gepa, evaluation: { seeds: range(0, 4) } } } },
   { instances: null, rules: 2, target: 0.9, search: { gepa: { ...gepa, evaluation: { seeds: range(0, 20) } } } },
   {
-    ...{ instances: 24, rules: 4, target: 0.9 },
+    instances: 24,
+    rules: 4,
+    target: 0.9,
     search: { mipro: { ...mipro, minibatch_size: 4, train_seeds: range(12, 12), evaluation: { seeds: range(0, 12) } } },
   },
   {
-    ...{ instances: null, rules: 2, target: 0.9 },
+    instances: null,
+    rules: 2,
+    target: 0.9,
     search: { mipro: { ...mipro, minibatch_size: 8, evaluation: { seeds: range(0, 20) } } },
   },
 ];
@@ -137,7 +141,10 @@ test('a correlation id keeps its candidate, and no reward is lost or counted twi
   const ids = await Promise.all(kinds.map(create));
   const traffics = kinds.map(({ instances, rules }, index) =>
     startTraffic({
-      ...{ urls: () => [on.tree.url], apiKey: on.tree.apiKey, sessionId: ids[index]!, inFlight: 6 },
+      urls: () => [on.tree.url],
+      apiKey: on.tree.apiKey,
+      sessionId: ids[index]!,
+      inFlight: 6,
       score: scoreBy(rules),
       ...(instances && { seed: (n) => n % instances }),
       fate: (n) => ({ after: n % 5 === 0 ? 200 : 0, never: n % 11 === 10, twice: n % 7 === 3 }),

@@ -24,18 +24,27 @@ interface Kind {
 const evaluation = { seeds: range(0, 24) };
 const kinds: Kind[] = [
   {
-    ...{ model: 'gpt-4.1-nano', maxUsd: 0.03, killedAt: 0.3, stoppedBy: 'max_cost_usd' },
+    model: 'gpt-4.1-nano',
+    maxUsd: 0.03,
+    killedAt: 0.3,
+    stoppedBy: 'max_cost_usd',
     search: { algorithm: 'mipro', mipro: { num_candidates: 10, num_trials: 100, minibatch_size: 8, evaluation } },
   },
   {
-    ...{ model: 'gpt-4o-mini', maxUsd: 0.04, killedAt: 0.4, stoppedBy: 'max_cost_usd' },
+    model: 'gpt-4o-mini',
+    maxUsd: 0.04,
+    killedAt: 0.4,
+    stoppedBy: 'max_cost_usd',
     search: {
       algorithm: 'gepa',
       gepa: { population_size: 4, generations: 100, minibatch_size: 4, evaluation },
     },
   },
   {
-    ...{ model: 'gpt-4.1-mini', maxUsd: 1, killedAt: 0.01, stoppedBy: 'generations' },
+    model: 'gpt-4.1-mini',
+    maxUsd: 1,
+    killedAt: 0.01,
+    stoppedBy: 'generations',
     search: { algorithm: 'gepa', gepa: { population_size: 4, generations: 2, minibatch_size: 4, evaluation } },
   },
 ];

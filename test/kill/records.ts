@@ -86,8 +86,12 @@ export async function allFound(sql: Sql, jobId: string): Promise<unknown> {
   const decisions = published.filter(({ data }) => data.rollout_id === undefined);
   const inOrder = <T>(rows: T[]) => rows.map((row) => JSON.stringify(row)).sort();
   return withoutIds(jobId, {
-    ...{ search, tokens, frames, decisions },
-    ...{ calls: inOrder(calls), ofRollouts: inOrder(ofRollouts) },
+    search,
+    tokens,
+    frames,
+    decisions,
+    calls: inOrder(calls),
+    ofRollouts: inOrder(ofRollouts),
   });
 }
 

@@ -59,13 +59,16 @@ async function callsOf(service: { url: string; apiKey: string; api: Api }): Prom
   const rollout = await until('a rollout runs', () => held[0]);
   const { inference_url: url, inference_api_key: key } = rollout.body.policy.config;
   const ask = (stream: boolean) => (mark: string) => ({
-    ...{ model: 'any', stream, messages: [{ role: 'user', content: mark }] },
+    model: 'any',
+    stream,
+    messages: [{ role: 'user', content: mark }],
   });
   return [
     { url: `${service.url}${deployments}/${id}/chat/completions`, key: service.apiKey, body: ask(false) },
     { url: `${url}/chat/completions`, key, body: ask(false) },
     {
-      ...{ url: service.url + evaluations, key: service.apiKey },
+      url: service.url + evaluations,
+      key: service.apiKey,
       body: (mark) => ({ ...evaluation, app_id: 'a', env_name: 'e', seeds: [0], name: mark }),
     },
     { url: `${service.url}${deployments}/${id}/chat/completions`, key: service.apiKey, body: ask(true) },

@@ -28,7 +28,9 @@ afterAll(async () => {
 const settings = (more: Record<string, string> = {}) => ({
   ...cluster.env,
   ...world.env,
-  ...{ PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '50' },
+  PORT: '0',
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  OTEL_BSP_SCHEDULE_DELAY: '50',
   ...more,
 });
 
@@ -43,7 +45,9 @@ test('the tree is whole after a kill, and content is sent by the worker that may
   const first = await startWorker();
   const id = await createSession(service, {
     ...world.job(40),
-    ...{ gepa: { population_size: 2, generations: 12 }, budget: { max_rollouts: 300 }, max_concurrent: 2 },
+    gepa: { population_size: 2, generations: 12 },
+    budget: { max_rollouts: 300 },
+    max_concurrent: 2,
   });
   await until('the worker is in the middle', () => world.policyCalls().length > 30);
   await first.kill();

@@ -112,7 +112,9 @@ describe('of graphs', () => {
   const single = singleStepGraph([{ role: 'system', content: 'Answer.' }], ['facts', 'question']);
   const failed = (question: string, feedback: string): FailedRun => ({
     ...example(JSON.stringify({ facts, question }), 'x', feedback),
-    ...{ calls: 1, tokens: null, steps: [{ step: 'solve', value: 'x' }] },
+    calls: 1,
+    tokens: null,
+    steps: [{ step: 'solve', value: 'x' }],
   });
   const two = failed('How high reaches the guard of Alder?', 'Expected: 2 m');
   const one = failed('How high is Birk?', 'Expected: 2 m');

@@ -18,9 +18,18 @@ const source = join(root, 'python');
 const runMs = 20 * 60_000;
 
 const packages = [
-  ...['httpx==0.28.1', 'pandas==3.1.1', 'gepa==0.1.4', 'dspy==3.4.1', 'fastapi==0.165.0'],
-  ...['pytest==9.2.0', 'nbclient==0.11.0', 'ipykernel==7.4.0'],
-  ...['build==1.6.1', 'hatchling==1.33.0', 'mypy==2.4.1', 'ruff==0.17.6'],
+  'httpx==0.28.1',
+  'pandas==3.1.1',
+  'gepa==0.1.4',
+  'dspy==3.4.1',
+  'fastapi==0.165.0',
+  'pytest==9.2.0',
+  'nbclient==0.11.0',
+  'ipykernel==7.4.0',
+  'build==1.6.1',
+  'hatchling==1.33.0',
+  'mypy==2.4.1',
+  'ruff==0.17.6',
 ];
 const { python, describe, test } = pythonWithAll('ratchet-prompts-1', packages, '3.11');
 // As small as an environment of users: httpx alone.
@@ -49,8 +58,17 @@ function environment(): Record<string, string> {
 /** Installs without a network. */
 const install = (what: string, to: string) =>
   run(python, [
-    ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-index', '--no-deps'],
-    ...['--no-build-isolation', '--target', to, what],
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--no-index',
+    '--no-deps',
+    '--no-build-isolation',
+    '--target',
+    to,
+    what,
   ]);
 
 always('has the version of the service, and a README without links out of the package', async () => {

@@ -17,7 +17,8 @@ const on = serviceOfFile(() => startRulesWorld());
 const texts = ['worth 0.5', 'worth 0.6', 'worth 0.9'] as const;
 const create = (text: (typeof texts)[number], minImprovement?: number) =>
   deploy(on.service, {
-    ...{ name: 'cards', source: saying(text) },
+    name: 'cards',
+    source: saying(text),
     ...(minImprovement !== undefined && {
       gate: { container_url: on.world.container.url, seeds: range(0, 4), min_improvement: minImprovement },
     }),

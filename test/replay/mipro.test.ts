@@ -17,7 +17,11 @@ test('a MIPRO search, paused and resumed, up to the held-out comparison', async 
     ...on.world.job,
     algorithm: 'mipro',
     mipro: {
-      ...{ num_candidates: 6, num_trials: 15, minibatch_size: 3, max_bootstrapped_demos: 1, max_labeled_demos: 2 },
+      num_candidates: 6,
+      num_trials: 15,
+      minibatch_size: 3,
+      max_bootstrapped_demos: 1,
+      max_labeled_demos: 2,
       train_seeds: range(100, 20),
       evaluation: { seeds: range(0, 6), heldout_seeds: range(200, 4) },
     },

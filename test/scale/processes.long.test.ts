@@ -74,7 +74,8 @@ test('both answer on one port; the parent gives the metrics of both', async () =
 
 test('both refuse a revoked key within five seconds', async () => {
   const { key, key_id: id } = await api.call<{ key: string; key_id: string }>('POST', '/api/v1/admin/keys', {
-    ...{ name: 'revoked', scopes: ['read'] },
+    name: 'revoked',
+    scopes: ['read'],
   });
   const headers = { authorization: `Bearer ${key}`, connection: 'close' };
   const ask = async () => (await fetch(`${tree.url}/api/v1/online/sessions`, { headers })).status;
@@ -91,7 +92,8 @@ test('a limit of requests is that of both together', async () => {
   const limit = 64;
   const admitted = async () => {
     const made = await api.call<{ key: string; key_id: string }>('POST', '/api/v1/admin/keys', {
-      ...{ name: 'limited', scopes: ['read'] },
+      name: 'limited',
+      scopes: ['read'],
     });
     await api.call('PUT', `/api/v1/admin/keys/${made.key_id}/limits`, { requests_per_minute: limit });
     const headers = { 'x-api-key': made.key, connection: 'close' };
@@ -111,7 +113,11 @@ test('a limit of requests is that of both together', async () => {
 
 test('streams survive the end of one; another takes its place', async () => {
   const { job_id: id } = await api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
-    ...{ container_url: container.url, app_id: 'a', env_name: 'e', seeds: [0, 1, 2, 3, 4, 5], max_concurrent: 6 },
+    container_url: container.url,
+    app_id: 'a',
+    env_name: 'e',
+    seeds: [0, 1, 2, 3, 4, 5],
+    max_concurrent: 6,
     policy: { provider: 'local', model: 'local' },
   });
   const path = `/api/v1/offline/jobs/${id}/events`;

@@ -217,7 +217,10 @@ describe('json with a schema', () => {
   test('without an expected value, each field and the whole count', () => {
     expect(scoresOf(undefined, '{"name": "Ann", "age": 3}')).toEqual({ name: 1, age: 1, kind: 1, [wholeOutput]: 1 });
     expect(scoresOf(undefined, '{"name": "A", "age": -3, "kind": "c"}')).toEqual({
-      ...{ name: 0, age: 0, kind: 0, [wholeOutput]: 1 },
+      name: 0,
+      age: 0,
+      kind: 0,
+      [wholeOutput]: 1,
     });
     expect(scoresOf(undefined, '{"name": "Ann"}')).toEqual({ name: 1, age: 0, kind: 1, [wholeOutput]: 1 });
     expect(scoresOf(undefined, '{"name": "Ann", "age": 3, "more": 1}')[wholeOutput]).toBe(0);
@@ -243,7 +246,10 @@ describe('json with a schema', () => {
     const named = { $ref: '#/$defs/person', $defs: { person: schema, age: schema.$defs.age } };
     const of = { type: 'json', schema: named };
     expect(scoresOf(undefined, '```json\n{"name": "Ann", "age": 3}\n```', of)).toEqual({
-      ...{ name: 1, age: 1, kind: 1, [wholeOutput]: 1 },
+      name: 1,
+      age: 1,
+      kind: 1,
+      [wholeOutput]: 1,
     });
     const list = { type: 'json', schema: { type: 'array', items: { type: 'number' }, minItems: 1 } };
     expect(scoresOf(undefined, '[1, 2]', list)).toEqual({ [wholeOutput]: 1 });

@@ -16,11 +16,16 @@ test('the stored form has all defaults', () => {
   expect(spec('regex')).toEqual({ type: 'regex', pattern: null, flags: '' });
   expect(spec('similarity')).toEqual({ type: 'similarity', metric: 'token_f1' });
   expect(spec({ type: 'json', fields: ['a'] })).toEqual({
-    ...{ type: 'json', caseSensitive: false, fields: { a: 1 }, schema: null },
+    type: 'json',
+    caseSensitive: false,
+    fields: { a: 1 },
+    schema: null,
   });
   expect(spec({ type: 'http', url: 'http://x' })).toEqual({ type: 'http', url: 'http://x', timeoutS: null });
   expect(spec({ type: 'rubric', criteria: 'good', model: 'm' })).toEqual({
-    ...{ type: 'rubric', rubric: 'good', judge: { model: 'm', provider: 'openai', params: {} } },
+    type: 'rubric',
+    rubric: 'good',
+    judge: { model: 'm', provider: 'openai', params: {} },
   });
   expect(spec({ type: 'weighted', parts: [{ scorer: 'exact' }, { weight: 2, scorer: { type: 'contains' } }] })).toEqual(
     {

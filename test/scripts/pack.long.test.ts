@@ -28,9 +28,22 @@ test('npx ratchet runs from the packed tarball', async () => {
   const [{ files }] = JSON.parse(pack.out.slice(pack.out.indexOf('[\n'))) as [{ files: { path: string }[] }];
   const folders = new Set(files.map(({ path }) => path.replace(/^(dist\/[^/]+|[^/]+).*/, '$1')));
   expect([...folders].sort()).toEqual([
-    ...['AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bin'],
-    ...['dist/activities', 'dist/dashboard', 'dist/examples', 'dist/src', 'dist/workflow-bundle.js'],
-    ...['dist/workflows', 'docs', 'llms.txt', 'package.json'],
+    'AGENTS.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'LICENSE',
+    'README.md',
+    'SECURITY.md',
+    'bin',
+    'dist/activities',
+    'dist/dashboard',
+    'dist/examples',
+    'dist/src',
+    'dist/workflow-bundle.js',
+    'dist/workflows',
+    'docs',
+    'llms.txt',
+    'package.json',
   ]);
 
   const home = join(folder, 'project');
@@ -39,7 +52,11 @@ test('npx ratchet runs from the packed tarball', async () => {
     npm_config_cache: join(folder, 'npm-cache'),
     PORT: String(await firstFree()),
     RATCHET_TEMPORAL_PORT: String(await firstFree()),
-    ...{ RATCHET_URL: '', RATCHET_API_KEY: '', RATCHET_DATA_DIR: '', DATABASE_URL: '', TEMPORAL_ADDRESS: '' },
+    RATCHET_URL: '',
+    RATCHET_API_KEY: '',
+    RATCHET_DATA_DIR: '',
+    DATABASE_URL: '',
+    TEMPORAL_ADDRESS: '',
   };
   const installed = await run(home, env, ['npm', 'install', '--no-audit', '--no-fund', join(folder, tarball)]);
   expect({ code: installed.code, err: installed.err }).toMatchObject({ code: 0 });

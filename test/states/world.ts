@@ -33,7 +33,10 @@ export async function startWorld(servers: Servers): Promise<World> {
   await api.start();
   await worker.start();
   return {
-    ...{ container, temporal, api, worker },
+    container,
+    temporal,
+    api,
+    worker,
     async call(method, path, body, idempotencyKey) {
       const response = await fetch(url + path, {
         method,

@@ -3,18 +3,22 @@ import type pg from 'pg';
 
 /** Tables with a job's rows; the job's own row first. */
 const tables = [
-  ...[
-    'jobs',
-    'job_labels',
-    'job_controls',
-    'job_usage',
-    'job_budgets',
-    'search_states',
-    'commands',
-    'webhooks',
-    'deployments',
-  ],
-  ...['candidates', 'sensor_frames', 'graph_tasks', 'rewards', 'rollouts', 'events', 'model_calls'],
+  'jobs',
+  'job_labels',
+  'job_controls',
+  'job_usage',
+  'job_budgets',
+  'search_states',
+  'commands',
+  'webhooks',
+  'deployments',
+  'candidates',
+  'sensor_frames',
+  'graph_tasks',
+  'rewards',
+  'rollouts',
+  'events',
+  'model_calls',
 ] as const;
 type Table = (typeof tables)[number];
 

@@ -127,7 +127,11 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     );
     await insertTasks(tx, job, [{ taskId: 'a', input: { question: 'q' }, gold: null, rubric: null }]);
     const snapshot = await putSnapshot(tx, org, {
-      ...{ kind: 'messages', messages: [], demos: [], levers_marked: false, lever_versions: {} },
+      kind: 'messages',
+      messages: [],
+      demos: [],
+      levers_marked: false,
+      lever_versions: {},
       policy: { provider: 'p', model: 'm' },
       provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
     });

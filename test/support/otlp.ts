@@ -39,7 +39,11 @@ function spansOf({ resourceSpans }: OtlpRequest): CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) =>
       spans.map(({ traceId, spanId, parentSpanId = '', name, kind, status, attributes, ...times }) => ({
-        ...{ traceId, spanId, parentId: parentSpanId, name, kind },
+        traceId,
+        spanId,
+        parentId: parentSpanId,
+        name,
+        kind,
         startMs: msOf(times.startTimeUnixNano),
         endMs: msOf(times.endTimeUnixNano),
         status: status.code,

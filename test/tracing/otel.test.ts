@@ -12,9 +12,14 @@ import { until } from '../support/until.js';
 const caller = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
 const traceparent = (flags: string) => `00-${caller.traceId}-${caller.spanId}-${flags}`;
 const call: TracedCall = {
-  ...{ provider: 'google', purpose: 'policy', startedAt: Date.now() - 50, error: null },
+  provider: 'google',
+  purpose: 'policy',
+  startedAt: Date.now() - 50,
+  error: null,
   request: {
-    ...{ model: 'gemini', temperature: 0.5, max_tokens: 99 },
+    model: 'gemini',
+    temperature: 0.5,
+    max_tokens: 99,
     messages: [
       { role: 'system', content: 'The secret question.' },
       { role: 'user', content: [{ type: 'text', text: 'My key is sk-canary-1234.' }] },
@@ -60,7 +65,9 @@ describe('a new job', () => {
     expect(own).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null, sampled: true });
     expect(tracing.begin(null).traceId).not.toBe(own.traceId);
     expect(tracing.begin(traceparent('01'))).toEqual({
-      ...{ traceId: caller.traceId, parentId: caller.spanId, sampled: true },
+      traceId: caller.traceId,
+      parentId: caller.spanId,
+      sampled: true,
     });
   });
 
@@ -165,7 +172,11 @@ describe('a request', () => {
     await tracing.stop();
     const [model, server] = collector.spans;
     expect(server).toMatchObject({
-      ...{ traceId: caller.traceId, parentId: caller.spanId, name: `POST ${route}`, kind: 2, status: 2 },
+      traceId: caller.traceId,
+      parentId: caller.spanId,
+      name: `POST ${route}`,
+      kind: 2,
+      status: 2,
       attributes: { 'http.response.status_code': 502, 'error.type': '502', 'ratchet.job.id': 'ses_1' },
     });
     expect(model).toMatchObject({ traceId: caller.traceId, parentId: server!.spanId });
@@ -187,16 +198,27 @@ describe('a request', () => {
 describe('a collector', () => {
   const job = { traceId: 'b'.repeat(32), parentId: caller.spanId, sampled: true, jobId: 'ses_1', run: 1 };
   const ended = {
-    ...{ name: 'session', context: jobSpan(job), parentId: job.parentId, startMs: 1_000, endMs: 2_500 },
-    ...{ error: 'timeout', attributes: { 'ratchet.job.id': 'ses_1' } },
+    name: 'session',
+    context: jobSpan(job),
+    parentId: job.parentId,
+    startMs: 1_000,
+    endMs: 2_500,
+    error: 'timeout',
+    attributes: { 'ratchet.job.id': 'ses_1' },
   };
 
   test('gets spans with the ids that the record gives them', async () => {
     await start().send([ended]);
     expect(collector.spans).toMatchObject([
       {
-        ...{ traceId: job.traceId, spanId: jobSpan(job).spanId, parentId: caller.spanId, kind: 1, status: 2 },
-        ...{ startMs: 1_000, endMs: 2_500, attributes: { 'error.type': 'timeout', 'ratchet.job.id': 'ses_1' } },
+        traceId: job.traceId,
+        spanId: jobSpan(job).spanId,
+        parentId: caller.spanId,
+        kind: 1,
+        status: 2,
+        startMs: 1_000,
+        endMs: 2_500,
+        attributes: { 'error.type': 'timeout', 'ratchet.job.id': 'ses_1' },
       },
     ]);
   });

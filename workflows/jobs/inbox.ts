@@ -37,8 +37,11 @@ export class CommandInbox {
     // would take all pauses first, then all resumes.
     const [candidate, hint] = [receive('candidate'), receive('hint')];
     const early = {
-      ...{ [pauseSignal.name]: pause, [resumeSignal.name]: resume, [cancelSignal.name]: cancel },
-      ...{ [candidateSignal.name]: candidate, [hintSignal.name]: hint },
+      [pauseSignal.name]: pause,
+      [resumeSignal.name]: resume,
+      [cancelSignal.name]: cancel,
+      [candidateSignal.name]: candidate,
+      [hintSignal.name]: hint,
     };
     setDefaultSignalHandler((name, signal) =>
       name === rewardSignal.name ? reward(signal as RewardSignal) : early[name]?.(signal as Command),

@@ -32,7 +32,10 @@ export function registerAudit(app: App, { db, log }: Pick<HttpDeps, 'db' | 'log'
     if (!isAnnounced) return done();
     const { orgId, keyId } = request.caller;
     const entry = {
-      ...{ orgId, keyId, targetOrg: targetOf(request), ...request.ids },
+      orgId,
+      keyId,
+      targetOrg: targetOf(request),
+      ...request.ids,
       action: `${request.method} ${url}`,
       params: request.params as Record<string, string>,
     };

@@ -144,7 +144,8 @@ async function view(tx: Tx, orgId: string, keyId: string | null): Promise<z.outp
     keyId === null ? readStoredBytes(tx, orgId) : null,
   ]);
   return {
-    ...{ org_id: orgId, key_id: keyId },
+    org_id: orgId,
+    key_id: keyId,
     limits: {
       requests_per_minute: limits.requestsPerMinute,
       calls_in_flight: limits.callsInFlight,

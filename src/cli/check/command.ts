@@ -76,7 +76,9 @@ function summaryOf({ prompt, commit, diff, measured, refusals }: Check) {
   return {
     passed: refusals.length === 0,
     refusals,
-    ...{ prompt, commit, diff },
+    prompt,
+    commit,
+    diff,
     base: measured?.base ? side(measured.base) : null,
     head: measured ? side(measured.head) : null,
     comparison: measured?.comparison ?? null,

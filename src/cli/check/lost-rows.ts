@@ -38,7 +38,9 @@ export async function lostRows(client: Ratchet, base: RowRewards, head: RowRewar
       (await evaluationTexts(client, id, [...rewards.keys()].indexOf(row)))!;
     const [old, now] = await Promise.all([textsOf(base), textsOf(head)]);
     return {
-      ...{ row, input: now.input ?? null, expected: now.expected ?? null },
+      row,
+      input: now.input ?? null,
+      expected: now.expected ?? null,
       before: { reward: before, answer: old.output ?? null },
       after: { reward: after, answer: now.output ?? null },
     };

@@ -121,9 +121,13 @@ async function modelCheck(client: Ratchet, model: string): Promise<Check> {
   const problem = await unusable(client, policy.provider);
   if (problem !== null) return { name, ok: false, detail: problem };
   const evaluation = await client.createEvaluation({
-    ...{ app_id: 'doctor', policy, preflight: false, max_concurrent: 1 },
+    app_id: 'doctor',
+    policy,
+    preflight: false,
+    max_concurrent: 1,
     candidate: { messages: [{ role: 'user', content: '{{input}}' }] },
-    ...{ dataset: { rows: [{ input: 'Answer with the word ok.', expected: 'ok' }] }, scorer: defaultScorer as Scorer },
+    dataset: { rows: [{ input: 'Answer with the word ok.', expected: 'ok' }] },
+    scorer: defaultScorer as Scorer,
   });
   const { status, error } = await evaluation.wait();
   const row = await evaluationTexts(client, evaluation.id, 0);
@@ -138,8 +142,15 @@ async function modelCheck(client: Ratchet, model: string): Promise<Check> {
 /** Runs a small evaluation, whose rollouts show the container's contract. */
 async function containerChecks(client: Ratchet, url: string, model: string): Promise<Check[]> {
   const evaluation = await client.createEvaluation({
-    ...{ app_id: 'doctor', env_name: 'default', container_url: url, policy: modelOf(model), seeds },
-    ...{ max_failure_rate: 1, rollout_timeout: 60, max_concurrent: 1, preflight: false },
+    app_id: 'doctor',
+    env_name: 'default',
+    container_url: url,
+    policy: modelOf(model),
+    seeds,
+    max_failure_rate: 1,
+    rollout_timeout: 60,
+    max_concurrent: 1,
+    preflight: false,
   });
   const job = await evaluation.wait();
   const { results } = await evaluation.results();

@@ -30,7 +30,8 @@ export function mlflowEvaluation(evaluation: Evaluation): object {
   const { policy, summary, usage, candidate, app_id, env_name } = evaluation;
   const metrics: Metric[] = [
     ['mean_reward', summary.mean_reward],
-    ...[['rollouts_succeeded', summary.num_successful] as const, ['rollouts_failed', summary.num_failed] as const],
+    ['rollouts_succeeded', summary.num_successful] as const,
+    ['rollouts_failed', summary.num_failed] as const,
     ...usageMetrics(usage),
   ];
   const params = { ...policy, app_id, env_name, seeds: evaluation.num_seeds, ...candidate };
@@ -52,13 +53,18 @@ function run(job: Session | Evaluation, { kind, metrics, params }: RunContent): 
   const tags = pairs({
     'mlflow.runName': job.name ?? job.job_id,
     'mlflow.note.content': job.notes,
-    ...{ 'ratchet.job_id': job.job_id, 'ratchet.kind': kind, 'ratchet.status': job.status },
+    'ratchet.job_id': job.job_id,
+    'ratchet.kind': kind,
+    'ratchet.status': job.status,
     'ratchet.stop_reason': job.stopped_by,
     'ratchet.tags': job.tags.join(', ') || null,
   });
   return {
     'runs/create': {
-      ...{ experiment_id: '0', run_name: job.name ?? job.job_id, start_time: Date.parse(job.created_at), tags },
+      experiment_id: '0',
+      run_name: job.name ?? job.job_id,
+      start_time: Date.parse(job.created_at),
+      tags,
     },
     'runs/log-batch': { metrics: known, params: pairs(params) },
     'runs/update': job.completed_at && {
@@ -83,7 +89,8 @@ function registeredPrompt({ job_id: name, policy }: Session, messages: readonly 
   return {
     'registered-models/create': { name, tags: pairs(isPrompt) },
     'model-versions/create': {
-      ...{ name, source: 'prompt-template' },
+      name,
+      source: 'prompt-template',
       tags: pairs({
         ...isPrompt,
         'mlflow.prompt.text': JSON.stringify(messages),

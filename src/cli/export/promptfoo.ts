@@ -25,8 +25,25 @@ function literal(text: string): string {
 }
 
 const reserved = new Set([
-  ...['true', 'false', 'none', 'null', 'and', 'or', 'not', 'in', 'is', 'if', 'else', 'loop', 'super', 'caller'],
-  ...['range', 'cycler', 'joiner', 'env', ...Object.getOwnPropertyNames(Object.prototype)],
+  'true',
+  'false',
+  'none',
+  'null',
+  'and',
+  'or',
+  'not',
+  'in',
+  'is',
+  'if',
+  'else',
+  'loop',
+  'super',
+  'caller',
+  'range',
+  'cycler',
+  'joiner',
+  'env',
+  ...Object.getOwnPropertyNames(Object.prototype),
 ]);
 
 /** The variable of a column: letters, digits and `_`, as Nunjucks reads names. */

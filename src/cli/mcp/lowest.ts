@@ -23,8 +23,13 @@ export async function lowestOf(client: Ratchet, id: string) {
 
 function rowView({ seed, status, reward, error, input, expected, output, feedback, trace_id }: Row) {
   return {
-    ...{ row: seed, reward },
+    row: seed,
+    reward,
     ...(status === 'failed' && { error }),
-    ...{ input, expected, answer: output, feedback, trace_id },
+    input,
+    expected,
+    answer: output,
+    feedback,
+    trace_id,
   };
 }

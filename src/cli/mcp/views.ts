@@ -13,14 +13,32 @@ const shownOf: Record<JobKind, readonly string[]> = {
   evaluation: [...ofEveryJob, 'summary', 'judge_agreement'],
   graph: [...ofEveryJob, ...ofSearches, 'verdict', 'comparison'],
   deployment: [
-    ...['id', 'name', 'status', 'live', 'source', 'gate'],
-    ...['chat_completions_url', 'name_chat_completions_url', 'warnings', 'error'],
+    'id',
+    'name',
+    'status',
+    'live',
+    'source',
+    'gate',
+    'chat_completions_url',
+    'name_chat_completions_url',
+    'warnings',
+    'error',
   ],
 };
 
 const resultsOfSession = [
-  ...['job_id', 'status', 'verdict', 'comparison', 'best_reward', 'best_prompt', 'best_candidate', 'history'],
-  ...['judge_agreement', 'usage', 'stopped_by', 'error'],
+  'job_id',
+  'status',
+  'verdict',
+  'comparison',
+  'best_reward',
+  'best_prompt',
+  'best_candidate',
+  'history',
+  'judge_agreement',
+  'usage',
+  'stopped_by',
+  'error',
 ];
 
 const listed = ['job_id', 'name', 'status', 'created_at', 'best_reward', 'mean_reward', 'total_cost_usd', 'stopped_by'];

@@ -71,7 +71,12 @@ async function readScored(
     note(`${all.length - entries.length} of ${all.length} tests are for other prompts or models`);
   const isReplaced = given.scorer !== undefined && given.scorer !== mapped;
   const context = {
-    ...{ file, defaults, note, faults, modelOf, policy: model?.model ?? given.model ?? 'local' },
+    file,
+    defaults,
+    note,
+    faults,
+    modelOf,
+    policy: model?.model ?? given.model ?? 'local',
     readsJson: /^json/.test(String(asObject(model?.policy['response_format'])?.['type'])),
     given: { model: given.model !== undefined, scorer: isReplaced, mapped: given.scorer === mapped },
     dropped: new Map<string, number>(),
@@ -104,7 +109,8 @@ async function readScored(
   const expected =
     ['expected', '__expected'].find((name) => rows.every((row) => !Object.hasOwn(row, name))) ?? '___expected';
   return {
-    ...{ scorer, expected: values && expected },
+    scorer,
+    expected: values && expected,
     rows: values ? rows.map((row, at) => ({ ...row, [expected]: values[at] })) : rows,
   };
 }

@@ -74,7 +74,9 @@ export function rolloutBody(request: RolloutRequest): Record<string, unknown> {
           prompt_template: {
             sections: placeDemos(request.messages, request.demos ?? []).map(
               ({ message: { role, content, name }, demo }, order) => ({
-                ...{ role, content, order },
+                role,
+                content,
+                order,
                 ...(name !== undefined && { name }),
                 ...(demo && { demo }),
               }),

@@ -16,8 +16,18 @@ export interface EndedAnswer {
 
 const cutNames = new Set(['length', 'max_tokens', 'max_output_tokens', 'model_length', 'token_limit']);
 const filterNames = new Set([
-  ...['content_filter', 'content_filtered', 'safety', 'recitation', 'blocklist', 'prohibited_content', 'spii'],
-  ...['image_safety', 'language', 'sensitive', 'guardrail_intervened', 'moderation'],
+  'content_filter',
+  'content_filtered',
+  'safety',
+  'recitation',
+  'blocklist',
+  'prohibited_content',
+  'spii',
+  'image_safety',
+  'language',
+  'sensitive',
+  'guardrail_intervened',
+  'moderation',
 ]);
 
 /** Whether the answer stopped at the limit of its tokens. */

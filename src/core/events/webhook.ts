@@ -26,8 +26,16 @@ export function webhookBody(job: EndedJob): string {
     timestamp: completedAt.toISOString(),
     data: {
       ...results,
-      ...{ job_id: jobId, ...(idField && { [idField]: jobId }), kind, status, name, tags, metadata },
-      ...{ stopped_by: stoppedBy, error: error?.message ?? null, code: error?.code ?? null },
+      job_id: jobId,
+      ...(idField && { [idField]: jobId }),
+      kind,
+      status,
+      name,
+      tags,
+      metadata,
+      stopped_by: stoppedBy,
+      error: error?.message ?? null,
+      code: error?.code ?? null,
     },
   });
 }

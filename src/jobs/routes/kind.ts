@@ -77,7 +77,12 @@ export interface JobRoute<Head = JobHead> extends Names {
 export function routeOf(deps: HttpDeps, { kind, param, noun, name, tags }: HttpKind): JobRoute {
   const base = jobKinds[kind].path;
   return {
-    ...{ kind, param, noun, name, tags, base },
+    kind,
+    param,
+    noun,
+    name,
+    tags,
+    base,
     path: `${base}/:${param}`,
     params: z.object({ [param]: z.string() }),
     find: (request) => findJob(deps, request, jobIdOf(request, param), kind),

@@ -42,7 +42,8 @@ function callSpan(call: TraceCall, parent: EndedSpan, context: EndedSpan['contex
     name: modelCallName(traced),
     context,
     parentId: parent.context.spanId,
-    ...{ startMs: traced.startedAt, endMs: call.createdAt.getTime() },
+    startMs: traced.startedAt,
+    endMs: call.createdAt.getTime(),
     error: traced.error,
     attributes: { ...attributes, 'ratchet.call.id': call.callId },
     isClient: true,
@@ -53,7 +54,9 @@ function callSpan(call: TraceCall, parent: EndedSpan, context: EndedSpan['contex
 function tracedCall(call: TraceCall): TracedCall {
   const { provider, purpose, model, httpStatus, createdAt, latencyMs } = call;
   return {
-    ...{ provider, purpose, cost: call },
+    provider,
+    purpose,
+    cost: call,
     request: { ...asObject(call.request), model },
     startedAt: createdAt.getTime() - (latencyMs ?? 0),
     error: httpStatus < 300 ? null : String(httpStatus),

@@ -37,10 +37,12 @@ export async function updateMarks(
      where id = $1 returning tags, metadata`,
     [
       jobId,
-      ...[name !== undefined, name ?? null],
+      name !== undefined,
+      name ?? null,
       tags ?? null,
       metadata === undefined ? null : toJsonb(metadata),
-      ...[notes !== undefined, notes ?? null],
+      notes !== undefined,
+      notes ?? null,
       archived ?? null,
     ],
   );

@@ -9,7 +9,11 @@ import type { SessionProjection } from './projection.js';
 /** Stores the place of a new job among traces. */
 export async function insertTrace(tx: Tx, { orgId, jobId }: JobRef, trace: JobTrace): Promise<void> {
   await tx.query('insert into job_traces (job_id, org_id, trace_id, parent_id, sampled) values ($1, $2, $3, $4, $5)', [
-    ...[jobId, orgId, trace.traceId, trace.parentId, trace.sampled],
+    jobId,
+    orgId,
+    trace.traceId,
+    trace.parentId,
+    trace.sampled,
   ]);
 }
 

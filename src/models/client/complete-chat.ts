@@ -168,7 +168,10 @@ function read(
   const answered = field(completion, 'model');
   return {
     ok: true,
-    ...{ text: said, thoughts, refusal, finishReason },
+    text: said,
+    thoughts,
+    refusal,
+    finishReason,
     responseModel: typeof answered === 'string' ? answered : null,
     latencyMs,
     left,

@@ -127,7 +127,8 @@ function tablePrice(
 ): number | null {
   const used = parts.filter(([name]) => counts[name] > 0);
   const usage = {
-    ...{ input_tokens: counts.prompt, output_tokens: counts.completion },
+    input_tokens: counts.prompt,
+    output_tokens: counts.completion,
     ...(counts.cacheRead > 0 && { cache_read_tokens: counts.cacheRead }),
     ...Object.fromEntries(used.map(([name, unit]) => [unit, counts[name]])),
   };

@@ -165,8 +165,17 @@ export class DeploymentMeter {
 
 function newEntry(deploymentId: string): Entry {
   return {
-    ...{ deploymentId, counterId: uuid(), written: 0, at: 0 },
-    ...{ requests: 0, errors: 0, aborted: 0, promptTokens: 0, completionTokens: 0, costUsd: 0, withoutCost: 0 },
+    deploymentId,
+    counterId: uuid(),
+    written: 0,
+    at: 0,
+    requests: 0,
+    errors: 0,
+    aborted: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    costUsd: 0,
+    withoutCost: 0,
     latencies: {},
   };
 }

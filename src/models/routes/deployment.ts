@@ -87,8 +87,13 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     const client = providers.forPayer({ orgId, keyId }, trace);
     await forwarder.forward(
       {
-        ...{ client, ...callOf(client, served, body) },
-        ...{ orgId, keyId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
+        client,
+        ...callOf(client, served, body),
+        orgId,
+        keyId,
+        deploymentId: found.id,
+        reply,
+        logged: { deployment_id: found.id },
         bytes: bytes.of(request),
         permit: request.permit,
       },

@@ -216,10 +216,18 @@ function observe({ client, provider, upstream }: ForwardedCall, result: CallResu
   const { httpStatus: status, latencyMs, response } = result;
   client.observer.modelCall({
     ...result,
-    ...{ provider, model: upstream.model, purpose, status, seconds: latencyMs / 1_000 },
+    provider,
+    model: upstream.model,
+    purpose,
+    status,
+    seconds: latencyMs / 1_000,
   });
   client.trace?.({
-    ...{ provider, purpose, request: upstream.body, startedAt: Date.now() - latencyMs, cost: result },
+    provider,
+    purpose,
+    request: upstream.body,
+    startedAt: Date.now() - latencyMs,
+    cost: result,
     error: status >= 300 ? String(status) : null,
     answer: tracedAnswer(response instanceof JsonText ? parseObject(response.text) : response),
   });

@@ -93,7 +93,10 @@ function completionOf(head: Head, content: string, cost: CallCost | null, finish
   const isCounted = prompt !== null && answered !== null;
   const tokens = isCounted && { prompt_tokens: prompt, completion_tokens: answered, total_tokens: prompt + answered };
   return {
-    ...{ id: head.id, object: 'chat.completion', created: head.created, model: head.model },
+    id: head.id,
+    object: 'chat.completion',
+    created: head.created,
+    model: head.model,
     choices: [{ index: 0, message, finish_reason: finishReason }],
     ...(tokens && { usage: { ...tokens, ...(costUsd !== null && { cost: costUsd }) } }),
   };

@@ -25,7 +25,13 @@ export function graphCall(
   return {
     provider: graphProvider,
     upstream: new UpstreamRequest({
-      ...{ provider: graphProvider, body: asked, model: id, stream, hideUsageChunk, spans: [], components: [] },
+      provider: graphProvider,
+      body: asked,
+      model: id,
+      stream,
+      hideUsageChunk,
+      spans: [],
+      components: [],
       callers: new Set(),
       hashed: { ...asked, model: id },
     }),

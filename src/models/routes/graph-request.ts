@@ -15,10 +15,31 @@ export interface GraphRequest {
 
 /** Parameters of a model call, which a graph's steps have on their own. */
 const parameters = [
-  ...['temperature', 'top_p', 'top_k', 'min_p', 'seed', 'stop', 'max_tokens', 'max_completion_tokens'],
-  ...['presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs'],
-  ...['tools', 'tool_choice', 'parallel_tool_calls', 'functions', 'function_call'],
-  ...['response_format', 'reasoning_effort', 'verbosity', 'modalities', 'audio', 'prediction', 'web_search_options'],
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'seed',
+  'stop',
+  'max_tokens',
+  'max_completion_tokens',
+  'presence_penalty',
+  'frequency_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'functions',
+  'function_call',
+  'response_format',
+  'reasoning_effort',
+  'verbosity',
+  'modalities',
+  'audio',
+  'prediction',
+  'web_search_options',
 ];
 
 /**

@@ -70,7 +70,11 @@ export async function runServed(
     const lessons = providers.lessonsOf(policy.provider, policy.model);
     const isFinal = finalCall(run) === call.key;
     const reply = await completeChat(providers, {
-      ...{ asker: 'step', policy, messages: [...call.messages], signal, meter },
+      asker: 'step',
+      policy,
+      messages: [...call.messages],
+      signal,
+      meter,
       tryTimeoutMs: call.timeoutS * 1_000,
       ...(isFinal && onText && { onText: passAnswer(pass, lessons.mayLackOpeningTag) }),
     });

@@ -90,7 +90,11 @@ export class JobCalls {
     const { provider } = policy;
     const client = this.clientOf(asked, found, rollout);
     return {
-      ...{ ...job, keyId, correlationId, provider, client },
+      ...job,
+      keyId,
+      correlationId,
+      provider,
+      client,
       ...claimed,
       logged: { job_id: job.jobId, rollout_id: rollout.id },
       onLeft: (left) => this.warnOfLeft(job, { provider, model: upstream.model }, left),

@@ -42,7 +42,12 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
   const askedCall = (call: ProxyCall): AskedCall => {
     const { orgId, jobId, correlationId, candidateId, provider, rollout, upstream, levers } = call;
     return {
-      ...{ orgId, jobId, correlationId, candidateId, provider, levers },
+      orgId,
+      jobId,
+      correlationId,
+      candidateId,
+      provider,
+      levers,
       id: `call_${uuid().replaceAll('-', '')}`,
       purpose: rollout.source === 'service' ? 'rollout' : 'caller',
       rolloutId: rollout.id,

@@ -50,7 +50,9 @@ export function passError(provider: string, status: number, text: string, advice
   const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutErrorText(text.trim())}`;
   const passed = errorOfBody(text) ?? {
     message: `The provider "${provider}" answered ${status} ${detail}`,
-    ...{ type: 'upstream_error', code: String(status), param: null },
+    type: 'upstream_error',
+    code: String(status),
+    param: null,
   };
   const headers = repetition(status, mayPass, advice);
   const own = ours[status];

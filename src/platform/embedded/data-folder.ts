@@ -6,7 +6,15 @@ import { createFile, makeFolder } from './files.js';
 
 /** What a data directory holds, and what a file system puts into its root. */
 const contents = new Set([
-  ...['.gitignore', 'lock', 'secret-key', 'api-key', 'postgres', 'temporal', 'command.log', 'demo', 'lost+found'],
+  '.gitignore',
+  'lock',
+  'secret-key',
+  'api-key',
+  'postgres',
+  'temporal',
+  'command.log',
+  'demo',
+  'lost+found',
 ]);
 
 /**

@@ -33,16 +33,28 @@ export async function createCluster(
   const maker = account && (await namedAccount(account));
   if (maker) chownSync(draft, maker.uid, maker.gid);
   const args = [
-    ...['--pgdata', join(draft, 'data'), '--username', 'postgres', '--auth', 'scram-sha-256'],
+    '--pgdata',
+    join(draft, 'data'),
+    '--username',
+    'postgres',
+    '--auth',
+    'scram-sha-256',
     // Pass the password through a pipe: other processes of `nobody` could read a file.
-    ...['--pwfile', '/dev/stdin'],
-    ...['--encoding', 'UTF8', '--no-locale', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
+    '--pwfile',
+    '/dev/stdin',
+    '--encoding',
+    'UTF8',
+    '--no-locale',
+    '--locale-provider',
+    'builtin',
+    '--builtin-locale',
+    'C.UTF-8',
   ];
   const env = { ...postgresEnv, PATH: '/usr/bin:/bin' };
   try {
     // The shell makes a pipe that the account may open by name; that of this process it may not.
     const piped = ['-c', 'cat | "$0" "$@"', initdb, ...args];
-    await run('/bin/sh', piped, { ...{ timeoutMs: 120_000, input: password, account: maker }, cwd: '/', env });
+    await run('/bin/sh', piped, { timeoutMs: 120_000, input: password, account: maker, cwd: '/', env });
   } catch (error) {
     throw new StartupError(`Postgres could not create its files in ${data}: ${(error as Error).message}.`, {
       cause: error,

@@ -98,8 +98,13 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
 
 // Durability settings (fsync, synchronous_commit …) keep Postgres' defaults.
 const serverSettings = (port: number) => [
-  ...[`listen_addresses=${loopback}`, `port=${port}`, 'unix_socket_directories=', 'max_connections=200'],
-  ...['timezone=UTC', 'log_timezone=UTC', 'log_checkpoints=off'],
+  `listen_addresses=${loopback}`,
+  `port=${port}`,
+  'unix_socket_directories=',
+  'max_connections=200',
+  'timezone=UTC',
+  'log_timezone=UTC',
+  'log_checkpoints=off',
 ];
 
 function url(port: number, password: string): string {

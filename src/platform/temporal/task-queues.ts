@@ -18,8 +18,10 @@ export async function readTaskQueues(client: Client): Promise<TaskQueueBacklog[]
     Object.entries(types).map(async ([type, taskQueueType]) => {
       const { stats } = await client.withDeadline(Date.now() + deadlineMs, () =>
         client.workflowService.describeTaskQueue({
-          ...{ namespace: client.options.namespace, taskQueue: { name: taskQueue } },
-          ...{ taskQueueType, reportStats: true },
+          namespace: client.options.namespace,
+          taskQueue: { name: taskQueue },
+          taskQueueType,
+          reportStats: true,
         }),
       );
       const age = stats?.approximateBacklogAge;

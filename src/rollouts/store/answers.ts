@@ -64,8 +64,20 @@ function askedCall({ ref, purpose, policy, request }: AskedModel): AskedCall {
   const { orgId, jobId, rolloutId, candidateId, attempt, presence } = ref;
   const { provider, model } = policy;
   return {
-    ...{ orgId, jobId, rolloutId, candidateId, attempt, presence, purpose, provider, model, request },
-    ...{ id: answerId(ref), correlationId: rolloutId, requestHash: requestHash(provider, request), stream: false },
+    orgId,
+    jobId,
+    rolloutId,
+    candidateId,
+    attempt,
+    presence,
+    purpose,
+    provider,
+    model,
+    request,
+    id: answerId(ref),
+    correlationId: rolloutId,
+    requestHash: requestHash(provider, request),
+    stream: false,
   };
 }
 
@@ -100,7 +112,11 @@ export async function recordAnswer(
     ...askedCall(asked),
     response,
     httpStatus: 200,
-    ...{ promptTokens, completionTokens, costUsd, costSource, latencyMs },
+    promptTokens,
+    completionTokens,
+    costUsd,
+    costSource,
+    latencyMs,
   });
   return isFirst ? recordedAnswer(response) : readRecorded(tx, answerId(asked.ref));
 }

@@ -61,8 +61,13 @@ export function createCallParts(): CallParts {
 }
 
 const record = jsonRecord<SessionSpec | EvaluationSpec>()('j.spec', 's', {
-  ...{ policy: 'jsonb', budget: 'jsonb', candidate: 'jsonb', initialPrompt: 'jsonb' },
-  ...{ rollouts: 'text', rolloutTimeoutS: 'float8', answerCache: 'text' },
+  policy: 'jsonb',
+  budget: 'jsonb',
+  candidate: 'jsonb',
+  initialPrompt: 'jsonb',
+  rollouts: 'text',
+  rolloutTimeoutS: 'float8',
+  answerCache: 'text',
 });
 const s = record.columns;
 

@@ -115,13 +115,19 @@ export async function resolveCall(
       ? null
       : { id: row.rollout_id, idx: row.idx, source: row.source, attempt: row.attempt, hasRecorded: row.has_recorded };
   return {
-    ...{ kind, status, policy: spec.policy, rollout, costBounded: spec.costBounded, answerCache: spec.answerCache },
+    kind,
+    status,
+    policy: spec.policy,
+    rollout,
+    costBounded: spec.costBounded,
+    answerCache: spec.answerCache,
     live: spec.live && status === 'running' ? spec.live : null,
     candidateId: kind === 'session' ? served : row.candidate_id,
     messages: messages?.length ? messages : null,
     marked: row.marked ?? fixed?.marked ?? false,
     demos: demosForSeed(prompt?.demos ?? fixed?.demos ?? [], row.seed),
-    ...{ frozen: fixed?.frozen ?? false, graphSnapshotId: fixed?.graphSnapshotId ?? null },
+    frozen: fixed?.frozen ?? false,
+    graphSnapshotId: fixed?.graphSnapshotId ?? null,
     trace: spec.trace,
   };
 }

@@ -111,7 +111,18 @@ function row({
 }: Renewal) {
   const { succeeded, failed, connectFailuresInARow: connect } = counts;
   return {
-    ...{ job_id: jobId, token, seconds: leaseSeconds, succeeded, failed, connect },
-    ...{ low, high, reward_sum: rewardSum, with_feedback: withFeedback, empty_answers: emptyAnswers, now, ahead },
+    job_id: jobId,
+    token,
+    seconds: leaseSeconds,
+    succeeded,
+    failed,
+    connect,
+    low,
+    high,
+    reward_sum: rewardSum,
+    with_feedback: withFeedback,
+    empty_answers: emptyAnswers,
+    now,
+    ahead,
   };
 }

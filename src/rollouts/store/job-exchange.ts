@@ -155,7 +155,12 @@ export class JobInExchange {
     const { started, returned } = completed;
     const rewards = succeeded.map(({ reward }) => reward!);
     return {
-      ...{ jobId, token, leaseSeconds, counts, started, returned },
+      jobId,
+      token,
+      leaseSeconds,
+      counts,
+      started,
+      returned,
       low: rewards.length > 0 ? Math.min(...rewards) : null,
       high: rewards.length > 0 ? Math.max(...rewards) : null,
       rewardSum: sum(rewards.map(normalizeReward)),

@@ -17,9 +17,13 @@ const permission = process.allowedNodeEnvironmentFlags.has('--permission')
 
 /** Node's options of such a process. */
 export const childFlags = (memoryMb: number): string[] => [
-  ...[permission, '--disallow-code-generation-from-strings', '--experimental-vm-modules', '--no-warnings'],
+  permission,
+  '--disallow-code-generation-from-strings',
+  '--experimental-vm-modules',
+  '--no-warnings',
   '--input-type=commonjs',
-  ...[`--max-old-space-size=${memoryMb}`, '--max-semi-space-size=4'],
+  `--max-old-space-size=${memoryMb}`,
+  '--max-semi-space-size=4',
 ];
 
 export interface Task {
@@ -86,7 +90,9 @@ export class ScorerChildren {
       return child;
     }
     return spawn(process.execPath, [...childFlags(this.memoryMb), '-e', main], {
-      ...{ env: {}, cwd: tmpdir(), stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+      env: {},
+      cwd: tmpdir(),
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
   }
 

@@ -67,7 +67,8 @@ export function createScorerClient(options: ScorerClientOptions): ScorerClient {
     async askUrl({ url, tryTimeoutMs, onPushback }, input, signal) {
       const headers = { ...containerHeaders(null), 'content-type': 'application/json' };
       const limits = {
-        ...{ tryTimeoutMs, deadline: performance.now() + rolloutWindowMs(tryTimeoutMs) },
+        tryTimeoutMs,
+        deadline: performance.now() + rolloutWindowMs(tryTimeoutMs),
         ...(onPushback && { onPushback }),
         // It may still work on the first.
         mayRetry: (timedOut: boolean) => !timedOut,
@@ -134,7 +135,9 @@ function readScore(value: unknown): ScorerAnswer | Fault {
   const isAbsent = feedback === undefined || feedback === null;
   const text = isAbsent ? null : typeof feedback === 'string' ? feedback : JSON.stringify(boundDepth(feedback));
   return {
-    ...{ ok: true, reward, details: readDetails(details) },
+    ok: true,
+    reward,
+    details: readDetails(details),
     feedback: text === null ? null : cutToBytes(text, maxFeedbackBytes),
   };
 }

@@ -76,7 +76,8 @@ async function score(
   signal: AbortSignal,
 ): Promise<SandboxResult> {
   const timedOut: SandboxResult = {
-    ...{ ok: false, code: 'scorer_timeout' },
+    ok: false,
+    code: 'scorer_timeout',
     message: `The scorer's function took longer than ${timeMs} ms.`,
   };
   const late = AbortSignal.timeout(timeMs + graceMs);

@@ -76,8 +76,11 @@ test('a promotion by the service is an entry without a key', async () => {
   const { body } = await http.call('POST', '/api/harbor/deployments', { name: 'promoted', source });
   await http.db.org('default', (tx) => promote(tx, { orgId: 'default', jobId: body.id }));
   expect((await entries('?limit=1'))[0]).toMatchObject({
-    ...{ key_id: null, request_id: null, status: 200 },
-    ...{ action: 'promote', params: { deployment_id: body.id } },
+    key_id: null,
+    request_id: null,
+    status: 200,
+    action: 'promote',
+    params: { deployment_id: body.id },
   });
 });
 
@@ -152,10 +155,13 @@ describe('every operation that changes something', () => {
     'post /api/v1/offline/jobs': evaluationRequest,
     'post /api/graphgen/jobs': {
       dataset: {
-        ...{ initial_prompt: 'Answer.', tasks: graphTasks, verifier_config: { mode: 'exact' } },
+        initial_prompt: 'Answer.',
+        tasks: graphTasks,
+        verifier_config: { mode: 'exact' },
         gold_outputs: graphTasks.map(({ id }) => ({ task_id: id, output: 'x' })),
       },
-      ...{ policy_model: 'gpt-4o-mini', rollout_budget: 60 },
+      policy_model: 'gpt-4o-mini',
+      rollout_budget: 60,
     },
     'post /api/harbor/deployments': {
       name: 'a',

@@ -84,7 +84,11 @@ async function createResources(apiKey: string, orgId: string): Promise<Resources
     const rollout = { ordinal: 0, candidate: 0, seed: 0, stage: 'evaluation' as const, generation: 0 };
     for (const jobId of [session, evaluation, graph]) await planRollouts(tx, { orgId, jobId }, [rollout], false);
     return putSnapshot(tx, orgId, {
-      ...{ kind: 'messages', messages: [], demos: [], levers_marked: false, lever_versions: {} },
+      kind: 'messages',
+      messages: [],
+      demos: [],
+      levers_marked: false,
+      lever_versions: {},
       policy: { provider: orgId, model: 'm' },
       provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
     });
@@ -278,8 +282,12 @@ describe('a field with a foreign id answers as with an unknown one', () => {
         '/api/v1/online/sessions',
         {
           policy_optimization: {
-            ...{ algorithm: 'gepa', gepa: sessionRequest.gepa, policy: sessionRequest.policy },
-            ...{ dataset: { dataset_id: id }, scorer: 'exact', initial_prompt: { messages } },
+            algorithm: 'gepa',
+            gepa: sessionRequest.gepa,
+            policy: sessionRequest.policy,
+            dataset: { dataset_id: id },
+            scorer: 'exact',
+            initial_prompt: { messages },
           },
         },
       ],

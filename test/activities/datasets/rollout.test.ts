@@ -24,17 +24,17 @@ function run(row: Record<string, unknown>, scorer: unknown, message: object = { 
   const db = { org: (_id: string, use: (tx: Tx) => unknown) => use({ query } as unknown as Tx) };
   const job: RowsJob = {
     rows: {
-      ...{
-        datasetId: 'ds_1',
-        numRows: 1,
-        placeholders: { input: 'constructor' },
-        columns: ['constructor', 'toString'],
-        expected: 'toString',
-      },
+      datasetId: 'ds_1',
+      numRows: 1,
+      placeholders: { input: 'constructor' },
+      columns: ['constructor', 'toString'],
+      expected: 'toString',
       scorer: scorerSpec(scorerSchema.parse(scorer), 'openai'),
     },
     policy: { provider: 'openai', model: 'gpt-4o', params: { max_tokens: 9 } },
-    ...{ budget: null, rolloutTimeoutS: 1, answerCache: null },
+    budget: null,
+    rolloutTimeoutS: 1,
+    answerCache: null,
   };
   const prompt = { messages: [{ role: 'user', content: '{{input}}' }], demos: [], graph: null };
   return runRow({

@@ -122,7 +122,9 @@ describe('judges', () => {
   test('a judge that is never readable is a fault of the infrastructure', async () => {
     const answers = { '@judge#0': 'well', '@judge#1': 'hm', '@judge#2': 'good' };
     expect(await score(rubric, 'Rome', answers)).toMatchObject({
-      ...{ ok: false, code: 'judgement_unusable', infrastructure: true },
+      ok: false,
+      code: 'judgement_unusable',
+      infrastructure: true,
     });
   });
 });
@@ -164,7 +166,9 @@ describe('weighted', () => {
     const before = asked.length;
     const parts = [{ scorer: 'exact' }, { scorer: { type: 'http', url: `${server.url}/broken` } }, { scorer: rubric }];
     expect(await score({ type: 'weighted', parts }, 'Paris')).toMatchObject({
-      ...{ ok: false, code: 'scorer_error', infrastructure: true },
+      ok: false,
+      code: 'scorer_error',
+      infrastructure: true,
     });
     expect(asked).toHaveLength(before);
   });

@@ -46,14 +46,15 @@ async function startSearch() {
   const job = { orgId: 'default', jobId: id };
   const draining = new AbortController();
   const deps = {
-    ...{
-      db: http.db,
-      container,
-      providers: createProviders({ OPENAI_BASE_URL: world.model.url, OPENAI_API_KEY: 'sk-test' }),
-      secretKey: http.deps.secretKey,
-    },
-    ...{ notifications: http.deps.notifications, publicUrl: 'http://127.0.0.1:9', draining: draining.signal },
-    ...{ metrics: createMetrics(), log: pino({ level: 'silent' }) },
+    db: http.db,
+    container,
+    providers: createProviders({ OPENAI_BASE_URL: world.model.url, OPENAI_API_KEY: 'sk-test' }),
+    secretKey: http.deps.secretKey,
+    notifications: http.deps.notifications,
+    publicUrl: 'http://127.0.0.1:9',
+    draining: draining.signal,
+    metrics: createMetrics(),
+    log: pino({ level: 'silent' }),
   } as unknown as ActivityDeps;
   const prepare = () => inActivity(() => prepareActivities(deps).prepare(job));
   await prepare();

@@ -50,7 +50,11 @@ test('records the verdict on each proposer answer with that answer', async () =>
 
 describe('a stalled search', () => {
   const stalled = (candidate: number, approach: 'restart' | 'compress'): ProposalRequest => ({
-    ...{ kind: 'rewrite', candidate, parent: 0, generation: candidate, approach },
+    kind: 'rewrite',
+    candidate,
+    parent: 0,
+    generation: candidate,
+    approach,
     ordinals: approach === 'compress' ? [] : [0],
     components: { selection: 'feedback', turn: candidate },
   });

@@ -75,7 +75,12 @@ async function exchange(group: GroupCommit, runner: Runner, report: Report = {})
   const found = await group.run({
     jobId: job.jobId,
     take: (): JobExchange => ({
-      ...{ jobId: job.jobId, token, leaseSeconds: 300, rolloutSeconds: 30, maxFailureRate: 1, hasCostBudget: false },
+      jobId: job.jobId,
+      token,
+      leaseSeconds: 300,
+      rolloutSeconds: 30,
+      maxFailureRate: 1,
+      hasCostBudget: false,
       completed: { outcomes, started: [], returned },
       wanted: { slots: maxConcurrent - runner.open.length, ahead: 0 },
       limit: null,
@@ -197,8 +202,14 @@ describe('jobs in one transaction', () => {
         group.run({
           jobId: runner.job.jobId,
           take: () => ({
-            ...{ jobId: runner.job.jobId, token: runner.token, leaseSeconds: 300, rolloutSeconds: 30 },
-            ...{ maxFailureRate: 1, hasCostBudget: false, wanted: { slots: 0, ahead: 0 }, limit: null },
+            jobId: runner.job.jobId,
+            token: runner.token,
+            leaseSeconds: 300,
+            rolloutSeconds: 30,
+            maxFailureRate: 1,
+            hasCostBudget: false,
+            wanted: { slots: 0, ahead: 0 },
+            limit: null,
             completed: { outcomes: [], started: [], returned: [] },
             readEnd: async (tx) => {
               const [row] = await tx.query<{ id: string }>('select pg_current_xact_id()::text as id');

@@ -17,7 +17,9 @@ const unknown = await call('results', { id: 'evl_unknown' });
 const invalid = await call('results', {});
 console.log(
   JSON.stringify({
-    ...{ server: client.getServerVersion().name, tools: tools.map(({ name }) => name), status },
+    server: client.getServerVersion().name,
+    tools: tools.map(({ name }) => name),
+    status,
     errors: [unknown.isError, invalid.isError],
   }),
 );

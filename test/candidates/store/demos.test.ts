@@ -48,19 +48,26 @@ async function rollout(
   for (const { messages, answer = says('yes'), status = 200, levers = null } of calls) {
     const call: CallRecord = {
       ...job,
-      ...{ id: `call_${uuid()}`, purpose: 'rollout', rolloutId: id, correlationId: id, attempt: 1, presence: 1 },
+      id: `call_${uuid()}`,
+      purpose: 'rollout',
+      rolloutId: id,
+      correlationId: id,
+      attempt: 1,
+      presence: 1,
       candidateId: candidateId(job.jobId, candidate),
       requestHash: Buffer.from(uuid()),
-      ...{ provider: 'local', model: 'm', request: { messages: messages ?? [user('q')] }, response: answer },
-      ...{
-        stream: false,
-        httpStatus: status,
-        promptTokens: 1,
-        completionTokens: 1,
-        costUsd: null,
-        costSource: 'unknown',
-      },
-      ...{ latencyMs: 1, levers },
+      provider: 'local',
+      model: 'm',
+      request: { messages: messages ?? [user('q')] },
+      response: answer,
+      stream: false,
+      httpStatus: status,
+      promptTokens: 1,
+      completionTokens: 1,
+      costUsd: null,
+      costSource: 'unknown',
+      latencyMs: 1,
+      levers,
     };
     await org((tx) => recordCall(tx, call));
   }

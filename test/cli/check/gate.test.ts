@@ -3,7 +3,11 @@ import { refusalsOf, type Gate } from '../../../src/cli/check/gate.js';
 import type { Measured, Measurement } from '../../../src/cli/check/measure.js';
 
 const side = (reward: number | null, failed = 0): Measured => ({
-  ...{ job_id: 'evl_x', mean_reward: reward, rows: 20, rows_failed: failed, rewards: new Map() },
+  job_id: 'evl_x',
+  mean_reward: reward,
+  rows: 20,
+  rows_failed: failed,
+  rewards: new Map(),
 });
 const compared = (verdict: string, low: number) => ({ verdict, difference: { mean: low + 0.1, low, high: 1 } });
 const measured = (head: Measured, base: Measured | null, comparison: object | null) =>

@@ -8,7 +8,11 @@ function reportOf(input: string, answer: string | null, service: string | null =
   const lost = { row: 3, input, expected: null, before: { reward: 1, answer }, after: { reward: null, answer: null } };
   const comparison = { a: side, b: side, difference: { mean: 0, low: 0, high: 0 }, verdict: 'worse' };
   return checkReport({
-    ...{ prompt: 'prompt.txt', commit: '0123456789', diff: null, service, refusals: [] },
+    prompt: 'prompt.txt',
+    commit: '0123456789',
+    diff: null,
+    service,
+    refusals: [],
     measured: { head: measured, base: measured, comparison, lost: { count: 12, worst: [lost] } } as never,
   });
 }

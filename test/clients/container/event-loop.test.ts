@@ -27,16 +27,30 @@ afterAll(async () => {
 
 const reward = (info: object, more: object = {}) => ({ reward_info: { outcome_reward: 1, ...info }, ...more });
 const answers = [
-  ...[here, reward({ details: here }), reward({ details: { feedback: here } }), reward({}, { feedback: here })],
-  ...[reward({}, { trace: here }), { reward: here }, { rollout_id: here }, { success_status: here }],
+  here,
+  reward({ details: here }),
+  reward({ details: { feedback: here } }),
+  reward({}, { feedback: here }),
+  reward({}, { trace: here }),
+  { reward: here },
+  { rollout_id: here },
+  { success_status: here },
   { success_status: 'failed', error: here },
 ];
 
 test('no answer of a container holds the event loop', async () => {
   const request = {
-    ...{ url: container.url, apiKey: 'key', rolloutId: 'rol_1', seed: 1, envName: null, envConfig: {}, messages: null },
+    url: container.url,
+    apiKey: 'key',
+    rolloutId: 'rol_1',
+    seed: 1,
+    envName: null,
+    envConfig: {},
+    messages: null,
     policy: { provider: 'openai', model: 'm', params: {} },
-    ...{ inferenceUrl: 'http://127.0.0.1:1', inferenceApiKey: 'rip_x', tryTimeoutMs: 20_000 },
+    inferenceUrl: 'http://127.0.0.1:1',
+    inferenceApiKey: 'rip_x',
+    tryTimeoutMs: 20_000,
   };
   await fc.assert(
     fc.asyncProperty(

@@ -18,9 +18,18 @@ const rollout = (behaviour: Behaviour) => {
   container.behave(() => behaviour);
   return client.rollout(
     {
-      ...{ url: container.url, apiKey, inferenceApiKey, rolloutId: 'rol_1', seed: 1, envName: null, envConfig: {} },
-      ...{ policy: { provider: 'openai', model: 'm', params: {} }, inferenceUrl: 'http://127.0.0.1:1', messages: null },
-      ...{ tryTimeoutMs: 5_000, deadline: performance.now() + 20_000 },
+      url: container.url,
+      apiKey,
+      inferenceApiKey,
+      rolloutId: 'rol_1',
+      seed: 1,
+      envName: null,
+      envConfig: {},
+      policy: { provider: 'openai', model: 'm', params: {} },
+      inferenceUrl: 'http://127.0.0.1:1',
+      messages: null,
+      tryTimeoutMs: 5_000,
+      deadline: performance.now() + 20_000,
     },
     signal,
   );

@@ -269,20 +269,26 @@ describe('any text', () => {
   const opening = /^\s*(?:<(?:think|thinking|reasoning|seed:think)(?:\s[^<>\n]*)?>|\[THINK\]|◁think▷)/i;
   /** Long texts of one piece, on which a reader could take the square of the time. */
   const hostile = [
-    ...['```\n', '{"a":', '[[1', '<think>', '</think>', '"', 'x:\n```\n', '<think></think>', '<|channel|>'],
-    ...[
-      '{"a":1,}',
-      '`</think>`',
-      '```\n</think>\n',
-      '<think>a</think>\n',
-      'analysis',
-      '[1]',
-      '{"a":"',
-      '\\"',
-      '~~~x\n',
-      '<|im_end|>',
-      ' <eos>\n',
-    ],
+    '```\n',
+    '{"a":',
+    '[[1',
+    '<think>',
+    '</think>',
+    '"',
+    'x:\n```\n',
+    '<think></think>',
+    '<|channel|>',
+    '{"a":1,}',
+    '`</think>`',
+    '```\n</think>\n',
+    '<think>a</think>\n',
+    'analysis',
+    '[1]',
+    '{"a":"',
+    '\\"',
+    '~~~x\n',
+    '<|im_end|>',
+    ' <eos>\n',
   ].map((piece) => piece.repeat(Math.ceil(200_000 / piece.length)));
   const check = (text: string) => {
     const { answer, thoughts } = splitThoughts(text);

@@ -135,8 +135,10 @@ describe('min_improvement', () => {
   test('never passes on a single common seed', () => {
     assertProperty(
       fc.property(
-        ...[fc.double({ noNaN: true, min: -1e9, max: 1e9 }), fc.double({ noNaN: true, min: -1e9, max: 1e9 })],
-        ...[fc.array(reward, { maxLength: 3 }), fc.double({ noNaN: true, min: -1e9, max: 1e9 })],
+        fc.double({ noNaN: true, min: -1e9, max: 1e9 }),
+        fc.double({ noNaN: true, min: -1e9, max: 1e9 }),
+        fc.array(reward, { maxLength: 3 }),
+        fc.double({ noNaN: true, min: -1e9, max: 1e9 }),
         (ours, theirs, newSeeds, least) => {
           const verdict = evaluateGate(betterBy(least), {
             candidate: [...newSeeds, ours],

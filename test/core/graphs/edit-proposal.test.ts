@@ -6,8 +6,13 @@ import { graphText } from '../../../src/core/graphs/text.js';
 import { oneStep, user } from './cases.js';
 
 const failure = {
-  ...{ input: 'in', output: 'out', feedback: 'fb', reward: 0.25, steps: [{ step: 'solve', value: 'a\nb' }] },
-  ...{ calls: 2, tokens: 300 },
+  input: 'in',
+  output: 'out',
+  feedback: 'fb',
+  reward: 0.25,
+  steps: [{ step: 'solve', value: 'a\nb' }],
+  calls: 2,
+  tokens: 300,
 };
 const given: EditProposal = {
   graph: graphText(oneStep),

@@ -79,7 +79,9 @@ describe('finalCall', () => {
       [
         { ...solve, samples: 2 } as Step,
         {
-          ...{ id: 'route', type: 'select', otherwise: 'solve' },
+          id: 'route',
+          type: 'select',
+          otherwise: 'solve',
           cases: [{ when: { of: 'input.question', is: 'empty' }, then: 'input.question' }],
         },
       ],
@@ -114,7 +116,9 @@ describe('finalCall', () => {
 
   test('is null if a condition depends on the output step', () => {
     const route: Step = {
-      ...{ id: 'route', type: 'select', otherwise: 'solve.answer' },
+      id: 'route',
+      type: 'select',
+      otherwise: 'solve.answer',
       cases: [{ when: { of: 'solve.answer', is: 'empty' }, then: 'input.question' }],
     };
     expect(named(graphWith([solve, route], 'route'))).toBeNull();

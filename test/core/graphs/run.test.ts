@@ -314,7 +314,10 @@ describe('a run', () => {
     };
     const each: Step = {
       ...llm('each', { question: 'input.question', item: 'one' }),
-      ...{ type: 'map', over: 'input.items', as: 'one', maxItems: 100 },
+      type: 'map',
+      over: 'input.items',
+      as: 'one',
+      maxItems: 100,
     } as Step;
     const items = Array.from({ length: 100 }, (_, at) => `item ${at}`);
     const run = openRun(graphWith([each], 'each', ['question', 'items']), { question: big, items });

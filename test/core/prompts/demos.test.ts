@@ -3,8 +3,11 @@ import { demosForCall, demosForSeed, renderPrompt, type Demo } from '../../../sr
 import type { Message } from '../../../src/core/prompts/message.js';
 
 const demo = (seed: number | null, component: string | null = null): Demo => ({
-  ...{ component, seed, ordinal: 7 },
-  ...{ input: `in ${seed}`, output: `out ${seed}` },
+  component,
+  seed,
+  ordinal: 7,
+  input: `in ${seed}`,
+  output: `out ${seed}`,
 });
 const pair = (seed: number | null): Message[] => [
   { role: 'user', content: `in ${seed}` },

@@ -54,8 +54,19 @@ test('a text of a container keeps its placeholders as written, and adds none', (
 });
 
 test.each([
-  ...['{x}', '{naïve}', '{x.y}', '{x[0]}', '{x!r}', '{price:>10.2f}', '{ratio:%}'],
-  ...['{{ x | trim }}', "{{ x['y'] }}", '{{x[0].y}}', '{{ x | join(", ") }}', '{{x.y}}', '{{Question Text}}'],
+  '{x}',
+  '{naïve}',
+  '{x.y}',
+  '{x[0]}',
+  '{x!r}',
+  '{price:>10.2f}',
+  '{ratio:%}',
+  '{{ x | trim }}',
+  "{{ x['y'] }}",
+  '{{x[0].y}}',
+  '{{ x | join(", ") }}',
+  '{{x.y}}',
+  '{{Question Text}}',
 ])('a text of a container keeps %s', (placeholder) => {
   const parent = `Use ${placeholder}.`;
   expect(placeholderProblem('Use it.', parent, null)).toBe(`lacks the placeholder ${placeholder} of its parent`);

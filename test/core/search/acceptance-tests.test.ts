@@ -52,10 +52,22 @@ test('GEPA', () => {
   // A merge runs seeds that are explored for the next cohort, beside its own test.
   const example: Case = {
     config: config({
-      ...{ populationSize: 2, generations: 2, minibatchSize: 2, rngSeed: 0, slots: 4, repeats: 2, maxRollouts: 64 },
-      ...{ trainSeeds: [0, -1, 1], evaluationSeeds: [0, -1, 1] },
+      populationSize: 2,
+      generations: 2,
+      minibatchSize: 2,
+      rngSeed: 0,
+      slots: 4,
+      repeats: 2,
+      maxRollouts: 64,
+      trainSeeds: [0, -1, 1],
+      evaluationSeeds: [0, -1, 1],
     }),
-    ...{ noisy: true, failing: 100, infrastructure: 0, badProposals: 0, duplicates: 0, conflicts: 0 },
+    noisy: true,
+    failing: 100,
+    infrastructure: 0,
+    badProposals: 0,
+    duplicates: 0,
+    conflicts: 0,
     answerSeed: 9183802,
   };
   fc.assert(property, { numRuns: pureRuns(40), examples: [[example]] });
@@ -69,12 +81,32 @@ test('MIPRO', () => {
   // One trial of a planned race ran a seed that the leader did not run.
   const example: MiproCase = {
     config: {
-      ...{ numCandidates: 2, numTrials: 1, minibatchSize: 1, maxBootstrappedDemos: 0, maxLabeledDemos: 1, rngSeed: 0 },
-      ...{ repeats: 1, patience: null, targetReward: null, maxRollouts: 7 },
-      ...{ heldoutSeeds: [100], trainSeeds: [2, 0, 1], evaluationSeeds: [0] },
+      numCandidates: 2,
+      numTrials: 1,
+      minibatchSize: 1,
+      maxBootstrappedDemos: 0,
+      maxLabeledDemos: 1,
+      rngSeed: 0,
+      repeats: 1,
+      patience: null,
+      targetReward: null,
+      maxRollouts: 7,
+      heldoutSeeds: [100],
+      trainSeeds: [2, 0, 1],
+      evaluationSeeds: [0],
     },
-    ...{ traffic: 'paired', components: 1, slots: ['c0'], showable: 100, own: 0, noisy: false, failing: 0 },
-    ...{ infrastructure: 0, badProposals: 30, duplicates: 0, conflicts: 0, answerSeed: 1547362263 },
+    traffic: 'paired',
+    components: 1,
+    slots: ['c0'],
+    showable: 100,
+    own: 0,
+    noisy: false,
+    failing: 0,
+    infrastructure: 0,
+    badProposals: 30,
+    duplicates: 0,
+    conflicts: 0,
+    answerSeed: 1547362263,
   };
   fc.assert(property, { numRuns: pureRuns(40), examples: [[example]] });
 });

@@ -51,7 +51,9 @@ test('equal sides tie on every seed', () => {
   fc.assert(
     fc.property(fc.array(reward, { minLength: 2, maxLength: 30 }), (rewards) => {
       expect(compareBySeed(side(rewards), side(rewards), none)).toMatchObject({
-        ...{ won: 0, lost: 0, tied: rewards.length },
+        won: 0,
+        lost: 0,
+        tied: rewards.length,
         verdict: { verdict: 'not_significantly_better', difference: 0, low: 0, high: 0 },
       });
     }),

@@ -8,10 +8,19 @@ import {
 } from '../../../dashboard/src/pages/compare/rows.js';
 
 const side = (seed: number, reward: number | null, isSelected = false): SideRow => ({
-  ...{ seed, reward, isSelected, traceId: `rol_${seed}`, feedback: null },
+  seed,
+  reward,
+  isSelected,
+  traceId: `rol_${seed}`,
+  feedback: null,
 });
 const rollout = (seed: number, reward: number | null, traceId: string, fields: Partial<Rollout> = {}): Rollout => ({
-  ...{ seed, reward, traceId, isSelected: false, feedback: null, isFinished: true },
+  seed,
+  reward,
+  traceId,
+  isSelected: false,
+  feedback: null,
+  isFinished: true,
   ...fields,
 });
 

@@ -12,7 +12,11 @@ const plain: DeployDraft = { ...emptyDeploy, name: ' routing ' };
 const onRows: DeployDraft = { ...plain, demand: 'min_improvement', datasetId: 'ds_1', input: 'text', seeds: '1, 5 9' };
 const inContainer: DeployDraft = {
   ...plain,
-  ...{ demand: 'min_reward', least: '0.5', scoredBy: 'container', containerUrl: 'http://127.0.0.1:1/', seeds: '0-9' },
+  demand: 'min_reward',
+  least: '0.5',
+  scoredBy: 'container',
+  containerUrl: 'http://127.0.0.1:1/',
+  seeds: '0-9',
 };
 
 const graphId = `grf_${'0'.repeat(32)}`;

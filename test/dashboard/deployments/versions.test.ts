@@ -19,7 +19,11 @@ test('names are in the order of their newest versions, with the one that is live
 });
 
 const gate: NonNullable<Deployment['gate']> = {
-  ...{ seeds: 20, min_reward: null, min_improvement: 0.1, evaluation: null, passed: true },
+  seeds: 20,
+  min_reward: null,
+  min_improvement: 0.1,
+  evaluation: null,
+  passed: true,
   candidate: { job_id: 'evl_1', reward: 0.8 },
   incumbent: { job_id: 'evl_2', deployment_id: null, reward: 0.2 },
   comparison: { difference: 0.6, interval: { low: 0.32, high: 0.88 }, seeds: 20 },

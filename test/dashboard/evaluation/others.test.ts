@@ -2,7 +2,11 @@ import { expect, test } from '@jest/globals';
 import { othersFirst } from '../../../dashboard/src/pages/evaluation/others.js';
 
 const job = (job_id: string, fields: { dataset_id?: string; url?: string; seeds?: number }) => ({
-  ...{ job_id, container_url: fields.url ?? null, env_name: '', num_seeds: fields.seeds ?? 10, created_at: '' },
+  job_id,
+  container_url: fields.url ?? null,
+  env_name: '',
+  num_seeds: fields.seeds ?? 10,
+  created_at: '',
   ...(fields.dataset_id !== undefined && { dataset: { dataset_id: fields.dataset_id, num_rows: 10, scorer: 'exact' } }),
 });
 

@@ -4,8 +4,12 @@ import type { Result } from '../../../dashboard/src/data/evaluation/types.js';
 
 const result = (seed: number, reward: number | null, latency_ms: number | null = null, cost_usd = 0) =>
   ({
-    ...{ seed, reward, latency_ms, cost_usd },
-    ...{ status: reward === null ? 'failed' : 'succeeded', trace_id: `rol_${seed}` },
+    seed,
+    reward,
+    latency_ms,
+    cost_usd,
+    status: reward === null ? 'failed' : 'succeeded',
+    trace_id: `rol_${seed}`,
   }) as Result;
 
 const columns = [

@@ -13,7 +13,12 @@ import {
 
 const complete: Draft = {
   ...emptyDraft,
-  ...{ datasetId: 'ds_1', input: 'text', expected: 'label', name: ' First ', tags: 'a, b,', minutes: '5' },
+  datasetId: 'ds_1',
+  input: 'text',
+  expected: 'label',
+  name: ' First ',
+  tags: 'a, b,',
+  minutes: '5',
   messages: [
     { role: 'system', content: 'Classify.' },
     { role: 'user', content: ' ' },

@@ -13,8 +13,14 @@ test('chunks make the answer, the last one its usage', () => {
   const usage = { prompt_tokens: 5, completion_tokens: 2, cost: 0.5 };
   const answer = folded(delta('Hel'), delta('lo', 'stop'), { choices: [], usage });
   expect(answer).toEqual({
-    ...{ text: 'Hello', model: 'm-1', finishReason: 'stop', promptTokens: 5, completionTokens: 2, costUsd: 0.5 },
-    ...{ error: null, isDone: false },
+    text: 'Hello',
+    model: 'm-1',
+    finishReason: 'stop',
+    promptTokens: 5,
+    completionTokens: 2,
+    costUsd: 0.5,
+    error: null,
+    isDone: false,
   });
   expect(withChunk(answer, '[DONE]').isDone).toBe(true);
 });

@@ -6,7 +6,10 @@ type Calls = Parameters<typeof timelineOf>[0]['calls'];
 const at = (ms: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + ms).toISOString();
 const calls = (given: { end: number; latency: number | null; step?: string }[]) =>
   given.map(({ end, latency, step }, n) => ({
-    ...{ call_id: `call_${n}`, model: 'm', created_at: at(end), latency_ms: latency },
+    call_id: `call_${n}`,
+    model: 'm',
+    created_at: at(end),
+    latency_ms: latency,
     ...(step !== undefined && { step }),
   })) as Calls;
 

@@ -24,8 +24,12 @@ const createSession = (more: object = {}, key = http.key) =>
   );
 const createEvaluation = (more: object = {}) =>
   http.call('POST', jobKinds.evaluation.path, {
-    ...{ app_id: 'test', dataset, scorer: 'exact', policy },
-    ...{ candidate: prompt('Answer {{text}}.'), ...more },
+    app_id: 'test',
+    dataset,
+    scorer: 'exact',
+    policy,
+    candidate: prompt('Answer {{text}}.'),
+    ...more,
   });
 const wide = (from: number) => Object.fromEntries(Array.from({ length: 501 }, (_, n) => [`c${from + n}`, n]));
 const unstored = [{ text: 'never stored', label: 'no number' }];
@@ -90,7 +94,8 @@ describe('a session on a data set', () => {
 
   test('refuses chats that end with a call where the last turn is the right answer', async () => {
     const { status, body } = await createEvaluation({
-      ...{ dataset: { rows: [{ messages: chat(call) }] }, candidate: prompt('Answer.') },
+      dataset: { rows: [{ messages: chat(call) }] },
+      candidate: prompt('Answer.'),
     });
     expect([status, body.errors[0].pointer]).toEqual([422, '/dataset/expected']);
   });
@@ -319,7 +324,9 @@ test('a prompt with many braces beside many columns names some of them', async (
   const braces = (from: number) => Array.from({ length: 5_000 }, (_, n) => `{{colunm${from + n}}}`).join('');
   const others = Array.from({ length: 9 }, (_, n) => ({ role: 'user', content: braces(n * 5_000) }));
   const body = {
-    ...{ app_id: 'a', policy: { model: 'm', provider: 'openai' }, scorer: { type: 'regex', pattern: 'a' } },
+    app_id: 'a',
+    policy: { model: 'm', provider: 'openai' },
+    scorer: { type: 'regex', pattern: 'a' },
     dataset: { rows: [columns], input: 'column1' },
     candidate: { messages: [{ role: 'user', content: '{{column1}}' }, ...others] },
   };

@@ -21,8 +21,11 @@ export function errorTables(): string {
   return groups
     .map(([title, codes]) => {
       const rows = Object.entries(codes).map(([code, { status, at, meaning, remedy, retry }]) => [
-        ...[`\`${code}\``, status.join(', ') || '', at.map((place) => `\`${place}\``).join(', ')],
-        ...[`${meaning}. ${remedy}.`, retry ? 'yes' : 'no'],
+        `\`${code}\``,
+        status.join(', ') || '',
+        at.map((place) => `\`${place}\``).join(', '),
+        `${meaning}. ${remedy}.`,
+        retry ? 'yes' : 'no',
       ]);
       return `### ${title}\n\n${table(['code', 'status', 'seen in', 'meaning and remedy', 'retry'], rows)}`;
     })

@@ -79,7 +79,10 @@ test('a graph whose step has no answer fails its job with the reason', async () 
     isProposal(body.messages) ? { text: graphAnswer(body.messages) } : saying({ content: '' }, 'length'),
   );
   const id = await createGraphJob(on.service, {
-    ...{ dataset: graphDataset(12), policy_model: 'task', policy_provider: 'fake', rollout_budget: 60 },
+    dataset: graphDataset(12),
+    policy_model: 'task',
+    policy_provider: 'fake',
+    rollout_budget: 60,
     preflight: false,
   });
   const seen = await ended<GraphJob>(on.service, id);

@@ -36,7 +36,9 @@ describe('a gate on the rows of a data set', () => {
     expect(first).toMatchObject({ status: 'ready', live: true, error: null });
     const unused = session.split!.heldout.length;
     expect(first.gate).toMatchObject({
-      ...{ seeds: unused, passed: true, dataset: { num_rows: 40, scorer: 'exact' } },
+      seeds: unused,
+      passed: true,
+      dataset: { num_rows: 40, scorer: 'exact' },
       candidate: { reward: 1 },
       incumbent: { reward: 0, deployment_id: null },
       comparison: { difference: 1, seeds: unused },
@@ -56,9 +58,14 @@ describe('a gate on the rows of a data set', () => {
     const worse = { name: 'rules', source: saying(rowsBaseline, policy), gate: gate({ seeds: '0-19' }) };
     const second = await built(on.service, await deploy(on.service, worse));
     expect(second).toMatchObject({
-      ...{ status: 'failed', live: false, error_details: { code: 'gate_not_passed' } },
+      status: 'failed',
+      live: false,
+      error_details: { code: 'gate_not_passed' },
       gate: {
-        ...{ seeds: 20, passed: false, candidate: { reward: 0 }, comparison: { difference: -1 } },
+        seeds: 20,
+        passed: false,
+        candidate: { reward: 0 },
+        comparison: { difference: -1 },
         incumbent: { deployment_id: first.id, reward: 1 },
       },
     });
@@ -88,7 +95,10 @@ describe('a gate on the rows of a data set', () => {
   test('fails if the name serves a graph, which answers no rows', async () => {
     on.world.model.reply(({ body }) => ({ text: graphAnswer(body.messages) }));
     const graph = await createGraphJob(on.service, {
-      ...{ dataset: graphDataset(12), policy_model: 'task', policy_provider: 'fake', rollout_budget: 60 },
+      dataset: graphDataset(12),
+      policy_model: 'task',
+      policy_provider: 'fake',
+      rollout_budget: 60,
       preflight: false,
     });
     await ended<GraphJob>(on.service, graph);

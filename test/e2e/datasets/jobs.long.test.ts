@@ -126,7 +126,9 @@ describe('a session on a data set', () => {
       { role: 'user', content: '{{question}}' },
     ];
     const id = await createSession(on.service, {
-      ...{ ...job, initial_prompt: { messages }, budget },
+      ...job,
+      initial_prompt: { messages },
+      budget,
       gepa: { ...gepa, component_selection: 'all' },
     });
     expect(await ended<Session>(on.service, id)).toMatchObject({ best_reward: 1 });
@@ -142,7 +144,9 @@ describe('a session on a data set', () => {
       return { text: answers.includes(wanted) ? wanted : 'No rule.' };
     });
     const id = await createSession(on.service, {
-      ...{ ...on.world.job(40), algorithm: 'mipro', budget: { max_rollouts: 200 } },
+      ...on.world.job(40),
+      algorithm: 'mipro',
+      budget: { max_rollouts: 200 },
       mipro: { num_candidates: 3 },
     });
     const seen = await ended<Session>(on.service, id);
@@ -193,7 +197,9 @@ describe('an evaluation on a data set', () => {
   test('runs all rows of an uploaded file with a prompt', async () => {
     const uploaded = await on.service.api.call<{ dataset_id: string }>('POST', '/api/v1/datasets', on.world.rows(8));
     const id = await createEvaluation(on.service, {
-      ...{ ...policy, env_name: undefined, scorer: { type: 'exact' } },
+      ...policy,
+      env_name: undefined,
+      scorer: { type: 'exact' },
       dataset: { dataset_id: uploaded.dataset_id, input: 'question', expected: 'answer' },
       candidate: { messages: [{ role: 'user', content: 'rule-0. rule-1. {{question}}' }] },
     });
@@ -207,7 +213,10 @@ describe('an evaluation on a data set', () => {
     const session = await createSession(on.service, { ...on.world.job(40), gepa, budget });
     await ended<Session>(on.service, session);
     const id = await createEvaluation(on.service, {
-      ...{ ...policy, env_name: undefined, scorer: 'exact', candidate: { session_id: session } },
+      ...policy,
+      env_name: undefined,
+      scorer: 'exact',
+      candidate: { session_id: session },
       dataset: { rows: on.world.rows(60), input: 'question', expected: 'answer' },
       seeds: '40-59',
     });
@@ -222,7 +231,9 @@ describe('an evaluation on a data set', () => {
     });
     const rubric = { type: 'rubric', criteria: '- kind (1): Is the answer kind?', model: 'judge' };
     const id = await createEvaluation(on.service, {
-      ...{ ...policy, env_name: undefined, candidate: { messages: [{ role: 'user', content: '{{question}}' }] } },
+      ...policy,
+      env_name: undefined,
+      candidate: { messages: [{ role: 'user', content: '{{question}}' }] },
       dataset: { rows: on.world.rows(4), input: 'question', expected: 'answer' },
       scorer: {
         type: 'weighted',
@@ -283,9 +294,12 @@ describe('a judge', () => {
     const openai = (model: keyof typeof dollars) => ({ provider: 'openai', model, max_tokens: 100 });
     const maxUsd = 0.05;
     const id = await createSession(on.service, {
-      ...{ ...on.world.job(40), scorer: { ...judge, provider: 'openai', model: 'gpt-4.1-mini' } },
-      ...{ policy: openai('gpt-4o-mini'), proposer: openai('gpt-4.1-nano') },
-      ...{ gepa: { population_size: 2, generations: 100 }, budget: { max_cost_usd: maxUsd } },
+      ...on.world.job(40),
+      scorer: { ...judge, provider: 'openai', model: 'gpt-4.1-mini' },
+      policy: openai('gpt-4o-mini'),
+      proposer: openai('gpt-4.1-nano'),
+      gepa: { population_size: 2, generations: 100 },
+      budget: { max_cost_usd: maxUsd },
     });
     const seen = await ended<Session>(on.service, id);
     expect(seen).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd', error: null });

@@ -51,8 +51,11 @@ describe('a deployment', () => {
       policy: on.world.job.policy,
       lever_versions,
       provenance: {
-        ...{ source: 'session', job_id: session, candidate_id: best_candidate!.candidate_id },
-        ...{ reward: best_reward, verdict },
+        source: 'session',
+        job_id: session,
+        candidate_id: best_candidate!.candidate_id,
+        reward: best_reward,
+        verdict,
       },
     });
     on.world.model.reply(() => ({ text: 'here' }));

@@ -52,7 +52,8 @@ const hold = (worth: number): (() => void) => {
 };
 const create = (worth: number, more?: object) =>
   deploy(on.service, {
-    ...{ name, source: saying(`worth ${worth}`) },
+    name,
+    source: saying(`worth ${worth}`),
     ...(more && { gate: { container_url: container.url, seeds: range(0, 6), ...more } }),
   });
 const live = async (worth: number): Promise<Deployment> => {
@@ -208,7 +209,8 @@ describe('the paused evaluation of a gate', () => {
     });
     expect(calls(0.9)).toBeLessThan(6);
     expect(await readDeployment(on.service, id)).toMatchObject({
-      ...{ status: 'building', live: false },
+      status: 'building',
+      live: false,
       gate: { passed: null, evaluation: { job_id: evaluation, status: 'paused', seeds_left: 6 - calls(0.9) } },
     });
     const refused = await ask(on.service, id, { messages: [] });

@@ -46,8 +46,11 @@ test('the graph of a graph job is frozen, answers with its output, and streams i
     kind: 'graph',
     policies: [{ model: 'task', provider: 'fake' }],
     provenance: {
-      ...{ source: 'graph_job', job_id: job, candidate_id: best_candidate.candidate_id },
-      ...{ reward: best_reward, verdict },
+      source: 'graph_job',
+      job_id: job,
+      candidate_id: best_candidate.candidate_id,
+      reward: best_reward,
+      verdict,
     },
   });
   const text = await fetch(`${service.url}${pathOf(job)}/graph.txt`, {

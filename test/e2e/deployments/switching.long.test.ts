@@ -30,8 +30,11 @@ describe('a deployment', () => {
     const box = await container({ behave: () => rewarded });
     // Its baseline is the container's marked text, and good enough.
     const session = await createSession(on.service, {
-      ...{ container_url: box.url, policy: on.world.job.policy, proposer: on.world.job.policy },
-      ...{ gepa: { population_size: 2, generations: 1, evaluation: { seeds: [0, 1] } }, target_reward: 0 },
+      container_url: box.url,
+      policy: on.world.job.policy,
+      proposer: on.world.job.policy,
+      gepa: { population_size: 2, generations: 1, evaluation: { seeds: [0, 1] } },
+      target_reward: 0,
     });
     expect(await ended<Session>(on.service, session)).toMatchObject({ status: 'completed', best_reward: 0 });
     const baseline = (await resultsOf(on.service, session)).best_prompt!.messages;

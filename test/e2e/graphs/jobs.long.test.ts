@@ -211,7 +211,11 @@ describe('a graph job', () => {
     const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
     const id = await create(6, {
       ...model,
-      ...{ initial_graph, rollout_budget: 20, rollout_timeout: 1, max_concurrent: 1, budget: { max_cost_usd: 0.004 } },
+      initial_graph,
+      rollout_budget: 20,
+      rollout_timeout: 1,
+      max_concurrent: 1,
+      budget: { max_cost_usd: 0.004 },
     });
     expect(await ended<GraphJob>(on.service, id, 120)).toMatchObject({ status: 'completed', best_reward: 1 });
     const failed = await on.service.query(`select error from rollouts where job_id = $1 and error is not null`, [id]);

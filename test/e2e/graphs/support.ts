@@ -7,8 +7,11 @@ export const allRules = 'There is rule-0, rule-1, rule-2.';
 
 /** An llm step about the question; `inputs`: its further inputs. */
 export const llm = (id: string, content: string, inputs: object = {}) => ({
-  ...{ id, type: 'llm', inputs: { question: 'input.question', ...inputs } },
-  ...{ messages: [{ role: 'user', content: `{{question}} ${content}` }], output: { field: 'answer' } },
+  id,
+  type: 'llm',
+  inputs: { question: 'input.question', ...inputs },
+  messages: [{ role: 'user', content: `{{question}} ${content}` }],
+  output: { field: 'answer' },
 });
 export const graphOf = (steps: object[], output: string) => ({ inputs: ['question'], steps, output });
 

@@ -31,12 +31,10 @@ let tests = 0;
 /** The body of an evaluation with a prompt of this test only. */
 function body(more: object = {}, params: object = { temperature: 0 }) {
   return {
-    ...{
-      env_name: undefined,
-      scorer: 'exact',
-      preflight: false,
-      policy: { provider: 'fake', model: 'policy', ...params },
-    },
+    env_name: undefined,
+    scorer: 'exact',
+    preflight: false,
+    policy: { provider: 'fake', model: 'policy', ...params },
     dataset: { rows: on.world.rows(numRows), input: 'question', expected: 'answer' },
     candidate: { messages: [{ role: 'user', content: `rule-0. test ${tests}: {{question}}` }] },
     ...more,
@@ -64,7 +62,10 @@ describe('an evaluation on a data set', () => {
       expect(again.rewards).toEqual(first.rewards);
       expect(again.seen.warnings).toEqual([]);
       expect(again.seen.usage).toMatchObject({
-        ...{ calls: numRows, cached_calls: numRows, cache_hit_rate: 1, total_cost_usd: 0 },
+        calls: numRows,
+        cached_calls: numRows,
+        cache_hit_rate: 1,
+        total_cost_usd: 0,
         total_tokens: first.seen.usage.total_tokens,
       });
       const traceOf = ({ id, results }: typeof first) =>
@@ -183,8 +184,13 @@ test('a graph job reuses the answers of steps and judge, and asks its proposer a
   const create = async (more: object = {}) => {
     const id = await createGraphJob(on.service, {
       dataset: { ...dataset, default_rubric: 'Does it name the rule?', verifier_config },
-      ...{ policy_model: 'task', policy_provider: 'fake', proposer: { model: 'writer', provider: 'fake' } },
-      ...{ rollout_budget: 60, preflight: false, max_concurrent: 1, ...more },
+      policy_model: 'task',
+      policy_provider: 'fake',
+      proposer: { model: 'writer', provider: 'fake' },
+      rollout_budget: 60,
+      preflight: false,
+      max_concurrent: 1,
+      ...more,
     });
     return ended<GraphJob>(on.service, id);
   };

@@ -59,7 +59,9 @@ test('so are the histories of all runs of an extended session', async () => {
   world.container.behave(() => answers.reward(0.5));
   const policy = { model: 'local', provider: 'local' };
   const id = await createSession(service, {
-    ...{ container_url: world.container.url, policy, proposer: policy },
+    container_url: world.container.url,
+    policy,
+    proposer: policy,
     gepa: { population_size: 1, generations: 1, train_seeds: [0, 1, 2], evaluation: { seeds: [3, 4, 5] } },
   });
   await ended<Session>(service, id);

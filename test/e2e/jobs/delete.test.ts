@@ -13,7 +13,9 @@ const on = serviceOfFile(async () => {
   rows.reset();
   const container = await startFakeContainer({ behave: () => answers.reward(1) });
   return {
-    ...{ rows, container, env: rows.env },
+    rows,
+    container,
+    env: rows.env,
     close: async () => {
       await rows.close();
       await container.close();

@@ -134,7 +134,9 @@ beforeAll(async () => {
       RATCHET_DATA_DIR: dataDir,
       RATCHET_API_KEY: apiKey,
       RATCHET_LOG_LEVEL: 'debug',
-      ...{ RATCHET_PROVIDERS: 'fake,own', FAKE_BASE_URL: model.url, FAKE_API_KEY: canaries.provider },
+      RATCHET_PROVIDERS: 'fake,own',
+      FAKE_BASE_URL: model.url,
+      FAKE_API_KEY: canaries.provider,
       OWN_BASE_URL: model.url,
     },
     { logFile },
@@ -215,8 +217,12 @@ async function read(id: string): Promise<void> {
 
 test('no key that comes back is kept or shown anywhere', async () => {
   const job = {
-    ...{ container_url: container.url, container_api_key: canaries.container, max_failure_rate: 1, preflight: false },
-    ...{ rollout_timeout: 30, policy: { provider: 'fake', model: 'any' } },
+    container_url: container.url,
+    container_api_key: canaries.container,
+    max_failure_rate: 1,
+    preflight: false,
+    rollout_timeout: 30,
+    policy: { provider: 'fake', model: 'any' },
   };
   const webhook = { webhook_url: receiver.url };
   const evaluation = await createEvaluation({ api }, { ...job, ...webhook, seeds: range(0, 30) });
@@ -238,10 +244,14 @@ test('no key that comes back is kept or shown anywhere', async () => {
   const { session_id: session } = await api.call<{ session_id: string }>('POST', sessions, {
     ...webhook,
     policy_optimization: {
-      ...{ algorithm: 'gepa', ...job },
+      algorithm: 'gepa',
+      ...job,
       proposer: { provider: 'own', model: 'any' },
       gepa: {
-        ...{ population_size: 2, generations: 2, minibatch_size: 3, train_seeds: [0, 8, 9, 10, 18, 19] },
+        population_size: 2,
+        generations: 2,
+        minibatch_size: 3,
+        train_seeds: [0, 8, 9, 10, 18, 19],
         evaluation: { seeds: [20, 28, 29] },
       },
     },

@@ -59,7 +59,9 @@ async function startWorld() {
     behave: () => holdFrom(3, () => scored, answers.reward(1)),
   });
   return {
-    ...{ demos, graph, scored },
+    demos,
+    graph,
+    scored,
     env: {
       ...graph.env,
       RATCHET_PROVIDERS: 'fake,graph,live',
@@ -91,10 +93,12 @@ async function startJobs(): Promise<string[]> {
     createSession(service, { ...world.demos.job, gepa: { population_size: 2, generations: 2, ...train } }),
     createSession(service, {
       ...world.demos.job,
-      ...{ algorithm: 'mipro', mipro: { num_candidates: 3, num_trials: 3, ...train } },
+      algorithm: 'mipro',
+      mipro: { num_candidates: 3, num_trials: 3, ...train },
     }),
     createSession(service, {
-      ...{ rollouts: 'caller', policy: { provider: 'live', model: 'live' } },
+      rollouts: 'caller',
+      policy: { provider: 'live', model: 'live' },
       proposer: { provider: 'live', model: 'proposer' },
       initial_prompt: { messages: [{ role: 'system', content: 'Answer well.' }] },
       gepa: { population_size: 2, generations: 2, minibatch_size: 2, evaluation: { seeds: range(0, 4) } },
@@ -106,7 +110,10 @@ async function startJobs(): Promise<string[]> {
   ]);
   const [gepa, , live, graph] = searches;
   traffic = startTraffic({
-    ...{ urls: () => [service.url], apiKey: service.apiKey, sessionId: live!, inFlight: 2 },
+    urls: () => [service.url],
+    apiKey: service.apiKey,
+    sessionId: live!,
+    inFlight: 2,
     seed: (n) => n % 4,
     score: (prompt, n) => ({ reward: prompt.includes(`rule-${n % 4}.`) ? 1 : 0, feedback: `needs rule-${n % 4}.` }),
   });
@@ -153,8 +160,11 @@ function idsOf(jobs: readonly string[]): Record<string, Ids> {
         .map(async (id) => String((await readDeployment(on.service, id)).snapshot_id)),
     );
   return {
-    ...{ session_id: ofPath, job_id: ofPath, deployment_id: ofPath },
-    ...{ snapshot_id: snapshots, other: snapshots },
+    session_id: ofPath,
+    job_id: ofPath,
+    deployment_id: ofPath,
+    snapshot_id: snapshots,
+    other: snapshots,
     dataset_id: column('dataset_id'),
     key_id: column('key_id'),
     candidate_id: column('candidate_id'),
@@ -167,9 +177,16 @@ function idsOf(jobs: readonly string[]): Record<string, Ids> {
 
 const walk = (jobs: readonly string[]) =>
   walkGetRoutes(on.service, idsOf(jobs), {
-    ...{ kind: 'optimization', system_id: 'any', system_name: 'any', name: 'prompt', metadata: '{}', tag: 'any' },
+    kind: 'optimization',
+    system_id: 'any',
+    system_name: 'any',
+    name: 'prompt',
+    metadata: '{}',
+    tag: 'any',
     correlation_id: traffic!.calls[0]!.correlationId,
-    ...{ a: jobs[0]!, b: jobs[0]!, org_id: 'default' },
+    a: jobs[0]!,
+    b: jobs[0]!,
+    org_id: 'default',
   });
 
 /** Compares every job with itself; returns the statuses with the number of seeds without a tie. */

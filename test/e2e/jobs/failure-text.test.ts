@@ -102,9 +102,20 @@ test('an operator reads it with the command line of Temporal, through the codec 
   const { id, text } = await fail(encrypted.service, refusals[0]![2]);
   const binary = await findTemporalBinary(pino({ level: 'silent' }), join(homedir(), '.cache', 'ratchet'));
   const { stdout } = await promisify(execFile)(binary, [
-    ...['workflow', 'show', '--workflow-id', `evaluation-${id}`, '--output', 'json'],
-    ...['--address', temporalAddress(), '--namespace', temporal.options.namespace],
-    ...['--codec-endpoint', `${url}/codec`, '--codec-auth', `Bearer ${apiKey}`],
+    'workflow',
+    'show',
+    '--workflow-id',
+    `evaluation-${id}`,
+    '--output',
+    'json',
+    '--address',
+    temporalAddress(),
+    '--namespace',
+    temporal.options.namespace,
+    '--codec-endpoint',
+    `${url}/codec`,
+    '--codec-auth',
+    `Bearer ${apiKey}`,
   ]);
   const payloads = [...stdout.matchAll(/"data": "([^"]+)"/g)].map(([, data]) =>
     Buffer.from(data!, 'base64').toString(),

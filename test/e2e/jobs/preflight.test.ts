@@ -38,18 +38,29 @@ const evaluation = { seeds: range(0, 4) };
 const start: Record<string, (box: Box, models: Models, more?: object) => Promise<string>> = {
   gepa: (box, models, more) =>
     createSession(on.service, {
-      ...{ container_url: box.url, ...models, gepa: { population_size: 2, generations: 2, evaluation }, ...more },
+      container_url: box.url,
+      ...models,
+      gepa: { population_size: 2, generations: 2, evaluation },
+      ...more,
     }),
   mipro: (box, models, more) =>
     createSession(on.service, {
-      ...{ algorithm: 'mipro', container_url: box.url, ...models, mipro: { num_candidates: 2, evaluation }, ...more },
+      algorithm: 'mipro',
+      container_url: box.url,
+      ...models,
+      mipro: { num_candidates: 2, evaluation },
+      ...more,
     }),
   evaluation: (box, models, more) =>
     createEvaluation(on.service, { container_url: box.url, policy: models.policy, seeds: range(0, 4), ...more }),
   graph: (_, { policy, proposer }, more) =>
     createGraphJob(on.service, {
-      ...{ dataset: graphDataset(12), policy_model: policy.model, policy_provider: policy.provider },
-      ...{ ...(proposer && { proposer }), rollout_budget: 60, ...more },
+      dataset: graphDataset(12),
+      policy_model: policy.model,
+      policy_provider: policy.provider,
+      ...(proposer && { proposer }),
+      rollout_budget: 60,
+      ...more,
     }),
 };
 const kinds = Object.keys(start);
@@ -201,7 +212,10 @@ test('in-process models are not called', async () => {
 test('of live traffic, only the proposer is called', async () => {
   modelReplies(() => ({ status: 401, raw: '{}' }));
   const id = await createSession(on.service, {
-    ...{ rollouts: 'caller', policy, proposer, initial_prompt: { messages: prompt } },
+    rollouts: 'caller',
+    policy,
+    proposer,
+    initial_prompt: { messages: prompt },
     gepa: { population_size: 2, generations: 2, evaluation },
   });
   expect(await ended<Session>(on.service, id)).toMatchObject({ error_details: { code: 'provider_refused_key' } });

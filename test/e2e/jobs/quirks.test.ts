@@ -18,7 +18,11 @@ test('rows are answered without what their model refuses; the job says so, and n
     return { status: 400, raw: JSON.stringify({ error }) };
   });
   const body = {
-    ...{ env_name: undefined, scorer: 'exact', preflight: false, max_concurrent: 1, answer_cache: true },
+    env_name: undefined,
+    scorer: 'exact',
+    preflight: false,
+    max_concurrent: 1,
+    answer_cache: true,
     policy: { provider: 'fake', model: 'policy', temperature: 0, presence_penalty: 0, max_tokens: 64 },
     dataset: { rows: on.world.rows(numRows), input: 'question', expected: 'answer' },
     candidate: { messages: [{ role: 'user', content: 'rule-0. {{question}}' }] },

@@ -24,7 +24,8 @@ const never = { traces: null, events: null, job: null, audit: null };
 async function sweep(keep: Partial<KeepDays>): Promise<ReadonlyMap<string, number>> {
   let sizes: ReadonlyMap<string, number> = new Map();
   const retention = startRetention(on.service.temporal, on.service.db, pino({ level: 'silent' }), {
-    ...{ keep: { ...never, ...keep }, everyMs: 3_600_000 },
+    keep: { ...never, ...keep },
+    everyMs: 3_600_000,
     onSizes: (read) => (sizes = read),
   });
   await retention.sweep();

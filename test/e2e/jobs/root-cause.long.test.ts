@@ -133,7 +133,10 @@ describe.each(['gepa', 'mipro'])('a %s session of which the whole baseline faile
     const box = await container({ behave: () => answers.raw('{"reward": "1"}') });
     const evaluation = { seeds: range(0, 4) };
     const id = await createSession(on.service, {
-      ...{ algorithm, container_url: box.url, policy: { provider: 'fake', model: 'any' }, max_failure_rate: 1 },
+      algorithm,
+      container_url: box.url,
+      policy: { provider: 'fake', model: 'any' },
+      max_failure_rate: 1,
       ...(algorithm === 'gepa'
         ? { gepa: { population_size: 2, generations: 3, evaluation } }
         : { mipro: { num_candidates: 3, evaluation } }),
@@ -153,7 +156,10 @@ describe.each(['gepa', 'mipro'])('a %s session of which the whole baseline faile
 describe('a container that hangs', () => {
   test.each([1, 4])('fails the job after at most two time-outs each (max_concurrent %d)', async (max_concurrent) => {
     const { job, box } = await evaluate(answers.hang(), {
-      ...{ seeds: 40, rollout_timeout: 2, max_concurrent, max_failure_rate: 1 },
+      seeds: 40,
+      rollout_timeout: 2,
+      max_concurrent,
+      max_failure_rate: 1,
     });
     expect(job).toMatchObject({ status: 'failed', error_details: { code: 'container_timeout', retryable: true } });
     expect(job.results).toBeUndefined();
@@ -166,13 +172,20 @@ describe('a container that hangs', () => {
     for (const { behave } of [box, judge]) behave(() => answers.hang());
     const seeds = range(0, 40);
     const session = await createSession(on.service, {
-      ...{ container_url: box.url, policy, rollout_timeout: 1, max_concurrent, max_failure_rate: 1, preflight: false },
+      container_url: box.url,
+      policy,
+      rollout_timeout: 1,
+      max_concurrent,
+      max_failure_rate: 1,
+      preflight: false,
       gepa: { population_size: 2, generations: 3, evaluation: { seeds } },
     });
     const gate = { container_url: judge.url, seeds, rollout_timeout: 1, max_concurrent, preflight: false };
     const source = saying('Do it.', policy);
     const deployment = await deploy(on.service, {
-      ...{ name: `hangs-${max_concurrent}`, source, gate: { ...gate, min_improvement: 0 } },
+      name: `hangs-${max_concurrent}`,
+      source,
+      gate: { ...gate, min_improvement: 0 },
     });
     const [job, refused] = [await ended<Session>(on.service, session), await built(on.service, deployment)];
     expect(job).toMatchObject({ status: 'failed', error_details: { code: 'container_timeout' }, best_reward: null });

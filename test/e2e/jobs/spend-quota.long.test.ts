@@ -76,7 +76,10 @@ test('a session without a measured baseline fails, and so does an evaluation: bo
 test('a job on a data set, whose calls the worker makes, fails in the same way', async () => {
   await leave(0.0005);
   const id = await createEvaluation(on.service, {
-    ...{ env_name: undefined, policy: pricedPolicy, max_concurrent: maxConcurrent, scorer: 'exact' },
+    env_name: undefined,
+    policy: pricedPolicy,
+    max_concurrent: maxConcurrent,
+    scorer: 'exact',
     dataset: {
       rows: range(0, 24).map((n) => ({ question: `q${n}`, answer: 'a' })),
       input: 'question',

@@ -99,10 +99,15 @@ test('an end by HTTP alone is reported; 410 ends the deliveries, and the job is 
   const tasks = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'].map((id) => ({ id, input: { q: id } }));
   const id = await createGraphJob(on.service, {
     dataset: {
-      ...{ tasks, initial_prompt: 'Answer.', verifier_config: { mode: 'exact' } },
+      tasks,
+      initial_prompt: 'Answer.',
+      verifier_config: { mode: 'exact' },
       gold_outputs: tasks.map((task) => ({ task_id: task.id, output: 'x' })),
     },
-    ...{ policy_model: 'local', policy_provider: 'local', rollout_budget: 60, auto_start: false },
+    policy_model: 'local',
+    policy_provider: 'local',
+    rollout_budget: 60,
+    auto_start: false,
     webhook_url: receiver.url,
   });
   await command(on.service, id, 'cancel');
@@ -130,7 +135,10 @@ test('each end of an extended session is reported, as a message of its own', asy
   on.world.container.behave(() => answers.reward(0.5));
   const created = await on.service.api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
     policy_optimization: {
-      ...{ algorithm: 'gepa', container_url: on.world.container.url, policy, proposer: policy },
+      algorithm: 'gepa',
+      container_url: on.world.container.url,
+      policy,
+      proposer: policy,
       gepa: { population_size: 1, generations: 1, train_seeds: [0, 1, 2], evaluation: { seeds: [3, 4, 5] } },
     },
     webhook_url: receiver.url,

@@ -31,7 +31,10 @@ const create = (fields: object, rows = 48) =>
     ...on.world.job(rows),
     policy: { provider: 'openai', model: models.policy },
     proposer: { provider: 'openai', model: models.proposer },
-    ...{ gepa, rng_seed: 7, max_concurrent: 3, ...fields },
+    gepa,
+    rng_seed: 7,
+    max_concurrent: 3,
+    ...fields,
   });
 
 interface Answer {
@@ -229,7 +232,7 @@ test('refuses limits that are not raised or do not exist, and a search with noth
   };
   expect(await pointers({ max_rollouts: 150 })).toEqual([422, '/max_rollouts']);
   expect(await pointers({ num_trials: 5, max_cost_usd: 1 })).toEqual([422, '/max_cost_usd', '/num_trials']);
-  expect(await pointers({ generations: 400 })).toEqual([422, '/generations']);
+  expect(await pointers({ generations: 2_000 })).toEqual([422, '/generations']);
   expect(await pointers({ container_api_key: 'key', generations: 2 })).toEqual([422, '/container_api_key']);
   expect((await extend(id)).body.code).toBe('nothing_to_extend');
   await on.service.query('delete from search_states where job_id = $1', [id]);

@@ -20,7 +20,9 @@ describe('live traffic without instances', () => {
     const other = await on.service.another({ serve: true, work: false });
     const id = await create({
       gepa: {
-        ...{ population_size: 3, generations: 12, minibatch_size: 3 },
+        population_size: 3,
+        generations: 12,
+        minibatch_size: 3,
         evaluation: { seeds: range(0, 90), heldout_seeds: range(300, 50) },
       },
       budget: { max_rollouts: 5_000 },
@@ -141,7 +143,9 @@ describe('live traffic and MIPRO', () => {
   test('searches by the seeds that calls name', async () => {
     const { session, found } = await search(
       {
-        ...{ num_candidates: 4, num_trials: 10, minibatch_size: 4 },
+        num_candidates: 4,
+        num_trials: 10,
+        minibatch_size: 4,
         train_seeds: range(12, 12),
         evaluation: { seeds: range(0, 12) },
       },
@@ -154,7 +158,9 @@ describe('live traffic and MIPRO', () => {
 
   test('searches without seeds', async () => {
     const { session, found } = await search({
-      ...{ num_candidates: 4, num_trials: 10, minibatch_size: 8 },
+      num_candidates: 4,
+      num_trials: 10,
+      minibatch_size: 8,
       evaluation: { seeds: range(0, 30), heldout_seeds: range(100, 30) },
     });
     expect(session.traffic).toEqual({ compared: 'unpaired', wanted: 0, claimed: 0 });

@@ -396,7 +396,10 @@ test('an evaluation of the winner equals the session’s reward: on its own seed
 describe('the same rng_seed and answers give the same candidates, demonstrations and history', () => {
   async function found(service: TestService, maxConcurrent: number, mipro: object = {}, inManyRuns = false) {
     const id = await createSession(service, {
-      ...{ ...on.world.job, algorithm: 'mipro', mipro: { ...small, ...mipro }, rng_seed: 7 },
+      ...on.world.job,
+      algorithm: 'mipro',
+      mipro: { ...small, ...mipro },
+      rng_seed: 7,
       max_concurrent: maxConcurrent,
     });
     if (inManyRuns) await signalWhileRunning(service, id);

@@ -17,7 +17,10 @@ export function rulesServiceOfFile() {
       createSession(on.service, {
         ...on.world.job,
         gepa: {
-          ...{ population_size: 2, generations: 6, minibatch_size: 3, train_seeds: range(100, 40) },
+          population_size: 2,
+          generations: 6,
+          minibatch_size: 3,
+          train_seeds: range(100, 40),
           evaluation: { seeds: range(0, 12) },
           ...gepa,
         },

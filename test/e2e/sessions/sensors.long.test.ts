@@ -21,7 +21,10 @@ describe('sensor frames of a session', () => {
       ...wanted(),
       max_concurrent: 4,
       gepa: {
-        ...{ population_size: 2, generations: 4, minibatch_size: 3, train_seeds: range(100, 20) },
+        population_size: 2,
+        generations: 4,
+        minibatch_size: 3,
+        train_seeds: range(100, 20),
         evaluation: { seeds: range(0, 12), heldout_seeds: range(40, 6) },
       },
     });

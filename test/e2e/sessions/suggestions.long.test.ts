@@ -46,7 +46,10 @@ async function heldSession(fields: object = {}): Promise<{ id: string; release()
     return answer(request);
   });
   const id = await createSession(on.service, {
-    ...{ ...on.world.job(30), gepa, rng_seed: 3, max_concurrent: 2 },
+    ...on.world.job(30),
+    gepa,
+    rng_seed: 3,
+    max_concurrent: 2,
     ...fields,
   });
   await until('calls are held', () => Promise.resolve(on.world.policyCalls().length === before + 6));
@@ -57,9 +60,9 @@ const proposerPrompts = () =>
   on.world.model.requests.filter(({ body }) => body.model === 'proposer').map(({ body }) => body.messages[0]!.content);
 
 describe("a person's prompt", () => {
-  test.each<[string, { algorithm?: string }]>([
+  test.each<[string, Record<string, unknown> & { algorithm?: string }]>([
     ['gepa', {}],
-    ['mipro', { algorithm: 'mipro', ...{ gepa: undefined, mipro: { num_candidates: 3, num_trials: 10 } } }],
+    ['mipro', { algorithm: 'mipro', gepa: undefined, mipro: { num_candidates: 3, num_trials: 10 } }],
   ])('is tested as proposals are, and wins where it is better: %s', async (_, fields) => {
     const { id, release } = await heldSession(fields);
     const first = await post(id, 'candidates', allRules, { 'idempotency-key': `try-${id}` });

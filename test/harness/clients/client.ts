@@ -30,11 +30,17 @@ export function startClient(
     const at = Date.now();
     const messages = [{ role: 'user', content: questionOfClient(n) }];
     const heard = await ask(`${url}${deployments}/${name}`, apiKey, {
-      ...{ model: 'whatever', messages, stream: choice.chance(streamed) },
+      model: 'whatever',
+      messages,
+      stream: choice.chance(streamed),
     });
     const { status, text, headers } = heard;
     asks.push({
-      ...{ n, at, endedAt: Date.now(), status, text },
+      n,
+      at,
+      endedAt: Date.now(),
+      status,
+      text,
       deploymentId: headers?.get('x-ratchet-deployment-id') ?? null,
       snapshotId: headers?.get('x-ratchet-snapshot-id') ?? null,
     });

@@ -20,7 +20,15 @@ export async function gather(world: World, job: Job, model: ModelLine[]): Promis
   const isDeployment = kind === 'deployment';
   const view = await world.api.call<{ rollouts_resent?: number }>('GET', job.path);
   return {
-    ...{ name, id, answered, kind, maxConcurrent, seeds, mayEnd, outside, hasContainer: job.container !== null },
+    name,
+    id,
+    answered,
+    kind,
+    maxConcurrent,
+    seeds,
+    mayEnd,
+    outside,
+    hasContainer: job.container !== null,
     status: row.status,
     errorCode: row.code,
     completedAt: row.completed,
@@ -90,7 +98,11 @@ async function results(world: World, job: Job): Promise<JobEvidence['results']> 
   }
   const said = await world.api.call<{ results: Result[] }>('GET', `${job.path}/results`);
   return said.results.map(({ trace_id: traceId, seed, status, reward, error }) => ({
-    ...{ seed, status, reward, error, traceId },
+    seed,
+    status,
+    reward,
+    error,
+    traceId,
   }));
 }
 

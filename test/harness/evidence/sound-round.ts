@@ -18,10 +18,28 @@ function jobOf(
 ): JobEvidence {
   const seen = () => structuredClone(events.map(({ seq, type, message, data }) => ({ seq, type, message, data })));
   return {
-    ...{ answered: [id], hasContainer: kind !== 'graph' },
-    ...{ name, id, kind, maxConcurrent: 2, seeds: rollouts.map(({ seed }) => seed), mayEnd: ['completed'] },
-    ...{ outside: null, status: 'completed', errorCode: null, completedAt: end, workflow: 'COMPLETED', trapped: false },
-    ...{ rollouts, frames: [], events, eventSeq: events.length, pages: seen(), calls: [], container: [], bought: [] },
+    answered: [id],
+    hasContainer: kind !== 'graph',
+    name,
+    id,
+    kind,
+    maxConcurrent: 2,
+    seeds: rollouts.map(({ seed }) => seed),
+    mayEnd: ['completed'],
+    outside: null,
+    status: 'completed',
+    errorCode: null,
+    completedAt: end,
+    workflow: 'COMPLETED',
+    trapped: false,
+    rollouts,
+    frames: [],
+    events,
+    eventSeq: events.length,
+    pages: seen(),
+    calls: [],
+    container: [],
+    bought: [],
     streams: [{ reader: 'straight', events: seen(), cuts: 2, ended: true }],
     resent: rollouts.reduce((sum, { resent }) => sum + resent, 0),
     results: null,
@@ -32,11 +50,24 @@ function jobOf(
 }
 
 const row = (id: string, seed: number, status: string, reward: number | null, completedAt: number, resent = 0) => ({
-  ...{ id, seed, status, reward, completedAt, resent, attempt: resent + 1, began: true, output: null },
-  ...{ code: reward === null ? 'container_answer_invalid' : null, message: reward === null ? 'half' : null },
+  id,
+  seed,
+  status,
+  reward,
+  completedAt,
+  resent,
+  attempt: resent + 1,
+  began: true,
+  output: null,
+  code: reward === null ? 'container_answer_invalid' : null,
+  message: reward === null ? 'half' : null,
 });
 const event = (seq: number, type: string, key: string, data: Record<string, unknown> = {}): Told => ({
-  ...{ seq, type, key, message: key, data },
+  seq,
+  type,
+  key,
+  message: key,
+  data,
 });
 /** A container call with its result. */
 const call = (rolloutId: string, seed: number, attempt: number, at: number, fault: string, last: ContainerLine[]) =>
@@ -46,11 +77,20 @@ const call = (rolloutId: string, seed: number, attempt: number, at: number, faul
     ...last,
   ] satisfies ContainerLine[];
 const out = (rolloutId: string, seed: number, attempt: number, at: number): ContainerLine => ({
-  ...{ event: 'out', at, rolloutId, seed, attempt },
-  ...{ status: 200, finished: true },
+  event: 'out',
+  at,
+  rolloutId,
+  seed,
+  attempt,
+  status: 200,
+  finished: true,
 });
 const answer = (rolloutId: string, attempt: number, at: number, reward: number): ContainerLine => ({
-  ...{ event: 'answer', at, rolloutId, attempt, reward },
+  event: 'answer',
+  at,
+  rolloutId,
+  attempt,
+  reward,
 });
 
 /** r1 was in flight at the kill; r2 got incomplete JSON. */
@@ -63,22 +103,37 @@ function evaluation(): JobEvidence {
   const outcomeEvent = (seq: number, { id, status, reward }: RolloutRow) =>
     event(seq, 'eval.policy.seed.completed', `rollout:${id}`, { rollout_id: id, status, reward });
   const events = [
-    ...[outcomeEvent(1, rollouts[0]!), outcomeEvent(2, rollouts[2]!), outcomeEvent(3, rollouts[1]!)],
+    outcomeEvent(1, rollouts[0]!),
+    outcomeEvent(2, rollouts[2]!),
+    outcomeEvent(3, rollouts[1]!),
     event(4, 'eval.policy.job.completed', 'end'),
   ];
   const line = { job: 'evaluation', key: asked, fault: 'good' };
   return jobOf({ name: 'evaluation', id: 'evl_1', kind: 'evaluation' }, rollouts, events, {
     calls: [
       {
-        ...{ id: 'call_1', purpose: 'rollout', rolloutId: 'r0', key: asked },
-        ...{ httpStatus: 200, text: 'yes', createdAt: 1_050 },
+        id: 'call_1',
+        purpose: 'rollout',
+        rolloutId: 'r0',
+        key: asked,
+        httpStatus: 200,
+        text: 'yes',
+        createdAt: 1_050,
       },
     ],
     results: rollouts.map(({ id, seed, status, reward, message }) => ({
-      ...{ traceId: id, seed, status, reward, error: message },
+      traceId: id,
+      seed,
+      status,
+      reward,
+      error: message,
     })),
     traces: rollouts.map(({ id, status, reward, resent }) => ({
-      ...{ id, status, reward, resent, calls: id === 'r0' ? ['call_1'] : [] },
+      id,
+      status,
+      reward,
+      resent,
+      calls: id === 'r0' ? ['call_1'] : [],
     })),
     container: [
       ...call('r0', 0, 1, 1_000, 'good', [
@@ -107,7 +162,13 @@ function graph(): JobEvidence {
     event(seq, 'rollout_completed', `rollout:${id}`, { rollout_id: id, status, reward });
   const line = (key: string) => ({ job: 'graph', key, fault: 'good' });
   const record = (id: string, rolloutId: string, key: string, text: string, createdAt: number) => ({
-    ...{ id, purpose: 'rollout', rolloutId, key, httpStatus: 200, text, createdAt },
+    id,
+    purpose: 'rollout',
+    rolloutId,
+    key,
+    httpStatus: 200,
+    text,
+    createdAt,
   });
   const bought: ModelLine[] = [
     { event: 'in', at: 1_040, ...line('zero') },
@@ -120,7 +181,11 @@ function graph(): JobEvidence {
   return jobOf({ name: 'graph', id: 'grf_1', kind: 'graph' }, rollouts, events, {
     calls: [record('call_g0', 'g0', 'zero', 'rule-0', 1_050), record('call_g1', 'g1', 'one', 'unknown', 20_020)],
     traces: rollouts.map(({ id, status, reward, resent }) => ({
-      ...{ id, status, reward, resent, calls: [`call_${id}`] },
+      id,
+      status,
+      reward,
+      resent,
+      calls: [`call_${id}`],
     })),
     frames: [{ traces: ['g0', 'g1'], count: 2 }],
     bought,
@@ -132,9 +197,15 @@ function deployment(id: string, name: string, liveAt: number, more: Partial<Depl
   const events = [event(1, 'deployment_building', 'building'), event(2, 'job_complete', 'end')];
   return jobOf({ name, id, kind: 'deployment' }, [], events, {
     deployment: {
-      ...{ status: 'ready', live: false, liveAt, snapshotId: `snap_${name}`, prompt: `I am ${name}`, gate: null },
-      ...{ evaluations: [], sent: [] },
-      ...{ counted: { requests: 1, errors: 0, aborted: 0 } },
+      status: 'ready',
+      live: false,
+      liveAt,
+      snapshotId: `snap_${name}`,
+      prompt: `I am ${name}`,
+      gate: null,
+      evaluations: [],
+      sent: [],
+      counted: { requests: 1, errors: 0, aborted: 0 },
       ...more,
     },
   });
@@ -160,16 +231,33 @@ export function sound(): Evidence {
   const gate = { passed: true, candidate: { jobId: 'evl_2', reward: 0.9 }, incumbent: null };
   const gated = { gate, evaluations: [{ id: 'evl_2', runs: 'new' }], sent: ['e0'] };
   const servedRequest = (n: number, at: number, name: string, id: string) => ({
-    ...{ n, at, endedAt: at + 20, status: 200, text: `I am ${name}`, deploymentId: id, snapshotId: `snap_${name}` },
+    n,
+    at,
+    endedAt: at + 20,
+    status: 200,
+    text: `I am ${name}`,
+    deploymentId: id,
+    snapshotId: `snap_${name}`,
   });
   const untold = (n: number, at: number, status: number) => ({
-    ...{ n, at, endedAt: at + 20, status, text: null, deploymentId: null, snapshotId: null },
+    n,
+    at,
+    endedAt: at + 20,
+    status,
+    text: null,
+    deploymentId: null,
+    snapshotId: null,
   });
   return {
-    ...{ kind: 'served-kill-tree', seed: 1, lastFaultAt: 60_000, overAt: end },
+    kind: 'served-kill-tree',
+    seed: 1,
+    lastFaultAt: 60_000,
+    overAt: end,
     kills: [{ at: killedAt, goneAt: killedAt + 100, until: 8_000, what: 'tree', worker: true, serving: true }],
     jobs: [
-      ...[evaluated, graph(), deployment('dep_1', 'old', 2_000, {})],
+      evaluated,
+      graph(),
+      deployment('dep_1', 'old', 2_000, {}),
       deployment('dep_2', 'new', 26_000, { ...gated, live: true, counted: { requests: 2, errors: 0, aborted: 0 } }),
       gateEvaluation(),
     ],
@@ -177,9 +265,13 @@ export function sound(): Evidence {
     strikes: [{ fault: 'worker', at: killedAt, until: 8_000, count: 1, open: 5 }],
     model: evaluated.bought,
     asks: [
-      ...[untold(0, 1_000, 404), servedRequest(1, 2_100, 'old', 'dep_1'), untold(2, 5_500, 0)],
-      ...[servedRequest(3, 30_000, 'new', 'dep_2'), servedRequest(4, end + 10, 'new', 'dep_2')],
+      untold(0, 1_000, 404),
+      servedRequest(1, 2_100, 'old', 'dep_1'),
+      untold(2, 5_500, 0),
+      servedRequest(3, 30_000, 'new', 'dep_2'),
+      servedRequest(4, end + 10, 'new', 'dep_2'),
     ],
-    ...{ memory: { worker: 200 }, died: [] },
+    memory: { worker: 200 },
+    died: [],
   };
 }

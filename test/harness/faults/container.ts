@@ -23,16 +23,26 @@ const member = gzipSync(Buffer.alloc(gib / 64));
 export const gzipBomb = Buffer.concat(Array.from({ length: 64 }, () => member));
 
 const wrong = (name: string, text: string, code = 'container_answer_invalid'): ContainerFault => ({
-  ...{ name, weight: 2, codes: [code], tries: [1, 1], mendable: false },
+  name,
+  weight: 2,
+  codes: [code],
+  tries: [1, 1],
+  mendable: false,
   make: () => answers.raw(text),
 });
 const always = (name: string, weight: number, codes: string[], make: () => Behaviour): ContainerFault => ({
-  ...{ name, weight, codes, make },
+  name,
+  weight,
+  codes,
+  make,
   tries: [1, 1],
   mendable: false,
 });
 const retried = (name: string, weight: number, codes: string[], make: () => Behaviour): ContainerFault => ({
-  ...{ name, weight, codes, make },
+  name,
+  weight,
+  codes,
+  make,
   // The deadline may prevent the third.
   tries: [2, 3],
   mendable: true,

@@ -14,9 +14,13 @@ const gateSeeds = 12;
 export async function startDeployment(where: Where, name: string, served: string, plan: DeploymentPlan): Promise<Job> {
   const container = plan.gate && (await containerOf(where, `gate-${name}`, plan));
   const gate = container && {
-    ...{ container_url: container.url, ...plan.gate, seeds: range(where.choice.between(0, 1_000), gateSeeds) },
-    ...{ max_concurrent: plan.maxConcurrent, rollout_timeout: plan.rolloutTimeout },
-    ...{ max_failure_rate: 1, preflight: false },
+    container_url: container.url,
+    ...plan.gate,
+    seeds: range(where.choice.between(0, 1_000), gateSeeds),
+    max_concurrent: plan.maxConcurrent,
+    rollout_timeout: plan.rolloutTimeout,
+    max_failure_rate: 1,
+    preflight: false,
   };
   const body = { name: served, source: plan.source, ...(gate && { gate }) };
   return start(where, name, plan, { kind: 'deployment', container, body });

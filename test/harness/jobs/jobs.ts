@@ -68,8 +68,10 @@ export async function startSession(
   const seeds = range(0, Math.max(4, Math.floor(plan.seeds / 4)));
   const policy_optimization = {
     ...common(name, container, plan),
-    ...{ algorithm, [algorithm]: { ...searches(plan.generations)[algorithm], evaluation: { seeds } } },
-    ...{ budget: { max_rollouts: plan.seeds * 3 }, rng_seed: where.choice.between(0, 1_000) },
+    algorithm,
+    [algorithm]: { ...searches(plan.generations)[algorithm], evaluation: { seeds } },
+    budget: { max_rollouts: plan.seeds * 3 },
+    rng_seed: where.choice.between(0, 1_000),
   };
   return start(where, name, plan, { kind: 'session', container, seeds, body: { policy_optimization } });
 }
@@ -99,13 +101,18 @@ export async function startDatasetJob(
     dataset: { rows: of, input: 'question', expected: 'answer' },
     scorer: 'exact',
     policy: { provider: 'chaos', model: name },
-    ...{ max_concurrent: plan.maxConcurrent, max_failure_rate: maxFailureRate, preflight: false },
+    max_concurrent: plan.maxConcurrent,
+    max_failure_rate: maxFailureRate,
+    preflight: false,
   };
   const initial = { messages: [{ role: 'system', content: baseline }] };
   if (kind === 'evaluation')
     return start(where, name, plan, { kind, seeds: range(0, rows), body: { ...job, candidate: initial } });
   const policy_optimization = {
-    ...{ ...job, initial_prompt: initial, algorithm: 'gepa', gepa: searches(plan.generations).gepa },
+    ...job,
+    initial_prompt: initial,
+    algorithm: 'gepa',
+    gepa: searches(plan.generations).gepa,
     budget: { max_rollouts: plan.seeds * 4 },
   };
   return start(where, name, plan, { kind, body: { policy_optimization } });
@@ -126,7 +133,9 @@ export async function startGraphJob(
     dataset: judged
       ? { ...dataset, default_rubric: 'Is it the rule?', verifier_config: { mode: 'rubric', ...model } }
       : { ...dataset, gold_outputs: golds, verifier_config: compared },
-    ...{ policy_model: name, policy_provider: 'chaos', rollout_budget: graphs.budget },
+    policy_model: name,
+    policy_provider: 'chaos',
+    rollout_budget: graphs.budget,
     max_concurrent: plan.maxConcurrent,
     max_failure_rate: maxFailureRate,
     preflight: false,
@@ -186,7 +195,13 @@ export function begunJob(
 ): Job {
   const path = pathOf(id);
   return {
-    ...{ ...job, id, answered, outside: null, maxConcurrent, mayEnd, readers: [] },
+    ...job,
+    id,
+    answered,
+    outside: null,
+    maxConcurrent,
+    mayEnd,
+    readers: [],
     path: job.kind === 'deployment' ? `${path}/status` : path,
     eventsPath: `${path}/events`,
     workflowId: workflowId(job.kind, id),

@@ -12,8 +12,15 @@ import type { Rule } from './rule.js';
 
 /** All rules of a round. */
 export const rules: readonly Rule[] = [
-  ...[...eventRules, ...endingRules, ...rolloutRules, ...callRules, ...answerRules],
-  ...[...graphRules, ...deploymentRules, ...clientRules, ...createRules],
+  ...eventRules,
+  ...endingRules,
+  ...rolloutRules,
+  ...callRules,
+  ...answerRules,
+  ...graphRules,
+  ...deploymentRules,
+  ...clientRules,
+  ...createRules,
 ];
 
 /** All violations in the evidence, one line each; empty: the round passes. */

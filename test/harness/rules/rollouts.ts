@@ -113,7 +113,9 @@ export const rolloutRules: Rule[] = [
 function resultsDiffer({ results, rollouts }: JobEvidence): string[] {
   if (!results) return [];
   const expected = rollouts.filter(hasOutcome).map(({ id, seed, status, reward, message }) => ({
-    ...{ traceId: id, seed, status },
+    traceId: id,
+    seed,
+    status,
     reward: status === 'succeeded' ? reward : null,
     error: message,
   }));

@@ -95,7 +95,10 @@ describe('a clone', () => {
     const rows = Array.from({ length: 12 }, (_, row) => ({ input: `q${row}`, expected: 'x' }));
     const { body: made } = await http.call('POST', jobKinds.session.path, {
       policy_optimization: {
-        ...{ ...rest, dataset: { rows }, scorer: 'exact', gepa: { population_size: 1, generations: 1 } },
+        ...rest,
+        dataset: { rows },
+        scorer: 'exact',
+        gepa: { population_size: 1, generations: 1 },
         initial_prompt: { messages: [{ role: 'system', content: 'Answer.' }] },
       },
     });

@@ -22,7 +22,10 @@ const rollout = (seed: number, reward: number, more: Partial<SeededRollout> = {}
 };
 
 /** An evaluation with one rollout for each reward, seeds counting from `from`. */
-async function evaluated(rewards: number[], { from = 0, ...more }: { from?: number } & object = {}): Promise<string> {
+async function evaluated(
+  rewards: number[],
+  { from = 0, ...more }: { from?: number } & Record<string, unknown> = {},
+): Promise<string> {
   const seeds = rewards.map((_, index) => from + index);
   const id = await createEvaluation(http, { seeds, ...more });
   await seedRollouts(
@@ -35,7 +38,10 @@ async function evaluated(rewards: number[], { from = 0, ...more }: { from?: numb
 
 /** Seeds 0 and 1 train, 2 and 3 evaluate, 4 to 6 are held out. */
 const gepa = {
-  ...{ generations: 2, population_size: 2, minibatch_size: 1, train_seeds: [0, 1] },
+  generations: 2,
+  population_size: 2,
+  minibatch_size: 1,
+  train_seeds: [0, 1],
   evaluation: { seeds: [2, 3], heldout_seeds: [4, 5, 6] },
 };
 const onContainer = { env_name: 'train', gepa };
@@ -84,18 +90,36 @@ describe('two evaluations', () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       a: {
-        ...{ id: a, kind: 'evaluation', job_id: a, candidate_id: null, seeds: 4, seeds_failed: 1 },
-        ...{ mean_reward: expect.closeTo(1 / 3, 12), cost_usd: expect.closeTo(0.5, 12) },
+        id: a,
+        kind: 'evaluation',
+        job_id: a,
+        candidate_id: null,
+        seeds: 4,
+        seeds_failed: 1,
+        mean_reward: expect.closeTo(1 / 3, 12),
+        cost_usd: expect.closeTo(0.5, 12),
         latency_ms: { mean: 12.5, p50: 12.5 },
       },
       b: {
-        ...{ id: b, kind: 'evaluation', job_id: b, candidate_id: null, seeds: 4, seeds_failed: 0 },
-        ...{ mean_reward: 0.5, cost_usd: null, latency_ms: { mean: 12.5, p50: 12.5 } },
+        id: b,
+        kind: 'evaluation',
+        job_id: b,
+        candidate_id: null,
+        seeds: 4,
+        seeds_failed: 0,
+        mean_reward: 0.5,
+        cost_usd: null,
+        latency_ms: { mean: 12.5, p50: 12.5 },
       },
-      ...{ seeds_in_common: 3, seeds_compared: 3, basis: 'heldout' },
+      seeds_in_common: 3,
+      seeds_compared: 3,
+      basis: 'heldout',
       // Of 1, 0 and -0.5: 4.303 * sqrt(7 / 12 / 3)
       difference: { mean: expect.closeTo(1 / 6, 12), low: -1, high: 1 },
-      ...{ verdict: 'not_significantly_better', won: 1, lost: 1, tied: 1 },
+      verdict: 'not_significantly_better',
+      won: 1,
+      lost: 1,
+      tied: 1,
     });
   });
 
@@ -105,10 +129,27 @@ describe('two evaluations', () => {
     const id = rolloutId(a, 0);
     await http.db.org('default', (tx) =>
       recordCall(tx, {
-        ...{ orgId: 'default', jobId: a, id: `call_judge_${id}`, purpose: 'judge', rolloutId: id, correlationId: id },
-        ...{ candidateId: null, requestHash: Buffer.from('judge'), attempt: 1, presence: 1, provider: 'local' },
-        ...{ model: 'm', request: {}, response: {}, stream: false, httpStatus: 200, promptTokens: 1 },
-        ...{ completionTokens: 1, costUsd: 7, costSource: 'table', latencyMs: 1 },
+        orgId: 'default',
+        jobId: a,
+        id: `call_judge_${id}`,
+        purpose: 'judge',
+        rolloutId: id,
+        correlationId: id,
+        candidateId: null,
+        requestHash: Buffer.from('judge'),
+        attempt: 1,
+        presence: 1,
+        provider: 'local',
+        model: 'm',
+        request: {},
+        response: {},
+        stream: false,
+        httpStatus: 200,
+        promptTokens: 1,
+        completionTokens: 1,
+        costUsd: 7,
+        costSource: 'table',
+        latencyMs: 1,
       }),
     );
     expect((await compare(a, a)).body).toMatchObject({ a: { cost_usd: 0.25 }, tied: 1 });
@@ -141,7 +182,11 @@ describe('a session', () => {
     expect(body).toMatchObject({
       a: { kind: 'candidate', job_id: id, candidate_id: candidateId(id, 0), mean_reward: 0.5, seeds: 7 },
       b: { kind: 'session', job_id: id, candidate_id: candidateId(id, 1), mean_reward: 0.5, seeds: 7 },
-      ...{ seeds_in_common: 7, seeds_compared: 3, basis: 'heldout', tied: 3, verdict: 'not_significantly_better' },
+      seeds_in_common: 7,
+      seeds_compared: 3,
+      basis: 'heldout',
+      tied: 3,
+      verdict: 'not_significantly_better',
     });
   });
 
@@ -158,7 +203,9 @@ describe('a session', () => {
     const b = await evaluated([1, 1, 1, 1, 0, 0], chosen);
     expect((await compare(a, b)).body).toMatchObject({
       b: { kind: 'evaluation', job_id: b, candidate_id: candidateId(id, 1) },
-      ...{ basis: 'heldout', seeds_compared: 2, tied: 2 },
+      basis: 'heldout',
+      seeds_compared: 2,
+      tied: 2,
     });
     // In another environment the same numbers are other instances.
     const [c, d] = [{ env_name: 'other' }, { env_name: 'other', ...chosen }];
@@ -196,8 +243,10 @@ describe('a deployment', () => {
     expect((await compare(id, id)).body.code).toBe('no_rollouts');
     await http.db.org('default', async (tx) => {
       const evaluation = {
-        ...{ job: { orgId: 'default', jobId }, workflowId: workflowId('evaluation', jobId) },
-        ...{ snapshotId: null, containerApiKey: null },
+        job: { orgId: 'default', jobId },
+        workflowId: workflowId('evaluation', jobId),
+        snapshotId: null,
+        containerApiKey: null,
       };
       await insertGateEvaluation(tx, http.deps.secretKey, await readSpec<DeploymentSpec>(tx, id), evaluation);
     });
@@ -206,7 +255,8 @@ describe('a deployment', () => {
     for (const ref of [id, 'gated']) {
       expect((await compare(other, ref)).body).toMatchObject({
         b: { id: ref, kind: 'deployment', job_id: jobId, candidate_id: null },
-        ...{ won: 2, tied: 1 },
+        won: 2,
+        tied: 1,
       });
     }
   });
@@ -216,7 +266,8 @@ describe('a deployment', () => {
     const id = await deploy({ name: 'served', source: { session_id: session, candidate_id: candidateId(session, 1) } });
     expect((await compare(candidateId(session, 0), id)).body).toMatchObject({
       b: { kind: 'deployment', job_id: session, candidate_id: candidateId(session, 1) },
-      ...{ won: 2, basis: 'heldout' },
+      won: 2,
+      basis: 'heldout',
     });
   });
 
@@ -228,7 +279,7 @@ describe('a deployment', () => {
 });
 
 describe('instances', () => {
-  test.each<[string, object]>([
+  test.each<[string, Record<string, unknown>]>([
     ['container', { container_url: 'http://127.0.0.1:18115' }],
     ['environment', { env_name: 'test' }],
     ['configuration', { env_config: { split: 'test' } }],
@@ -242,10 +293,14 @@ describe('instances', () => {
       { text: 'one', label: 'a' },
       { text: 'two', label: 'b' },
     ];
-    const onRows = (content: string, more: object = {}) =>
+    const onRows = (content: string, more: Record<string, unknown> = {}) =>
       evaluated([1, 0], {
-        ...{ container_url: undefined, env_name: undefined, dataset: { rows, input: 'text', expected: 'label' } },
-        ...{ scorer: 'exact', candidate: { messages: [{ role: 'user', content }] }, ...more },
+        container_url: undefined,
+        env_name: undefined,
+        dataset: { rows, input: 'text', expected: 'label' },
+        scorer: 'exact',
+        candidate: { messages: [{ role: 'user', content }] },
+        ...more,
       });
     const [one, two] = [await onRows('Answer {{text}}.'), await onRows('{{text}}?')];
     expect((await compare(one, two)).body).toMatchObject({ tied: 2, basis: 'heldout' });

@@ -19,7 +19,10 @@ const search = {
 const usd = (promptTokens: number, answerTokens: number) => promptTokens * 0.15e-6 + answerTokens * 0.6e-6;
 const { seeds: _s, timeoutS: _t, appId: _a, candidate: _c, ...run } = anySpec;
 const session = (more: Partial<SessionSpec> = {}): SessionSpec => ({
-  ...{ ...run, kind: 'session', policy, proposer: policy },
+  ...run,
+  kind: 'session',
+  policy,
+  proposer: policy,
   initialPrompt: [{ role: 'system', content: 'x'.repeat(400) }],
   budget: unlimited,
   search,
@@ -98,16 +101,16 @@ describe('estimate for a graph job', () => {
   const solve = { ...step, id: 'solve', inputs: { question: 'input.question' } };
   const one = [{ ...solve, messages: [{ role: 'user' as const, content: '{{question}}'.padEnd(400) }] }];
   const job = (more: Partial<GraphSpec> = {}, steps: GraphJson['steps'] = one): GraphSpec => ({
-    ...{
-      ...run,
-      kind: 'graph',
-      container: null,
-      policy,
-      policies: [policy],
-      proposer: policy,
-      costUnit: 'usd',
-    },
-    ...{ numTasks: 2, description: null, verifier: { type: 'exact', caseSensitive: false } },
+    ...run,
+    kind: 'graph',
+    container: null,
+    policy,
+    policies: [policy],
+    proposer: policy,
+    costUnit: 'usd',
+    numTasks: 2,
+    description: null,
+    verifier: { type: 'exact', caseSensitive: false },
     search,
     budget: unlimited,
     initialGraph: JSON.stringify({ inputs: ['question'], steps, output: `${steps.at(-1)!.id}.answer` }),

@@ -102,8 +102,13 @@ describe('the stream', () => {
     const data = JSON.parse(first.data);
     expect(first.event).toBe('generation_complete');
     const fields = {
-      ...{ generation: data.generation, best_reward: 0.5, best_candidate_id: candidateId(id, 0) },
-      ...{ rollouts_completed: 1, estimated_reward: null, estimated_reward_interval: null, cost_usd: null },
+      generation: data.generation,
+      best_reward: 0.5,
+      best_candidate_id: candidateId(id, 0),
+      rollouts_completed: 1,
+      estimated_reward: null,
+      estimated_reward_interval: null,
+      cost_usd: null,
     };
     expect(data).toEqual({
       type: 'generation_complete',

@@ -119,7 +119,11 @@ describe('a list', () => {
 describe('the numbers of a list', () => {
   const cents = [0.1, 0.2, 0.3, 0.7];
   const runs = cents.map((cost, seed) => ({
-    ...{ candidate: 0, seed, reward: cost / 3, tokens: [1, 1] as [number, number], cost },
+    candidate: 0,
+    seed,
+    reward: cost / 3,
+    tokens: [1, 1] as [number, number],
+    cost,
     status: seed === 1 ? ('failed' as const) : ('succeeded' as const),
   }));
   const itemOf = async (path: string, id: string) =>

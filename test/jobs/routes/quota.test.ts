@@ -43,7 +43,9 @@ async function newKey(org: string, limit?: number): Promise<{ key: string; keyId
 
 async function create(app: App, key: string, headers = {}) {
   const answer = await app.inject({
-    ...{ method: 'POST', url: path, headers: { 'x-api-key': key, ...headers } },
+    method: 'POST',
+    url: path,
+    headers: { 'x-api-key': key, ...headers },
     payload: evaluationRequest,
   });
   return { status: answer.statusCode, headers: answer.headers, body: answer.json() };

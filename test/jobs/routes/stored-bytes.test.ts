@@ -50,7 +50,10 @@ async function recordCall({ org: orgId }: Owner, jobId: string, id: string, char
       tx,
       { orgId, jobId },
       {
-        ...{ id, purpose: 'preflight', occurrence: 0, messages: [] },
+        id,
+        purpose: 'preflight',
+        occurrence: 0,
+        messages: [],
         policy: { provider: 'openai', model: 'm', params: {} },
         answer: { text: 'x'.repeat(chars), finishReason: null, ...cost },
       },
@@ -130,8 +133,12 @@ test('a key has no such limit', async () => {
 test('inline rows of a create count as uploaded ones do, and a refused create stores none', async () => {
   const rows = Array.from({ length: 20 }, (_, n) => ({ input: `${n} ${'x'.repeat(2_000)}`, expected: 'y' }));
   const body = (name: string) => ({
-    ...{ app_id: name, policy: { model: 'local', provider: 'local' }, seeds: [0] },
-    ...{ dataset: { rows }, scorer: 'exact', candidate: { messages: [{ role: 'system', content: 'Answer.' }] } },
+    app_id: name,
+    policy: { model: 'local', provider: 'local' },
+    seeds: [0],
+    dataset: { rows },
+    scorer: 'exact',
+    candidate: { messages: [{ role: 'system', content: 'Answer.' }] },
   });
   const create = (owner: Owner, name: string) => send(http.app, owner, 'POST', '/api/v1/offline/jobs', body(name));
   const tight = await newOwner(20_000);

@@ -40,15 +40,21 @@ async function archive() {
 test('each ended rollout has a file with its span and those of its model calls', async () => {
   const { id, names, files, traces } = await archive();
   const of = (n: number) => `${rolloutId(id, n)}.json`;
-  expect(names).toEqual([...[0, 1, 2].flatMap((n) => [of(n), `otlp/${of(n)}`]), ...[of(3), 'otlp/job.json']]);
+  expect(names).toEqual([...[0, 1, 2].flatMap((n) => [of(n), `otlp/${of(n)}`]), of(3), 'otlp/job.json']);
   for (const trace of traces.slice(0, 3)) {
     const [rollout, ...calls] = files.get(`otlp/${trace.trace_id}.json`)!;
     expect(rollout).toMatchObject({
-      ...{ name: 'rollout', kind: 1, status: trace.status === 'failed' ? 2 : 0 },
-      ...{ startMs: Date.parse(trace.started_at!), endMs: Date.parse(trace.completed_at!) },
+      name: 'rollout',
+      kind: 1,
+      status: trace.status === 'failed' ? 2 : 0,
+      startMs: Date.parse(trace.started_at!),
+      endMs: Date.parse(trace.completed_at!),
       attributes: {
-        ...{ 'ratchet.job.id': id, 'ratchet.rollout.id': trace.trace_id, 'ratchet.seed': trace.seed },
-        ...{ 'ratchet.candidate.id': trace.candidate_id, 'ratchet.generation': trace.generation },
+        'ratchet.job.id': id,
+        'ratchet.rollout.id': trace.trace_id,
+        'ratchet.seed': trace.seed,
+        'ratchet.candidate.id': trace.candidate_id,
+        'ratchet.generation': trace.generation,
         ...(trace.reward !== null && { 'ratchet.reward': trace.reward }),
         ...(trace.error_code !== null && { 'error.type': trace.error_code }),
       },
@@ -57,12 +63,20 @@ test('each ended rollout has a file with its span and those of its model calls',
     for (const [at, call] of trace.calls.entries()) {
       const endMs = Date.parse(call.created_at);
       expect(calls[at]).toMatchObject({
-        ...{ name: `chat ${call.model}`, parentId: rollout!.spanId, kind: 3, status: 0 },
-        ...{ startMs: endMs - call.latency_ms!, endMs, resource: { 'service.name': 'ratchet' } },
+        name: `chat ${call.model}`,
+        parentId: rollout!.spanId,
+        kind: 3,
+        status: 0,
+        startMs: endMs - call.latency_ms!,
+        endMs,
+        resource: { 'service.name': 'ratchet' },
       });
       expect(calls[at]!.attributes).toEqual({
-        ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': call.provider },
-        ...{ 'gen_ai.request.model': call.model, 'ratchet.purpose': 'rollout', 'ratchet.call.id': call.call_id },
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': call.provider,
+        'gen_ai.request.model': call.model,
+        'ratchet.purpose': 'rollout',
+        'ratchet.call.id': call.call_id,
         'gen_ai.usage.input_tokens': call.prompt_tokens,
         'gen_ai.usage.output_tokens': call.completion_tokens,
         ...(call.cost_usd !== null && { 'ratchet.cost_usd': call.cost_usd }),
@@ -87,7 +101,11 @@ test('the spans of all files are one tree below the job', async () => {
     ['chat m', 'rollout', 'candidate 1', 'generation 1', 'session'],
   ]);
   expect(files.get('otlp/job.json')!.map(({ name }) => name)).toEqual([
-    ...['generation 0', 'candidate 0', 'generation 1', 'candidate 1', 'session'],
+    'generation 0',
+    'candidate 0',
+    'generation 1',
+    'candidate 1',
+    'session',
   ]);
   const top = files.get('otlp/job.json')!.at(-1)!;
   // It runs: its span ends with the last rollout that has ended.

@@ -47,7 +47,10 @@ async function newBudget(maxUsd: number): Promise<JobRef> {
   return job;
 }
 const call = (costUsd: number, rolloutId: string | null = null, presence = living.presence) => ({
-  ...{ id: randomUUID(), costUsd, rolloutId, presence },
+  id: randomUUID(),
+  costUsd,
+  rolloutId,
+  presence,
 });
 const reserve = (job: JobRef, wanted: ReturnType<typeof call>) =>
   db.org(job.orgId, (tx) => reserveCost(tx, job, wanted));

@@ -82,7 +82,9 @@ describe('available providers', () => {
       expect(model.requests.at(-1)!.headers.authorization).toBe(`Bearer ${key}`);
     }
     expect(usable({ DASHSCOPE_API_KEY: 'k', HF_TOKEN: 'k', GEMINI_API_KEY: 'k' })).toMatchObject({
-      ...{ qwen: 'usable', huggingface: 'usable', google: 'usable' },
+      qwen: 'usable',
+      huggingface: 'usable',
+      google: 'usable',
       groq: expect.stringContaining('GROQ_API_KEY') as unknown,
     });
   });

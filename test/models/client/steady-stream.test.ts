@@ -39,11 +39,17 @@ interface Call {
 function seen(completion: Json | null): unknown {
   const { id, model, choices } = completion as { id: string; model: string; choices: Json[] };
   return {
-    ...{ id, model },
+    id,
+    model,
     choices: choices.map(({ index, finish_reason: finish, message, logprobs }) => {
       const { content, refusal, role, tool_calls: calls, audio } = message as Json;
       return {
-        ...{ index, finish, role, content: content || null, refusal: refusal || null, audio: audio ?? null },
+        index,
+        finish,
+        role,
+        content: content || null,
+        refusal: refusal || null,
+        audio: audio ?? null,
         logprobs: logprobs ?? null,
         calls: ((calls ?? []) as Call[]).map(({ id, function: { name, arguments: text } }) => ({ id, name, text })),
       };

@@ -56,9 +56,16 @@ describe('a call with temperature 0', () => {
     const [original] = await proxy.calls(first.job);
     expect(await proxy.calls(second.job)).toMatchObject([
       {
-        ...{ purpose: 'rollout', rollout_id: second.rollout, http_status: 200, response: original!.response },
-        ...{ prompt_tokens: 1_000, completion_tokens: 100, cost_usd: 0, cost_source: 'table' },
-        ...{ cached_from: (original as unknown as { id: string }).id, cached_cost_usd: original!.cost_usd },
+        purpose: 'rollout',
+        rollout_id: second.rollout,
+        http_status: 200,
+        response: original!.response,
+        prompt_tokens: 1_000,
+        completion_tokens: 100,
+        cost_usd: 0,
+        cost_source: 'table',
+        cached_from: (original as unknown as { id: string }).id,
+        cached_cost_usd: original!.cost_usd,
       },
     ]);
     expect(await usage(second)).toMatchObject({
@@ -204,7 +211,13 @@ test('comparisons of cost use the price of the recorded call', async () => {
 test('a call of the service is taken twice under one id, and is whole for a container', async () => {
   const request = { model: 'gpt-4o-mini', temperature: 0, ...body };
   const ref = (of: { job: JobRef; rollout: string }) => ({
-    ...{ ...of.job, rolloutId: of.rollout, candidateId: null, attempt: 1, presence: 1, key: '@answer', tries: 0 },
+    ...of.job,
+    rolloutId: of.rollout,
+    candidateId: null,
+    attempt: 1,
+    presence: 1,
+    key: '@answer',
+    tries: 0,
   });
   const call = { purpose: 'rollout' as const, policy, request };
   const spent = { promptTokens: 9, completionTokens: 1, costUsd: 0.5, costSource: 'table', latencyMs: 1 };
@@ -227,7 +240,9 @@ test('a call of the service is taken twice under one id, and is whole for a cont
   const got = await ask(await session('deterministic'));
   expect(got.hit).toBe(true);
   expect(JSON.parse(got.text)).toMatchObject({
-    ...{ object: 'chat.completion', model: 'gpt-4o-mini', choices: [{ message: { content: 'for the service' } }] },
+    object: 'chat.completion',
+    model: 'gpt-4o-mini',
+    choices: [{ message: { content: 'for the service' } }],
     usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 },
   });
 });

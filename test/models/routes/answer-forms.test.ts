@@ -14,7 +14,11 @@ const streamed = { ...question, stream: true };
 const message = { role: 'assistant', content: 'hello' };
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
 const whole = {
-  ...{ id: 'q', object: 'chat.completion', created: 1, model: 'gpt-4o-mini', usage },
+  id: 'q',
+  object: 'chat.completion',
+  created: 1,
+  model: 'gpt-4o-mini',
+  usage,
   choices: [{ index: 0, message, finish_reason: 'stop' }],
 };
 const events = [

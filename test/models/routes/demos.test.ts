@@ -18,8 +18,11 @@ const asked = question.messages[1]!;
 const named = (name: string, content: string): Message => ({ role: 'system', content, name });
 const lever = (name: string, text: string) => `<lever name="${name}">${text}</lever>`;
 const demo = (seed: number, component: string | null = null): Demo => ({
-  ...{ component, seed, ordinal: seed },
-  ...{ input: `question ${seed}`, output: `answer ${seed}` },
+  component,
+  seed,
+  ordinal: seed,
+  input: `question ${seed}`,
+  output: `answer ${seed}`,
 });
 const demos = [demo(4), demo(5)];
 const pairs = (...seeds: number[]) => seeds.flatMap((seed) => demoMessages(demo(seed)));
@@ -66,7 +69,9 @@ describe('demonstrations', () => {
       const response = await proxy.post(job, `/${await rollout(job, ordinal, seed)}`, { ...question, ...more });
       expect(response.status).toBe(200);
       expect(sent()).toEqual({
-        ...{ temperature: 0.5, model: 'gpt-4o-mini', ...more },
+        temperature: 0.5,
+        model: 'gpt-4o-mini',
+        ...more,
         messages: [system('Best.'), ...pairs(...shown), asked],
       });
     }
@@ -122,7 +127,9 @@ describe('demonstrations', () => {
     };
     const x = user('x');
     expect(await messagesOf(system(`${lever('act', '')} ${lever('plan', '')}`), x)).toEqual([
-      ...[system('ACT PLAN'), ...pairs(1, 3), x],
+      system('ACT PLAN'),
+      ...pairs(1, 3),
+      x,
     ]);
     expect(await messagesOf(system(lever('act', 'own')), x)).toEqual([system('ACT'), ...pairs(2), x]);
     expect(await messagesOf(system(lever('other', 'own')), x)).toEqual([system('own'), x]);
@@ -181,7 +188,10 @@ describe('a candidate with demonstrations', () => {
   test('is evaluated with them', async () => {
     const job = await session();
     const { status, body } = await proxy.http.call('POST', '/api/v1/offline/jobs', {
-      ...{ app_id: 'a', env_name: 'e', container_url: 'http://127.0.0.1:18114', seeds: [4] },
+      app_id: 'a',
+      env_name: 'e',
+      container_url: 'http://127.0.0.1:18114',
+      seeds: [4],
       candidate: { session_id: job.jobId },
       policy: { model: 'gpt-4o-mini', provider: 'openai' },
     });

@@ -35,13 +35,19 @@ const provenance = { source: 'session', job_id: 'ses_x', candidate_id: 'cand_x',
 /** Deploys a graph that plans and then writes; returns the deployment's id. */
 function deployGraph(name: string): Promise<string> {
   const step = (id: string, input: string): LlmStep => ({
-    ...{ id, type: 'llm', inputs: { given: input }, output: { field: 'text' } },
+    id,
+    type: 'llm',
+    inputs: { given: input },
+    output: { field: 'text' },
     messages: [{ role: 'user', content: `${id} {{given}}` }],
   });
   const steps = [step('plan', 'input.input'), step('write', 'plan.text')];
   return deployedAs(name, {
-    ...{ kind: 'graph', graph: graphToJson({ inputs: ['input'], steps, output: 'write.text' }), graph_txt: '' },
-    ...{ policies: [{ provider: 'openai', model: 'gpt-4o-mini' }], lever_versions: {} },
+    kind: 'graph',
+    graph: graphToJson({ inputs: ['input'], steps, output: 'write.text' }),
+    graph_txt: '',
+    policies: [{ provider: 'openai', model: 'gpt-4o-mini' }],
+    lever_versions: {},
     provenance: { ...provenance, source: 'graph_job' },
   });
 }
@@ -67,7 +73,11 @@ describe('a deployment answers', () => {
     const answer = await it.ask('frozen', body);
     expect(answer.status).toBe(200);
     expect(last()).toEqual({
-      ...{ model: 'gpt-4o-mini', temperature: 0, tools, tool_choice: 'auto', 'x-unknown': { deep: [1, null] } },
+      model: 'gpt-4o-mini',
+      temperature: 0,
+      tools,
+      tool_choice: 'auto',
+      'x-unknown': { deep: [1, null] },
       messages: [system('I am frozen.'), { role: 'user', content }],
     });
     expect(it.model.requests.at(-1)!.headers.authorization).toBe('Bearer sk-secret');
@@ -149,7 +159,9 @@ describe('a deployment answers', () => {
       kind: 'messages',
       messages: [{ role: 'system', content: 'Sort it.' }],
       demos: [{ component: null, seed: 1, ordinal: 3, input: 'an apple', output: 'fruit' }],
-      ...{ levers_marked: false, policy: { provider: 'openai', model: 'gpt-4o-mini' }, lever_versions: {} },
+      levers_marked: false,
+      policy: { provider: 'openai', model: 'gpt-4o-mini' },
+      lever_versions: {},
       provenance,
     });
     await it.ask('demos', { messages: [system('mine'), user('a nail')] });

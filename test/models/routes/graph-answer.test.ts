@@ -42,7 +42,11 @@ const step = (
   inputs: Record<string, string> = { q: 'input.input' },
   more: Partial<LlmStep> = {},
 ): LlmStep => ({
-  ...{ id, type: 'llm', inputs, output: { field: 'text' }, ...more },
+  id,
+  type: 'llm',
+  inputs,
+  output: { field: 'text' },
+  ...more,
   messages: [{ role: 'user', content: [id, ...Object.keys(inputs).map((name) => `{{${name}}}`)].join(' ') }],
 });
 const graphOf = (steps: Step[], output = `${steps.at(-1)!.id}.text`, inputs = ['input']): Graph => ({
@@ -395,7 +399,9 @@ describe('a stream', () => {
 
   test('forwards the step chosen by a select', async () => {
     const route: Step = {
-      ...{ id: 'route', type: 'select', otherwise: 'easy.text' },
+      id: 'route',
+      type: 'select',
+      otherwise: 'easy.text',
       cases: [{ when: { of: 'kind.text', is: 'contains', value: 'hard' }, then: 'hard.text' }],
     };
     const graph = graphOf([step('kind'), step('easy'), step('hard'), route], 'route');

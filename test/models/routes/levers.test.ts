@@ -126,7 +126,8 @@ describe('replay', () => {
       tx.query<{ hash: Buffer }>('select request_hash as hash from model_calls where job_id = $1', [job.jobId]),
     );
     const body = {
-      ...{ temperature: 0.5, model: 'gpt-4o-mini' },
+      temperature: 0.5,
+      model: 'gpt-4o-mini',
       messages: [system('Baseline prompt.'), ...question.messages.slice(1)],
     };
     expect(call!.hash.equals(requestHash('openai', body))).toBe(true);
@@ -180,7 +181,11 @@ describe('a baseline from calls', () => {
 
     const candidate = { session_id: job.jobId, candidate_id: `cand_${job.jobId.slice(4)}_1` };
     const { body } = await proxy.http.call('POST', '/api/v1/offline/jobs', {
-      ...{ app_id: 'a', env_name: 'e', container_url: 'http://127.0.0.1:18114', seeds: [0], candidate },
+      app_id: 'a',
+      env_name: 'e',
+      container_url: 'http://127.0.0.1:18114',
+      seeds: [0],
+      candidate,
       policy: { model: 'gpt-4o-mini', provider: 'openai' },
     });
     await proxy.post({ orgId: 'default', jobId: body.job_id }, '/c', { messages: [system('of another step')] });

@@ -39,7 +39,8 @@ test.each([
 
 test('a stream', async () => {
   const stream = await client().chat.completions.create({
-    ...{ model: 'queues', stream: true },
+    model: 'queues',
+    stream: true,
     messages: [{ role: 'user', content: 'a' }],
   });
   let text = '';
@@ -76,14 +77,18 @@ test('the models are the names that deployments serve', async () => {
 test.each([undefined, null, '', 7])('a request with the model %p is refused', async (model) => {
   const before = it.model.requests.length;
   expect(await failure(client().post('/chat/completions', { body: { ...question, model } }))).toEqual([
-    ...[400, 'invalid_request', 'model'],
+    400,
+    'invalid_request',
+    'model',
   ]);
   expect(it.model.requests.length).toBe(before);
 });
 
 test('a key needs the scope infer, or read for the models', async () => {
   const [infer, read, others] = [
-    ...[client(await keyWith('infer')), client(await keyWith('read')), client(await keyWith('write', 'admin'))],
+    client(await keyWith('infer')),
+    client(await keyWith('read')),
+    client(await keyWith('write', 'admin')),
   ];
   expect((await ask('queues', infer!)).response.status).toBe(200);
   for (const reader of [infer!, read!]) {

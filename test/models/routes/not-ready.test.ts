@@ -32,7 +32,8 @@ test('a deployment without a gate asks to be called again soon, by id and by nam
 
 test('one that its gate evaluates says how many seeds are left, and of which evaluation', async () => {
   const { snapshotSource, openGateEvaluation } = deploymentActivities({
-    ...{ db: it.http.db, secretKey: it.http.deps.secretKey },
+    db: it.http.db,
+    secretKey: it.http.deps.secretKey,
   } as ActivityDeps);
   const id = await create('judged', { container_url: 'http://127.0.0.1:9', seeds: '0-29', min_improvement: 0 });
   const { candidate } = await snapshotSource(ref(id));
@@ -42,7 +43,9 @@ test('one that its gate evaluates says how many seeds are left, and of which eva
   const outcomes = (jobId: string, succeeded: number, failed: number) =>
     inTx('default', (tx) =>
       tx.query('update job_controls set rollouts_succeeded = $2, rollouts_failed = $3 where job_id = $1', [
-        ...[jobId, succeeded, failed],
+        jobId,
+        succeeded,
+        failed,
       ]),
     );
   const left = async () => (await it.status(id)).body.gate.evaluation;

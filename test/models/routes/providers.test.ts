@@ -42,7 +42,10 @@ const purposes = () => counted.map(({ purpose, status }) => [purpose, status]);
 /** Deploys a graph of two calls under a name. */
 async function deployGraph(name: string): Promise<void> {
   const step = (id: string, input: string): LlmStep => ({
-    ...{ id, type: 'llm', inputs: { given: input }, output: { field: 'text' } },
+    id,
+    type: 'llm',
+    inputs: { given: input },
+    output: { field: 'text' },
     messages: [{ role: 'user', content: `${id} {{given}}` }],
   });
   const steps = [step('plan', 'input.input'), step('write', 'plan.text')];
@@ -52,8 +55,11 @@ async function deployGraph(name: string): Promise<void> {
       tx,
       id,
       await putSnapshot(tx, 'default', {
-        ...{ kind: 'graph', graph: graphToJson({ inputs: ['input'], steps, output: 'write.text' }), graph_txt: '' },
-        ...{ policies: [{ provider: 'openai', model: 'gpt-4o-mini' }], lever_versions: {} },
+        kind: 'graph',
+        graph: graphToJson({ inputs: ['input'], steps, output: 'write.text' }),
+        graph_txt: '',
+        policies: [{ provider: 'openai', model: 'gpt-4o-mini' }],
+        lever_versions: {},
         provenance: { source: 'graph_job', job_id: 'grf_x', candidate_id: 'cand_x', reward: 1, verdict: null },
       }),
     ),

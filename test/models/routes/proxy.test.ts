@@ -319,7 +319,9 @@ describe('answers and records', () => {
       completionTokens: 20,
       totalCostUsd: expect.closeTo(0.000312) as unknown,
       costSource: 'table',
-      ...{ calls: 2, answered: 1, cached: 0 },
+      calls: 2,
+      answered: 1,
+      cached: 0,
     });
   });
 

@@ -139,7 +139,10 @@ describe('a repeated rollout', () => {
   test('gives a call that missed its answer the last one given, or one that did not arrive', async () => {
     const again = (retry = 'true') => ask(question, `/${rollout}`, { 'x-ratchet-retry': retry });
     expect([await again(), await again(), await ask(), await again()]).toEqual([
-      ...['answer 1', 'answer 1', 'answer 2', 'answer 2'],
+      'answer 1',
+      'answer 1',
+      'answer 2',
+      'answer 2',
     ]);
     await proxy.http.db.org('default', (tx) =>
       tx.query('update model_calls set served_attempt = 0 where job_id = $1 and occurrence = 0', [job.jobId]),
@@ -147,7 +150,10 @@ describe('a repeated rollout', () => {
     expect([await again(), await again()]).toEqual(['answer 1', 'answer 2']);
     await proxy.nextAttempt(job, rollout);
     expect([await again(), await ask(), await again(), await again('false')]).toEqual([
-      ...['answer 1', 'answer 2', 'answer 2', 'answer 3'],
+      'answer 1',
+      'answer 2',
+      'answer 2',
+      'answer 3',
     ]);
     expect(bought()).toBe(3);
   });

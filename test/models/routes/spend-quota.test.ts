@@ -36,17 +36,13 @@ beforeAll(async () => {
     db,
     registerInference: (app) =>
       registerProxy(app, {
-        ...{
-          db,
-          notifications: proxy.http.deps.notifications,
-          providers,
-          tracing: null,
-          log: app.log as ProxyDeps['log'],
-        },
-        ...{
-          bytes: createBytesInFlight(64 * 1024 * 1024),
-          secretKey: proxy.http.deps.secretKey,
-        },
+        db,
+        notifications: proxy.http.deps.notifications,
+        providers,
+        tracing: null,
+        log: app.log as ProxyDeps['log'],
+        bytes: createBytesInFlight(64 * 1024 * 1024),
+        secretKey: proxy.http.deps.secretKey,
       }),
   });
   otherUrl = await other.listen({ port: 0, host: '127.0.0.1' });
@@ -80,7 +76,8 @@ const session = ({ org }: Owner, model = policy.model) =>
   proxy.newSession({ orgId: org, spec: { policy: { ...policy, model } } });
 const ask = (at: string, job: JobRef, { key }: Owner, body: object = question) =>
   fetch(`${at}/api/gepa/v1/${job.jobId}/${randomUUID()}/chat/completions`, {
-    ...{ method: 'POST', body: JSON.stringify(body) },
+    method: 'POST',
+    body: JSON.stringify(body),
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
   });
 const codeOf = async (answer: Response) => ((await answer.json()) as { error: { code: string } }).error.code;
@@ -173,7 +170,9 @@ describe('of a key', () => {
     const of = { orgId: owner.org, subject: limited!.id };
     await proxy.http.db.org(owner.org, (tx) =>
       tx.query('insert into limits (org_id, subject, spend_usd_per_day) values ($1, $2, $3)', [
-        ...[owner.org, limited!.id, 1.5 * answerUsd],
+        owner.org,
+        limited!.id,
+        1.5 * answerUsd,
       ]),
     );
     const job = await session(owner);

@@ -120,7 +120,11 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
     verifyInferenceKey: (presented, job) => verifyInferenceKey(http.deps.secretKey, presented, job),
     registerInference: (app) =>
       registerProxy(app, {
-        ...{ db, notifications, providers, tracing: null, log: app.log as ProxyDeps['log'] },
+        db,
+        notifications,
+        providers,
+        tracing: null,
+        log: app.log as ProxyDeps['log'],
         bytes: createBytesInFlight(64 * 1024 * 1024),
         secretKey,
         ...options,

@@ -48,7 +48,11 @@ test('restarts a server that settles as often as it is killed', async () => {
   await new Promise<void>((resolve) => {
     let starts = 0;
     const supervised = supervise({
-      ...{ name: 'It', first: shortLived(), stopSignals: ['SIGTERM'] as const, log: pino({ level: 'silent' }), onExit },
+      name: 'It',
+      first: shortLived(),
+      stopSignals: ['SIGTERM'] as const,
+      log: pino({ level: 'silent' }),
+      onExit,
       start: async () => {
         starts += 1;
         if (starts === 40) void supervised.stop().then(resolve);

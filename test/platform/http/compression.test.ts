@@ -41,7 +41,8 @@ async function publish(jobId: string, message: string): Promise<void> {
 async function openEvents(jobId: string, headers: Record<string, string>): Promise<IncomingMessage> {
   const authorization = `Bearer ${http.key}`;
   const request = get(`${base}${sessions}/${jobId}/events`, {
-    ...{ agent: false, headers: { authorization, accept: 'text/event-stream', ...headers } },
+    agent: false,
+    headers: { authorization, accept: 'text/event-stream', ...headers },
   });
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   return answer;

@@ -122,7 +122,11 @@ const routes: [path: string, body: Body][] = [
     '/api/v1/online/sessions',
     (dataset, scorer) => ({
       policy_optimization: {
-        ...{ algorithm: 'gepa', policy, dataset, scorer, gepa: { population_size: 1, generations: 2 } },
+        algorithm: 'gepa',
+        policy,
+        dataset,
+        scorer,
+        gepa: { population_size: 1, generations: 2 },
         initial_prompt: { messages: [{ role: 'user', content: '{{input}}' }] },
       },
     }),
@@ -130,7 +134,8 @@ const routes: [path: string, body: Body][] = [
   [
     '/api/harbor/deployments',
     (dataset, scorer) => ({
-      ...{ name: 'a', source: { messages: [{ role: 'user', content: '{{input}}' }], policy } },
+      name: 'a',
+      source: { messages: [{ role: 'user', content: '{{input}}' }], policy },
       gate: { dataset, scorer, min_reward: 0.5 },
     }),
   ],
@@ -199,7 +204,9 @@ test('no upload holds the event loop, whatever the chunks that it comes in', asy
         if (size < 1_000) return;
         const send = async () => {
           const answer = await http.app.inject({
-            ...{ method: 'POST', url: '/api/v1/datasets', payload: Readable.from(chunks()) },
+            method: 'POST',
+            url: '/api/v1/datasets',
+            payload: Readable.from(chunks()),
             headers: { authorization: `Bearer ${http.key}`, 'content-type': types[format] },
           });
           expect(answer.statusCode).toBeLessThan(500);

@@ -30,8 +30,11 @@ const creates: [path: string, bytes: number, bodies: unknown[]][] = [
     '/api/v1/online/sessions',
     mebibyte,
     [
-      ...[here, session({ env_config: here }), session({ initial_prompt: { messages: system(here) } })],
-      ...[session({ policy: { ...sessionRequest.policy, stop: here } }), session({ unknown: here })],
+      here,
+      session({ env_config: here }),
+      session({ initial_prompt: { messages: system(here) } }),
+      session({ policy: { ...sessionRequest.policy, stop: here } }),
+      session({ unknown: here }),
       session({ gepa: { ...sessionRequest.gepa, evaluation: { seeds: here } } }),
       { ...session({}), metadata: here },
     ],
@@ -45,7 +48,8 @@ const creates: [path: string, bytes: number, bodies: unknown[]][] = [
     '/api/graphgen/jobs',
     2 * mebibyte,
     [
-      ...[here, { ...graphRequest, initial_graph: here }],
+      here,
+      { ...graphRequest, initial_graph: here },
       ...[
         { tasks: here },
         { gold_outputs: here },
@@ -115,11 +119,12 @@ test('no body of a model call holds the event loop', async () => {
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 const choice = { index: 0, message: { role: 'assistant', content: 'Yes' }, finish_reason: 'stop' };
 const completions = [
-  ...[here, { error: { message: here } }, { choices: here }, { choices: [choice], usage, extra: here }],
-  ...[
-    { choices: [{ ...choice, message: { ...choice.message, content: here } }], usage },
-    { choices: [choice], usage: here },
-  ],
+  here,
+  { error: { message: here } },
+  { choices: here },
+  { choices: [choice], usage, extra: here },
+  { choices: [{ ...choice, message: { ...choice.message, content: here } }], usage },
+  { choices: [choice], usage: here },
 ];
 
 test('no whole answer of a model holds the event loop, read, recorded and passed on', async () => {

@@ -42,10 +42,16 @@ const swap = (token: number, outcomes: Outcome[], want: number, rolloutSeconds =
 const tell = (token: number, report: Partial<CompletedRollouts>, want: Partial<WantedSlots>, rolloutSeconds = 30) =>
   db.org('default', async (tx) => {
     const exchange = {
-      ...{ jobId: job.jobId, token, leaseSeconds: 30, rolloutSeconds, maxFailureRate: 0.5, hasCostBudget: false },
+      jobId: job.jobId,
+      token,
+      leaseSeconds: 30,
+      rolloutSeconds,
+      maxFailureRate: 0.5,
+      hasCostBudget: false,
       completed: { outcomes: [], started: [], returned: [], ...report },
       wanted: { slots: 0, ahead: 0, ...want },
-      ...{ limit: null, readEnd: null },
+      limit: null,
+      readEnd: null,
     };
     return (await syncRollouts(tx, job.orgId, [exchange], 'wait'))[0]!;
   });

@@ -99,7 +99,11 @@ const decide = (outcomesThrough: number) => db.org('default', (tx) => recordDeci
 const finish = (outcomesThrough?: number) =>
   db.org('default', (tx) =>
     finishJob(tx, job, {
-      ...{ status: 'completed' as const, stoppedBy: null, error: null, events: [], accepted: [] },
+      status: 'completed' as const,
+      stoppedBy: null,
+      error: null,
+      events: [],
+      accepted: [],
       ...(outcomesThrough !== undefined && { outcomesThrough }),
     }),
   );
@@ -116,7 +120,9 @@ describe('frames', () => {
     await add(
       0,
       latencies.map((latencyMs, n) => ({
-        ...{ ...one, latencyMs, reward: n % 4 },
+        ...one,
+        latencyMs,
+        reward: n % 4,
         ...(n === 19 && { status: 'failed' as const, resent: 2 }),
       })),
     );

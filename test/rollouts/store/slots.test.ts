@@ -49,7 +49,10 @@ const claim = (correlationId: string, more: Partial<LiveCall> = {}) =>
 const reward = (correlationId: string, value: number) =>
   db.org('default', (tx) =>
     recordReward(tx, job, {
-      ...{ reward: value, correlationId, rolloutId: null, candidateId: null },
+      reward: value,
+      correlationId,
+      rolloutId: null,
+      candidateId: null,
       details: { feedback: `said of ${correlationId}` },
       body: {},
     }),

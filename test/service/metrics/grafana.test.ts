@@ -19,8 +19,14 @@ async function scrape(): Promise<string> {
   metrics.request('GET', '/', 200, 1);
   metrics.rollout('failed', 1, 'container_timeout');
   metrics.modelCall({
-    ...{ provider: 'openai', model: 'gpt', purpose: 'deployment', status: 200, seconds: 1 },
-    ...{ promptTokens: 1, completionTokens: 1, costUsd: 1 },
+    provider: 'openai',
+    model: 'gpt',
+    purpose: 'deployment',
+    status: 200,
+    seconds: 1,
+    promptTokens: 1,
+    completionTokens: 1,
+    costUsd: 1,
   });
   metrics.sample(() => Promise.resolve({ openJobs: [], taskQueues: [] }));
   metrics.worker(() => []);

@@ -2,8 +2,14 @@ import { expect, jest, test } from '@jest/globals';
 import { createMetrics, mergeMetrics, type MeasuredCall } from '../../../src/service/metrics.js';
 
 const call: MeasuredCall = {
-  ...{ provider: 'openai', model: 'gpt', purpose: 'policy', status: 200, seconds: 0.1 },
-  ...{ promptTokens: 10, completionTokens: 2, costUsd: 0.5 },
+  provider: 'openai',
+  model: 'gpt',
+  purpose: 'policy',
+  status: 200,
+  seconds: 0.1,
+  promptTokens: 10,
+  completionTokens: 2,
+  costUsd: 0.5,
 };
 const textOf = (...metrics: ReturnType<typeof createMetrics>[]) => mergeMetrics(metrics.map(({ values }) => values));
 

@@ -47,7 +47,10 @@ function searchRows(operation: 'listSessionSeedEvals' | 'listGraphJobSeedEvals')
 }
 
 const rolloutOf = (item: Item<'listSessionSeedEvals'>, seed: number): Rollout => ({
-  ...{ seed, reward: item.reward, traceId: item.rollout_id, feedback: item.feedback },
+  seed,
+  reward: item.reward,
+  traceId: item.rollout_id,
+  feedback: item.feedback,
   isSelected: item.stage !== 'heldout',
   isFinished: item.status === 'succeeded' || item.status === 'failed',
 });
@@ -55,7 +58,10 @@ const rolloutOf = (item: Item<'listSessionSeedEvals'>, seed: number): Rollout =>
 async function evaluationRows({ job_id }: SideOf, signal: AbortSignal): Promise<SideRow[]> {
   const { results } = await client.value.request('getEvaluationResults', { path: { job_id }, signal });
   return results.map(({ seed, reward, trace_id }) => ({
-    ...{ seed, reward, traceId: trace_id, feedback: null },
+    seed,
+    reward,
+    traceId: trace_id,
+    feedback: null,
     isSelected: false,
   }));
 }

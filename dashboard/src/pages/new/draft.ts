@@ -38,12 +38,23 @@ export interface Draft {
 }
 
 export const emptyDraft: Draft = {
-  ...{ kind: 'session', datasetId: '', input: '', expected: '' },
+  kind: 'session',
+  datasetId: '',
+  input: '',
+  expected: '',
   messages: [{ role: 'system', content: '' }],
   scorer: emptyScorer,
-  ...{ provider: 'local', model: 'local', proposerProvider: '', proposerModel: '' },
-  ...{ algorithm: 'gepa', rollouts: String(defaultBudget), dollars: '', minutes: '' },
-  ...{ name: '', tags: '', json: null },
+  provider: 'local',
+  model: 'local',
+  proposerProvider: '',
+  proposerModel: '',
+  algorithm: 'gepa',
+  rollouts: String(defaultBudget),
+  dollars: '',
+  minutes: '',
+  name: '',
+  tags: '',
+  json: null,
 };
 
 /** The object of the request whose fields the form shows, as a JSON pointer. */

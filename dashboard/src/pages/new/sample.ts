@@ -12,7 +12,13 @@ export async function sampleDraft(): Promise<Draft> {
   const { input, expected, scorer, model, budget } = sampleFields;
   return {
     ...emptyDraft,
-    ...{ name: 'Sample', datasetId, input, expected, provider: model, model, rollouts: String(budget) },
+    name: 'Sample',
+    datasetId,
+    input,
+    expected,
+    provider: model,
+    model,
+    rollouts: String(budget),
     scorer: { type: scorer, values: {} },
     messages: [{ role: 'system', content: prompt.trim() }],
   };

@@ -15,8 +15,14 @@ export interface StreamedAnswer {
 }
 
 export const noAnswer: StreamedAnswer = {
-  ...{ text: '', model: null, finishReason: null, promptTokens: null, completionTokens: null },
-  ...{ costUsd: null, error: null, isDone: false },
+  text: '',
+  model: null,
+  finishReason: null,
+  promptTokens: null,
+  completionTokens: null,
+  costUsd: null,
+  error: null,
+  isDone: false,
 };
 
 /** The answer with one more `data:` of the stream. */

@@ -131,17 +131,21 @@ export function canMap(assertion: Assertion): boolean {
 
 /** What promptfoo refuses without a value. */
 const needsText = [
-  ...[
-    'contains',
-    'icontains',
-    'contains-any',
-    'icontains-any',
-    'contains-all',
-    'icontains-all',
-    'starts-with',
-    'regex',
-  ],
-  ...['llm-rubric', 'model-graded-closedqa', 'g-eval', 'factuality', 'model-graded-factuality', 'rouge-n', 'bleu'],
+  'contains',
+  'icontains',
+  'contains-any',
+  'icontains-any',
+  'contains-all',
+  'icontains-all',
+  'starts-with',
+  'regex',
+  'llm-rubric',
+  'model-graded-closedqa',
+  'g-eval',
+  'factuality',
+  'model-graded-factuality',
+  'rouge-n',
+  'bleu',
 ];
 
 /** An assertion of all values that no pattern takes, in parts that are a share of it. */

@@ -26,7 +26,9 @@ function joined(more: Fields, test: Fields): Fields {
   const listOf = (given: unknown) => (Array.isArray(given) ? (given as unknown[]) : []);
   const options = { ...asObject(more['options']), ...asObject(test['options']) };
   return {
-    ...{ ...more, ...test, vars: { ...asObject(more['vars']), ...asObject(test['vars']) } },
+    ...more,
+    ...test,
+    vars: { ...asObject(more['vars']), ...asObject(test['vars']) },
     assert: [...listOf(more['assert']), ...listOf(test['assert'])],
     ...(Object.keys(options).length > 0 && { options }),
   };

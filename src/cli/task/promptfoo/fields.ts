@@ -21,8 +21,19 @@ const noField = 'is no field of promptfoo and is not read';
 export const topFields: Fields = {
   read: ['prompts', 'providers', 'targets', 'tests', 'defaultTest', 'scenarios'],
   harmless: [
-    ...['$schema', 'description', 'tags', 'metadata', 'outputPath', 'evaluateOptions', 'commandLineOptions'],
-    ...['sharing', 'writeLatestResults', 'assertionTemplates', 'name', 'author', 'basePath'],
+    '$schema',
+    'description',
+    'tags',
+    'metadata',
+    'outputPath',
+    'evaluateOptions',
+    'commandLineOptions',
+    'sharing',
+    'writeLatestResults',
+    'assertionTemplates',
+    'name',
+    'author',
+    'basePath',
   ],
   noted: {
     env: 'is not read: the service has its own environment',

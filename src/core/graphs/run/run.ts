@@ -68,7 +68,11 @@ function buildCall(run: Run, index: number, at: number, candidates: readonly Jso
   const { step, prompt } = run.plan.steps[index]!;
   const { model, timeoutS, tries } = prompt!;
   return {
-    ...{ key: callKey(step.id, at), step: step.id, model, timeoutS, tries },
+    key: callKey(step.id, at),
+    step: step.id,
+    model,
+    timeoutS,
+    tries,
     get messages() {
       return renderMessages(run, index, at, candidates);
     },

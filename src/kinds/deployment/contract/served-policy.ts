@@ -16,10 +16,26 @@ const objects = z.array(object, 'must be a list of objects');
 
 /** Fields of OpenAI's chat completions with one type at all providers. */
 const types: Record<string, z.ZodType> = {
-  ...{ temperature: number, top_p: number, min_p: number, presence_penalty: number, frequency_penalty: number },
-  ...{ max_tokens: count, max_completion_tokens: count, n: count, top_k: number, top_logprobs: number },
-  ...{ tools: objects, functions: objects, response_format: object, logit_bias: object, metadata: object },
-  ...{ logprobs: flag, parallel_tool_calls: flag, store: flag, reasoning_effort: text, user: text },
+  temperature: number,
+  top_p: number,
+  min_p: number,
+  presence_penalty: number,
+  frequency_penalty: number,
+  max_tokens: count,
+  max_completion_tokens: count,
+  n: count,
+  top_k: number,
+  top_logprobs: number,
+  tools: objects,
+  functions: objects,
+  response_format: object,
+  logit_bias: object,
+  metadata: object,
+  logprobs: flag,
+  parallel_tool_calls: flag,
+  store: flag,
+  reasoning_effort: text,
+  user: text,
   stop: z.union([text, z.array(text)], 'must be a string or a list of strings'),
 };
 

@@ -27,9 +27,12 @@ export async function gateSpec(
   resolved: ResolvedSource,
 ): Promise<{ judged: Judged; keep?: RowSource['keep'] }> {
   const common = {
-    ...{ minReward: gate.min_reward ?? null, minImprovement: gate.min_improvement ?? null },
-    ...{ maxConcurrent: gate.max_concurrent, rolloutTimeoutS: gate.rollout_timeout },
-    ...{ maxFailureRate: gate.max_failure_rate, preflight: gate.preflight },
+    minReward: gate.min_reward ?? null,
+    minImprovement: gate.min_improvement ?? null,
+    maxConcurrent: gate.max_concurrent,
+    rolloutTimeoutS: gate.rollout_timeout,
+    maxFailureRate: gate.max_failure_rate,
+    preflight: gate.preflight,
     ...(gate.answer_cache && { answerCache: 'deterministic' as const }),
   };
   if (gate.dataset) {

@@ -114,7 +114,10 @@ async function creationOf(
     store: (tx, job) => insertDeployment(tx, job, name),
     location: (id) => `${base}/${id}/status`,
     answer: ({ jobId: id, workflowId }) => ({
-      ...{ id, name, status: 'pending', snapshot_id: null },
+      id,
+      name,
+      status: 'pending',
+      snapshot_id: null,
       ...completionUrls({ id, name }, deps.publicUrl),
       workflow_id: workflowId,
       temporal_url: deps.temporalUrl(workflowId),

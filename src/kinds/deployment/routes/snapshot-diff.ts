@@ -15,7 +15,9 @@ export function snapshotDiff(from: Snapshot, to: Snapshot): Diff {
   // All parts share one limit of edits: the diff blocks the event loop.
   const edits = Math.ceil(maxEdits / Math.max(1, differing.length));
   return {
-    ...{ from: from.id, to: to.id, identical: from.id === to.id },
+    from: from.id,
+    to: to.id,
+    identical: from.id === to.id,
     parts: differing.map((part) => {
       const [old, now] = [before.get(part), after.get(part)];
       const change = old === undefined ? 'added' : now === undefined ? 'removed' : 'changed';

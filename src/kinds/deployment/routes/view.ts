@@ -60,17 +60,24 @@ function gateView(
   if (!gate) return null;
   const { candidate, incumbent, comparison } = found ?? { candidate: null, incumbent: null, comparison: null };
   return {
-    ...{ seeds: gate.seeds.length, min_reward: gate.minReward, min_improvement: gate.minImprovement },
+    seeds: gate.seeds.length,
+    min_reward: gate.minReward,
+    min_improvement: gate.minImprovement,
     ...rowsView(rows),
     evaluation: evaluation && {
-      ...{ job_id: evaluation.jobId, status: evaluation.status, seeds_left: evaluation.seedsLeft },
+      job_id: evaluation.jobId,
+      status: evaluation.status,
+      seeds_left: evaluation.seedsLeft,
     },
     candidate: candidate && { job_id: candidate.jobId, reward: candidate.reward },
     incumbent: incumbent && {
-      ...{ job_id: incumbent.jobId, deployment_id: incumbent.deploymentId, reward: incumbent.reward },
+      job_id: incumbent.jobId,
+      deployment_id: incumbent.deploymentId,
+      reward: incumbent.reward,
     },
     comparison: comparison && {
-      ...{ difference: comparison.difference, seeds: comparison.seeds },
+      difference: comparison.difference,
+      seeds: comparison.seeds,
       interval: { low: comparison.low, high: comparison.high },
     },
     passed: found?.passed ?? null,

@@ -67,8 +67,18 @@ export async function insertGateEvaluation(
       : policyFromSnapshot(content.kind === 'graph' ? content.policies[0]! : content.policy);
   const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, inputs, answerCache } = gate!;
   const evaluationSpec: EvaluationSpec = {
-    ...{ kind: 'evaluation', policy, container, ...(rows && { rows }), appId: name, seeds, timeoutS },
-    ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, ...(answerCache && { answerCache }) },
+    kind: 'evaluation',
+    policy,
+    container,
+    ...(rows && { rows }),
+    appId: name,
+    seeds,
+    timeoutS,
+    maxConcurrent,
+    rolloutTimeoutS,
+    maxFailureRate,
+    preflight,
+    ...(answerCache && { answerCache }),
     candidate: withInputs(content && gateCandidate(content, snapshotId!), inputs ?? []),
   };
   const nothing = { keyId: null, algorithm: null, correlationId: null };

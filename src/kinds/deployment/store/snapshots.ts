@@ -52,7 +52,11 @@ export async function readContent(tx: Tx, source: DeploymentSource): Promise<Sna
   if (source.kind === 'messages') {
     const { messages, policy } = source;
     return {
-      ...{ kind: 'messages', messages, demos: [], levers_marked: false, policy: policyToSnapshot(policy) },
+      kind: 'messages',
+      messages,
+      demos: [],
+      levers_marked: false,
+      policy: policyToSnapshot(policy),
       lever_versions: {},
       provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
     };
@@ -79,7 +83,9 @@ export async function readContent(tx: Tx, source: DeploymentSource): Promise<Sna
     lever_versions: versionsOf(jobId, { candidateId, version }, components),
     provenance: {
       source: spec.kind === 'graph' ? ('graph_job' as const) : ('session' as const),
-      ...{ job_id: jobId, candidate_id: candidateId, reward },
+      job_id: jobId,
+      candidate_id: candidateId,
+      reward,
       verdict: (isBest && projection.verdict?.verdict) || null,
     },
   };

@@ -32,7 +32,11 @@ import { checkEvaluation, evaluationSpec } from '../../../jobs/routes/specs.js';
 type Body = z.output<typeof createEvaluationSchema>;
 
 export const evaluationKind: HttpKind<EvaluationHead> = {
-  ...{ kind: 'evaluation', param: 'job_id', noun: 'an evaluation', name: 'Evaluation', tags: ['Evaluations'] },
+  kind: 'evaluation',
+  param: 'job_id',
+  noun: 'an evaluation',
+  name: 'Evaluation',
+  tags: ['Evaluations'],
   create: {
     body: createEvaluationSchema,
     formOf: (sent) => ({ schema: evaluationSchemaFor(sent), body: sent }),

@@ -42,7 +42,11 @@ import { readCostFront } from '../../../candidates/routes/pareto-view.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems } from '../../../platform/http/server/schema.js';
 
 export const graphKind: HttpKind<GraphHead> = {
-  ...{ kind: 'graph', param: 'job_id', noun: 'a graph job', name: 'GraphJob', tags: ['Graph jobs'] },
+  kind: 'graph',
+  param: 'job_id',
+  noun: 'a graph job',
+  name: 'GraphJob',
+  tags: ['Graph jobs'],
   create: {
     body: createGraphJobSchema,
     created: graphJobCreatedSchema,

@@ -44,7 +44,11 @@ import { sessionSpec } from '../../../jobs/routes/specs.js';
 import { sessionRows } from './rows.js';
 
 export const sessionKind: HttpKind<SessionHead> = {
-  ...{ kind: 'session', param: 'session_id', noun: 'a session', name: 'Session', tags: ['Sessions'] },
+  kind: 'session',
+  param: 'session_id',
+  noun: 'a session',
+  name: 'Session',
+  tags: ['Sessions'],
   create: {
     body: createSessionSchema,
     formOf: sessionForm,

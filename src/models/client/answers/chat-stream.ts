@@ -113,8 +113,23 @@ export class StreamFold {
 
 /** The texts of an answer that come in pieces; other texts are whole, and may be repeated. */
 const joined = new Set([
-  ...['content', 'refusal', 'arguments', 'input', 'text', 'data', 'transcript', 'summary', 'signature'],
-  ...['reasoning', 'reasoning_content', 'reasoning_text', 'thinking', 'thought', 'thoughts', 'code', 'output'],
+  'content',
+  'refusal',
+  'arguments',
+  'input',
+  'text',
+  'data',
+  'transcript',
+  'summary',
+  'signature',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_text',
+  'thinking',
+  'thought',
+  'thoughts',
+  'code',
+  'output',
 ]);
 
 /** Lists that some providers send as they are so far. */

@@ -88,9 +88,16 @@ const statuses: Record<number, string[]> = {
 
 /** The same for names whose status is not that of their kind. */
 const apart: Record<string, number> = {
-  ...{ context_length_exceeded: 400, content_filter: 400, content_policy_violation: 400, invalid_prompt: 400 },
-  ...{ insufficient_quota: 429, resource_exhausted: 429, overloaded: 429, engine_overloaded_error: 429 },
-  ...{ throttlingexception: 429, throttling: 429 },
+  context_length_exceeded: 400,
+  content_filter: 400,
+  content_policy_violation: 400,
+  invalid_prompt: 400,
+  insufficient_quota: 429,
+  resource_exhausted: 429,
+  overloaded: 429,
+  engine_overloaded_error: 429,
+  throttlingexception: 429,
+  throttling: 429,
 };
 
 const statusByCode = new Map([
@@ -110,8 +117,14 @@ export function statusOfCodes(codes: readonly string[]): number | null {
 export function codesOf(body: Json, own: Json): string[] {
   const details = (Array.isArray(own['details']) ? (own['details'] as unknown[]) : []).map(asObject);
   const given = [
-    ...[own['code'], own['type'], own['status'], own['error_code']],
-    ...[body['code'], body['type'], body['error_type'], body['error_code']],
+    own['code'],
+    own['type'],
+    own['status'],
+    own['error_code'],
+    body['code'],
+    body['type'],
+    body['error_type'],
+    body['error_code'],
     ...details.map((detail) => detail?.['reason']),
   ];
   const codes = given.flatMap((code) =>

@@ -70,7 +70,9 @@ export function createLessons(): (address: string, model: string) => Lessons {
     const read = (): Known => known.get(key) ?? { refused: new Set(), taken: new Set(), lacksOpeningTag: null };
     const { refused, taken, lacksOpeningTag: lacks } = read();
     return {
-      ...{ refused, taken, mayLackOpeningTag: lacks ?? true },
+      refused,
+      taken,
+      mayLackOpeningTag: lacks ?? true,
       keep(newlyRefused, newlyTaken) {
         const now = read();
         for (const lesson of newlyRefused) if (!ofAccount.has(lesson)) learn(now.refused, lesson);

@@ -26,8 +26,15 @@ declare module 'fastify' {
 
 /** Public routes, with everything below /docs. All other routes require a key. */
 export const publicRoutes: readonly string[] = [
-  ...['/', '/livez', '/readyz', '/openapi.json', '/docs'],
-  ...['/assets/*', '/favicon.svg', '/favicon.ico', '/api/v1/login'],
+  '/',
+  '/livez',
+  '/readyz',
+  '/openapi.json',
+  '/docs',
+  '/assets/*',
+  '/favicon.svg',
+  '/favicon.ico',
+  '/api/v1/login',
 ];
 
 /** Whether a route needs no key. */

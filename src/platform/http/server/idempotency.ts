@@ -42,7 +42,8 @@ export function registerIdempotency(app: App, { db, log, secretKey }: HttpDeps):
     const keeps = request.method === 'POST' && !request.is404 && access !== 'inference' && idempotency !== 'none';
     if (!keeps || key === undefined) return done();
     request.idempotent = {
-      ...{ orgId: request.caller.orgId, key: String(key) },
+      orgId: request.caller.orgId,
+      key: String(key),
       fingerprint: fingerprint(secretKey, request),
     };
     // The hash of a large body costs as much as its validation, which is next.

@@ -23,7 +23,8 @@ export function traceRequest(
     route: request.routeOptions.url ?? '',
     startedAt: Date.now() - reply.elapsedTime,
     traceparent: typeof traceparent === 'string' ? traceparent : null,
-    ...{ of, attributes },
+    of,
+    attributes,
   });
   reply.raw.once('close', () => span.end(reply.raw.statusCode));
   return span.calls;

@@ -570,7 +570,9 @@ describe('model calls of a run', () => {
       {
         edit: 'add',
         step: {
-          ...{ id: 'v', type: 'vote', of: ['solve', 'trimmed'] },
+          id: 'v',
+          type: 'vote',
+          of: ['solve', 'trimmed'],
           by: { judge: { inputs: {}, messages: user('{{candidates}}'), timeoutS: 9 } },
         },
       },

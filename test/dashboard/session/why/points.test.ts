@@ -13,7 +13,10 @@ const frame = (id: string, count: number, tokens: number | null, dollars: number
       prompt_tokens: tokens,
       completion_tokens: tokens,
       cost_usd: dollars,
-      ...{ latency_ms_p50: null, latency_ms_p95: null, latency_ms_max: null, concurrency: null },
+      latency_ms_p50: null,
+      latency_ms_p95: null,
+      latency_ms_max: null,
+      concurrency: null,
     },
   },
 });

@@ -3,8 +3,13 @@ import { seriesOf, versionsOf } from '../../../../dashboard/src/pages/session/wh
 
 test('frames are columns; what a frame does not know is a gap', () => {
   const resource = {
-    ...{ prompt_tokens: 80, completion_tokens: null, cost_usd: 0.5, concurrency: 3 },
-    ...{ latency_ms_p50: 10, latency_ms_p95: 20, latency_ms_max: 30 },
+    prompt_tokens: 80,
+    completion_tokens: null,
+    cost_usd: 0.5,
+    concurrency: 3,
+    latency_ms_p50: 10,
+    latency_ms_p95: 20,
+    latency_ms_max: 30,
   };
   const series = seriesOf([
     {

@@ -136,7 +136,8 @@ describe('creating a deployment', () => {
 
   test('a gate on rows scores as the session did, unless it names a scorer', async () => {
     const jobId = await createSession(it.http, {
-      ...{ container_url: undefined, initial_prompt: { messages: [{ role: 'system', content: 'Answer.' }] } },
+      container_url: undefined,
+      initial_prompt: { messages: [{ role: 'system', content: 'Answer.' }] },
       dataset: { rows: Array.from({ length: 20 }, (_, n) => ({ input: `q${n}`, expected: `a${n}` })) },
       scorer: { type: 'contains', case_sensitive: true },
       gepa: { generations: 2, population_size: 2 },

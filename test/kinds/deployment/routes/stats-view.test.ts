@@ -19,13 +19,27 @@ describe('the statistics of a deployment', () => {
   test('summarize the requests', () => {
     const latencies = { [bucketOf(10)]: 90, [bucketOf(100)]: 5, [bucketOf(1_000)]: 4, [bucketOf(10_000)]: 1 };
     const { latency_ms: latency, ...rest } = view({
-      ...{ requests: 103, errors: 2, aborted: 1, promptTokens: 30, completionTokens: 4, costUsd: 0.5, withoutCost: 3 },
+      requests: 103,
+      errors: 2,
+      aborted: 1,
+      promptTokens: 30,
+      completionTokens: 4,
+      costUsd: 0.5,
+      withoutCost: 3,
       latencies,
     });
     expect(rest).toEqual({
-      ...{ deployment_id: 'dep_1', since: '2025-05-06T07:08:09.010Z', requests: 103, errors: 2, aborted: 1 },
+      deployment_id: 'dep_1',
+      since: '2025-05-06T07:08:09.010Z',
+      requests: 103,
+      errors: 2,
+      aborted: 1,
       usage: {
-        ...{ prompt_tokens: 30, completion_tokens: 4, total_tokens: 34, total_cost_usd: 0.5, requests_without_cost: 3 },
+        prompt_tokens: 30,
+        completion_tokens: 4,
+        total_tokens: 34,
+        total_cost_usd: 0.5,
+        requests_without_cost: 3,
       },
     });
     const { relative_error: error, ...quantiles } = latency;

@@ -60,7 +60,11 @@ async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>
     timing: { startWaitMs: 60_000 },
     registerInference: (app) =>
       registerDeploymentInference(app, {
-        ...{ db, notifications, providers, tracing: null, log: app.log as Logger },
+        db,
+        notifications,
+        providers,
+        tracing: null,
+        log: app.log as Logger,
         bytes: createBytesInFlight(64 * 1024 * 1024),
         ...options,
       }),
@@ -77,7 +81,9 @@ async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>
     await promoteDeployment(job);
   };
   Object.assign(it, {
-    ...{ http, url, model },
+    http,
+    url,
+    model,
     create: (body) => http.call('POST', deployments, body),
     async deploy(name, text = `I am ${name}.`) {
       const { status, body } = await it.create({ name, source: saying(text) });

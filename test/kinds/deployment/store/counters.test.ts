@@ -19,7 +19,13 @@ const write = (...counters: DeploymentCounter[]) =>
 const read = (deploymentId: string, orgId = 'default') => db.org(orgId, (tx) => readCounters(tx, deploymentId));
 const newId = () => `dep_${randomUUID()}`;
 const nothing = {
-  ...{ requests: 0, errors: 0, aborted: 0, promptTokens: 0, completionTokens: 0, costUsd: 0, withoutCost: 0 },
+  requests: 0,
+  errors: 0,
+  aborted: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  costUsd: 0,
+  withoutCost: 0,
   latencies: {},
 };
 
@@ -30,11 +36,23 @@ test('a deployment without a request has totals of 0', async () => {
 test('adds the counts of two processes, bucket by bucket, for each deployment', async () => {
   const [firstId, secondId] = [newId(), newId()];
   const first = {
-    ...{ requests: 5, errors: 1, aborted: 1, promptTokens: 2 ** 40, completionTokens: 7, costUsd: 0.1, withoutCost: 2 },
+    requests: 5,
+    errors: 1,
+    aborted: 1,
+    promptTokens: 2 ** 40,
+    completionTokens: 7,
+    costUsd: 0.1,
+    withoutCost: 2,
     latencies: { '-3': 1, '200': 2 },
   };
   const second = {
-    ...{ requests: 3, errors: 1, aborted: 0, promptTokens: 2 ** 40, completionTokens: 1, costUsd: 0.2, withoutCost: 1 },
+    requests: 3,
+    errors: 1,
+    aborted: 0,
+    promptTokens: 2 ** 40,
+    completionTokens: 1,
+    costUsd: 0.2,
+    withoutCost: 1,
     latencies: { '200': 1, '201': 1 },
   };
   await write(
@@ -43,7 +61,12 @@ test('adds the counts of two processes, bucket by bucket, for each deployment', 
   );
   await write(counterOf({ deploymentId: firstId, counterId: 'b', ...second }));
   expect(await read(firstId)).toEqual({
-    ...{ requests: 8, errors: 2, aborted: 1, promptTokens: 2 ** 41, completionTokens: 8, withoutCost: 3 },
+    requests: 8,
+    errors: 2,
+    aborted: 1,
+    promptTokens: 2 ** 41,
+    completionTokens: 8,
+    withoutCost: 3,
     costUsd: 0.1 + 0.2,
     latencies: { '-3': 1, '200': 3, '201': 1 },
   });
@@ -81,15 +104,16 @@ test('the latest state of each counter counts, in any order, repeated and late',
         const deploymentId = newId();
         const state = ({ counter, requests }: { counter: string; requests: number }) =>
           counterOf({
-            ...{
-              deploymentId,
-              counterId: counter,
-              requests,
-              errors: requests - 1,
-              aborted: requests * 2,
-              promptTokens: requests * 10,
-            },
-            ...{ completionTokens: requests, costUsd: requests / 4, withoutCost: requests, latencies: { 7: requests } },
+            deploymentId,
+            counterId: counter,
+            requests,
+            errors: requests - 1,
+            aborted: requests * 2,
+            promptTokens: requests * 10,
+            completionTokens: requests,
+            costUsd: requests / 4,
+            withoutCost: requests,
+            latencies: { 7: requests },
           });
         for (const batch of batches) await write(...batch.map(state));
         const latest = new Map<string, number>();
@@ -97,8 +121,14 @@ test('the latest state of each counter counts, in any order, repeated and late',
           latest.set(counter, Math.max(requests, latest.get(counter) ?? 0));
         const sum = [...latest.values()].reduce((left, right) => left + right, 0);
         expect(await read(deploymentId)).toEqual({
-          ...{ requests: sum, errors: sum - latest.size, aborted: sum * 2, promptTokens: sum * 10 },
-          ...{ completionTokens: sum, costUsd: sum / 4, withoutCost: sum, latencies: sum > 0 ? { 7: sum } : {} },
+          requests: sum,
+          errors: sum - latest.size,
+          aborted: sum * 2,
+          promptTokens: sum * 10,
+          completionTokens: sum,
+          costUsd: sum / 4,
+          withoutCost: sum,
+          latencies: sum > 0 ? { 7: sum } : {},
         });
       },
     ),

@@ -200,7 +200,10 @@ describe('names', () => {
           if (step.do === 'publish') {
             if (chosen.published) return;
             const against = {
-              ...{ whatever: undefined, nothing: null, 'what is live': model.live(chosen), another: 'dep_another' },
+              whatever: undefined,
+              nothing: null,
+              'what is live': model.live(chosen),
+              another: 'dep_another',
             }[step.against];
             const found = await publish(org, id, against);
             expect([step, found]).toEqual([step, model.publish(chosen, against)]);

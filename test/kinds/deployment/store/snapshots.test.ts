@@ -21,7 +21,11 @@ const promptContent: fc.Arbitrary<SnapshotContent> = fc.record({
   messages: fc.array(fc.record({ role: fc.constantFrom('system', 'user'), content: text }), { maxLength: 3 }),
   demos: fc.array(
     fc.record({
-      ...{ component: fc.option(text), seed: fc.option(fc.nat()), ordinal: fc.nat(), input: text, output: text },
+      component: fc.option(text),
+      seed: fc.option(fc.nat()),
+      ordinal: fc.nat(),
+      input: text,
+      output: text,
     }),
     { maxLength: 2 },
   ),
@@ -31,8 +35,11 @@ const promptContent: fc.Arbitrary<SnapshotContent> = fc.record({
     .map(({ params, model }) => ({ ...params, provider: 'fake', model })),
   lever_versions: fc.dictionary(text, fc.nat(), { maxKeys: 3 }),
   provenance: fc.record({
-    ...{ source: fc.constant('session' as const), job_id: text, candidate_id: text },
-    ...{ reward: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })), verdict: fc.constant(null) },
+    source: fc.constant('session' as const),
+    job_id: text,
+    candidate_id: text,
+    reward: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })),
+    verdict: fc.constant(null),
   }),
 });
 
@@ -67,17 +74,18 @@ test('equal content has an equal id in any order of fields; other content has an
 test('a graph keeps the order of its inputs, which is part of its content', async () => {
   const graphWith = (inputs: Record<string, string>): SnapshotContent => {
     const step = {
-      ...{ id: 'solve', type: 'llm' as const, inputs, output: { field: 'answer' } },
+      id: 'solve',
+      type: 'llm' as const,
+      inputs,
+      output: { field: 'answer' },
       messages: [{ role: 'user' as const, content: '{{thought}} {{question}}' }],
     };
     const graph: GraphJson = { inputs: ['question', 'thought'], steps: [step], output: 'solve.answer' };
     return {
-      ...{
-        kind: 'graph',
-        graph,
-        graph_txt: graphText(graphFromJson(graph)),
-        policies: [{ provider: 'fake', model: 'm' }],
-      },
+      kind: 'graph',
+      graph,
+      graph_txt: graphText(graphFromJson(graph)),
+      policies: [{ provider: 'fake', model: 'm' }],
       lever_versions: {},
       provenance: { source: 'graph_job', job_id: 'grf_1', candidate_id: 'cand_1', reward: 1, verdict: null },
     };

@@ -96,13 +96,11 @@ describe('of a data set', () => {
     const candidate = { messages: [{ role: 'system', content }] };
     const dataset = { rows, input: 'question', expected: 'answer' };
     const { body } = await http.call('POST', base, {
-      ...{
-        app_id: 'x',
-        policy,
-        dataset,
-        scorer: { type: 'rubric', criteria: 'good?', model: 'gpt-4o-mini' },
-        candidate,
-      },
+      app_id: 'x',
+      policy,
+      dataset,
+      scorer: { type: 'rubric', criteria: 'good?', model: 'gpt-4o-mini' },
+      candidate,
       seeds: [2, 0, 1],
     });
     expect(body.errors).toBeUndefined();

@@ -24,7 +24,12 @@ const empty = {
 test('returns an evaluation without outcomes', async () => {
   expect(await get()).toEqual({
     job_id: id,
-    ...{ name: null, tags: [], metadata: {}, notes: null, archived: false, webhook: null },
+    name: null,
+    tags: [],
+    metadata: {},
+    notes: null,
+    archived: false,
+    webhook: null,
     status: 'running',
     workflow_id: `evaluation-${id}`,
     temporal_url: expect.stringContaining(id),
@@ -45,8 +50,14 @@ test('returns an evaluation without outcomes', async () => {
     candidate: null,
     concurrency: { limit: 5, max_concurrent: 5, in_flight: 0, lowered_because: null },
     usage: {
-      ...{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
-      ...{ calls: 0, cached_calls: 0, cache_hit_rate: null },
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      total_tokens: 0,
+      total_cost_usd: null,
+      cost_source: 'unknown',
+      calls: 0,
+      cached_calls: 0,
+      cache_hit_rate: null,
     },
     rollouts_resent: 0,
   });

@@ -15,14 +15,25 @@ const golds = tasks.map(({ id }) => ({ output: { answer: 'x' }, task_id: id, not
 const verifier = { mode: 'rubric', model: 'llama-3.3-70b-versatile', provider: 'groq', scoring_guidelines: null };
 const metadata = { name: 'n', description: 'Add up.', created_at: null, version: '1.0', ...none, output_config: null };
 const dataset = {
-  ...{ version: '1.0', metadata, tasks, gold_outputs: golds, default_rubric: rubric, verifier_config: verifier },
+  version: '1.0',
+  metadata,
+  tasks,
+  gold_outputs: golds,
+  default_rubric: rubric,
+  verifier_config: verifier,
   ...none,
   output_config: { schema_: null, format: 'json', strict: true, extract_from: null },
   initial_prompt: 'Optimizing prompt graph...',
 };
 const recorded = {
-  ...{ dataset, initial_prompt: null, policy_models: ['gpt-4o-mini'], rollout_budget: 100, proposer_effort: 'medium' },
-  ...{ initial_graph_id: 'single', metadata: {}, auto_start: true },
+  dataset,
+  initial_prompt: null,
+  policy_models: ['gpt-4o-mini'],
+  rollout_budget: 100,
+  proposer_effort: 'medium',
+  initial_graph_id: 'single',
+  metadata: {},
+  auto_start: true,
 };
 const withDataset = (changes: object) => ({ ...recorded, dataset: { ...dataset, ...changes } });
 
@@ -72,17 +83,30 @@ test('all that the client can set', async () => {
       verifier_config: { ...verifier, mode: 'contrastive', scoring_guidelines: 'Be strict.' },
       output_schema: { type: 'object' },
     }),
-    ...{ policy_provider: 'openai', judge_model: 'judge', judge_provider: 'openai', problem_spec: 'Sums.' },
-    ...{ target_llm_calls: 5, eval_sample_size: 10, feedback_sample_size: 3, metadata: { population_size: 6 } },
+    policy_provider: 'openai',
+    judge_model: 'judge',
+    judge_provider: 'openai',
+    problem_spec: 'Sums.',
+    target_llm_calls: 5,
+    eval_sample_size: 10,
+    feedback_sample_size: 3,
+    metadata: { population_size: 6 },
   });
   expect(spec).toMatchObject({
     verifier: { type: 'gold_examples', judge: { model: 'judge', provider: 'openai' } },
     description: 'Add up.\n\nSums.',
   });
   expect(Object.keys(spec['unused'] as object).sort()).toEqual([
-    ...['dataset.default_rubric.events', 'dataset.gold_outputs without task_id', 'dataset.gold_outputs[].note'],
-    ...['dataset.output_config', 'dataset.output_schema', 'dataset.verifier_config.scoring_guidelines'],
-    ...['dataset.version', 'eval_sample_size', 'feedback_sample_size', 'target_llm_calls'],
+    'dataset.default_rubric.events',
+    'dataset.gold_outputs without task_id',
+    'dataset.gold_outputs[].note',
+    'dataset.output_config',
+    'dataset.output_schema',
+    'dataset.verifier_config.scoring_guidelines',
+    'dataset.version',
+    'eval_sample_size',
+    'feedback_sample_size',
+    'target_llm_calls',
   ]);
   for (const name of Object.keys(spec['unused'] as object)) expect(answer.warnings[0]).toContain(name);
 });

@@ -27,7 +27,8 @@ describe('create session', () => {
     const { gepa: _, ...rest } = good;
     const mipro = { num_candidates: 2, evaluation, train_seeds: '0-3' };
     const { status, body } = await create({
-      ...{ ...rest, algorithm },
+      ...rest,
+      algorithm,
       ...(algorithm === 'gepa' ? { gepa: section } : { mipro }),
     });
     expect(status).toBe(201);
@@ -87,10 +88,23 @@ describe('create session', () => {
       initialPrompt: null,
       budget: { maxMinutes: null, maxCostUsd: null },
       search: {
-        ...{ algorithm: 'gepa', maxRollouts: null, rngSeed: 0, slots: 5 },
-        ...{ populationSize: 2, generations: 2, minibatchSize: 3, trainSeeds: [0, 1], evaluationSeeds: [0, 1] },
-        ...{ heldoutSeeds: [], isSampled: true, repeats: 1, patience: null, targetReward: null, merge: true },
-        ...{ componentSelection: 'feedback', parentSelection: 'estimate' },
+        algorithm: 'gepa',
+        maxRollouts: null,
+        rngSeed: 0,
+        slots: 5,
+        populationSize: 2,
+        generations: 2,
+        minibatchSize: 3,
+        trainSeeds: [0, 1],
+        evaluationSeeds: [0, 1],
+        heldoutSeeds: [],
+        isSampled: true,
+        repeats: 1,
+        patience: null,
+        targetReward: null,
+        merge: true,
+        componentSelection: 'feedback',
+        parentSelection: 'estimate',
       },
     });
   });
@@ -141,8 +155,13 @@ describe('create session', () => {
       maxFailureRate: 0,
       preflight: true,
       search: {
-        ...{ algorithm: 'gepa', maxRollouts: 50, rngSeed: 42, slots: 7 },
-        ...{ trainSeeds: [5, 6, 7], evaluationSeeds: [1], minibatchSize: 2 },
+        algorithm: 'gepa',
+        maxRollouts: 50,
+        rngSeed: 42,
+        slots: 7,
+        trainSeeds: [5, 6, 7],
+        evaluationSeeds: [1],
+        minibatchSize: 2,
       },
     });
   });

@@ -141,7 +141,10 @@ describe('a baseline that is not known yet', () => {
     expect((await ask(id, `/levers/${whole}/versions/0`)).status).toBe(404);
     await addAll(id, [{ version: 0, messages: null }]);
     expect(await get(id, `/levers/${whole}/versions/0`)).toEqual({
-      ...{ lever_id: whole, component: null, version: 0, messages: null },
+      lever_id: whole,
+      component: null,
+      version: 0,
+      messages: null,
       candidate_ids: [candidateId(id, 0)],
       created_at: expect.any(String),
     });

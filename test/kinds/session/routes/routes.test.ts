@@ -20,7 +20,9 @@ describe('before the first outcome', () => {
     expect(await get()).toEqual({
       session_id: id,
       hint: null,
-      ...{ name: null, tags: [], metadata: {} },
+      name: null,
+      tags: [],
+      metadata: {},
       job_id: id,
       status: 'running',
       workflow_id: `session-${id}`,
@@ -31,7 +33,9 @@ describe('before the first outcome', () => {
       error: null,
       error_details: null,
       stopped_by: null,
-      ...{ notes: null, archived: false, webhook: null },
+      notes: null,
+      archived: false,
+      webhook: null,
       warnings: [expect.stringContaining('train_seeds')],
       algorithm: 'gepa',
       correlation_id: null,
@@ -60,8 +64,14 @@ describe('before the first outcome', () => {
       sensor_frame_count: 0,
       traffic: null,
       usage: {
-        ...{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
-        ...{ calls: 0, cached_calls: 0, cache_hit_rate: null },
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        total_tokens: 0,
+        total_cost_usd: null,
+        cost_source: 'unknown',
+        calls: 0,
+        cached_calls: 0,
+        cache_hit_rate: null,
       },
       concurrency: { limit: 5, max_concurrent: 5, in_flight: 0, lowered_because: null },
       budget: {
@@ -188,7 +198,9 @@ describe('in the middle', () => {
       total_tokens: 60,
       total_cost_usd: 0.75,
       cost_source: 'table',
-      ...{ calls: 3, cached_calls: 0, cache_hit_rate: 0 },
+      calls: 3,
+      cached_calls: 0,
+      cache_hit_rate: 0,
     });
     expect(state.rollouts_resent).toBe(1);
   });

@@ -97,7 +97,9 @@ test('each of several components has its lever’s version at the frame’s cand
     http,
     id,
     [prompt('p0', 's0'), prompt('p0', 's1'), prompt('p1', 's1')].map((messages) => ({
-      ...{ status: 'proposed', generation: 0, messages },
+      status: 'proposed',
+      generation: 0,
+      messages,
     })),
   );
   await seedRollouts(

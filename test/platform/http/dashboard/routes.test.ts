@@ -61,7 +61,9 @@ describe('/', () => {
 test.each(['/favicon.svg', '/favicon.ico'])('%s is an image, kept for a day', async (url) => {
   const { statusCode, headers } = await get(url);
   expect([statusCode, headers['content-type'], headers['cache-control']]).toEqual([
-    ...[200, 'image/svg+xml', 'max-age=86400'],
+    200,
+    'image/svg+xml',
+    'max-age=86400',
   ]);
 });
 

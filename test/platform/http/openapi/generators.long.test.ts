@@ -25,7 +25,11 @@ const heyApi = inNode(generators.heyApi);
 const go = goProgram(generators.oapiCodegen.name, generators.oapiCodegen.version);
 
 const compilerOptions = {
-  ...{ strict: true, module: 'nodenext', target: 'es2022', outDir: 'out', types: [] },
+  strict: true,
+  module: 'nodenext',
+  target: 'es2022',
+  outDir: 'out',
+  types: [],
   lib: ['es2022', 'dom', 'dom.iterable'],
 };
 

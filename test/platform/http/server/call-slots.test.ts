@@ -62,7 +62,8 @@ test('two servers admit no more calls than the limit together; an ended call mak
   await Promise.all(calls);
   expect(await refused[0]!.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', type: 'rate_limit_error' } });
   expect(Object.fromEntries(refused[0]!.headers)).toMatchObject({
-    ...{ 'retry-after': '1', ratelimit: '"key-calls";r=0' },
+    'retry-after': '1',
+    ratelimit: '"key-calls";r=0',
     'ratelimit-policy': '"key-calls";q=6;qu="concurrent-requests"',
   });
   for (const at of [0, 1]) await until('there is room', async () => (await ask(at, key)).status === 200);

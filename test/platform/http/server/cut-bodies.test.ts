@@ -33,8 +33,13 @@ test.each([
 ])('POST %s of %s', async (path, type) => {
   const socket = connect(port, '127.0.0.1');
   const head = [
-    ...[`POST ${path} HTTP/1.1`, 'host: 127.0.0.1', `x-api-key: ${http.key}`],
-    ...[`content-type: ${type}`, 'content-length: 100000', '', '{"input": "a"'],
+    `POST ${path} HTTP/1.1`,
+    'host: 127.0.0.1',
+    `x-api-key: ${http.key}`,
+    `content-type: ${type}`,
+    'content-length: 100000',
+    '',
+    '{"input": "a"',
   ];
   const connected = once(app.server, 'connection') as Promise<[Socket]>;
   const handled = once(app.server, 'request');

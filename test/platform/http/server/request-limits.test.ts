@@ -84,7 +84,11 @@ test('answers name the policy and what is left; a refusal names the limit and wh
   expect(String(first.headers['ratelimit'])).toMatch(/^"key";r=1;t=\d+$/);
   expect(String(second.headers['ratelimit'])).toMatch(/^"key";r=0;t=\d+$/);
   expect(refused.json()).toMatchObject({
-    ...{ status: 429, code: 'rate_limit_exceeded', quota: 'requests_per_minute', of: 'key', limit: 2 },
+    status: 429,
+    code: 'rate_limit_exceeded',
+    quota: 'requests_per_minute',
+    of: 'key',
+    limit: 2,
     error: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   });
   const seconds = Number(refused.headers['retry-after']);

@@ -19,9 +19,17 @@ export interface DeployDraft {
 }
 
 export const emptyDeploy: DeployDraft = {
-  ...{ name: '', demand: 'none', least: '0', scoredBy: 'dataset', datasetId: '', input: '', expected: '' },
+  name: '',
+  demand: 'none',
+  least: '0',
+  scoredBy: 'dataset',
+  datasetId: '',
+  input: '',
+  expected: '',
   scorer: emptyScorer,
-  ...{ sessionScorer: null, containerUrl: '', seeds: '' },
+  sessionScorer: null,
+  containerUrl: '',
+  seeds: '',
 };
 
 /** The request's body, from a draft without missing parts. */

@@ -40,7 +40,11 @@ export async function readExport(db: Db, job: GraphJob, version: string): Promis
   }));
   if (!read.graph) return null;
   return {
-    ...{ jobId, candidateId: winner, graph: graphFromJson(read.graph), reward: projection.bestReward ?? null, models },
+    jobId,
+    candidateId: winner,
+    graph: graphFromJson(read.graph),
+    reward: projection.bestReward ?? null,
+    models,
     provider: spec.policy.provider,
     versions: { ratchet: version, algorithm: spec.search.algorithm },
     rngSeed: spec.search.rngSeed,
@@ -106,8 +110,11 @@ async function taskScores(tx: Tx, { jobId, projection }: GraphJob, winner: strin
   const compared = projection.verdict?.basis === 'heldout' ? heldout : [];
   const held = await readHeldoutRewards(tx, jobId, both);
   const score = (index: number, part: string, [old, now]: (number | null | undefined)[]) => ({
-    ...{ task_id: taskIds.get(index) ?? null, seed: index, part },
-    ...{ baseline_reward: old ?? null, winner_reward: now ?? null },
+    task_id: taskIds.get(index) ?? null,
+    seed: index,
+    part,
+    baseline_reward: old ?? null,
+    winner_reward: now ?? null,
   });
   return [
     ...evaluation.map((index) =>

@@ -102,6 +102,7 @@ function rangeOf(values: readonly number[]) {
 }
 
 const scaleOf = ([low, high]: [number, number]) => ({
-  ...{ low, high },
+  low,
+  high,
   share: (value: number) => (value - low) / (high - low),
 });
