@@ -53,8 +53,9 @@ const bench = { ...common, displayName: 'bench', testMatch: ['<rootDir>/bench/te
 
 export default {
   testTimeout: 60_000,
-  // Many wait for processes and timers: a third worker fills two cores.
-  maxWorkers: 3,
+  // Many quick files wait for processes and timers: a third worker fills two cores. Long files start
+  // whole services, with time limits.
+  maxWorkers: isAll ? 2 : 3,
   // A process with the modules of hundreds of files collects garbage many times slower.
   workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',

@@ -96,6 +96,11 @@ const exceptions: readonly Exception[] = [
   },
   {
     check: accepted,
+    pointer: /\/scorer\/schema$/,
+    reason: 'Keywords that the scorer knows, RE2 patterns and references within are no matter of a schema.',
+  },
+  {
+    check: accepted,
     pointer: /\/scorer\/code$/,
     reason: 'Whether scorers in JavaScript are allowed is a setting.',
   },
