@@ -27,10 +27,11 @@ export const exact = comparing({
 });
 
 function whyNotEqual(expected: unknown, given: unknown, caseSensitive: boolean): string | null {
-  if (asText(given ?? '').trim() === '') return 'There is no output.';
-  if (areEqual(expected, given, false)) return 'Only upper and lower case differ, which counts here.';
+  const text = asText(given ?? '');
+  if (text.trim() === '') return 'There is no output.';
+  if (caseSensitive && areEqual(expected, given, false)) return 'Only upper and lower case differ, which counts here.';
   const wanted = normalize(asText(expected), caseSensitive);
-  if (wanted !== '' && containsWhole(wanted, normalize(asText(given), caseSensitive)))
+  if (wanted !== '' && containsWhole(wanted, normalize(text, caseSensitive)))
     return 'It says what was expected, but more than that: only that is wanted.';
   return null;
 }

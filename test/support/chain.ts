@@ -5,6 +5,9 @@ import type * as Proto from '@temporalio/proto';
 // `import` does not find its names when Node runs this file directly, as for the bench.
 const proto = createRequire(import.meta.url)('@temporalio/proto') as typeof Proto;
 
+/** State of an activity that has been asked to end, and has yet to hear of it. */
+export const cancelRequested = proto.temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED;
+
 export const { History } = proto.temporal.api.history.v1;
 export type History = Proto.temporal.api.history.v1.History;
 
