@@ -168,6 +168,18 @@ const cut: Judged = {
   },
 };
 
+/** All kinds of job at once without faults, for a time; a job that ends has a successor. */
+export async function mixture(round: Round, forMs: number): Promise<Evidence> {
+  const scene = await sceneIn(round, 'dev');
+  const open = await openJobs(round, scene, plan);
+  const until = Date.now() + forMs;
+  while (Date.now() < until) {
+    await open.start(await open.missing());
+    await delay(round.choice.between(...betweenMs));
+  }
+  return conclude(round, scene, await open.all(), { client: open.client });
+}
+
 /** Every fault on all kinds of job at once. */
 export const allKinds: readonly Judged[] = [
   ...(['worker', 'api', 'temporal', 'postgres', 'disk'] as const).map(struck),
