@@ -127,8 +127,11 @@ function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyRep
   const isCut = raw.destroyed && (!raw.complete || thrown === raw.errored);
   const error = isCut ? new ApiError(400, 'bad_request', 'The body was cut off.') : toApiError(thrown);
   // A line for each call beyond capacity would add to the load; the metrics count them.
-  if (error.status >= 500 && error.code !== overCapacity)
-    request.log.error({ err: thrown, method: request.method, url: request.url }, error.message);
+  if (error.status >= 500 && !(thrown instanceof ApiError && thrown.code === overCapacity)) {
+    // A refusal that the service decided on, as for a provider's fault, is no fault of its own.
+    const level = thrown instanceof ApiError ? 'warn' : 'error';
+    request.log[level]({ err: thrown, method: request.method, url: request.url }, error.message);
+  }
   return sendError(request, reply, error);
 }
 

@@ -156,6 +156,9 @@ const known: Record<string, [status: number, code: AnswerCode, detail: string]> 
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'bad_request', 'The body does not match Content-Length.'],
   FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'Unknown path: no id is that long.'],
   FST_ERR_BAD_URL: [400, 'bad_url', 'The path is not a valid URL path.'],
+  EMFILE: [503, 'over_capacity', 'The service has no free file descriptor; repeat the request.'],
+  ENFILE: [503, 'over_capacity', 'The machine of the service has no free file descriptor; repeat the request.'],
+  ENOSPC: [503, 'over_capacity', 'The disk for temporary files is full; repeat the request.'],
 };
 
 /** Maps any error to a failure for the caller; internal errors show their text in the log only. */

@@ -205,6 +205,8 @@ describe('each status', () => {
       expect(toApiError(Object.assign(new Error('x'), { code })).status).toBe(503);
     }
     expect(toApiError(new Error('timeout exceeded when trying to connect')).status).toBe(503);
+    for (const code of ['EMFILE', 'ENOSPC'])
+      expect(toApiError(Object.assign(new Error('x'), { code }))).toMatchObject({ status: 503, code: 'over_capacity' });
     expect(toApiError(Object.assign(new Error('x'), { code: '23505' })).status).toBe(500);
     expect(toApiError(Object.assign(new Error('x'), { code: '22003' })).status).toBe(422);
   });
