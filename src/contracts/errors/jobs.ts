@@ -48,8 +48,8 @@ export const jobCodes = {
     status: [],
     at: ['error_details'],
     retry: false,
-    meaning: 'The money was used up before the baseline was evaluated',
-    remedy: 'Raise `budget.max_cost_usd`',
+    meaning: 'The money did not last until the baseline was evaluated: a call reserves the cost of its longest answer',
+    remedy: 'Raise `budget.max_cost_usd`, or lower `max_tokens` of the policy',
   },
   timeout: {
     status: [],

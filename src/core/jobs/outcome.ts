@@ -64,8 +64,11 @@ function spent(budget: SpentBudget, record: EndRecord): JobOutcome {
   const isQuota = budget === spendQuotaExceeded;
   const name = isQuota ? 'The quota spend_usd_per_day' : `budget.${budget}`;
   const remedy = isQuota ? 'Raise it, wait for the next day' : 'Raise it';
-  const cheaper = record.spec.kind === 'graph' ? 'give fewer tasks' : 'list fewer evaluation seeds';
-  const message = `${name} was used up before the baseline was evaluated. ${remedy}, or ${cheaper}.`;
+  const isGraph = record.spec.kind === 'graph';
+  const fewer = isGraph ? 'give fewer tasks' : 'list fewer evaluation seeds';
+  // A call reserves the cost of the longest answer that it may get.
+  const cheaper = isGraph || budget === 'max_minutes' ? `or ${fewer}` : `${fewer}, or lower policy.max_tokens`;
+  const message = `${name} did not last until the baseline was evaluated. ${remedy}, ${cheaper}.`;
   return { status: 'failed', stoppedBy: budget, error: { code: budget, message, retryable: isQuota } };
 }
 

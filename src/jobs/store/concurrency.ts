@@ -44,7 +44,7 @@ export async function recordLimit(tx: Tx, job: JobRef, { limit, reason, lowered,
  */
 const mostClaimed = 1_000;
 
-/** A job's concurrency; `limit` null: never lowered. */
+/** A job's concurrency; `limit` null: never lowered. A rollout keeps its slot until its reward. */
 export async function readConcurrency(
   tx: Tx,
   jobId: string,
@@ -53,7 +53,7 @@ export async function readConcurrency(
     `select concurrency as limit, concurrency_reason as reason,
             (select count(*) from (select status, started_at from rollouts where job_id = $1 and completed_at is null
                                     order by ordinal limit $2) open
-              where status = 'running' and started_at is not null) as "inFlight"
+              where status in ('running', 'awaiting_reward') and started_at is not null) as "inFlight"
        from job_controls where job_id = $1`,
     [jobId, mostClaimed],
   );

@@ -173,6 +173,7 @@ describe('failures and their consequences, once each', () => {
       ]);
       return rows.length === 1;
     });
+    expect((await readJob<Evaluation>(on.service, id)).concurrency.in_flight).toBe(2);
     const report = (reward: number) =>
       command(on.service, id, 'reward', {
         correlation_id: first!.rolloutId,

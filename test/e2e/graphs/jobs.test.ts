@@ -226,7 +226,7 @@ describe('budget.max_cost_usd', () => {
       status: 'failed',
       stopped_by: 'max_cost_usd',
       error: expect.stringMatching(
-        /^budget\.max_cost_usd was used up before the baseline .* Raise it, or give fewer tasks\.$/,
+        /^budget\.max_cost_usd did not last until the baseline .* Raise it, or give fewer tasks\.$/,
       ),
       error_details: { code: 'max_cost_usd' },
     });
