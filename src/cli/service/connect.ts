@@ -11,7 +11,8 @@ import { CommandClient } from './client.js';
 import { interruptible } from './interrupt.js';
 import { note } from './output.js';
 
-const patienceMs = 2_000;
+/** A service under load answers late; where none listens, the refusal comes at once. */
+const patienceMs = 10_000;
 const everyMs = 200;
 
 /** The service of a command. */

@@ -24,10 +24,11 @@ export async function ended(api: Recorder, operation: string, path: Record<strin
   await api.call(operation, { path });
 }
 
-/** Waits until a job runs. */
+/** Waits until a job, whose model answers nothing yet, has a rollout in flight. */
 export async function running(api: Recorder, operation: string, path: Record<string, string>): Promise<void> {
-  await until(`${Object.values(path).join()} is running`, async () => {
-    return (await api.peek<{ started_at: string | null }>(operation, { path })).started_at !== null;
+  await until(`${Object.values(path).join()} has a rollout in flight`, async () => {
+    const { concurrency } = await api.peek<{ concurrency: { in_flight: number } }>(operation, { path });
+    return concurrency.in_flight > 0;
   });
 }
 
