@@ -7,14 +7,12 @@ import { note } from './service/output.js';
 
 /** Errors of a start, which commands without a service do not load. */
 async function startErrors(): Promise<(abstract new (...args: never[]) => Error)[]> {
-  const [{ MigrationError }, { DatabaseMismatchError }, { TemporalUnreachableError }, { SearchAttributesError }] =
-    await Promise.all([
-      import('../platform/db/migrate.js'),
-      import('../platform/db/start-check.js'),
-      import('../platform/temporal/connection.js'),
-      import('../platform/temporal/search-attributes.js'),
-    ]);
-  return [MigrationError, DatabaseMismatchError, TemporalUnreachableError, SearchAttributesError];
+  const [{ DatabaseStartError }, { TemporalUnreachableError }, { SearchAttributesError }] = await Promise.all([
+    import('../platform/db/errors.js'),
+    import('../platform/temporal/connection.js'),
+    import('../platform/temporal/search-attributes.js'),
+  ]);
+  return [DatabaseStartError, TemporalUnreachableError, SearchAttributesError];
 }
 
 /** Prints a user's mistake in one line and an internal error with its stack. */

@@ -42,6 +42,11 @@ program
   .description('a worker alone')
   .action(() => run({ serve: false, work: true }));
 program
+  .command('migrate')
+  .description('prepare the database of DATABASE_URL: its roles and tables')
+  .option('--print-sql', 'print the SQL for an administrator, and connect to nothing')
+  .action(lazily(async () => (await import('./commands/migrate.js')).migrateDatabase));
+program
   .command('demo')
   .description('a GEPA session on the sample container, then baseline and winner on unseen seeds')
   .option('--keep', 'keep the service running afterwards')

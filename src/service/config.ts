@@ -22,6 +22,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   if (isIP(s.HOST) === 0 && !/^[a-z0-9.-]+$/i.test(s.HOST))
     throw new ConfigError('HOST must be a host name or an address');
   const databaseUrl = s.DATABASE_URL ?? null;
+  const appDatabaseUrl = s.RATCHET_APP_DATABASE_URL ?? null;
+  const ownDatabase = databaseUrl !== null || appDatabaseUrl !== null;
   const proxies = readProxySettings(given);
   return {
     port: s.PORT,
@@ -42,7 +44,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     apiKey: s.RATCHET_API_KEY ?? null,
     // With an external database the service may have foreign users; embedded it has none.
     egress: {
-      mode: s.RATCHET_EGRESS ?? (databaseUrl ? 'public' : 'dev'),
+      mode: s.RATCHET_EGRESS ?? (ownDatabase ? 'public' : 'dev'),
       allowlist: s.RATCHET_EGRESS_ALLOW,
       proxy: proxies.settings,
     },
@@ -67,8 +69,12 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     /** The service that commands use; null: the one at `port`, or a new one. */
     serviceUrl: s.RATCHET_URL?.replace(/\/+$/, '') ?? null,
     logLevel: s.RATCHET_LOG_LEVEL,
-    /** null: the embedded Postgres. */
+    /** Of the role that migrates; null: the embedded Postgres, or nothing is migrated here. */
     databaseUrl,
+    /** Of the service's connections; null: a role of its own at `databaseUrl`. */
+    appDatabaseUrl,
+    /** Whether the environment names an external Postgres. */
+    ownDatabase,
     /** Whether the environment names an external Temporal. */
     ownTemporal: s.TEMPORAL_ADDRESS !== undefined || s.TEMPORAL_CONFIG_FILE !== undefined,
     /** Whether the embedded Temporal serves its UI. */
@@ -115,11 +121,11 @@ export function checkRoles(config: Config, roles: Roles): void {
   const alone = !(roles.serve && roles.work);
   const isExposed = roles.serve && !isLoopback(config.host);
   const needs: [string, boolean][] = [
-    ['DATABASE_URL', alone && !config.databaseUrl],
+    ['DATABASE_URL', alone && !config.ownDatabase],
     ['TEMPORAL_ADDRESS', alone && !config.ownTemporal],
     [
       'RATCHET_SECRET_KEY (32 bytes in base64: openssl rand -base64 32)',
-      (alone || config.databaseUrl !== null) && !config.secretKey,
+      (alone || config.ownDatabase) && !config.secretKey,
     ],
     ['RATCHET_API_KEY (the first API key)', alone && roles.serve && !config.apiKey],
     [

@@ -11,11 +11,17 @@ import type { Basis, Shared } from './parts.js';
 const connections = 20;
 const fewest = 4;
 
+/** Difference from the clock of Postgres beyond a slow answer. */
+const mostSkewS = 30;
+
 /** Connects to Postgres, checks that it is ours and holds the first API key, then to Temporal. */
 export async function connectServers(basis: Basis): Promise<Pick<Shared, 'db' | 'notifications' | 'temporal'>> {
   const { config, roles, log, life, secretKey, apiKey, servers } = basis;
   const db = openDatabase(basis);
-  await checkDatabase(db, secretKey);
+  const setting = config.appDatabaseUrl === null ? 'DATABASE_URL' : 'RATCHET_APP_DATABASE_URL';
+  const { aheadS } = await checkDatabase(db, secretKey, { url: servers.databaseUrl, setting });
+  if (Math.abs(aheadS) > mostSkewS)
+    log.warn(`the clock of this machine is ${aheadS.toFixed()} s ahead of Postgres': synchronize both, as by NTP`);
   if (apiKey) await ensureBootstrapKey(db, secretKey, operatorOrg, apiKey.value);
   const notifications = listen(servers.databaseUrl, log);
   life.onStop(() => notifications.close());

@@ -4,7 +4,7 @@ import { makeDataFolder } from '../platform/embedded/data-folder.js';
 import { lockFolder } from '../platform/embedded/lock.js';
 import { startPostgres } from '../platform/embedded/postgres.js';
 import { startTemporal } from '../platform/embedded/temporal.js';
-import { ensureLoginRole } from '../platform/db/login-role.js';
+import { databaseAccess } from './database-access.js';
 import { migrate } from '../platform/db/migrate.js';
 import type { TemporalTarget } from '../platform/temporal/connection.js';
 
@@ -32,23 +32,25 @@ export async function startServers(
     const [unlock, ...ends] = stops.splice(0);
     await Promise.all(ends.map((end) => end())).finally(unlock);
   };
-  if (!config.databaseUrl || !config.ownTemporal) {
+  if (!config.ownDatabase || !config.ownTemporal) {
     makeDataFolder(config.dataDir);
     // One start at a time: of two, each would hold one of the two servers.
     const lock = lockFolder(config.dataDir);
     stops.push(() => Promise.resolve(lock.release()));
   }
   const startDatabase = async (): Promise<string> => {
-    let url = config.databaseUrl;
-    if (!url) {
-      const postgres = await startPostgres({ dataDir: config.dataDir, log, onExit });
-      stops.push(() => postgres.stop());
-      url = postgres.url;
+    const { dataDir, ownDatabase } = config;
+    if (ownDatabase) {
+      const { ownerUrl, login, appUrl } = databaseAccess(config, secretKey);
+      if (ownerUrl !== null) await migrate(ownerUrl, log, { login });
+      return appUrl;
     }
-    const { dataDir } = config;
+    const postgres = await startPostgres({ dataDir, log, onExit });
+    stops.push(() => postgres.stop());
     const remedy = `${dataDir} was made by another build: move or delete it to begin anew, set RATCHET_DATA_DIR to another folder, or run the build that made it`;
-    await migrate(url, log, config.databaseUrl ? {} : { remedy });
-    return ensureLoginRole(url, secretKey);
+    const { login, appUrl } = databaseAccess({ databaseUrl: postgres.url, appDatabaseUrl: null }, secretKey);
+    await migrate(postgres.url, log, { login, remedy });
+    return appUrl;
   };
   const startWorkflows = async (): Promise<Omit<Servers, 'databaseUrl'>> => {
     const { dataDir, cacheDir, temporalPort: port, temporalUi: ui, temporalUiUrl } = config;

@@ -1,5 +1,6 @@
 /** The settings by environment variable, in the groups of docs/settings.md. */
 import { z } from 'zod';
+import { readDatabaseUrl } from '../platform/db/url.js';
 import { chosenKey } from '../util/chosen-key.js';
 
 const key32 = z
@@ -10,6 +11,14 @@ const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
 const mebibytes = z.coerce.number('must be a number of MiB').int().min(1).max(65_536);
 const days = z.coerce.number('must be a number of days').int('must be whole days').min(1).max(36_500).optional();
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+const postgresUrl = z.string().superRefine((url, context) => {
+  try {
+    readDatabaseUrl(url);
+  } catch (error) {
+    // No `input`: it holds a password.
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+  }
+});
 const flag = (fallback: '0' | '1') =>
   z
     .enum(['0', '1'], 'must be 0 or 1')
@@ -88,9 +97,14 @@ const storage = {
     '`.ratchet`',
   ),
   DATABASE_URL: about(
-    z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
-    'Your Postgres. Migrations run as its role and create the roles of everything else ([operations](operations.md#postgres)).',
+    postgresUrl.optional(),
+    'Your Postgres, as libpq reads it. Migrations run as its role and create the roles of everything else ([managed Postgres](managed-postgres.md)).',
     'embedded Postgres 18',
+  ),
+  RATCHET_APP_DATABASE_URL: about(
+    postgresUrl.optional(),
+    "The same database for the service's connections. Its role is yours; without a user it is the one that [`ratchet migrate`](managed-postgres.md#roles) made. Alone, without `DATABASE_URL`, nothing is migrated.",
+    '`DATABASE_URL` with a role of its own',
   ),
   XDG_CACHE_HOME: about(
     z.string().optional(),

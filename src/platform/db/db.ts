@@ -1,6 +1,8 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { BatchError, runBatch, type Statement } from './batch.js';
+import { connectMs, Route } from './route.js';
+import { ofService, startOptions } from './session-settings.js';
 import { Transaction, type Settings, type Tx } from './transaction.js';
 
 export type { Tx } from './transaction.js';
@@ -31,35 +33,8 @@ export interface Db {
   close(): Promise<void>;
 }
 
-/**
- * Settings of every connection: the role without rights of its own, which overrides the URL's
- * `options`; timeouts, so that no dead connection holds a lock; and no scan of a table that has an
- * index to use, since statistics of a table that grew lately make it look small.
- */
-const sessionOptions = [
-  'role=ratchet_app',
-  'idle_in_transaction_session_timeout=15000',
-  'statement_timeout=25000',
-  'enable_seqscan=off',
-  'tcp_keepalives_idle=10',
-  'tcp_keepalives_interval=5',
-  'tcp_keepalives_count=3',
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ');
-
-/** Connection settings for ratchet_app. The URL's `options` come first, so that ours win. */
-export function asApp(url: string): pg.ClientConfig {
-  const bare = new URL(url);
-  const given = bare.searchParams.get('options');
-  bare.searchParams.delete('options');
-  return {
-    connectionString: bare.href,
-    options: given ? `${given} ${sessionOptions}` : sessionOptions,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-  };
-}
+/** The way to the database as ratchet_app. */
+export const routeOfService = (url: string): Route => new Route(url, (ofUrl) => startOptions(ofService, ofUrl));
 
 /** Without them Postgres plans an exchange anew each time, for longer than it runs. */
 const plannedOnce = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' };
@@ -73,9 +48,11 @@ function parserOf(oid: number): (text: string) => unknown {
 
 /** Connects as ratchet_app. `max`: size of the pool. */
 export function connect(url: string, log: Logger, max = 10): Db {
-  const pool = createPool(url, log, max);
+  const route = routeOfService(url);
+  const pool = createPool(route, log, max);
+  const withClient = <T>(work: Work<T>): Promise<T> => withClientOf(pool, route, work);
   const run = <T>(settings: Settings, work: (tx: Tx, commit: () => void) => Promise<T>): Promise<T> =>
-    withClient(pool, async (client, spoil) => {
+    withClient(async (client, spoil) => {
       const transaction = new Transaction(client);
       try {
         const begun = transaction.begin(settings);
@@ -88,7 +65,7 @@ export function connect(url: string, log: Logger, max = 10): Db {
       }
     });
   const orgBatch: Db['orgBatch'] = (orgId, statements) =>
-    withClient(pool, (client) => runBatch(client, orgId, statements, parserOf));
+    withClient((client) => runBatch(client, orgId, statements, parserOf));
 
   return {
     org: (orgId, work) => run({ 'app.org': orgId }, work),
@@ -102,9 +79,16 @@ export function connect(url: string, log: Logger, max = 10): Db {
   };
 }
 
-function createPool(url: string, log: Logger, max: number): pg.Pool {
+function createPool(route: Route, log: Logger, max: number): pg.Pool {
+  class Client extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, ...route.here });
+    }
+  }
   const pool = new pg.Pool({
-    ...asApp(url),
+    Client,
+    onConnect: (client) => route.prepare(client),
+    connectionTimeoutMillis: connectMs,
     max,
     // Pipelined: the statements do not wait for `begin`.
     pipeline: true,
@@ -122,11 +106,10 @@ function createPool(url: string, log: Logger, max: number): pg.Pool {
 }
 
 /** Works on a connection of the pool. `spoil`: it cannot be used again. */
-async function withClient<T>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient, spoil: (error: Error) => void) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect();
+type Work<T> = (client: pg.PoolClient, spoil: (error: Error) => void) => Promise<T>;
+
+async function withClientOf<T>(pool: pg.Pool, route: Route, work: Work<T>): Promise<T> {
+  const client = await route.connect(() => pool.connect());
   let broken: Error | undefined;
   const spoil = (error: Error) => void (broken = error);
   client.on('error', spoil);

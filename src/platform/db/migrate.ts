@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
+import { DatabaseStartError } from './errors.js';
+import type { LoginRole } from './login-role.js';
+import { explainRefusal, readDatabaseUrlOf, refuseReadOnly, selectWritable, type Writable } from './refusals.js';
+import { ensureRoles, rolesSql } from './roles.js';
+import { openClient, Route } from './route.js';
+import { ofMigrations, startOptions } from './session-settings.js';
 
 const folder = new URL('./migrations/', import.meta.url);
 const lockId = 7_266_338;
-
-/** An error that the operator must fix; its message is one line and says how. */
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError';
-}
 
 interface Migration {
   name: string;
@@ -28,7 +29,7 @@ export interface AppliedMigration {
 export const selectApplied = `select name, to_jsonb(m) ->> 'sha256' as sha256 from schema_migrations m`;
 
 async function readMigrations(from: URL): Promise<Migration[]> {
-  const names = (await readdir(from)).filter((name) => name.endsWith('.sql')).sort();
+  const names = (await readdir(from)).filter((name) => /^\d+_.*\.sql$/.test(name)).sort();
   return Promise.all(
     names.map(async (name) => {
       const sql = (await readFile(new URL(name, from), 'utf8')).replaceAll('\r\n', '\n');
@@ -57,6 +58,8 @@ export async function schemaProblem(
 }
 
 interface MigrateOptions {
+  /** The role of the service's connections; null: none, for a database that nobody serves. */
+  login?: LoginRole | null;
   /** The remedy for the schema of another build, as a sentence without its full stop. */
   remedy?: string;
   /** Default: the migrations of this build. */
@@ -64,84 +67,71 @@ interface MigrateOptions {
 }
 
 /**
- * Creates the role `ratchet_app` (no login, no superuser) and applies missing migrations, one
- * transaction each, as the URL's role. Concurrent callers wait. Throws a MigrationError for the
- * schema of another build, before it changes anything.
+ * Creates the roles and applies missing migrations, one transaction each, as the URL's role.
+ * Concurrent callers wait. Returns the names of the applied ones. Throws a DatabaseStartError for
+ * the schema of another build, before it changes anything.
  */
-export async function migrate(
-  url: string,
-  log: Logger,
-  { remedy = 'name another database in DATABASE_URL, or run the build that made this one', from }: MigrateOptions = {},
-): Promise<void> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'ratchet-migrate',
-    connectionTimeoutMillis: 10_000,
-  });
-  // The next query rejects.
-  client.on('error', () => undefined);
-  const { host } = new URL(url);
-  await client.connect().catch((cause: Error) => {
-    throw new MigrationError(`Postgres at ${host} cannot be used (${cause.message}): check DATABASE_URL.`, { cause });
-  });
+export async function migrate(url: string, log: Logger, options: MigrateOptions = {}): Promise<string[]> {
+  const read = readDatabaseUrlOf('DATABASE_URL', url);
   try {
-    await client.query('select pg_advisory_lock($1)', [lockId]);
-    await createRole(client);
-    await client
-      .query(
-        'create table if not exists schema_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
-      )
-      .catch((cause: Error) => {
-        throw new MigrationError(
-          `Cannot create tables (${cause.message}): the role of DATABASE_URL needs CREATE on the schema public.`,
-          { cause },
-        );
-      });
-    await client.query('grant select on schema_migrations to ratchet_app');
-    const { rows } = await client.query<AppliedMigration>(selectApplied);
-    const { problem, missing } = await schemaProblem(rows, from);
-    if (problem !== null) throw new MigrationError(`The database ${problem}: ${remedy}.`);
-    for (const { name, sql, sha256 } of missing) {
-      await client.query('begin');
-      await client.query('insert into schema_migrations (name, sha256) values ($1, $2)', [name, sha256]);
-      await client.query(sql);
-      await client.query('commit');
-      log.info({ migration: name }, 'migrated');
+    const client = await openClient(new Route(url, (ofUrl) => startOptions(ofMigrations, ofUrl)), 'ratchet-migrate');
+    try {
+      return await migrateOn(client, log, options);
+    } finally {
+      await client.end();
     }
-  } finally {
-    await client.end();
+  } catch (error) {
+    throw explainRefusal(error, read, 'DATABASE_URL');
   }
 }
 
-async function createRole(client: pg.Client): Promise<void> {
-  // Roles belong to the cluster: another database's migration may create it concurrently.
-  await client
-    .query(
-      `do $$ begin
-         if not exists (select from pg_roles where rolname = 'ratchet_app') then
-           create role ratchet_app nologin nosuperuser nocreatedb nocreaterole nobypassrls;
-         end if;
-       exception when duplicate_object or unique_violation then null;
-       end $$`,
-    )
-    .catch((cause: Error) => {
-      throw new MigrationError(
-        `Cannot create the role ratchet_app (${cause.message}): have a superuser run "create role ratchet_app nologin; grant ratchet_app to ${client.user ?? 'your role'}" once, then start again.`,
-        { cause },
-      );
-    });
-  // Try it: since Postgres 16 a member of a role may still not be allowed to become it.
-  const become = () => client.query('set role ratchet_app; reset role');
-  await become().catch(async () => {
-    await client
-      .query('grant ratchet_app to current_user')
-      .then(become)
-      .catch((cause: Error) => {
-        throw new MigrationError(
-          `Cannot use the role ratchet_app (${cause.message}): have a superuser run "grant ratchet_app to ${client.user ?? 'your role'}" once, then start again.`,
-          { cause },
-        );
-      });
-  });
-  await client.query('grant usage on schema public to ratchet_app');
+async function migrateOn(client: pg.Client, log: Logger, options: MigrateOptions): Promise<string[]> {
+  const { login = null, from = folder } = options;
+  const { remedy = 'name another database in DATABASE_URL, or run the build that made this one' } = options;
+  const { rows: session } = await client.query<Writable>(selectWritable);
+  refuseReadOnly(session[0]!, 'DATABASE_URL');
+  await client.query('select pg_advisory_lock($1)', [lockId]);
+  await ensureRoles(client, login);
+  await client.query(createTable);
+  const { rows } = await client.query<AppliedMigration>(selectApplied);
+  const { problem, missing } = await schemaProblem(rows, from);
+  if (problem !== null) throw new DatabaseStartError(`The database ${problem}: ${remedy}.`);
+  for (const { name, sql, sha256 } of missing) {
+    await client.query('begin');
+    await client.query('insert into schema_migrations (name, sha256) values ($1, $2)', [name, sha256]);
+    await client.query(sql);
+    await client.query('commit');
+    log.info({ migration: name }, 'migrated');
+  }
+  const { rowCount } = await client.query(lacksGrants);
+  if (missing.length > 0 || rowCount) await client.query(await readGrants(from));
+  return missing.map(({ name }) => name);
 }
+
+/**
+ * All of it as SQL for an administrator: roles, then the migrations that the database lacks. It may
+ * run again. `database`: the one that it is for.
+ */
+export async function migrationSql(login: LoginRole | null, database: string, from = folder): Promise<string> {
+  const migrations = await readMigrations(from);
+  const applied = migrations.map(({ name, sql, sha256 }) => {
+    const [body, row] = [sql, `insert into schema_migrations (name, sha256) values ('${name}', '${sha256}')`];
+    const lacks = `not exists (select from schema_migrations where name = '${name}')`;
+    return `do $run$ begin if ${lacks} then\n${row};\nexecute $sql$\n${body}$sql$;\nend if; end $run$;`;
+  });
+  const settings = Object.entries(ofMigrations).map(([name, value]) => `set local ${name} = '${value}';`);
+  const parts = [...settings, rolesSql(login, database), `${createTable};`, ...applied, await readGrants(from)];
+  return `begin;\n${parts.join('\n')}commit;\n`;
+}
+
+const createTable =
+  'create table if not exists schema_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now())';
+
+/** A row where ratchet_app lacks a grant, as after a restore without them. */
+const lacksGrants = `select where exists (
+    select from pg_class where relnamespace = 'public'::regnamespace and relacl is null
+       and oid = any (array(select to_regclass(t) from unnest('{jobs,secret_key_fingerprint,schema_migrations}'::text[]) t)))
+  or exists (select from pg_proc where oid = to_regproc('live_orgs') and proacl is null)`;
+
+const readGrants = async (from: URL): Promise<string> =>
+  (await readFile(new URL('grants.sql', from), 'utf8')).replaceAll('\r\n', '\n');

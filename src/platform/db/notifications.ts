@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
-import { asApp } from './db.js';
+import { routeOfService } from './db.js';
+import { openClient } from './route.js';
 
 /**
  * Postgres notifications with the id they concern: ratchet_events (job), ratchet_control (job) and
@@ -25,48 +26,47 @@ const retryMs = 500;
 
 /** One listening connection per process; it reconnects by itself. */
 export function listen(url: string, log: Logger): Notifications {
+  const route = routeOfService(url);
   const wakers = new Map<string, Set<() => void>>();
   const presence = randomInt(1, 2 ** 31);
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const reconnect = () => {
+  const retry = (error?: Error) => {
     if (closed || timer) return;
+    if (error) log.warn({ err: error }, 'the listening database connection broke');
     timer = setTimeout(() => {
       timer = undefined;
-      void open();
+      opening = open();
     }, retryMs);
   };
 
   async function open(): Promise<void> {
-    if (closed) return;
-    const next = new pg.Client({ ...asApp(url), application_name: 'ratchet-listen' });
-    client = next;
-    let lost = false;
-    const lose = (error?: Error) => {
-      if (lost) return;
-      lost = true;
-      if (error && !closed) log.warn({ err: error }, 'the listening database connection broke');
-      next.end().catch((e: Error) => log.debug({ err: e }, 'closing a broken connection'));
-      reconnect();
-    };
-    next.on('error', lose);
-    next.on('end', () => lose());
-    next.on('notification', ({ channel, payload }) => {
-      for (const wake of wakers.get(`${channel}:${payload ?? ''}`) ?? []) wake();
-    });
     try {
-      await next.connect();
+      const next = await openClient(route, 'ratchet-listen');
+      client = next;
+      let lost = false;
+      const lose = (error?: Error) => {
+        if (lost) return;
+        lost = true;
+        next.end().catch((e: Error) => log.debug({ err: e }, 'closing a broken connection'));
+        retry(error);
+      };
+      next.on('error', lose);
+      next.on('end', () => lose());
+      next.on('notification', ({ channel, payload }) => {
+        for (const wake of wakers.get(`${channel}:${payload ?? ''}`) ?? []) wake();
+      });
       const lock = `select pg_advisory_lock_shared(${presenceLock}, ${presence})`;
-      await next.query([...channels.map((channel) => `listen ${channel}`), lock].join('; '));
+      await next.query([...channels.map((channel) => `listen ${channel}`), lock].join('; ')).catch(lose);
       // Notifications during the outage were lost.
       for (const set of wakers.values()) for (const wake of set) wake();
     } catch (error) {
-      lose(error as Error);
+      retry(error as Error);
     }
   }
-  void open();
+  let opening = open();
 
   return {
     presence,
@@ -82,6 +82,7 @@ export function listen(url: string, log: Logger): Notifications {
     async close() {
       closed = true;
       clearTimeout(timer);
+      await opening;
       await client?.end().catch((e: Error) => log.debug({ err: e }, 'closing the listening connection'));
     },
   };

@@ -73,6 +73,14 @@ export function isUniqueViolation(error: unknown): boolean {
   return errorCode(error) === '23505';
 }
 
+/** The server is a standby, or told to refuse changes. */
+export const isReadOnly = (error: unknown): boolean => errorCode(error) === '25006';
+
+export const isWrongPassword = (error: unknown): boolean => errorCode(error) === '28P01';
+
+/** The server starts, stops or restores. */
+export const isCannotConnectNow = (error: unknown): boolean => errorCode(error) === '57P03';
+
 function errorKind(error: unknown): Kind | undefined {
   const code = errorCode(error);
   if (Object.hasOwn(kinds, code)) return kinds[code];
@@ -80,7 +88,8 @@ function errorKind(error: unknown): Kind | undefined {
   return Object.hasOwn(kinds, sqlClass) ? kinds[sqlClass] : undefined;
 }
 
-function errorCode(error: unknown): string {
+/** SQLSTATE or system error code; empty: none. */
+export function errorCode(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   return typeof code === 'string' ? code : '';
 }

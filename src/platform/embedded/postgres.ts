@@ -108,7 +108,7 @@ const serverSettings = (port: number) => [
 ];
 
 function url(port: number, password: string): string {
-  return `postgres://postgres:${password}@${loopback}:${port}/postgres`;
+  return `postgres://postgres:${password}@${loopback}:${port}/postgres?sslmode=disable`;
 }
 
 async function probe(connectionString: string): Promise<void> {

@@ -7,7 +7,8 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
 import { connect } from '../../../src/platform/db/db.js';
-import { migrate, MigrationError } from '../../../src/platform/db/migrate.js';
+import { DatabaseStartError } from '../../../src/platform/db/errors.js';
+import { migrate } from '../../../src/platform/db/migrate.js';
 import { insertJob } from '../../support/job.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 
@@ -28,7 +29,7 @@ const whoAmI = async (url: string) => {
   const db = connect(url, log, 1);
   try {
     return await db.org('default', (tx) =>
-      tx.query('select current_user::text as name, current_setting($1) as path', ['search_path']),
+      tx.query('select current_user::text as name, current_setting($1) as memory', ['work_mem']),
     );
   } finally {
     await db.close();
@@ -44,13 +45,13 @@ test('a second run changes nothing', async () => {
 
 test('keeps the URL’s own options, which cannot remove the role', async () => {
   const url = new URL(await createDatabase());
-  url.searchParams.set('options', '-c search_path=public,pg_temp -c role=postgres');
-  expect(await whoAmI(url.href)).toEqual([{ name: 'ratchet_app', path: 'public,pg_temp' }]);
+  url.searchParams.set('options', '-c work_mem=5MB -c role=postgres -c search_path=pg_catalog');
+  expect(await whoAmI(url.href)).toEqual([{ name: 'ratchet_app', memory: '5MB' }]);
 });
 
 test('a role without permission for ratchet_app gets one line with the remedy', async () => {
-  await expect(migrate(await ownedBy(''), log)).rejects.toThrow(MigrationError);
-  await expect(migrate(await ownedBy(''), log)).rejects.toThrow(/grant ratchet_app to owner_/);
+  await expect(migrate(await ownedBy(''), log)).rejects.toThrow(DatabaseStartError);
+  await expect(migrate(await ownedBy(''), log)).rejects.toThrow(/grant ratchet_app to "owner_/);
 });
 
 test('grants SET to a member role without it', async () => {
@@ -120,7 +121,7 @@ test.each([
   await make(url);
   const before = await query(url, 'select * from schema_migrations');
   const refused = await migrate(url, log, { remedy: 'delete /data' }).catch((error: Error) => error);
-  expect(refused).toBeInstanceOf(MigrationError);
+  expect(refused).toBeInstanceOf(DatabaseStartError);
   expect((refused as Error).message).toMatch(/^The database has .*000[12].*: delete \/data\.$/);
   expect(await query(url, 'select * from schema_migrations')).toEqual(before);
 });

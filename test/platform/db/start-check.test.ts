@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { connect as connectTcp, createServer, type AddressInfo, type Server } from 'node:net';
 import { pino } from 'pino';
 import { connect } from '../../../src/platform/db/db.js';
-import { checkDatabase, DatabaseMismatchError, keyFingerprint } from '../../../src/platform/db/start-check.js';
+import { DatabaseStartError } from '../../../src/platform/db/errors.js';
+import { keyFingerprint } from '../../../src/platform/db/key-fingerprint.js';
+import { checkDatabase } from '../../../src/platform/db/start-check.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 
 const log = pino({ level: 'silent' });
@@ -39,7 +41,7 @@ afterAll(async () => {
 async function check(at: string, secretKey: Buffer): Promise<void> {
   const db = connect(at, log, 1);
   try {
-    await checkDatabase(db, secretKey);
+    await checkDatabase(db, secretKey, { url: at, setting: 'DATABASE_URL' });
   } finally {
     await db.close();
   }
@@ -48,7 +50,7 @@ async function check(at: string, secretKey: Buffer): Promise<void> {
 test('the first of concurrent keys becomes the database’s key; another key is refused with a message', async () => {
   await Promise.all(Array.from({ length: 5 }, () => check(url, key)));
   const other = Buffer.alloc(32, 2);
-  await expect(check(url, other)).rejects.toThrow(DatabaseMismatchError);
+  await expect(check(url, other)).rejects.toThrow(DatabaseStartError);
   await expect(check(url, other)).rejects.toThrow(
     `RATCHET_SECRET_KEY (fingerprint ${keyFingerprint(other)}) is not the key of this database (fingerprint ${keyFingerprint(key)})`,
   );

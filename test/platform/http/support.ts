@@ -134,8 +134,8 @@ export interface Answer {
 export const secretKey = Buffer.alloc(32, 7);
 
 /** The real HTTP server on its own database, without Temporal; `overrides` replaces parts. */
-export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<TestHttp> {
-  const url = await createDatabase();
+export async function startHttp(overrides: Partial<HttpDeps> = {}, databaseUrl?: string): Promise<TestHttp> {
+  const url = databaseUrl ?? (await createDatabase());
   const log = pino({ level: logLevel('error') }, { write: showUnexpected });
   const db = connect(url, log, 8);
   const notifications = listen(url, log);

@@ -853,26 +853,6 @@ create table deletions (
 -- Access
 -- ---------------------------------------------------------------------------
 
--- The service runs as ratchet_app, which owns nothing and cannot bypass row-level security.
-grant select, insert, update, delete on
-  api_keys, limits, request_windows, call_slots, provider_keys, audit_log, idempotency_keys,
-  jobs, job_labels, job_controls, search_states, search_inputs, secrets,
-  commands, suggestions, events, webhooks, job_traces,
-  candidates,
-  rollouts, slots, rewards,
-  model_calls, job_usage, daily_spend, stored_bytes,
-  job_budgets, cost_reservations,
-  sensor_frames,
-  graph_tasks,
-  deployments, deployment_names, deployment_counters,
-  datasets, dataset_rows,
-  deletions
-to ratchet_app;
-grant select, update on write_probe to ratchet_app;
-grant select, insert, update (deleted_at, webhook_secrets, webhook_grace_until), delete on orgs to ratchet_app;
-grant select, insert, delete on snapshots to ratchet_app;
-grant select, insert on secret_key_fingerprint to ratchet_app;
-
 -- A transaction sees the rows of one organization (app.org). The policies after the loop are for
 -- work across organizations (app.scope). See src/platform/db/db.ts.
 do $$
@@ -1048,8 +1028,3 @@ as $$
   select id from orgs
    where current_setting('app.scope', true) = 'worker' and deleted_at < now() - interval '10 s'
 $$;
-
-revoke execute on function open_jobs, due_webhooks, due_traces, count_open_jobs,
-  expired_jobs, due_deletions, live_orgs, deleted_orgs from public;
-grant execute on function open_jobs, due_webhooks, due_traces, count_open_jobs,
-  expired_jobs, due_deletions, live_orgs, deleted_orgs to ratchet_app;
