@@ -7,14 +7,20 @@ import { note } from './service/output.js';
 
 /** Errors of a start, which commands without a service do not load. */
 async function startErrors(): Promise<(abstract new (...args: never[]) => Error)[]> {
-  const [{ MigrationError }, { DatabaseMismatchError }, { TemporalUnreachableError }, { SearchAttributesError }] =
-    await Promise.all([
-      import('../platform/db/migrate.js'),
-      import('../platform/db/start-check.js'),
-      import('../platform/temporal/connection.js'),
-      import('../platform/temporal/search-attributes.js'),
-    ]);
-  return [MigrationError, DatabaseMismatchError, TemporalUnreachableError, SearchAttributesError];
+  const [database, check, connection, attributes, installation] = await Promise.all([
+    import('../platform/db/migrate.js'),
+    import('../platform/db/start-check.js'),
+    import('../platform/temporal/connection.js'),
+    import('../platform/temporal/search-attributes.js'),
+    import('../platform/temporal/installation.js'),
+  ]);
+  return [
+    database.MigrationError,
+    check.DatabaseMismatchError,
+    connection.TemporalUnreachableError,
+    attributes.SearchAttributesError,
+    installation.InstallationError,
+  ];
 }
 
 /** Prints a user's mistake in one line and an internal error with its stack. */
