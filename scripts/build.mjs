@@ -62,6 +62,7 @@ async function bundleWorkflows() {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     preloadModules: [join(dist, 'workflows', 'preload.js')],
+    workflowInterceptorModules: [join(dist, 'workflows', 'ownership.js')],
     failureConverterPath: join(dist, 'workflows', 'failure-converter.js'),
     logger: new DefaultLogger('WARN'),
   });

@@ -1,7 +1,7 @@
 import { DefaultFailureConverter } from '@temporalio/common';
 
 declare global {
-  /** Set by a worker with a codec, in front of the bundle: the sandbox sees no settings. */
+  /** Set by a worker in front of the bundle, true with a codec: the sandbox sees no settings. */
   var encodesFailures: boolean | undefined;
 }
 

@@ -2,8 +2,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { JobFigures } from '../src/core/jobs/progress.js';
 
-/** The task queue of all workers. */
-export const taskQueue = 'ratchet';
+/** The header of workflows and activities that names the installation which they belong to. */
+export const installationHeader = 'ratchet-installation';
 
 /** The whole input of a job's workflow; its activities read the rest from Postgres. */
 export interface JobInput {

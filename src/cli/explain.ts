@@ -7,12 +7,14 @@ import { note } from './service/output.js';
 
 /** Errors of a start, which commands without a service do not load. */
 async function startErrors(): Promise<(abstract new (...args: never[]) => Error)[]> {
-  const [{ DatabaseStartError }, { TemporalUnreachableError }, { SearchAttributesError }] = await Promise.all([
-    import('../platform/db/errors.js'),
-    import('../platform/temporal/connection.js'),
-    import('../platform/temporal/search-attributes.js'),
-  ]);
-  return [DatabaseStartError, TemporalUnreachableError, SearchAttributesError];
+  const [{ DatabaseStartError }, { TemporalUnreachableError }, { SearchAttributesError }, { InstallationError }] =
+    await Promise.all([
+      import('../platform/db/errors.js'),
+      import('../platform/temporal/connection.js'),
+      import('../platform/temporal/search-attributes.js'),
+      import('../platform/temporal/installation.js'),
+    ]);
+  return [DatabaseStartError, TemporalUnreachableError, SearchAttributesError, InstallationError];
 }
 
 /** Prints a user's mistake in one line and an internal error with its stack. */

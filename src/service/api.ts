@@ -13,7 +13,9 @@ import { registerProxy } from '../models/routes/proxy.js';
 import type { Db } from '../platform/db/db.js';
 import { payloadCodec } from '../platform/temporal/codec.js';
 import { createCommander } from '../platform/temporal/commands.js';
+import { explainFault } from '../platform/temporal/connection.js';
 import { createReadiness } from '../platform/temporal/readiness.js';
+import { watchSearchAttributes } from '../platform/temporal/search-attributes.js';
 import { startWorkflow } from '../platform/temporal/starter.js';
 import { version } from './version.js';
 import type { WorkerProcess } from './worker-process.js';
@@ -35,6 +37,9 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
   setMaxListeners(0, shutdown.signal);
   // With a worker here, requests must not queue behind rollouts for a connection.
   const db = roles.work && !worker ? openDatabase(shared) : shared.db;
+  const attributes = watchSearchAttributes(temporal, log);
+  // A look that waits for Temporal ends with the connection.
+  life.onStop(() => void attributes.stop());
   const app = await buildApp({
     db,
     notifications,
@@ -49,7 +54,14 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
     loginTokens,
     ...temporalViews(shared),
     ...checks(shared),
-    readiness: createReadiness(db, temporal, () => worker?.endsInMinute() ?? 0),
+    startProblem: () => attributes.current(),
+    readiness: createReadiness({
+      db,
+      client: temporal,
+      explain: (cause) => explainFault(shared.servers.temporal, cause),
+      namespaceProblem: () => attributes.problem(),
+      workerEnds: () => worker?.endsInMinute() ?? 0,
+    }),
     registerInference: inferenceRoutes(shared, db),
     tracing,
     observe: metrics.request,

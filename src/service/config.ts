@@ -38,6 +38,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       s.RATCHET_DATA_DIR === undefined ? join(s.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'ratchet') : null,
     /** Cache of downloaded or built programs (Temporal). */
     cacheDir: join(s.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'ratchet'),
+    /** null: that of the database's installation. */
+    taskQueue: s.RATCHET_TASK_QUEUE ?? null,
     temporalPort: s.RATCHET_TEMPORAL_PORT,
     isTemporalPortFixed: given['RATCHET_TEMPORAL_PORT'] !== undefined,
     publicUrl: s.RATCHET_PUBLIC_URL ?? null,

@@ -3,7 +3,8 @@ import { operatorOrg } from '../access/store/orgs.js';
 import { connect, type Db } from '../platform/db/db.js';
 import { listen } from '../platform/db/notifications.js';
 import { checkDatabase } from '../platform/db/start-check.js';
-import { connectClient } from '../platform/temporal/connection.js';
+import { clientOf, connectClient, explainFault, isFaultOfTemporal } from '../platform/temporal/connection.js';
+import { identifyInstallation } from '../platform/temporal/installation.js';
 import { registerSearchAttributes } from '../platform/temporal/search-attributes.js';
 import type { Basis, Shared } from './parts.js';
 
@@ -25,14 +26,15 @@ export async function connectServers(basis: Basis): Promise<Pick<Shared, 'db' | 
   if (apiKey) await ensureBootstrapKey(db, secretKey, operatorOrg, apiKey.value);
   const notifications = listen(servers.databaseUrl, log);
   life.onStop(() => notifications.close());
-  const temporal = await connectClient(servers.temporal, config.codecKey, roles.work);
-  life.onStop(() => temporal.connection.close());
-  const registered = registerSearchAttributes(temporal, log);
-  // An API alone does not wait for Temporal: reads work without it; /readyz reports it as
-  // missing.
-  if (roles.work) await registered;
-  else registered.catch((err: Error) => log.warn({ err }, 'search attributes are left to the next worker that starts'));
-  return { db, notifications, temporal };
+  const client = await connectClient(servers.temporal, config.codecKey, roles.work);
+  life.onStop(() => client.connection.close());
+  const inOneLine = async (error: Error) => {
+    throw isFaultOfTemporal(error) ? await explainFault(servers.temporal, error) : error;
+  };
+  const installation = await identifyInstallation(client, db, log, config.taskQueue).catch(inOneLine);
+  // An API alone does not wait for Temporal: reads work without it; /readyz reports it as missing.
+  if (roles.work) await registerSearchAttributes(client).catch(inOneLine);
+  return { db, notifications, temporal: clientOf(client, config.codecKey, installation) };
 }
 
 /** Opens a role's pool of connections to Postgres. */

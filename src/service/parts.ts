@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Providers } from '../models/client/providers.js';
 import type { Config, Roles } from './config.js';
@@ -7,6 +6,7 @@ import type { Metrics } from './metrics.js';
 import type { Servers } from './servers.js';
 import type { Db } from '../platform/db/db.js';
 import type { Notifications } from '../platform/db/notifications.js';
+import type { InstallationClient } from '../platform/temporal/installation-client.js';
 import type { Tracing } from '../tracing/tracing.js';
 import type { Lifetime } from './lifetime.js';
 
@@ -27,7 +27,7 @@ export interface Basis extends Start, Keys {
 export interface Shared extends Basis {
   db: Db;
   notifications: Notifications;
-  temporal: Client;
+  temporal: InstallationClient;
   metrics: Metrics;
   providers: Providers;
   /** null: no collector. */

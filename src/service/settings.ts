@@ -125,6 +125,14 @@ const temporal = {
     'embedded Temporal',
   ),
   TEMPORAL_CONFIG_FILE: about(z.string().optional(), 'A file with a profile, in place of the address.', 'none'),
+  RATCHET_TASK_QUEUE: about(
+    z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be 1 to 200 letters, digits, dots, dashes and underscores')
+      .optional(),
+    "Task queue of this installation's jobs in Temporal: API and workers of a database share it, and no other database may use it ([operations](operations.md#several-installations)). It may change while no job is open.",
+    '`ratchet-` and an id of the database',
+  ),
   RATCHET_TEMPORAL_PORT: about(port.default(7233), 'Port of the embedded Temporal; 0: a free one.'),
   RATCHET_TEMPORAL_UI: about(flag('0'), '`1`: the embedded Temporal serves its UI, 1,000 ports above.'),
   RATCHET_TEMPORAL_UI_URL: about(

@@ -1,5 +1,10 @@
-import type { Client } from '@temporalio/client';
-import { makeTelemetryFilterString, Runtime, Worker, type WorkflowBundlePath } from '@temporalio/worker';
+import {
+  makeTelemetryFilterString,
+  Runtime,
+  Worker,
+  type InjectedSinks,
+  type WorkflowBundlePath,
+} from '@temporalio/worker';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,8 +12,11 @@ import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.js';
 import { failActivity } from '../../activities/unhandled.js';
 import type { ActivityDeps } from '../../activities/deps.js';
-import { taskQueue } from '../../workflows/messages.js';
+import type { OwnershipSinks } from '../../workflows/ownership.js';
 import { connectWorker, dataConverter, type TemporalTarget } from '../platform/temporal/connection.js';
+import type { InstallationClient } from '../platform/temporal/installation-client.js';
+import { guardQueue, type QueueGuard } from '../platform/temporal/queue-guard.js';
+import { identityOf } from '../platform/temporal/pollers.js';
 import { announceBuild, pinnedTo } from '../platform/temporal/worker-versioning.js';
 import { startReconciler } from '../platform/temporal/reconciler.js';
 import { startRetention, type RetentionOptions } from '../platform/temporal/retention.js';
@@ -33,7 +41,7 @@ export interface WorkerOptions {
   /** The worker's build; null: without worker versioning. */
   buildId: string | null;
   deps: Omit<ActivityDeps, 'draining'>;
-  client: Client;
+  client: InstallationClient;
   log: Logger;
   /** The workflow bundle; default: the bundle of the build. */
   bundle?: WorkflowBundlePath;
@@ -51,14 +59,19 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const deps: ActivityDeps = { ...options.deps, draining: draining.signal };
   const { connection, namespace } = await connectWorker(options.target);
   const bundle = options.bundle ?? { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) };
+  const { installation } = client;
+  const guard = guardQueue(client, log);
   const worker = await Worker.create({
     connection,
     namespace,
-    taskQueue,
-    workflowBundle: options.codecKey ? encodingFailures(bundle) : bundle,
+    identity: identityOf(installation),
+    taskQueue: installation.taskQueue,
+    workflowBundle: withSettings(bundle, { installation: installation.id, encodesFailures: options.codecKey !== null }),
+    interceptors: { activity: [() => ({ inbound: guard.activities })] },
+    sinks: sinksOf(guard),
     activities: createActivities(deps),
     dataConverter: dataConverter(options.codecKey),
-    ...(options.buildId && { workerDeploymentOptions: pinnedTo(options.buildId) }),
+    ...(options.buildId && { workerDeploymentOptions: pinnedTo(installation, options.buildId) }),
     maxConcurrentActivityTaskExecutions: activitySlots,
     maxConcurrentWorkflowTaskExecutions: workflowSlots,
     maxHeartbeatThrottleInterval: '1 second',
@@ -83,18 +96,29 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     async stop() {
       draining.abort();
       if (worker.getState() === 'RUNNING') worker.shutdown();
+      void guard.stop();
       await Promise.all([reconciler.stop(), retention.stop()]);
       await ended;
     },
   };
 }
 
+/** Settings of workflow code; see `workflows/ownership` and `workflows/failure-converter`. */
+interface WorkflowSettings {
+  installation: string;
+  encodesFailures: boolean;
+}
+
 /**
- * A bundle whose workflows encode their failures, which the codec then encrypts. It is prefixed, as
- * the SDK passes workflow code no setting of its worker; it may go when the SDK does.
+ * A bundle with settings. They are a prefix, as the SDK passes workflow code no setting of its
+ * worker; it may go when the SDK does.
  */
-function encodingFailures({ codePath }: WorkflowBundlePath): { code: string } {
-  return { code: `globalThis.encodesFailures = true;${readFileSync(codePath, 'utf8')}` };
+function withSettings({ codePath }: WorkflowBundlePath, settings: WorkflowSettings): { code: string } {
+  return { code: `Object.assign(globalThis, ${JSON.stringify(settings)});${readFileSync(codePath, 'utf8')}` };
+}
+
+function sinksOf(guard: QueueGuard): InjectedSinks<OwnershipSinks> {
+  return { ownership: { refused: { fn: (_info, owner) => guard.refused(owner), callDuringReplay: true } } };
 }
 
 /** Forwards the log of Temporal's core to ours. Call it once, before the first connection. */

@@ -55,19 +55,24 @@ async function builds(id: string): Promise<(string | null)[]> {
   );
   return all.filter((build, i) => build !== all[i - 1]);
 }
+/** The worker deployment, which has the name of the task queue. */
+const deployment = () =>
+  service.db.worker(
+    async (tx) => (await tx.query<{ name: string }>('select task_queue as name from installation'))[0]!.name,
+  );
 const newJobsGoTo = (build: string) =>
   until(`new jobs go to ${build}`, async () => {
     const { namespace } = service.temporal.options;
     const { workerDeploymentInfo: info } = await service.temporal.workflowService.describeWorkerDeployment({
       namespace,
-      deploymentName: 'ratchet',
+      deploymentName: await deployment(),
     });
     return info?.routingConfig?.currentDeploymentVersion?.buildId === build;
   });
-const sendNewJobsTo = (buildId: string) =>
+const sendNewJobsTo = async (buildId: string) =>
   service.temporal.workflowService.setWorkerDeploymentCurrentVersion({
     namespace: service.temporal.options.namespace,
-    deploymentName: 'ratchet',
+    deploymentName: await deployment(),
     buildId,
     allowNoPollers: true,
   });
@@ -144,6 +149,6 @@ test('jobs stay with their first build; later jobs start on the newer build; the
     120,
   );
   expect(detail).toBe(
-    `new jobs go to workers of build one, and none polls. Start one, or run: temporal worker deployment set-current-version --namespace ${namespace} --deployment-name ratchet --build-id two`,
+    `new jobs go to workers of build one, and none polls. Start one, or run: temporal worker deployment set-current-version --namespace ${namespace} --deployment-name ${await deployment()} --build-id two`,
   );
 }, 240_000);

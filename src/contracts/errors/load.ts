@@ -58,6 +58,13 @@ export const loadCodes = {
     meaning: 'Temporal is unreachable; the command was not delivered',
     remedy: 'Wait for `retry-after`',
   },
+  search_attributes_missing: {
+    status: [503],
+    at: ['problem'],
+    retry: true,
+    meaning: 'The Temporal namespace lacks search attributes, so no job can start; nothing was stored',
+    remedy: 'Have an operator add those that the answer names ([how](../operations.md#temporal))',
+  },
   draining: {
     status: [503],
     at: ['problem'],

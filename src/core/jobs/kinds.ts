@@ -108,7 +108,10 @@ export function kindOf(jobId: string): JobKind | null {
   return kindNames.find((kind) => jobId.startsWith(jobKinds[kind].prefix)) ?? null;
 }
 
-/** The workflow of a job's run, or of its webhook; an extension begins another run. */
-export function workflowId(kind: JobKind | 'webhook', jobId: string, run = 1): string {
-  return run === 1 ? `${kind}-${jobId}` : `${kind}-${jobId}-${run}`;
+/**
+ * The workflow of a job's run, or of its webhook; an extension begins another run. `suffix`: that of
+ * the job's row.
+ */
+export function workflowId(kind: JobKind | 'webhook', jobId: string, run = 1, suffix = ''): string {
+  return run === 1 ? `${kind}-${jobId}${suffix}` : `${kind}-${jobId}-${run}${suffix}`;
 }

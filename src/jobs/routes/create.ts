@@ -11,7 +11,7 @@ import { insertWebhook } from '../store/webhooks.js';
 import { putSecret } from '../../access/store/secrets.js';
 import type { CommandedJob } from '../../platform/temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../../platform/http/deps.js';
-import { refuse } from '../../platform/http/server/errors.js';
+import { ApiError, refuse } from '../../platform/http/server/errors.js';
 import { answerOf, replay } from '../../platform/http/server/idempotency.js';
 import { isDryRun } from './dry-run.js';
 import { settleWithin } from '../../platform/http/server/in-time.js';
@@ -78,6 +78,7 @@ export async function create(
     const { estimate, split } = answer;
     return reply.code(200).send({ estimate, ...(split !== undefined && { split }), warnings });
   }
+  await requireStartable(deps);
   const { traceparent } = request.headers;
   const trace = deps.tracing?.begin(typeof traceparent === 'string' ? traceparent : null);
   const headers = { location: creation.location(jobId) };
@@ -115,6 +116,17 @@ export async function create(
 async function requireRoom(tx: Tx, job: NewJob): Promise<void> {
   await requireRoomForJob(tx, job);
   await requireRoomForBytes(tx, job.orgId, sizeOf(job));
+}
+
+/** Refuses what could not start; a Temporal that is away starts it later. */
+export async function requireStartable({ startProblem, timing }: HttpDeps): Promise<void> {
+  let problem: string | null = null;
+  await settleWithin(
+    startProblem().then((found) => (problem = found)),
+    timing?.startWaitMs ?? defaultTiming.startWaitMs,
+  );
+  if (problem !== null)
+    throw new ApiError(503, 'search_attributes_missing', problem, { headers: { 'retry-after': '5' } });
 }
 
 /** Starts a job's workflow; waits for a limited time. */

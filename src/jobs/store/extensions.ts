@@ -16,13 +16,12 @@ export async function reopenSession(
   limits: EventData<'session_extended'>,
 ): Promise<string> {
   const run = (await lockJob(tx, job)).run + 1;
-  const id = workflowId('session', job.jobId, run);
-  await tx.query(
-    `update jobs set status = 'running', run = $2, workflow_id = $3, workflow_started = false, spec = $4,
+  const [started] = await tx.query<{ id: string }>(
+    `update jobs set status = 'running', run = $2, workflow_id = $3 || workflow_suffix, workflow_started = false, spec = $4,
             projection = projection - 'verdict', stopped_by = null, error_details = null, completed_at = null,
             agreement = null
-      where id = $1`,
-    [job.jobId, run, id, toJsonb(spec)],
+      where id = $1 returning workflow_id as id`,
+    [job.jobId, run, workflowId('session', job.jobId, run), toJsonb(spec)],
   );
   await Promise.all([
     tx.query(`update job_controls set control = 'run', connect_failures = 0 where job_id = $1`, [job.jobId]),
@@ -48,5 +47,5 @@ export async function reopenSession(
     raiseCostBudget(tx, job, spec.budget.maxCostUsd),
     appendEvents(tx, job, [sessionExtended(run, limits)]),
   ]);
-  return id;
+  return started!.id;
 }

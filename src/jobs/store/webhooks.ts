@@ -14,6 +14,7 @@ export interface WebhookState {
 /** A webhook of the end of a job's run, whose workflow is to be started. */
 export interface DueWebhook extends JobRef {
   run: number;
+  workflowSuffix: string;
 }
 
 /** SQL of the `WebhookState` of the job with this id; null: it has none. */
@@ -43,7 +44,7 @@ export async function awaitNextEnd(tx: Tx, jobId: string): Promise<void> {
 /** Webhooks of ended jobs, of all organizations, whose workflow is not known to be started. */
 export async function readDueWebhooks(tx: Tx, limit: number): Promise<DueWebhook[]> {
   return tx.query<DueWebhook & Record<string, unknown>>(
-    'select org_id as "orgId", job_id as "jobId", run from due_webhooks($1)',
+    'select org_id as "orgId", job_id as "jobId", run, workflow_suffix as "workflowSuffix" from due_webhooks($1)',
     [limit],
   );
 }

@@ -85,6 +85,8 @@ export interface HttpDeps {
   listProviders(own: ReadonlySet<string>): ProviderInfo[];
   /** Calls a model for the payer, to see what it takes. */
   checkModel(payer: Payer, asked: { provider: string; model: string }, signal: AbortSignal): Promise<ModelCheck>;
+  /** Why a workflow cannot start in the namespace, or null; also null while Temporal is away. */
+  startProblem(): Promise<string | null>;
   readiness(): Promise<Check[]>;
   /** The organization of a job's inference key; null: not a key of this job. */
   verifyInferenceKey(presented: string, job: { jobId: string; rolloutId: string }): string | null;

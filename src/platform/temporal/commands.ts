@@ -1,7 +1,7 @@
 import { ServiceError, WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type { CommandKind } from '../../contracts/control.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
-import { deleteHistories } from './delete-history.js';
+import { deleteHistories, type JobHistories } from './delete-history.js';
 import {
   cancelSignal,
   candidateSignal,
@@ -42,7 +42,7 @@ export interface Commander {
   /** Requests a workflow's cancellation; no error where it is closed. */
   cancel(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
   /** Deletes the histories of all runs and webhooks. */
-  deleteHistories(job: Pick<CommandedJob, 'jobId' | 'kind'> & { runs: number }): Promise<void>;
+  deleteHistories(job: JobHistories): Promise<void>;
 }
 
 const deadlineMs = 2_000;

@@ -6,15 +6,23 @@ const deletionMs = 30_000;
 /** gRPC code NOT_FOUND. */
 const notFound = 5;
 
+/** The workflows of all runs of a job, and of its webhooks. */
+export interface JobHistories {
+  jobId: string;
+  kind: JobKind;
+  runs: number;
+  workflowSuffix: string;
+}
+
 /** Deletes the histories of all runs of a job and of its webhooks. */
 export async function deleteHistories(
   client: Client,
-  { jobId, kind, runs }: { jobId: string; kind: JobKind; runs: number },
+  { jobId, kind, runs, workflowSuffix }: JobHistories,
 ): Promise<void> {
   await client.withDeadline(Date.now() + deletionMs, async () => {
     for (let run = 1; run <= runs; run++) {
-      await deleteHistory(client, workflowId('webhook', jobId, run));
-      await deleteHistory(client, workflowId(kind, jobId, run));
+      await deleteHistory(client, workflowId('webhook', jobId, run, workflowSuffix));
+      await deleteHistory(client, workflowId(kind, jobId, run, workflowSuffix));
     }
   });
 }

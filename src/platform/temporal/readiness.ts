@@ -1,10 +1,10 @@
-import type { Client } from '@temporalio/client';
 import type { Db } from '../db/db.js';
 import { schemaProblem, selectApplied, type AppliedMigration } from '../db/migrate.js';
 import { exhaustedResource } from '../db/postgres-errors.js';
 import { proveWritable } from '../db/write-probe.js';
+import type { InstallationClient } from './installation-client.js';
+import { createPollers, type Pollers } from './pollers.js';
 import { buildOf, setCurrentCommand } from './worker-versioning.js';
-import { taskQueue } from '../../../workflows/messages.js';
 
 /** A readiness check; `detail`: the problem, null where there is none. */
 export interface Check {
@@ -14,10 +14,8 @@ export interface Check {
 }
 
 const deadlineMs = 2_000;
-/** TaskQueueType.WORKFLOW of Temporal's API. */
-const workflowQueue = 1;
-/** A worker polls at least once a minute. */
-const pollerAgeMs = 70_000;
+/** Time for the cause of Temporal's silence. */
+const causeMs = 1_200;
 
 /** Age up to which all callers share one result. */
 const sharedMs = 1_000;
@@ -25,28 +23,39 @@ const sharedMs = 1_000;
 /** Ends of a worker within a minute that make the service not ready. */
 const maxEnds = 3;
 
-/**
- * Checks that the database can be written, its migrations, Temporal, and that a worker polls.
- * `workerEnds`: how often the service's own worker has ended in the last minute.
- */
-export function createReadiness(db: Db, client: Client, workerEnds = () => 0): () => Promise<Check[]> {
-  let shared: Promise<Check[]> | null = null;
-  const forget = () => void (shared = null);
-  return () => (shared ??= probe(db, client, workerEnds()).finally(() => setTimeout(forget, sharedMs).unref()));
+/** What a readiness check looks at. */
+interface Probed {
+  db: Db;
+  client: InstallationClient;
+  /** The error that says why a call to Temporal failed. */
+  explain(cause: Error): Promise<Error>;
+  /** Why no workflow can start in the namespace; null: it can. */
+  namespaceProblem(): string | null;
+  /** How often the service's own worker has ended in the last minute. */
+  workerEnds(): number;
 }
 
-function probe(db: Db, client: Client, workerEnds: number): Promise<Check[]> {
+/** Checks that the database can be written, its migrations, Temporal, and that a worker polls. */
+export function createReadiness(probed: Probed): () => Promise<Check[]> {
+  let shared: Promise<Check[]> | null = null;
+  const forget = () => void (shared = null);
+  const pollers = createPollers(probed.client);
+  return () => (shared ??= probe(probed, pollers).finally(() => setTimeout(forget, sharedMs).unref()));
+}
+
+function probe(probed: Probed, pollers: Pollers): Promise<Check[]> {
+  const { db, client, workerEnds } = probed;
   return Promise.all([
-    check('database', () => proveWritable(db)),
-    check('migrations', () => checkMigrations(db)),
-    check('temporal', () => checkTemporal(client)),
-    check('worker', () => checkWorker(client, workerEnds)),
+    check('database', deadlineMs, () => proveWritable(db)),
+    check('migrations', deadlineMs, () => checkMigrations(db)),
+    check('temporal', deadlineMs + causeMs, () => checkTemporal(probed)),
+    check('worker', deadlineMs, () => checkWorker(client, pollers, workerEnds())),
   ]);
 }
 
-async function check(name: Check['name'], run: () => Promise<void>): Promise<Check> {
+async function check(name: Check['name'], withinMs: number, run: () => Promise<void>): Promise<Check> {
   try {
-    await withDeadline(run());
+    await withDeadline(run(), withinMs);
     return { name, ok: true, detail: null };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -56,10 +65,10 @@ async function check(name: Check['name'], run: () => Promise<void>): Promise<Che
 }
 
 /** Rejects where a check takes longer than the deadline. */
-async function withDeadline(result: Promise<void>): Promise<void> {
+async function withDeadline(result: Promise<void>, withinMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs);
+    timer = setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs);
   });
   await Promise.race([result, timeout]).finally(() => clearTimeout(timer));
 }
@@ -70,31 +79,28 @@ async function checkMigrations(db: Db): Promise<void> {
   if (missing.length > 0) throw new Error(`not applied: ${missing.map(({ name }) => name).join(', ')}`);
 }
 
-async function checkTemporal(client: Client): Promise<void> {
+async function checkTemporal({ client, explain, namespaceProblem }: Probed): Promise<void> {
   const { namespace } = client.options;
-  await client.withDeadline(Date.now() + deadlineMs, () => client.workflowService.describeNamespace({ namespace }));
+  const asked = client.withDeadline(Date.now() + deadlineMs, () =>
+    client.workflowService.describeNamespace({ namespace }),
+  );
+  await asked.catch(async (cause: Error) => {
+    throw await explain(cause);
+  });
+  const problem = namespaceProblem();
+  if (problem !== null) throw new Error(problem);
 }
 
-async function checkWorker(client: Client, ends: number): Promise<void> {
+async function checkWorker(client: InstallationClient, pollers: Pollers, ends: number): Promise<void> {
   if (ends >= maxEnds) throw new Error(`the worker has ended ${ends} times in the last minute; see its log`);
-  const { pollers, versioningInfo } = await client.withDeadline(Date.now() + deadlineMs, () =>
-    client.workflowService.describeTaskQueue({
-      namespace: client.options.namespace,
-      taskQueue: { name: taskQueue },
-      taskQueueType: workflowQueue,
-    }),
-  );
-  const seenAt = (poller: { lastAccessTime?: { seconds?: unknown } | null }) =>
-    Number(poller.lastAccessTime?.seconds ?? 0) * 1_000;
-  const fresh = (pollers ?? [])
-    .filter((poller) => Date.now() - seenAt(poller) < pollerAgeMs)
-    .sort((a, b) => seenAt(b) - seenAt(a));
-  if (fresh.length === 0) {
-    throw new Error(`no worker polls the task queue ${taskQueue}; start one with "ratchet worker"`);
+  const { own, currentBuild: current } = await client.withDeadline(Date.now() + deadlineMs, pollers);
+  if (own.length === 0) {
+    throw new Error(
+      `no worker of this installation polls the task queue ${client.installation.taskQueue}; start one with "ratchet worker"`,
+    );
   }
   // Without a current build, new jobs go to workers without a build.
-  const current = versioningInfo?.currentDeploymentVersion?.buildId ?? null;
-  const builds = fresh.map(({ deploymentOptions }) => buildOf(deploymentOptions));
+  const builds = own.map(({ deploymentOptions }) => buildOf(deploymentOptions));
   if (builds.includes(current)) return;
   const wanted = current ? `workers of build ${current}` : 'workers without a RATCHET_WORKER_BUILD_ID';
   throw new Error(

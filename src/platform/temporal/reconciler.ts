@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError, type Client, type WorkflowExecutionStatusName } from '@temporalio/client';
+import { WorkflowNotFoundError, type WorkflowExecutionStatusName } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { endEvents } from '../../core/events/jobs.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
@@ -9,6 +9,7 @@ import { markSending, readDueWebhooks } from '../../jobs/store/webhooks.js';
 import { takeLostWake } from '../../rollouts/store/slots.js';
 import { startRepeating } from '../../util/repeating.js';
 import { cancelWorkflow, signalRewards } from './commands.js';
+import type { InstallationClient } from './installation-client.js';
 import { startWebhook, startWorkflow } from './starter.js';
 
 const batch = 200;
@@ -42,7 +43,7 @@ type OnClosed = (kind: JobKind, status: ClosedState['status']) => void;
  * Starts the delivery of due webhooks. Each step is idempotent: several processes may run it.
  */
 export function startReconciler(
-  client: Client,
+  client: InstallationClient,
   db: Db,
   log: Logger,
   everyMs = 5_000,
@@ -57,7 +58,7 @@ export function startReconciler(
 }
 
 async function sweepOnce(
-  client: Client,
+  client: InstallationClient,
   db: Db,
   log: Logger,
   onClosed: OnClosed,
@@ -77,7 +78,7 @@ async function sweepOnce(
   await startWebhooks(client, db, log, stopping);
 }
 
-async function startWebhooks(client: Client, db: Db, log: Logger, stopping: AbortSignal): Promise<void> {
+async function startWebhooks(client: InstallationClient, db: Db, log: Logger, stopping: AbortSignal): Promise<void> {
   for (const job of await db.worker((tx) => readDueWebhooks(tx, batch))) {
     if (stopping.aborted) return;
     try {
@@ -89,7 +90,7 @@ async function startWebhooks(client: Client, db: Db, log: Logger, stopping: Abor
   }
 }
 
-async function check(client: Client, db: Db, log: Logger, onClosed: OnClosed, job: OpenJob): Promise<void> {
+async function check(client: InstallationClient, db: Db, log: Logger, onClosed: OnClosed, job: OpenJob): Promise<void> {
   const ref = { orgId: job.org_id, jobId: job.id };
   if (!job.workflow_started) {
     await startWorkflow(client, db, { ...ref, kind: job.kind });
@@ -116,7 +117,7 @@ async function check(client: Client, db: Db, log: Logger, onClosed: OnClosed, jo
 }
 
 /** The job's ending by the status of its workflow; null: the workflow still runs. */
-async function readEnding(client: Client, job: OpenJob): Promise<ClosedState | null> {
+async function readEnding(client: InstallationClient, job: OpenJob): Promise<ClosedState | null> {
   const workflowId = job.workflow_id;
   let status: WorkflowExecutionStatusName | 'GONE';
   try {
@@ -141,5 +142,5 @@ const reasons: Partial<Record<WorkflowExecutionStatusName | 'GONE', string>> = {
   TERMINATED:
     "The job's workflow was terminated from outside. Results so far are kept. Create the job again to continue.",
   TIMED_OUT: "The job's workflow timed out. Results so far are kept.",
-  GONE: "The job's workflow is no longer in Temporal: its history was deleted, or the cluster was replaced.",
+  GONE: "The job's workflow is no longer in Temporal: its history was deleted, the cluster was replaced, or the database is a copy.",
 };

@@ -1,4 +1,4 @@
-import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import {
   algorithmAttribute,
   kindAttribute,
@@ -6,7 +6,6 @@ import {
   orgAttribute,
   statusAttribute,
   tagsAttribute,
-  taskQueue,
   type JobInput,
 } from '../../../workflows/messages.js';
 import type { Labels } from '../../contracts/labels.js';
@@ -14,6 +13,7 @@ import { jobKinds, workflowId, type JobKind } from '../../core/jobs/kinds.js';
 import type { Db } from '../db/db.js';
 import { JobGoneError } from '../../jobs/store/events.js';
 import type { DueWebhook } from '../../jobs/store/webhooks.js';
+import type { InstallationClient } from './installation-client.js';
 
 /** Characters of a name in the summary, which has at most 400 bytes in Temporal. */
 const shownName = 30;
@@ -29,7 +29,7 @@ export interface StartableJob {
  * Starts the workflow of a job's current run and marks it as started. An existing workflow counts
  * as started: its id is the run's, so a lost start can be repeated.
  */
-export async function startWorkflow(client: Client, db: Db, job: StartableJob): Promise<void> {
+export async function startWorkflow(client: InstallationClient, db: Db, job: StartableJob): Promise<void> {
   const input: JobInput = { orgId: job.orgId, jobId: job.jobId };
   const [row] = await db.org(job.orgId, (tx) =>
     tx.query<
@@ -45,7 +45,7 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
   try {
     await client.workflow.start(workflow, {
       workflowId,
-      taskQueue,
+      taskQueue: client.installation.taskQueue,
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       staticSummary: `${title(algorithm)} ${job.jobId}${name === null ? '' : `: ${[...name].slice(0, shownName).join('')}`}`,
@@ -69,13 +69,14 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
 }
 
 /** Starts the workflow that delivers a job's webhook, unless it exists. */
-export async function startWebhook(client: Client, { orgId, jobId, run }: DueWebhook): Promise<void> {
+export async function startWebhook(client: InstallationClient, job: DueWebhook): Promise<void> {
+  const { orgId, jobId, run, workflowSuffix } = job;
   const input: JobInput = { orgId, jobId };
   try {
     await client.workflow.start('webhookWorkflow', {
-      workflowId: workflowId('webhook', jobId, run),
+      workflowId: workflowId('webhook', jobId, run, workflowSuffix),
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      taskQueue,
+      taskQueue: client.installation.taskQueue,
       args: [input],
       staticSummary: `webhook of ${jobId}`,
       typedSearchAttributes: [

@@ -1,5 +1,4 @@
-import type { Client } from '@temporalio/client';
-import { taskQueue } from '../../../workflows/messages.js';
+import type { InstallationClient } from './installation-client.js';
 
 /** Types of task with their numbers in Temporal's API (TaskQueueType). */
 const types = { workflow: 1, activity: 2 };
@@ -13,13 +12,13 @@ export interface TaskQueueBacklog {
 }
 
 /** Reads the backlog of the workers' task queue from Temporal. */
-export async function readTaskQueues(client: Client): Promise<TaskQueueBacklog[]> {
+export async function readTaskQueues(client: InstallationClient): Promise<TaskQueueBacklog[]> {
   return Promise.all(
     Object.entries(types).map(async ([type, taskQueueType]) => {
       const { stats } = await client.withDeadline(Date.now() + deadlineMs, () =>
         client.workflowService.describeTaskQueue({
           namespace: client.options.namespace,
-          taskQueue: { name: taskQueue },
+          taskQueue: { name: client.installation.taskQueue },
           taskQueueType,
           reportStats: true,
         }),

@@ -1,19 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isGrpcServiceError, type Client } from '@temporalio/client';
+import { isGrpcServiceError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { taskQueue } from '../../../workflows/messages.js';
+import type { Installation, InstallationClient } from './installation-client.js';
 
-/** The worker deployment's name in Temporal: one for each task queue. */
-const deploymentName = taskQueue;
 /** WorkerVersioningMode.VERSIONED and the gRPC code NOT_FOUND of Temporal's API. */
 const versioned = 2;
 const notFound = 5;
 const intervalMs = 500;
 
-/** Worker options of a build: jobs stay with the build that began them. */
-export function pinnedTo(buildId: string) {
+/**
+ * Worker options of a build: jobs stay with the build that began them. The worker deployment has the
+ * name of the task queue.
+ */
+export function pinnedTo({ taskQueue }: Installation, buildId: string) {
   return {
-    version: { deploymentName, buildId },
+    version: { deploymentName: taskQueue, buildId },
     useWorkerVersioning: true,
     defaultVersioningBehavior: 'PINNED',
   } as const;
@@ -27,16 +28,16 @@ export function buildOf(
 }
 
 /** The command that routes new jobs to a build; null: to workers without a build. */
-export function setCurrentCommand(client: Client, buildId: string | null): string {
+export function setCurrentCommand(client: InstallationClient, buildId: string | null): string {
   const to = buildId ? `--build-id ${buildId}` : '--unversioned';
-  return `temporal worker deployment set-current-version --namespace ${client.options.namespace} --deployment-name ${deploymentName} ${to}`;
+  return `temporal worker deployment set-current-version --namespace ${client.options.namespace} --deployment-name ${client.installation.taskQueue} ${to}`;
 }
 
 /**
  * Routes new jobs to this build if it never had any, or if no build has them: a new build is
  * deployed, a restarted older build changes nothing. Runs in the background until `stopping`.
  */
-export function announceBuild(client: Client, buildId: string, log: Logger, stopping: AbortSignal): void {
+export function announceBuild(client: InstallationClient, buildId: string, log: Logger, stopping: AbortSignal): void {
   const run = async () => {
     for (let failed = 0; !stopping.aborted;) {
       try {
@@ -53,8 +54,9 @@ export function announceBuild(client: Client, buildId: string, log: Logger, stop
 }
 
 /** Whether the routing is settled; false: Temporal does not know the build's first worker yet. */
-async function routeNewJobs(client: Client, buildId: string, log: Logger): Promise<boolean> {
+async function routeNewJobs(client: InstallationClient, buildId: string, log: Logger): Promise<boolean> {
   const { namespace, identity } = client.options;
+  const deploymentName = client.installation.taskQueue;
   const { workerDeploymentInfo: info, conflictToken } = await client.workflowService
     .describeWorkerDeployment({ namespace, deploymentName })
     .catch((error: unknown) => {

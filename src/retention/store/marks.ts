@@ -83,12 +83,13 @@ export interface MarkedRuns {
   jobId: string;
   kind: JobKind;
   runs: number;
+  workflowSuffix: string;
 }
 
 /** Null: another process has deleted the job. */
 export async function readRuns(tx: Tx, jobId: string): Promise<MarkedRuns | null> {
   const [row] = await tx.query<MarkedRuns & Record<string, unknown>>(
-    'select id as "jobId", kind, run as runs from jobs where id = $1',
+    'select id as "jobId", kind, run as runs, workflow_suffix as "workflowSuffix" from jobs where id = $1',
     [jobId],
   );
   return row ?? null;

@@ -25,7 +25,7 @@ describe('row-level security', () => {
     await admin.connect();
     const { rows } = await admin.query<{ relname: string; relrowsecurity: boolean; relforcerowsecurity: boolean }>(
       `select relname, relrowsecurity, relforcerowsecurity from pg_class
-        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not in ('schema_migrations', 'secret_key_fingerprint', 'write_probe')`,
+        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not in ('schema_migrations', 'secret_key_fingerprint', 'installation', 'write_probe')`,
     );
     const { rows: role } = await admin.query(
       `select rolsuper, rolbypassrls, rolcanlogin, rolcreaterole from pg_roles where rolname = 'ratchet_app'`,
@@ -76,7 +76,7 @@ describe('row-level security', () => {
     expect(jobs.map((row) => row.org_id).sort()).toEqual(['one', 'two']);
     expect(Object.keys(jobs[0]!).sort()).toEqual(['id', 'kind', 'org_id', 'workflow_id', 'workflow_started']);
     expect(await db.worker((tx) => tx.query('select * from due_webhooks(10)'))).toEqual([
-      { org_id: 'two', job_id: expect.any(String), run: 1 },
+      { org_id: 'two', job_id: expect.any(String), run: 1, workflow_suffix: '' },
     ]);
     for (const table of tables) expect(await db.worker((tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
     expect(await db.worker((tx) => tx.query(`update jobs set status = 'failed' returning id`))).toEqual([]);

@@ -162,6 +162,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}, databaseUrl?:
       ['openai', 'local', ...(own ?? [])].includes(provider) ? null : 'is not a known provider',
     listProviders: () => [{ name: 'local', usable: true, reason: null }],
     checkModel: () => Promise.reject(new Error('no model here')),
+    startProblem: async () => null,
     readiness: async () => [{ name: 'database', ok: true, detail: null }],
     verifyInferenceKey: (presented, job) => (presented === `rip_${job.jobId}_${job.rolloutId}` ? 'default' : null),
     registerInference: () => {},

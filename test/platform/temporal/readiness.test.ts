@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { Client, Connection } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import { pino } from 'pino';
 import { connect, type Db } from '../../../src/platform/db/db.js';
+import { InstallationClient } from '../../../src/platform/temporal/installation-client.js';
 import { createReadiness } from '../../../src/platform/temporal/readiness.js';
 import { temporalAddress } from '../../support/environment.js';
 import { createDatabase } from '../../support/servers/embedded.js';
@@ -23,7 +24,14 @@ afterAll(async () => {
   await db.close();
   await connection.close();
 });
-const create = () => createReadiness(db, new Client({ connection }));
+const create = (workerEnds = () => 0) =>
+  createReadiness({
+    db,
+    client: new InstallationClient({ connection }, { id: 'one', taskQueue: 'nobody' }),
+    explain: (cause) => Promise.resolve(cause),
+    namespaceProblem: () => null,
+    workerEnds,
+  });
 
 test('callers of one second share a look', async () => {
   const readiness = create();
@@ -48,7 +56,7 @@ test('a database that cannot write is not ready, and the reason names what it is
 
 test('a worker that ends again and again is not ready', async () => {
   let ends = 2;
-  const readiness = createReadiness(db, new Client({ connection }), () => ends);
+  const readiness = create(() => ends);
   const worker = async () => (await readiness()).find(({ name }) => name === 'worker')!;
   expect((await worker()).detail).not.toMatch(/2 times/);
   ends = 3;

@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { Client, Connection } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { connect } from '../../../src/platform/db/db.js';
+import { InstallationClient } from '../../../src/platform/temporal/installation-client.js';
 import { startReconciler } from '../../../src/platform/temporal/reconciler.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
@@ -18,7 +19,12 @@ test('a Temporal that accepts connections without an answer does not delay the r
   const db = connect(await createDatabase(), log, 2);
   const connection = Connection.lazy({ address: `127.0.0.1:${(silent.address() as AddressInfo).port}` });
   const never = 3_600_000;
-  const reconciler = startReconciler(new Client({ connection }), db, log, never);
+  const reconciler = startReconciler(
+    new InstallationClient({ connection }, { id: 'one', taskQueue: 'one' }),
+    db,
+    log,
+    never,
+  );
   try {
     const { jobId } = await insertJob(db);
     await db.org('default', (tx) =>

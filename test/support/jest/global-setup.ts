@@ -54,6 +54,7 @@ async function bundle(file: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     preloadModules: [join(workflows, 'preload.ts')],
+    workflowInterceptorModules: [join(workflows, 'ownership.ts')],
     failureConverterPath: join(workflows, 'failure-converter.ts'),
     logger: new DefaultLogger('WARN'),
     // Sources import './x.ts' as './x.js'.

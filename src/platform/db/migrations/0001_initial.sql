@@ -135,6 +135,17 @@ create table secret_key_fingerprint (
   set_at timestamptz not null default now()
 );
 
+-- What jobs in Temporal know this database by: one row, written by the first process. A copy of the
+-- database stands at another place; see src/platform/temporal/installation.ts.
+create table installation (
+  only_row boolean primary key default true check (only_row),
+  id text not null,
+  -- server and number of the database that wrote the row
+  place text not null,
+  -- of its jobs
+  task_queue text not null
+);
+
 -- The one row that a readiness check writes.
 create table write_probe (
   only_row boolean primary key default true check (only_row),
@@ -158,6 +169,9 @@ create table jobs (
   -- the current run: 1, and one more with each extension, which has its own workflow
   run int not null default 1,
   workflow_id text not null,
+  -- the end of its workflow ids; not empty: copied with the database of another installation, whose
+  -- workflows have the ids without it
+  workflow_suffix text not null default '',
   -- the key that created it; null: a part of a deployment, made by the service
   key_id text,
   -- true: Temporal has confirmed the start; the reconciler starts a workflow whose start was lost
@@ -944,10 +958,10 @@ as $$
 $$;
 
 create function due_webhooks(most int)
-  returns table (org_id text, job_id text, run int)
+  returns table (org_id text, job_id text, run int, workflow_suffix text)
   language sql stable security definer set search_path = public, pg_temp
 as $$
-  select w.org_id, w.job_id, j.run from webhooks w join jobs j on j.id = w.job_id
+  select w.org_id, w.job_id, j.run, j.workflow_suffix from webhooks w join jobs j on j.id = w.job_id
    where current_setting('app.scope', true) = 'worker' and w.status = 'due' limit most
 $$;
 

@@ -19,6 +19,7 @@ grant select, update on write_probe to ratchet_app;
 grant select, insert, update (deleted_at, webhook_secrets, webhook_grace_until), delete on orgs to ratchet_app;
 grant select, insert, delete on snapshots to ratchet_app;
 grant select, insert on secret_key_fingerprint to ratchet_app;
+grant select, insert, update on installation to ratchet_app;
 
 revoke execute on function open_jobs, due_webhooks, due_traces, count_open_jobs,
   expired_jobs, due_deletions, live_orgs, deleted_orgs from public;
