@@ -8,7 +8,7 @@ import { startServers, type Servers } from './servers.js';
 import { chooseAddress } from './address.js';
 import { startApi } from './api.js';
 import { connectServers } from './connections.js';
-import { Lifetime } from './lifetime.js';
+import { Lifetime, StoppedError } from './lifetime.js';
 import { prepareModels } from './models.js';
 import type { Basis, Shared, Start } from './parts.js';
 import { startWorkerHere } from './worker-here.js';
@@ -42,6 +42,8 @@ export interface ServiceOptions {
   separateWorker?: boolean;
   /** Servers that run already, with a migrated database. */
   servers?: Servers;
+  /** Stops what has started, and rejects with a StoppedError. */
+  signal?: AbortSignal;
 }
 
 /** Starts Postgres, Temporal, then the roles; a failure stops what is running. */
@@ -52,13 +54,23 @@ export async function startService(
   options: ServiceOptions = {},
 ): Promise<Service> {
   const life = new Lifetime(log);
+  const starting = start({ config, roles, log, life }, options);
   try {
-    return await start({ config, roles, log, life }, options);
+    return await (options.signal ? Promise.race([starting, stopped(options.signal)]) : starting);
   } catch (error) {
     // Report why the start failed, not what failed during the clean-up.
     await life.stop().catch((err: Error) => log.error({ err }, 'a part of the service did not stop as it should'));
     throw error;
   }
+}
+
+/** Rejects at the signal: a start may wait for servers that do not answer. */
+function stopped(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = () => reject(new StoppedError('The service stopped while it started.'));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
 }
 
 /** Starts the parts in this order; they stop in the reverse one. */
@@ -117,9 +129,17 @@ function warnOfSettings({ config, roles, log }: Start): void {
 
 /** Starts the servers that the settings do not name. */
 async function startOwnServers({ config, log, life }: Start, secretKey: Buffer): Promise<Servers> {
-  const { servers, stop } = await startServers(config, secretKey, log, life.fail);
-  life.onStop(stop);
-  return servers;
+  const starting = startServers(config, secretKey, log, life.fail);
+  // An embedded server that still starts would be left running. A failed start leaves none.
+  const isEmbedded = !config.databaseUrl || !config.ownTemporal;
+  if (isEmbedded)
+    life.onStop(() =>
+      starting.then(
+        ({ stop }) => stop(),
+        () => undefined,
+      ),
+    );
+  return (await starting).servers;
 }
 
 function sampleQueues(metrics: Metrics, { db, temporal }: Pick<Shared, 'db' | 'temporal'>): void {
