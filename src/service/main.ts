@@ -1,6 +1,6 @@
 import type { WorkflowBundlePath } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { checkRoles, exposureWarnings, setGrpcProxy, type Config, type Roles } from './config.js';
+import { checkRoles, exposureWarnings, setGrpcProxy, setTraceHeaders, type Config, type Roles } from './config.js';
 import { createLoginTokens } from '../platform/http/dashboard/login-tokens.js';
 import { keysOf } from './keys.js';
 import { createMetrics, mergeMetrics, serveMetrics, type Metrics, type MetricValues } from './metrics.js';
@@ -80,6 +80,7 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
   if (!running) checkRoles(config, roles);
   warnOfSettings(given);
   if (config.ownTemporal) setGrpcProxy(config);
+  if (config.tracing) setTraceHeaders(config);
   // Its code loads while the servers start.
   const worker = roles.work && separateWorker ? new WorkerProcess() : null;
   if (worker) life.onStop(() => worker.abandon());
@@ -105,7 +106,8 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
   } else if (roles.work) await startWorkerHere(shared, bundle);
   if (config.metricsPort !== null) {
     const sources = worker ? [metrics.values, () => worker.metrics()] : [metrics.values];
-    life.onStop(await serveMetrics(() => mergeMetrics(sources), config.metricsPort));
+    const address = { port: config.metricsPort, host: config.metricsHost };
+    life.onStop(await serveMetrics(() => mergeMetrics(sources), address));
   }
 
   const loginUrlOf = (page: string) => url && loginTokens && `${url}/#login=${loginTokens.issue()}${page}`;
@@ -124,7 +126,7 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
 
 function warnOfSettings({ config, roles, log }: Start): void {
   if (roles.serve) for (const warning of exposureWarnings(config)) log.warn(warning);
-  for (const problem of config.proxyProblems) log.warn(problem);
+  for (const note of config.notes) log.warn(note);
 }
 
 /** Starts the servers that the settings do not name. */

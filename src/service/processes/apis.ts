@@ -39,7 +39,8 @@ export async function superviseApis(count: number, onReady: (api: StartedApi, co
   const api = await start();
   await Promise.all(Array.from({ length: count - 1 }, start));
   supervision.begin();
-  if (config.metricsPort !== null) await serveMetrics(gatherMetrics, config.metricsPort);
+  if (config.metricsPort !== null)
+    await serveMetrics(gatherMetrics, { port: config.metricsPort, host: config.metricsHost });
   onReady(api, config);
 }
 
