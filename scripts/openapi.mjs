@@ -25,6 +25,7 @@ async function readDocument() {
     ...inference,
     publicUrl: 'http://127.0.0.1',
     listenHost: '127.0.0.1',
+    allowedHosts: [],
     version: '',
     codec: null,
     shutdown: new AbortController().signal,

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Roles } from '../service/config.js';
 import { exampleModel } from '../util/example-models.js';
+import { stopEarly } from '../service/early-stop.js';
 import { version } from '../service/version.js';
 import { accessCommands } from './access-commands.js';
 import { exportForms } from './export/forms.js';
@@ -211,6 +212,7 @@ function number(text: string): number {
 
 /** Loads the service only for the commands that run it. */
 async function run(roles: Roles, options?: { processes?: number; opens?: boolean }): Promise<void> {
+  stopEarly();
   await (await import('./commands/serve.js')).serve(roles, options);
 }
 

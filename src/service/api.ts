@@ -50,6 +50,7 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
     secretKey,
     publicUrl,
     listenHost: config.host,
+    allowedHosts: config.allowedHosts,
     version,
     loginTokens,
     ...temporalViews(shared),

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { readEnvironment } from './environment.js';
 import { settings } from './settings.js';
+import { homeCache, homeFolder } from '../platform/embedded/home.js';
 import { isLoopback } from '../util/loopback.js';
 import { readProxySettings } from '../util/proxy.js';
 
@@ -13,36 +14,41 @@ export class ConfigError extends Error {
 
 /** Reads and validates all settings; throws a ConfigError that names every invalid one. */
 export function readConfig(env: Record<string, string | undefined> = process.env) {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const { values: given, notes, problems } = readEnvironment(env);
   const parsed = settings.safeParse(given);
-  if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; '));
-  }
+  const wrong = parsed.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`) ?? [];
+  if (!parsed.success || problems.length > 0) throw new ConfigError([...problems, ...wrong].join('; '));
   const s = parsed.data;
-  if (isIP(s.HOST) === 0 && !/^[a-z0-9.-]+$/i.test(s.HOST))
-    throw new ConfigError('HOST must be a host name or an address');
+  for (const name of ['HOST', 'RATCHET_METRICS_HOST'] as const)
+    if (isIP(s[name]) === 0 && !/^[a-z0-9.-]+$/i.test(s[name]))
+      throw new ConfigError(`${name} must be a host name or an address`);
   const databaseUrl = s.DATABASE_URL ?? null;
   const appDatabaseUrl = s.RATCHET_APP_DATABASE_URL ?? null;
   const ownDatabase = databaseUrl !== null || appDatabaseUrl !== null;
   const proxies = readProxySettings(given);
+  const dataDir = resolve(s.RATCHET_DATA_DIR ?? '.ratchet');
+  const home = homeFolder();
+  const userData = s.XDG_DATA_HOME ?? (home && join(home, '.local', 'share'));
   return {
     port: s.PORT,
     /** Whether the port is the user's wish: then no other one is taken in its place. */
     isPortFixed: given['PORT'] !== undefined || !isLoopback(s.HOST),
     host: s.HOST,
-    dataDir: resolve(s.RATCHET_DATA_DIR ?? '.ratchet'),
+    dataDir,
     /** Whether the user named the data folder: then commands use its service alone. */
     isDataDirFixed: given['RATCHET_DATA_DIR'] !== undefined,
     /** In place of `dataDir` where no setting names it and the working folder cannot have it. */
-    userDataDir:
-      s.RATCHET_DATA_DIR === undefined ? join(s.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'ratchet') : null,
+    userDataDir: s.RATCHET_DATA_DIR === undefined && userData !== null ? join(userData, 'ratchet') : null,
     /** Cache of downloaded or built programs (Temporal). */
-    cacheDir: join(s.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'ratchet'),
+    cacheDir:
+      s.XDG_CACHE_HOME !== undefined ? join(s.XDG_CACHE_HOME, 'ratchet') : (homeCache() ?? join(dataDir, 'cache')),
     /** null: that of the database's installation. */
     taskQueue: s.RATCHET_TASK_QUEUE ?? null,
     temporalPort: s.RATCHET_TEMPORAL_PORT,
     isTemporalPortFixed: given['RATCHET_TEMPORAL_PORT'] !== undefined,
     publicUrl: s.RATCHET_PUBLIC_URL ?? null,
+    /** Further hosts of requests, as a Host header has them, without a port. */
+    allowedHosts: s.RATCHET_ALLOWED_HOSTS,
     apiKey: s.RATCHET_API_KEY ?? null,
     // With an external database the service may have foreign users; embedded it has none.
     egress: {
@@ -50,8 +56,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       allowlist: s.RATCHET_EGRESS_ALLOW,
       proxy: proxies.settings,
     },
-    /** Proxy variables that cannot be used. */
-    proxyProblems: proxies.problems,
+    /** Variables that are not used, and why. */
+    notes: [...notes, ...proxies.problems],
     /** The organizations whose jobs may bring JavaScript functions; `*`: all. */
     javascriptOrgs: s.RATCHET_ALLOW_JAVASCRIPT_SCORERS,
     allowLocalProvider: s.RATCHET_ALLOW_LOCAL_PROVIDER,
@@ -82,8 +88,10 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     /** Whether the embedded Temporal serves its UI. */
     temporalUi: s.RATCHET_TEMPORAL_UI,
     temporalUiUrl: s.RATCHET_TEMPORAL_UI_URL ?? null,
-    /** Port of the metrics on loopback; null: off. */
+    /** Port of the metrics; null: off. */
     metricsPort: s.RATCHET_METRICS_PORT ?? null,
+    /** Address of that port. */
+    metricsHost: s.RATCHET_METRICS_HOST,
     /** The rest of OTEL_* is read by OpenTelemetry's SDK; null: no collector. */
     tracing: isTraced(s) ? { captureContent: s.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT } : null,
     /** Build id for Temporal's worker versioning; null: no versioning. */
@@ -102,6 +110,12 @@ function isTraced(s: z.output<typeof settings>): boolean {
 export function setGrpcProxy({ egress: { proxy } }: Config): void {
   const url = proxy.https ?? proxy.http;
   if (url !== null) process.env['grpc_proxy'] ??= url;
+}
+
+/** Hands headers that came from a file to OpenTelemetry's SDK, which reads the environment alone. */
+export function setTraceHeaders({ env }: Config): void {
+  for (const name of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'])
+    if (env[name] !== undefined) process.env[name] = env[name];
 }
 
 /** The validated settings; keys as bytes. */

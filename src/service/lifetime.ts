@@ -2,6 +2,11 @@ import type { Logger } from 'pino';
 
 type Step = () => Promise<void> | void;
 
+/** The service was told to stop while it started. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+}
+
 /**
  * The running parts of a service: each adds its stop when it starts. AsyncDisposableStack may take
  * its place once Node 24 is the floor.
@@ -13,6 +18,7 @@ export class Lifetime {
   readonly fail: (error: Error) => void;
   readonly #log: Pick<Logger, 'error'>;
   readonly #stops: Step[] = [];
+  #isStopping = false;
 
   constructor(log: Pick<Logger, 'error'>) {
     let fail!: (error: Error) => void;
@@ -22,12 +28,17 @@ export class Lifetime {
     this.#log = log;
   }
 
+  /** Throws a StoppedError for a part that started during the stop, after it has begun to stop it. */
   onStop(step: Step): void {
     this.#stops.push(step);
+    if (!this.#isStopping) return;
+    void this.stop().catch((err: Error) => this.#log.error({ err }, 'a part that started late did not stop'));
+    throw new StoppedError('The service stopped while it started.');
   }
 
   /** Stops the parts, the last to start first. Throws the first failure; logs the others. */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     const failures: unknown[] = [];
     for (const step of this.#stops.splice(0).reverse()) {
       try {

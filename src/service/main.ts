@@ -1,6 +1,6 @@
 import type { WorkflowBundlePath } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { checkRoles, exposureWarnings, setGrpcProxy, type Config, type Roles } from './config.js';
+import { checkRoles, exposureWarnings, setGrpcProxy, setTraceHeaders, type Config, type Roles } from './config.js';
 import { createLoginTokens } from '../platform/http/dashboard/login-tokens.js';
 import { keysOf } from './keys.js';
 import { createMetrics, mergeMetrics, serveMetrics, type Metrics, type MetricValues } from './metrics.js';
@@ -8,7 +8,7 @@ import { startServers, type Servers } from './servers.js';
 import { chooseAddress } from './address.js';
 import { startApi } from './api.js';
 import { connectServers } from './connections.js';
-import { Lifetime } from './lifetime.js';
+import { Lifetime, StoppedError } from './lifetime.js';
 import { prepareModels } from './models.js';
 import type { Basis, Shared, Start } from './parts.js';
 import { startWorkerHere } from './worker-here.js';
@@ -42,6 +42,8 @@ export interface ServiceOptions {
   separateWorker?: boolean;
   /** Servers that run already, with a migrated database. */
   servers?: Servers;
+  /** Stops what has started, and rejects with a StoppedError. */
+  signal?: AbortSignal;
 }
 
 /** Starts Postgres, Temporal, then the roles; a failure stops what is running. */
@@ -52,13 +54,23 @@ export async function startService(
   options: ServiceOptions = {},
 ): Promise<Service> {
   const life = new Lifetime(log);
+  const starting = start({ config, roles, log, life }, options);
   try {
-    return await start({ config, roles, log, life }, options);
+    return await (options.signal ? Promise.race([starting, stopped(options.signal)]) : starting);
   } catch (error) {
     // Report why the start failed, not what failed during the clean-up.
     await life.stop().catch((err: Error) => log.error({ err }, 'a part of the service did not stop as it should'));
     throw error;
   }
+}
+
+/** Rejects at the signal: a start may wait for servers that do not answer. */
+function stopped(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = () => reject(new StoppedError('The service stopped while it started.'));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
 }
 
 /** Starts the parts in this order; they stop in the reverse one. */
@@ -68,6 +80,7 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
   if (!running) checkRoles(config, roles);
   warnOfSettings(given);
   if (config.ownTemporal) setGrpcProxy(config);
+  if (config.tracing) setTraceHeaders(config);
   // Its code loads while the servers start.
   const worker = roles.work && separateWorker ? new WorkerProcess() : null;
   if (worker) life.onStop(() => worker.abandon());
@@ -93,7 +106,8 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
   } else if (roles.work) await startWorkerHere(shared, bundle);
   if (config.metricsPort !== null) {
     const sources = worker ? [metrics.values, () => worker.metrics()] : [metrics.values];
-    life.onStop(await serveMetrics(() => mergeMetrics(sources), config.metricsPort));
+    const address = { port: config.metricsPort, host: config.metricsHost };
+    life.onStop(await serveMetrics(() => mergeMetrics(sources), address));
   }
 
   const loginUrlOf = (page: string) => url && loginTokens && `${url}/#login=${loginTokens.issue()}${page}`;
@@ -112,14 +126,22 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
 
 function warnOfSettings({ config, roles, log }: Start): void {
   if (roles.serve) for (const warning of exposureWarnings(config)) log.warn(warning);
-  for (const problem of config.proxyProblems) log.warn(problem);
+  for (const note of config.notes) log.warn(note);
 }
 
 /** Starts the servers that the settings do not name. */
 async function startOwnServers({ config, log, life }: Start, secretKey: Buffer): Promise<Servers> {
-  const { servers, stop } = await startServers(config, secretKey, log, life.fail);
-  life.onStop(stop);
-  return servers;
+  const starting = startServers(config, secretKey, log, life.fail);
+  // An embedded server that still starts would be left running. A failed start leaves none.
+  const isEmbedded = !config.databaseUrl || !config.ownTemporal;
+  if (isEmbedded)
+    life.onStop(() =>
+      starting.then(
+        ({ stop }) => stop(),
+        () => undefined,
+      ),
+    );
+  return (await starting).servers;
 }
 
 function sampleQueues(metrics: Metrics, { db, temporal }: Pick<Shared, 'db' | 'temporal'>): void {

@@ -11,6 +11,7 @@ import {
   type MetricObjectWithValues,
   type MetricValue,
 } from 'prom-client';
+import { StartupError } from '../platform/embedded/errors.js';
 import { limitedValues } from './metrics/labels.js';
 import { shareSample } from './metrics/sample.js';
 
@@ -216,8 +217,11 @@ export async function gatherMetrics(): Promise<string> {
 
 let gathering: AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'> | undefined;
 
-/** Serves the metrics at http://127.0.0.1:PORT/metrics; resolves with a function that stops it. */
-export async function serveMetrics(textOf: () => Promise<string>, port: number): Promise<() => Promise<void>> {
+/** Serves the metrics at /metrics; resolves with a function that stops it. */
+export async function serveMetrics(
+  textOf: () => Promise<string>,
+  { port, host }: { port: number; host: string },
+): Promise<() => Promise<void>> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
@@ -228,8 +232,14 @@ export async function serveMetrics(textOf: () => Promise<string>, port: number):
       (error: Error) => response.writeHead(500).end(error.message),
     );
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  server.listen(port, host);
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    const setting =
+      cause.code === 'EADDRINUSE' ? 'RATCHET_METRICS_PORT' : 'RATCHET_METRICS_HOST or RATCHET_METRICS_PORT';
+    throw new StartupError(`The metrics cannot be served at ${host}:${port} (${cause.code}): change ${setting}.`, {
+      cause,
+    });
+  });
   return async () => {
     server.close();
     server.closeAllConnections();

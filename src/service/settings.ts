@@ -1,4 +1,5 @@
 /** The settings by environment variable, in the groups of docs/settings.md. */
+import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { readDatabaseUrl } from '../platform/db/url.js';
 import { chosenKey } from '../util/chosen-key.js';
@@ -41,6 +42,20 @@ const otelBoolean = z
 const about = <Schema extends z.ZodType>(schema: Schema, description: string, shown?: string): Schema =>
   schema.meta({ description, ...(shown !== undefined && { shown }) });
 
+/** The same for a setting that holds a secret: a file may hold it, too. */
+const secret = <Schema extends z.ZodType>(schema: Schema, description: string, shown: string): Schema =>
+  schema.meta({ description, shown, secret: true });
+
+/** As a Host header has them, in small letters and without a port. */
+const hosts = commaSeparated
+  .refine(
+    (entries) => entries.every((entry) => isIPv6(entry) || /^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?$/i.test(entry)),
+    'must be host names or addresses, separated by commas',
+  )
+  .transform((entries) =>
+    entries.map((entry) => (isIPv6(entry) ? `[${entry}]` : entry.replace(/:\d+$/, '')).toLowerCase()),
+  );
+
 const network = {
   PORT: about(
     port.default(8787),
@@ -49,8 +64,13 @@ const network = {
   HOST: about(z.string().default('127.0.0.1'), 'Address that the API listens on.'),
   RATCHET_PUBLIC_URL: about(
     webUrl.transform((url) => url.replace(/\/+$/, '')).optional(),
-    'Base of the proxy URLs that containers get: set it when they run on another machine. `ratchet worker` requires it, and so does an API whose `HOST` is no loopback address. Requests for other hosts than its own, `HOST` and loopback names are refused with `421`.',
+    'Base of the proxy URLs that containers get: set it when they run on another machine. `ratchet worker` requires it, and so does an API whose `HOST` is no loopback address. Requests for other hosts than its own, `HOST`, loopback names and `RATCHET_ALLOWED_HOSTS` are refused with `421`.',
     '`http://HOST:PORT`',
+  ),
+  RATCHET_ALLOWED_HOSTS: about(
+    hosts.default([]),
+    'Further hosts that requests may name, with any port, separated by commas: those by which callers inside a cluster reach the API.',
+    'none',
   ),
   RATCHET_URL: about(
     webUrl.optional(),
@@ -70,7 +90,7 @@ const network = {
 };
 
 const keys = {
-  RATCHET_API_KEY: about(
+  RATCHET_API_KEY: secret(
     z
       .string()
       .regex(chosenKey, 'must be 32 to 500 visible characters without spaces (openssl rand -hex 24)')
@@ -78,12 +98,12 @@ const keys = {
     'The first API key, 32 to 500 visible characters. It has all scopes in the organization `default`, and its holder [operates](reference/access.md) the service. Another value replaces the key at the next start. `ratchet serve` requires it; commands and clients send it.',
     'generated, in `api-key` of the data folder',
   ),
-  RATCHET_SECRET_KEY: about(
+  RATCHET_SECRET_KEY: secret(
     key32.optional(),
     "32 bytes in base64: encrypts stored secrets and peppers the hashes of API keys. With `DATABASE_URL` it is required and must be the same for all processes; a start with another key than the database's is refused.",
     'generated, in `secret-key` of the data folder',
   ),
-  RATCHET_CODEC_KEY: about(
+  RATCHET_CODEC_KEY: secret(
     key32.optional(),
     "32 bytes in base64: encrypts payloads and failures in Temporal's histories, and the API serves [Temporal's codec protocol](operations.md#temporal).",
     'off',
@@ -96,12 +116,12 @@ const storage = {
     "Folder of the keys and of the embedded servers' data. Commands then use its service alone.",
     '`.ratchet`',
   ),
-  DATABASE_URL: about(
+  DATABASE_URL: secret(
     postgresUrl.optional(),
     'Your Postgres, as libpq reads it. Migrations run as its role and create the roles of everything else ([managed Postgres](managed-postgres.md)).',
     'embedded Postgres 18',
   ),
-  RATCHET_APP_DATABASE_URL: about(
+  RATCHET_APP_DATABASE_URL: secret(
     postgresUrl.optional(),
     "The same database for the service's connections. Its role is yours; without a user it is the one that [`ratchet migrate`](managed-postgres.md#roles) made. Alone, without `DATABASE_URL`, nothing is migrated.",
     '`DATABASE_URL` with a role of its own',
@@ -190,6 +210,10 @@ const observation = {
     'Prometheus metrics at `http://127.0.0.1:PORT/metrics` ([list](operations.md#health-and-metrics)); with `npm start`, of API and worker together.',
     'off',
   ),
+  RATCHET_METRICS_HOST: about(
+    z.string().default('127.0.0.1'),
+    'Address that the port of the metrics listens on; it asks for no key.',
+  ),
   OTEL_EXPORTER_OTLP_ENDPOINT: about(
     webUrl.optional(),
     '[Traces](operations.md#traces): base URL of a collector for OTLP over HTTP with protobuf. Set it for API and workers.',
@@ -222,6 +246,11 @@ export const settings = z.object({
   ...retention,
   ...observation,
 });
+
+/** Names of the settings that hold a secret; `NAME_FILE` names a file with it. */
+export const secretNames: readonly string[] = Object.entries(settings.shape)
+  .filter(([, schema]) => schema.meta()?.['secret'] === true)
+  .map(([name]) => name);
 
 /** Names of the settings above; providers and Temporal have further ones. */
 export const settingNames: readonly string[] = Object.keys(settings.shape);

@@ -1,10 +1,12 @@
 import cluster from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { readConfig, type Config, type Roles } from '../../service/config.js';
 import { announceService } from '../../platform/embedded/running.js';
 import { createLog } from '../../service/log.js';
 import { startService, type Service } from '../../service/main.js';
 import { version } from '../../service/version.js';
+import { handOver, stopAtStartMs } from '../../service/early-stop.js';
 import { joinParent, signalsOfParent } from '../../service/processes/api.js';
 import { handleRejections, installRuntime } from '../../service/worker.js';
 import { openBrowser } from '../service/browser.js';
@@ -28,18 +30,35 @@ export async function serve(roles: Roles, { processes = 1, opens = false }: Serv
   const separateWorker = roles.serve && roles.work;
   if (!separateWorker) installRuntime(log);
   handleRejections(log);
-  const service = await startService(config, { ...roles, processes }, log, { separateWorker });
-  const { cacheDir, dataDir } = config;
-  const { url, apiKey } = service;
-  const withdraw = separateWorker
-    ? announceService(cacheDir, { url: url!, apiKey: apiKey!, dataDir, kind: 'service' }, log)
-    : () => undefined;
+  const stopping = new AbortController();
+  const starting = startService(config, { ...roles, processes }, log, { separateWorker, signal: stopping.signal });
+  let withdraw = () => undefined as void;
+  let isReady = false;
   const skip = [...(cluster.isWorker ? signalsOfParent : []), 'unhandledRejection' as const];
-  const { close } = closeWithGrace({ delay: shutdownMs, logger: log, skip }, async ({ err }) => {
+  const { close, uninstall } = closeWithGrace({ delay: shutdownMs, logger: log, skip }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an error');
     withdraw();
-    await service.stop();
+    stopping.abort();
+    if (isReady) return (await starting).stop();
+    const ended = starting.then(
+      (service) => service.stop(),
+      () => undefined,
+    );
+    await Promise.race([ended, sleep(stopAtStartMs)]);
   });
+  handOver();
+  const service = await starting.catch((error: unknown) => {
+    if (stopping.signal.aborted) return null;
+    uninstall();
+    throw error;
+  });
+  // The process ends when its parts have stopped.
+  if (service === null || stopping.signal.aborted) return;
+  isReady = true;
+  const { cacheDir, dataDir } = config;
+  const { url, apiKey } = service;
+  if (separateWorker)
+    withdraw = announceService(cacheDir, { url: url!, apiKey: apiKey!, dataDir, kind: 'service' }, log);
   if (cluster.isWorker) joinParent(service, close);
   else announce(service, config, roles);
   if (opens && service.loginUrl && process.stdout.isTTY) await openBrowser(service.loginUrl, log);

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Logger } from 'pino';
@@ -8,6 +7,7 @@ import { canEnter, serverAccount } from './account.js';
 import { makeDataFolder, postgresFolder } from './data-folder.js';
 import { StartupError } from './errors.js';
 import { makeOpenFolder } from './files.js';
+import { homeCache } from './home.js';
 import { firstFree, loopback } from './ports.js';
 import { postgresBinaries } from './postgres-binaries.js';
 import { createCluster, postgresEnv, settlePidFile } from './postgres-cluster.js';
@@ -18,7 +18,7 @@ export interface PostgresOptions {
   log: Logger;
   /**
    * Folder for programs and data that the server's account cannot reach elsewhere; default
-   * /var/lib/ratchet for root, ~/.cache/ratchet (programs only) for others.
+   * /var/lib/ratchet for root, ~/.cache/ratchet or the data folder (programs only) for others.
    */
   elsewhere?: string;
   /** Called if the server cannot be kept alive. Single exits are restarted at the same address. */
@@ -44,7 +44,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   const { log } = options;
   const account = serverAccount();
   const folder = postgresFolder(options.dataDir);
-  const elsewhere = options.elsewhere ?? (account ? '/var/lib/ratchet' : join(homedir(), '.cache', 'ratchet'));
+  const elsewhere = options.elsewhere ?? (account ? '/var/lib/ratchet' : (homeCache() ?? options.dataDir));
 
   async function dataFolder(): Promise<string> {
     const inside = join(folder, 'data');

@@ -1,7 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { once } from 'node:events';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
@@ -9,6 +8,7 @@ import { makeDataFolder } from './data-folder.js';
 import { directGrpc } from '../../util/proxy.js';
 import { StartupError } from './errors.js';
 import { makeFolder } from './files.js';
+import { homeCache, homeFolder } from './home.js';
 import { firstFree, isFree, loopback } from './ports.js';
 import { runServer } from './server.js';
 import { findTemporalBinary } from './temporal-binary.js';
@@ -69,7 +69,7 @@ const tuning = [
 
 /** Starts or adopts a Temporal dev server with its state in the data directory. */
 export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
-  const { port, isPortFixed = true, ui = false, log, cacheDir = join(homedir(), '.cache', 'ratchet') } = options;
+  const { port, isPortFixed = true, ui = false, log, cacheDir = homeCache() ?? options.dataDir } = options;
   makeDataFolder(options.dataDir);
   const folder = join(resolve(options.dataDir), 'temporal');
   chmodSync(makeFolder(folder, 'RATCHET_DATA_DIR'), 0o700);
@@ -88,7 +88,7 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
       }),
       prepare: async () => ({
         file: await findTemporalBinary(log, cacheDir),
-        env: { HOME: homedir(), ...(options.searchPath && { PATH: options.searchPath }) },
+        env: { HOME: homeFolder() ?? folder, ...(options.searchPath && { PATH: options.searchPath }) },
       }),
       args: (ports) => [
         'server',

@@ -68,7 +68,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   const admission = createAdmission(deps);
   const app = createServer(deps.log, admission.serverFactory);
   registerHooks(app, deps);
-  registerHosts(app, deps.publicUrl, deps.listenHost);
+  registerHosts(app, deps);
   if (deps.codec?.uiOrigin) admitTemporalUi(app, deps.codec.uiOrigin);
   closeUnusedConnections(app, deps.shutdown);
   registerBodyParser(app);

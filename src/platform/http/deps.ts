@@ -69,6 +69,8 @@ export interface HttpDeps {
   publicUrl: string;
   /** The host name or address that the server listens on. */
   listenHost: string;
+  /** Further hosts that requests may name. */
+  allowedHosts: readonly string[];
   version: string;
   /** URL of a workflow in the Temporal UI; null: no UI. */
   temporalUrl(workflowId: string): string | null;

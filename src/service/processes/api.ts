@@ -19,7 +19,6 @@ export const signalsOfParent: ('SIGHUP' | 'SIGINT' | 'SIGQUIT' | 'SIGTERM')[] = 
 
 /** In one of several API processes: reports to the parent, and stops when that says so. */
 export function joinParent({ url, temporalUi }: Service, close: () => void): void {
-  for (const signal of signalsOfParent) process.on(signal, () => undefined);
   process.on('message', (message) => {
     if (message === stopMessage) close();
   });

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { checkRoles, readConfig, type Config } from '../config.js';
 import { firstFree } from '../../platform/embedded/ports.js';
 import { createLog } from '../log.js';
+import { handOver } from '../early-stop.js';
 import { stopMessage, type StartedApi } from './api.js';
 import { gatherMetrics, serveMetrics } from '../metrics.js';
 
@@ -23,23 +24,35 @@ export async function superviseApis(count: number, onReady: (api: StartedApi, co
   // One port for all, and the metrics of all at the parent.
   const port = config.port === 0 ? await firstFree() : config.port;
   const env = { PORT: String(port), RATCHET_METRICS_PORT: '' };
-  const fork = () => cluster.fork(env);
+  const fork = () => {
+    const worker = cluster.fork(env);
+    worker.once('message', () => listening.add(worker));
+    return worker;
+  };
   const supervision = supervise(fork, log);
   closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an error');
     await supervision.stop();
   });
-  const api = await started(fork());
-  await Promise.all(Array.from({ length: count - 1 }, () => started(fork())));
+  handOver();
+  const start = () => started(fork(), supervision.isStopping);
+  const api = await start();
+  await Promise.all(Array.from({ length: count - 1 }, start));
   supervision.begin();
-  if (config.metricsPort !== null) await serveMetrics(gatherMetrics, config.metricsPort);
+  if (config.metricsPort !== null)
+    await serveMetrics(gatherMetrics, { port: config.metricsPort, host: config.metricsHost });
   onReady(api, config);
 }
+
+/** The processes that listen, to users and to the word of this one. */
+const listening = new WeakSet<Worker>();
 
 function supervise(fork: () => Worker, log: Logger) {
   const restarts = new Set<NodeJS.Timeout>();
   let isStopping = false;
   return {
+    isStopping: () => isStopping,
+
     /** From now on a process that dies is replaced. */
     begin() {
       cluster.on('exit', ({ process: { pid } }, code, signal) => {
@@ -67,19 +80,23 @@ function supervise(fork: () => Worker, log: Logger) {
 async function end(worker: Worker): Promise<void> {
   if (worker.isDead()) return;
   const gone = once(worker, 'exit');
-  // What cannot be told is ending: a signal to all processes ends one that is still starting.
-  worker.send(stopMessage, undefined, () => undefined);
+  // One that is still starting has nothing to end. What cannot be told is ending.
+  if (listening.has(worker)) worker.send(stopMessage, undefined, () => undefined);
+  else worker.process.kill('SIGKILL');
   await gone;
 }
 
 /** Resolves when the process listens. If it ends before, so does this one: it has said why. */
-function started(worker: Worker): Promise<StartedApi> {
+function started(worker: Worker, isStopping: () => boolean): Promise<StartedApi> {
   return new Promise((resolve) => {
-    const failed = (code: number | null) => process.exit(code ?? 1);
+    const failed = (code: number | null) => {
+      if (!isStopping()) process.exit(code ?? 1);
+    };
     worker.once('exit', failed);
     worker.once('message', (api: StartedApi) => {
       worker.off('exit', failed);
-      resolve(api);
+      // Start no further process during the stop.
+      if (!isStopping()) resolve(api);
     });
   });
 }

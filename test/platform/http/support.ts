@@ -152,6 +152,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}, databaseUrl?:
     secretKey,
     publicUrl: 'http://127.0.0.1:8787',
     listenHost: '127.0.0.1',
+    allowedHosts: [],
     version: '0.0.0',
     temporalUrl: (workflowId) => `http://127.0.0.1:8233/workflows/${workflowId}`,
     codec: null,

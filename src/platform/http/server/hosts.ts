@@ -9,6 +9,15 @@ declare module 'fastify' {
   }
 }
 
+/** The hosts that an API answers, beside loopback names. */
+export interface OwnHosts {
+  publicUrl: string;
+  /** The address that it listens on. */
+  listenHost: string;
+  /** Further ones, as a Host header has them, in small letters and without a port. */
+  allowedHosts: readonly string[];
+}
+
 /** Probes call an instance by its address. */
 const probes: readonly (string | undefined)[] = ['/livez', '/readyz'];
 const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
@@ -20,10 +29,11 @@ const hostForm = /^(\[[\da-f:.]+\]|[^:@/]+)(?::\d+)?$/;
  * Refuses requests for a host that is not ours, as web pages send them by DNS rebinding (421), and
  * changes that a page of another origin asks for (403).
  */
-export function registerHosts(app: App, publicUrl: string, listenHost: string): void {
+export function registerHosts(app: App, { publicUrl, listenHost, allowedHosts }: OwnHosts): void {
   const own = new URL(publicUrl);
   const known = new Set([own.hostname, listenHost.includes(':') ? `[${listenHost}]` : listenHost.toLowerCase()]);
   for (const any of ['0.0.0.0', '[::]']) known.delete(any);
+  for (const host of allowedHosts) known.add(host);
 
   app.addHook('onRequest', ({ headers, method, routeOptions }, _reply, done) => {
     const name = headers.host?.toLowerCase() ?? '';
@@ -47,6 +57,6 @@ function unknownHost(name: string): ApiError {
   return new ApiError(
     421,
     'unknown_host',
-    `The host "${name.slice(0, 200)}" is not this service; call it by localhost or by the host of RATCHET_PUBLIC_URL.`,
+    `The host "${name.slice(0, 200)}" is not this service; call it by localhost, the host of RATCHET_PUBLIC_URL or one of RATCHET_ALLOWED_HOSTS.`,
   );
 }

@@ -12,7 +12,11 @@ const missing = `${path}/ses_none/pause`;
 let http: TestHttp;
 
 beforeAll(async () => {
-  http = await startHttp({ publicUrl: 'https://ratchet.example.com:8443', listenHost: '10.1.2.3' });
+  http = await startHttp({
+    publicUrl: 'https://ratchet.example.com:8443',
+    listenHost: '10.1.2.3',
+    allowedHosts: ['ratchet-api', 'ratchet-api.prod.svc.cluster.local', '[fd00::1]'],
+  });
 });
 afterAll(() => http.close());
 
@@ -29,8 +33,17 @@ describe('the host of a request', () => {
     async (host) => expect(await get(host)).toBe(200),
   );
 
+  test.each(['ratchet-api', 'Ratchet-API:8787', 'ratchet-api.prod.svc.cluster.local:80', '[fd00::1]:8787'])(
+    'may be one of the allowed: %s',
+    async (host) => expect(await get(host)).toBe(200),
+  );
+
   test.each([
     'evil.example',
+    'ratchet-api.evil.example',
+    'x.ratchet-api',
+    'ratchet-api.prod.svc',
+    'fd00::1',
     'localhost.evil.example',
     '127.0.0.1.nip.io',
     '1270.0.0.1',
@@ -63,7 +76,7 @@ test.each([
 ])('with HOST=%s the host %s is %i', async (listenHost, host, status) => {
   const app = fastify();
   app.setErrorHandler((error, _request, reply) => reply.code(toApiError(error).status).send());
-  registerHosts(app as unknown as App, 'http://127.0.0.1:8787', listenHost);
+  registerHosts(app as unknown as App, { publicUrl: 'http://127.0.0.1:8787', listenHost, allowedHosts: [] });
   app.get('/x', () => '');
   expect((await app.inject({ url: '/x', headers: { host } })).statusCode).toBe(status);
 });
