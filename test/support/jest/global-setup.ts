@@ -55,6 +55,8 @@ async function bundle(file: string): Promise<void> {
     workflowsPath,
     preloadModules: [join(workflows, 'preload.ts')],
     failureConverterPath: join(workflows, 'failure-converter.ts'),
+    payloadConverterPath: join(workflows, 'payload-converter.ts'),
+    workflowInterceptorModules: [join(workflows, 'interceptors.ts')],
     logger: new DefaultLogger('WARN'),
     // Sources import './x.ts' as './x.js'.
     webpackConfigHook: (config) => ({
