@@ -12,7 +12,7 @@ export interface JobInput {
 }
 
 /**
- * What a signal brings: HTTP sends `{commandId}`, to wait for the outcome, and with a reward `stop`.
+ * What a signal brings: HTTP sends `{commandId}`, to wait for the outcome, with a reward `stop`.
  * An operator sends anything, or nothing.
  */
 export type SignalPayload = unknown;

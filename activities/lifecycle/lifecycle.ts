@@ -40,8 +40,8 @@ export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
       db.orgHot(job.orgId, async (tx) => void (await recordDecision(tx, job, { isEnding: true }))),
 
     /**
-     * Closes a job by its record; a repeated call answers how the first one closed it. `unfinished`:
-     * the record has work left, and the job stays open.
+     * Closes a job by its record; a repeated call answers how the first one closed it.
+     * `unfinished`: the record has work left, and the job stays open.
      */
     async finish({ orgId, jobId, ...work }: JobRef & Omit<EndedWork, 'workflowId'>): Promise<Finished> {
       const { workflowId } = callingWorkflow();

@@ -175,7 +175,7 @@ export class JobControl {
     return null;
   }
 
-  /** Runs the work until its row is closed, then closes the workflow. ContinueAsNew passes through. */
+  /** Runs the work until its row is closed, then closes the workflow. Passes ContinueAsNew on. */
   async closing(work: () => Promise<ClosedJob | FailedJob>): Promise<JobSummary> {
     let end: ClosedJob | JobEnd;
     try {

@@ -133,7 +133,7 @@ export class Decisions {
     }
   }
 
-  /** Records a decision, also if the work ends meanwhile. False: the record was in another state. */
+  /** Records a decision, even if the work ends. False: the record was in another state. */
   private async record(decision: Decision, from = this.current): Promise<boolean> {
     const recorded = await CancellationScope.nonCancellable(() => record({ ...this.job, from, decision }));
     if (recorded.kind === 'moved') this.adopt(recorded.state);
