@@ -8,9 +8,10 @@ import { webhookActivities } from './jobs/webhook.js';
 import { driveActivity } from './lifecycle/drive.js';
 
 export type { GateEvaluation } from '../src/kinds/deployment/store/gate.js';
-export type { CommandOutcome } from '../src/jobs/store/decisions/record.js';
+export type { CommandOutcome, ControlState } from '../src/jobs/store/decisions/record.js';
 export type { GateRun } from './deployments/gate.js';
-export type { Rest } from './drive/rest.js';
+export type { DriveResult, Rest } from './drive/rest.js';
+export type { PreparedJob } from './lifecycle/kind.js';
 
 /** All activities. Each is idempotent: a retry finds what the first try recorded. */
 export function createActivities(deps: ActivityDeps) {

@@ -41,6 +41,14 @@ const recordedWork = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
+/** Waits for another job, of any length. */
+const waits = proxyActivities<Activities>({
+  startToCloseTimeout: '12 hours',
+  heartbeatTimeout,
+  retry: databaseRetry,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
 /** Attempts to deliver a webhook: after 5 s, 15 s, 45 s … up to 3 hours, for a day. */
 const webhookAttempts = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
@@ -49,8 +57,10 @@ const webhookAttempts = proxyActivities<Activities>({
 });
 
 export const { deliverWebhook } = webhookAttempts;
-export const { abandonWebhook, record, finish, openGateEvaluation } = decisiveTransaction;
+export const { abandonWebhook, record, stopWork, finish, openGateEvaluation } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
+export const { readGateEvaluation } = decisiveTransaction;
+export const { awaitGateEvaluation } = waits;
 export const { requestCancellation } = requests;
 export const { prepare } = probes;
 export const { drive } = recordedWork;

@@ -6,3 +6,4 @@ export {
   jobWorkflow as sessionWorkflow,
 } from './job.js';
 export { webhookWorkflow } from './jobs/webhook.js';
+export { unknownWorkflow as default } from './jobs/input.js';

@@ -11,24 +11,20 @@ export interface JobInput {
   jobId: string;
 }
 
-/** HTTP sends an id to wait for the outcome; an operator's signal from the Temporal UI has none. */
-export interface Command {
-  commandId: string;
-}
+/**
+ * What a signal brings: HTTP sends `{commandId}`, to wait for the outcome, with a reward `stop`.
+ * An operator sends anything, or nothing.
+ */
+export type SignalPayload = unknown;
 
-/** A reward was recorded. With `stop` the job completes with its best candidate so far. */
-export interface RewardSignal {
-  commandId?: string;
-  stop?: boolean;
-}
-
-export const pauseSignal = defineSignal<[Command?]>('pause');
-export const resumeSignal = defineSignal<[Command?]>('resume');
-export const cancelSignal = defineSignal<[Command?]>('cancel');
+export const pauseSignal = defineSignal<[SignalPayload?]>('pause');
+export const resumeSignal = defineSignal<[SignalPayload?]>('resume');
+export const cancelSignal = defineSignal<[SignalPayload?]>('cancel');
 /** A person's prompt, or a hint for the proposer; `commandId` names its row. */
-export const candidateSignal = defineSignal<[Command]>('candidate');
-export const hintSignal = defineSignal<[Command]>('hint');
-export const rewardSignal = defineSignal<[RewardSignal?]>('reward');
+export const candidateSignal = defineSignal<[SignalPayload?]>('candidate');
+export const hintSignal = defineSignal<[SignalPayload?]>('hint');
+/** A reward was recorded. With `stop: true` the job completes with its best candidate so far. */
+export const rewardSignal = defineSignal<[SignalPayload?]>('reward');
 
 /** The answer to the query `status`. */
 export interface StatusView extends JobFigures {

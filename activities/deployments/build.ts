@@ -1,4 +1,6 @@
 import type { JobFault } from '../../src/core/jobs/fault.js';
+import type { JobOutcome } from '../../src/core/jobs/outcome.js';
+import { readEnd } from '../../src/jobs/store/ended.js';
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
 import { setSnapshot, promote } from '../../src/kinds/deployment/store/deployments.js';
 import type { Tx } from '../../src/platform/db/db.js';
@@ -11,6 +13,8 @@ import { readSpec } from '../../src/jobs/store/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { lockOpenJob } from '../jobs/spec.js';
+import { callingWorkflow, lockOwnOpenJob, otherWorkflow } from '../own-job.js';
+import { awaitEvaluationActivities } from './await-evaluation.js';
 import { gateActivities, gateRun, type GateRun } from './gate.js';
 import { deleted, lockUndeleted } from './undeleted.js';
 
@@ -19,10 +23,12 @@ export function deploymentActivities(deps: ActivityDeps) {
   const { db, metrics } = deps;
   return {
     ...gateActivities(deps),
+    ...awaitEvaluationActivities(deps),
 
     /** Stores a snapshot of the deployment's source. Returns its gate's evaluation, or null. */
     snapshotSource: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
       db.org(job.orgId, async (tx) => {
+        await lockOwnOpenJob(tx, job);
         await lockUndeleted(tx, job);
         const spec = await readSpec<DeploymentSpec>(tx, job.jobId);
         const snapshotId = await findOrCreateSnapshot(tx, job, spec);
@@ -62,15 +68,20 @@ export function deploymentActivities(deps: ActivityDeps) {
       return result;
     },
 
+    /** Closes the job of a deployment; returns its end on record, which may be an earlier one. */
     async closeDeployment({
       ending: { status, error },
       ...job
-    }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: JobFault | null } }): Promise<void> {
+    }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: JobFault | null } }): Promise<JobOutcome> {
       const events = endEvents('deployment', error ? { status: 'failed', error } : { status: 'cancelled' });
-      const isClosed = await db.org(job.orgId, (tx) =>
-        finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events }),
-      );
+      const { isClosed, outcome } = await db.org(job.orgId, async (tx) => {
+        const row = await lockJob(tx, job);
+        if (row.workflow_id !== callingWorkflow().workflowId) throw otherWorkflow(job);
+        const isClosed = await finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events });
+        return { isClosed, outcome: (await readEnd(tx, job.jobId)).outcome };
+      });
       if (isClosed) metrics.jobEnded('deployment', status);
+      return outcome;
     },
   };
 }

@@ -8,7 +8,7 @@ import { areWhole, haveEnded } from '../../src/rollouts/store/rollouts.js';
 import type { ActivityDeps } from '../deps.js';
 import type { RolloutRunners } from '../rollouts/run.js';
 import type { RunnerContext } from '../rollouts/runner.js';
-import { restOfFault, startNothing, type DriveResult, type Rest } from './rest.js';
+import { restOfFault, startNothing, type Driven, type Rest } from './rest.js';
 
 /** Runs the rollouts of an evaluation that have no outcome. */
 export async function startEvaluation(
@@ -16,7 +16,7 @@ export async function startEvaluation(
   { db }: ActivityDeps,
   rollouts: RolloutRunners,
   runner: RunnerContext,
-): Promise<() => Promise<DriveResult>> {
+): Promise<() => Promise<Driven>> {
   const { job, token } = runner;
   const { jobId } = job;
   const total = (runner.runnable.spec as EvaluationSpec).seeds.length;

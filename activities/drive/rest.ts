@@ -1,6 +1,8 @@
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import { isSpending, type JobEnd } from '../../src/core/jobs/outcome.js';
 import type { JobProgress } from '../../src/core/jobs/progress.js';
+import type { ControlState } from '../../src/jobs/store/decisions/record.js';
+import type { SearchRequest } from '../../src/core/search/protocol.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import { releaseLease } from '../../src/jobs/store/leases.js';
 import type { RunnerContext } from '../rollouts/runner.js';
@@ -13,14 +15,19 @@ import type { RunnerContext } from '../rollouts/runner.js';
 export type Rest =
   { kind: 'again' | 'unprepared' | 'rewards' } | { kind: 'ended'; end: JobEnd } | { kind: 'failed'; fault: JobFault };
 
-export interface DriveResult {
+/** What a slice of work came to. `progress` null: not read. */
+export interface Driven {
   rest: Rest;
-  /** null: not read. */
   progress: JobProgress | null;
 }
 
+/** `state`: that of the job as the slice began; null: it did not begin. */
+export interface DriveResult extends Driven {
+  state: ControlState | null;
+}
+
 /** Gives the lease back. */
-export async function startNothing(tx: Tx, { job, token }: RunnerContext): Promise<() => Promise<DriveResult>> {
+export async function startNothing(tx: Tx, { job, token }: RunnerContext): Promise<() => Promise<Driven>> {
   await releaseLease(tx, job.jobId, token);
   return () => Promise.resolve({ rest: { kind: 'unprepared' }, progress: null });
 }
@@ -28,4 +35,10 @@ export async function startNothing(tx: Tx, { job, token }: RunnerContext): Promi
 /** A spent budget or quota ends a job as its end does; other faults end it at once. */
 export function restOfFault(fault: JobFault): Rest {
   return isSpending(fault.code) ? { kind: 'ended', end: { kind: 'failed', fault } } : { kind: 'failed', fault };
+}
+
+export function endOfSearch(request: Extract<SearchRequest, { kind: 'done' | 'failed' }>): JobEnd {
+  if (request.kind === 'done') return { kind: 'completed', stoppedBy: request.stoppedBy };
+  const { code, message } = request;
+  return { kind: 'failed', fault: { code, message, retryable: false } };
 }

@@ -1,7 +1,6 @@
 import type { SearchInput, SearchProgress } from '../../src/core/algorithms/progress.js';
 import type { SearchRequest, SearchResponse } from '../../src/core/search/protocol.js';
 import { faultOf } from '../../src/core/jobs/fault.js';
-import type { JobEnd } from '../../src/core/jobs/outcome.js';
 import { progressOfSearch } from '../../src/core/jobs/progress.js';
 import { readPool, type NewCandidate } from '../../src/candidates/store/candidates.js';
 import type { Tx } from '../../src/platform/db/db.js';
@@ -15,7 +14,7 @@ import type { RolloutRunners } from '../rollouts/run.js';
 import type { RunnerContext } from '../rollouts/runner.js';
 import { RequestAnswerer, type AnswererContext } from './answer.js';
 import { endSlice } from './record-steps.js';
-import { restOfFault, startNothing, type DriveResult, type Rest } from './rest.js';
+import { endOfSearch, restOfFault, startNothing, type Driven, type Rest } from './rest.js';
 import type { AnswerableRequest, AnsweredRequest, BegunSteps, NextSteps, StepRecord } from './steps.js';
 
 /** The workflow shows the progress after this long, once the current request is answered. */
@@ -27,7 +26,7 @@ export async function startSearch(
   deps: ActivityDeps,
   rollouts: RolloutRunners,
   runner: RunnerContext,
-): Promise<() => Promise<DriveResult>> {
+): Promise<() => Promise<Driven>> {
   const { jobId } = runner.job;
   const [recorded, candidates, prompts] = await Promise.all([
     readSearch(tx, jobId),
@@ -61,7 +60,7 @@ class SearchSlice {
     for (const id of prompts) if (!this.isLive && search.takesPrompt) this.apply({ kind: 'given', id });
   }
 
-  async run(): Promise<DriveResult> {
+  async run(): Promise<Driven> {
     const { deps, runner } = this.context;
     const { log } = deps;
     let rest: Rest;
@@ -98,7 +97,7 @@ class SearchSlice {
   private async answerAll(): Promise<Rest> {
     for (let begun: BegunSteps | null = null; ;) {
       const request: SearchRequest = begun?.request ?? this.search.next();
-      if (request.kind === 'done' || request.kind === 'failed') return { kind: 'ended', end: endOf(request) };
+      if (request.kind === 'done' || request.kind === 'failed') return { kind: 'ended', end: endOfSearch(request) };
       if (!begun && this.mustRest()) return { kind: 'again' };
       if (this.isByTraffic(request)) {
         if (await this.takeTraffic(request)) continue;
@@ -177,10 +176,4 @@ class SearchSlice {
     const { isStopped, hasNews } = this.context.runner.interruptions;
     return isStopped || hasNews || Date.now() >= this.until;
   }
-}
-
-function endOf(request: Extract<SearchRequest, { kind: 'done' | 'failed' }>): JobEnd {
-  if (request.kind === 'done') return { kind: 'completed', stoppedBy: request.stoppedBy };
-  const { code, message } = request;
-  return { kind: 'failed', fault: { code, message, retryable: false } };
 }

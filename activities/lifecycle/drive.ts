@@ -1,3 +1,4 @@
+import { stateOf } from '../../src/jobs/store/decisions/record.js';
 import { readLastSeq, type JobRef } from '../../src/jobs/store/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { activitiesOf } from './kinds.js';
@@ -18,12 +19,16 @@ export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
       // Listen first: a pause that is answered after the first claims must be heard.
       const interruptions = new Interruptions(deps, job, record);
       try {
-        const slice = await withLease(deps.db, job, interruptions, async (tx, token) => {
+        const slice = await withLease(deps.db, job, interruptions, async (tx, token, row) => {
           const held = await rollouts.open(tx, job);
           const runner = { job, ...held, token, interruptions };
-          return activitiesOf(held.runnable.spec).drive(tx, deps, rollouts, runner);
+          const run = await activitiesOf(held.runnable.spec).drive(tx, deps, rollouts, runner);
+          return { run, state: stateOf(row) };
         });
-        return slice ? await slice() : { rest: { kind: 'again' }, progress: null };
+        const driven = slice ? await slice.run() : { rest: { kind: 'again' as const }, progress: null };
+        // Temporal starts the next attempt once the operator unpauses the activity.
+        if (interruptions.isPaused && driven.rest.kind === 'again') throw new Error('An operator paused the activity.');
+        return { ...driven, state: slice && slice.state };
       } finally {
         interruptions.close();
       }

@@ -11,7 +11,7 @@ import type { ClosedState } from '../../src/jobs/store/decisions/record.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
 import type { ActivityDeps } from '../deps.js';
-import type { DriveResult } from '../drive/rest.js';
+import type { Driven } from '../drive/rest.js';
 import type { RolloutRunners } from '../rollouts/run.js';
 import type { RunnerContext } from '../rollouts/runner.js';
 
@@ -26,12 +26,7 @@ export interface KindActivities<Spec extends JobSpec = JobSpec> {
   /** Stores what the first rollout needs; idempotent. */
   begin(tx: Tx, job: JobRef, spec: Spec, from: { run: number; prompt: Message[] | null }): Promise<PreparedJob>;
   /** Goes on with a prepared job, whose lease the caller holds. */
-  drive(
-    tx: Tx,
-    deps: ActivityDeps,
-    rollouts: RolloutRunners,
-    runner: RunnerContext,
-  ): Promise<() => Promise<DriveResult>>;
+  drive(tx: Tx, deps: ActivityDeps, rollouts: RolloutRunners, runner: RunnerContext): Promise<() => Promise<Driven>>;
   /** The error and the last events of a job. `view`: what its search has found, null: nothing. */
   end(tx: Tx, job: JobRef, ended: JudgedEnd<Spec>): Promise<JobClose>;
 }

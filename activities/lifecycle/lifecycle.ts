@@ -1,40 +1,60 @@
-import { Context } from '@temporalio/activity';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
-import { eventsOfRun, recordDecision, type Decision } from '../../src/jobs/store/decisions/record.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
+import {
+  eventsOfRun,
+  recordDecision,
+  recordFrom,
+  type ControlState,
+  type Decision,
+  type Recorded,
+} from '../../src/jobs/store/decisions/record.js';
 import { lockJob, type JobRef } from '../../src/jobs/store/events.js';
 import { readSpec } from '../../src/jobs/store/spec.js';
 import type { ActivityDeps } from '../deps.js';
+import { callingWorkflow, lockOwnJob, otherWorkflow } from '../own-job.js';
 import { readEnd, type EndedJob } from '../../src/jobs/store/ended.js';
 import { endJob, type EndedWork } from './end.js';
 import { activitiesOf } from './kinds.js';
 
+/** How a job ended, if its record agrees. */
+export type Finished = ({ kind: 'ended' } & EndedJob) | { kind: 'unfinished' };
+
 export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
   return {
     /** Records a decision: status, outcomes of commands and events, in one transaction. */
-    record: ({ decision, ...job }: JobRef & { decision: Decision }): Promise<void> =>
+    record: ({ from, decision, ...job }: JobRef & { from: ControlState; decision: Decision }): Promise<Recorded> =>
       db.orgHot(job.orgId, async (tx) => {
         const { events = [] } = decision;
-        if (events.length === 0) {
-          await recordDecision(tx, job, decision);
-          return;
-        }
+        const row = await lockOwnJob(tx, job);
+        if (events.length === 0) return recordFrom(tx, job, row, { from, decision });
         // The start comes first, also if the job is paused while its container is still being
         // checked.
-        const [{ run }, spec] = await Promise.all([lockJob(tx, job), readSpec<JobSpec>(tx, job.jobId)]);
+        const spec = await readSpec<JobSpec>(tx, job.jobId);
         const prompt = 'initialPrompt' in spec ? spec.initialPrompt : null;
-        const begun = [...activitiesOf(spec).startEvents(spec, prompt), ...eventsOfRun(run, events)];
-        await recordDecision(tx, job, { ...decision, events: begun });
+        const begun = [...activitiesOf(spec).startEvents(spec, prompt), ...eventsOfRun(row.run, events)];
+        return recordFrom(tx, job, row, { from, decision: { ...decision, events: begun } });
       }),
 
-    /** Closes a job by its record; a repeated call answers how the first one closed it. */
-    async finish({ orgId, jobId, ...work }: JobRef & Omit<EndedWork, 'workflowId'>): Promise<EndedJob> {
+    /** Stops the running work of a job that is about to end. */
+    stopWork: (job: JobRef): Promise<void> =>
+      db.orgHot(job.orgId, async (tx) => void (await recordDecision(tx, job, { isEnding: true }))),
+
+    /**
+     * Closes a job by its record; a repeated call answers how the first one closed it.
+     * `unfinished`: the record has work left, and the job stays open.
+     */
+    async finish({ orgId, jobId, ...work }: JobRef & Omit<EndedWork, 'workflowId'>): Promise<Finished> {
       const { workflowId } = callingWorkflow();
-      const { closed, ended } = await db.org(orgId, async (tx) => {
-        const closed = await endJob(tx, { orgId, jobId }, { ...work, workflowId });
-        return { closed, ended: await readEnd(tx, jobId) };
+      const { closed, finished } = await db.org(orgId, async (tx) => {
+        const job = { orgId, jobId };
+        const row = await lockJob(tx, job);
+        if (row.workflow_id !== workflowId && !isTerminal(row.status)) throw otherWorkflow(job);
+        const closed = await endJob(tx, job, { ...work, workflowId });
+        if (closed === 'unfinished') return { closed: null, finished: { kind: 'unfinished' as const } };
+        return { closed, finished: { kind: 'ended' as const, ...(await readEnd(tx, jobId)) } };
       });
-      if (closed) metrics.jobEnded(closed, ended.outcome.status);
-      return ended;
+      if (closed && finished.kind === 'ended') metrics.jobEnded(closed, finished.outcome.status);
+      return finished;
     },
 
     /** Asks Temporal to cancel the calling workflow, so that it closes as CANCELED. */
@@ -43,10 +63,4 @@ export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
       await temporal.workflow.getHandle(workflowId, runId).cancel();
     },
   };
-}
-
-function callingWorkflow() {
-  const { workflowExecution } = Context.current().info;
-  if (!workflowExecution) throw new TypeError('The activity must be called by a workflow.');
-  return workflowExecution;
 }

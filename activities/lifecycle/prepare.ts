@@ -13,6 +13,7 @@ import type { AskedContainer, PreparedJob } from './kind.js';
 import { activitiesOf } from './kinds.js';
 import { checkModels } from './preflight.js';
 import { containerKey, lockOpenJob } from '../jobs/spec.js';
+import { lockOwnOpenJob } from '../own-job.js';
 
 /** The container errors that a later try may not meet. */
 const transientErrors = new Set(['container_unreachable', 'container_busy', 'container_timeout', 'container_error']);
@@ -24,7 +25,7 @@ export function prepareActivities(deps: ActivityDeps) {
     prepare: (job: JobRef): Promise<PreparedJob> =>
       withHeartbeat(async () => {
         const { run, spec, key } = await db.org(job.orgId, async (tx) => {
-          const { run } = await lockOpenJob(tx, job);
+          const { run } = await lockOwnOpenJob(tx, job);
           const spec = await readSpec<JobSpec>(tx, job.jobId);
           return { run, spec, key: await containerKey(tx, deps.secretKey, job, spec) };
         });
@@ -55,9 +56,12 @@ async function probe(deps: ActivityDeps, job: JobRef, spec: JobSpec, asked: Aske
 async function begin(tx: Tx, job: JobRef, events: NewEvent[]): Promise<ControlRow> {
   const row = await lockOpenJob(tx, job);
   await Promise.all([
-    tx.query('update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1', [
-      job.jobId,
-    ]),
+    tx.query(
+      // An operator may have started the workflow of a pending job.
+      `update jobs set started_at = coalesce(started_at, now()), workflow_started = true,
+              status = case status when 'pending' then 'running' else status end where id = $1`,
+      [job.jobId],
+    ),
     appendEvents(tx, job, events),
   ]);
   return row;

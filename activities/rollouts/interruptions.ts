@@ -24,6 +24,8 @@ export interface InterruptionListener {
 export class Interruptions {
   /** Whether there was news of the job's control since the activity began. */
   hasNews = false;
+  /** Whether an operator paused the activity: its next attempt begins when it is unpaused. */
+  isPaused = false;
   /** The workflow asked for the results so far. */
   private isAskedToEnd = false;
   private readonly listeners = new Set<InterruptionListener>();
@@ -44,8 +46,10 @@ export class Interruptions {
       this.listeners.forEach((listener) => listener.onNews());
     });
     context.cancelled.catch((reason: unknown) => {
+      const { cancelRequested = false, paused = false } = context.cancellationDetails ?? {};
+      this.isPaused = paused && !cancelRequested;
       // The workflow asks for the results so far. If the job ends, its control row says `stop`.
-      if (context.cancellationDetails?.cancelRequested) this.isAskedToEnd = true;
+      if (cancelRequested || paused) this.isAskedToEnd = true;
       // This attempt is obsolete, or the grace period is over: its outcomes would not count.
       else this.aborter.abort(reason);
       stop();

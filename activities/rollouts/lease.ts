@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db, Tx } from '../../src/platform/db/db.js';
-import type { JobRef } from '../../src/jobs/store/events.js';
+import type { ControlRow, JobRef } from '../../src/jobs/store/events.js';
 import { acquireLease, renewLease } from '../../src/jobs/store/leases.js';
 import type { ActivityDeps } from '../deps.js';
-import { lockOpenJob } from '../jobs/spec.js';
+import { lockOwnOpenJob } from '../own-job.js';
 import { leaseSeconds } from './exchange.js';
 import type { Interruptions } from './interruptions.js';
 
@@ -13,22 +13,22 @@ const renewMs = (leaseSeconds * 1_000) / 3;
 
 /**
  * Waits for the lease, which a killed runner holds until it runs out, and runs `work` in the
- * transaction that takes it, under the lock of the open job. Null: interrupted before.
+ * transaction that takes it, under the lock of the open job `row`. Null: interrupted before.
  */
 export async function withLease<T>(
   db: Db,
   job: JobRef,
   interruptions: Interruptions,
-  work: (tx: Tx, token: number) => Promise<T>,
+  work: (tx: Tx, token: number, row: ControlRow) => Promise<T>,
 ): Promise<T | null> {
   const { taskToken } = Context.current().info;
   // The name is for people who look at the table.
   const owner = `${Buffer.from(taskToken).toString('base64url').slice(-24)}:${process.pid}`;
   for (;;) {
     const taken = await db.orgHot(job.orgId, async (tx) => {
-      await lockOpenJob(tx, job);
+      const row = await lockOwnOpenJob(tx, job);
       const token = await acquireLease(tx, job.jobId, owner, leaseSeconds);
-      return token === null ? null : { result: await work(tx, token) };
+      return token === null ? null : { result: await work(tx, token, row) };
     });
     if (taken) return taken.result;
     await delay(retryMs);

@@ -1,14 +1,20 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ApplicationFailure,
   CancellationScope,
   ChildWorkflowFailure,
   executeChild,
+  getExternalWorkflowHandle,
   isCancellation,
+  log,
+  sleep,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import { failureOf, faultOf } from '../../src/core/jobs/fault.js';
 import { workflowId } from '../../src/core/jobs/kinds.js';
+import type { JobOutcome } from '../../src/core/jobs/outcome.js';
 import type { GateRun } from '../../activities/index.js';
+import { awaitGateEvaluation, readGateEvaluation } from '../activities.js';
 import type { jobWorkflow } from '../job.js';
 import { algorithmAttribute, kindAttribute, orgAttribute, statusAttribute, type JobInput } from '../messages.js';
 
@@ -28,11 +34,47 @@ export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation
       ],
     });
   } catch (error) {
+    // Its id is the gate's own: an earlier run of this workflow, which was reset, has started it.
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return adopt({ orgId, jobId });
     if (CancellationScope.current().consideredCancelled || !(error instanceof ChildWorkflowFailure)) throw error;
-    const reason = isCancellation(error) ? 'it was cancelled' : rootCause(error).replace(/[.!?]$/, '');
-    const message = `The gate's evaluation ${jobId} gave no result: ${reason}. Its name serves what it served before.`;
-    throw ApplicationFailure.create(failureOf({ code: 'gate_failed', message, retryable: true }));
+    throw gateFailed(jobId, isCancellation(error) ? 'it was cancelled' : rootCause(error));
   }
+}
+
+/** Waits for an evaluation that is no child of this run, and ends it with this run. */
+async function adopt(job: JobInput): Promise<void> {
+  try {
+    const { status, error } = await endOf(job);
+    if (status === 'cancelled') throw gateFailed(job.jobId, 'it was cancelled');
+    if (status === 'failed') throw gateFailed(job.jobId, error?.message ?? 'it failed');
+  } catch (error) {
+    if (CancellationScope.current().consideredCancelled) await cancelEvaluation(job);
+    throw error;
+  }
+}
+
+/** The end on record: an operator may complete the activity that waits for it. */
+async function endOf(job: JobInput): Promise<JobOutcome> {
+  for (;;) {
+    await awaitGateEvaluation(job);
+    const outcome = await readGateEvaluation(job);
+    if (outcome) return outcome;
+    await sleep('1 second');
+  }
+}
+
+async function cancelEvaluation({ jobId }: JobInput): Promise<void> {
+  const evaluation = getExternalWorkflowHandle(workflowId('evaluation', jobId));
+  try {
+    await CancellationScope.nonCancellable(() => evaluation.cancel());
+  } catch (error) {
+    log.warn('the evaluation of the gate was not cancelled; it may have ended', { jobId, error });
+  }
+}
+
+function gateFailed(jobId: string, reason: string): ApplicationFailure {
+  const message = `The gate's evaluation ${jobId} gave no result: ${reason.replace(/[.!?]$/, '')}. Its name serves what it served before.`;
+  return ApplicationFailure.create(failureOf({ code: 'gate_failed', message, retryable: true }));
 }
 
 function rootCause(error: Error): string {

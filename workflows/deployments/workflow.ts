@@ -10,21 +10,16 @@ import { failureOf } from '../../src/core/jobs/fault.js';
 import { closeDeployment, concludeGate, snapshotSource, nextIncumbent, promoteDeployment } from '../activities.js';
 import type { JobOutcome } from '../../src/core/jobs/outcome.js';
 import { closeWorkflow, endOfError } from '../jobs/close.js';
-import {
-  deploymentStatusQuery,
-  statusAttribute,
-  stopReasonAttribute,
-  type DeploymentView,
-  type JobInput,
-} from '../messages.js';
+import { deploymentStatusQuery, statusAttribute, stopReasonAttribute, type DeploymentView } from '../messages.js';
+import { readJob } from '../jobs/input.js';
 import { runGateEvaluation } from './gate-evaluation.js';
 
 /** The gate is judged again where the live deployment changed meanwhile, at most this often. */
 const maxRounds = 20;
 
 /** Freezes a source, judges it by its gate and makes it live. A failure changes nothing live. */
-export async function deploymentWorkflow(input: JobInput): Promise<void> {
-  const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
+export async function deploymentWorkflow(input?: unknown): Promise<void> {
+  const job = readJob(input);
   let view: DeploymentView = { status: 'pending' };
   const show = (next: DeploymentView) => {
     view = next;
@@ -68,10 +63,12 @@ export async function deploymentWorkflow(input: JobInput): Promise<void> {
   } catch (error) {
     const outcome = deploymentOutcome(error);
     end({ status: 'failed' }, outcome);
-    await CancellationScope.nonCancellable(() =>
+    const recorded = await CancellationScope.nonCancellable(() =>
       closeDeployment({ ...job, ending: { status: outcome.status, error: outcome.error } }),
     );
-    await closeWorkflow(outcome);
+    // A deployment that had ended before, whose workflow was reset.
+    if (recorded.status === 'completed') end({ status: 'ready' }, recorded);
+    await closeWorkflow(recorded);
   }
 }
 

@@ -1,4 +1,11 @@
-import { ActivityFailure, ApplicationFailure, CancellationScope, isCancellation, log } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  log,
+  sleep,
+} from '@temporalio/workflow';
 import { failureOf, faultOf } from '../../src/core/jobs/fault.js';
 import type { JobEnd, JobOutcome } from '../../src/core/jobs/outcome.js';
 import { requestCancellation } from '../activities.js';
@@ -23,6 +30,15 @@ export async function closeWorkflow({ status, stoppedBy, error }: JobOutcome): P
   }
   if (status === 'completed') return;
   // Temporal closes a workflow as CANCELED only on its own request; a signal alone is none.
-  if (!CancellationScope.current().consideredCancelled) await requestCancellation();
+  while (!CancellationScope.current().consideredCancelled) {
+    try {
+      await requestCancellation();
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      log.warn('the workflow could not request its cancellation; trying again', { error });
+    }
+    // An operator may have completed the request by hand.
+    await sleep('1 second');
+  }
   await CancellationScope.current().cancelRequested;
 }

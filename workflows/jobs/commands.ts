@@ -1,10 +1,9 @@
-import type { CommandOutcome } from '../../activities/index.js';
+import type { CommandOutcome, ControlState } from '../../activities/index.js';
 import type { NewEvent } from '../../src/core/events/event.js';
-import { hintGiven, paused, resumed } from '../../src/core/events/jobs.js';
+import { hintGiven, paused, resumed, signalIgnored } from '../../src/core/events/jobs.js';
 import { transition, type StatusCommand } from '../../src/core/jobs/status.js';
 import type { JobEnd } from '../../src/core/jobs/outcome.js';
 import type { SuggestionKind } from '../../src/core/jobs/progress.js';
-import type { StatusView } from '../messages.js';
 
 /** A received command that is not decided yet. */
 export interface PendingCommand {
@@ -13,11 +12,15 @@ export interface PendingCommand {
   commandId: string | null;
 }
 
-/** The job's status; `pauses` numbers the keys of its pause events. */
-export interface ControlState {
-  status: StatusView['status'];
-  pauses: number;
+/** A received signal without effect. `key`: unique in the job. */
+export interface IgnoredSignal {
+  kind: 'ignored';
+  key: string;
+  signal: string;
+  reason: string;
 }
+
+export type Received = PendingCommand | IgnoredSignal;
 
 /** The decision on commands: the next state, and the outcomes and events to record. */
 export interface CommandDecision {
@@ -35,14 +38,19 @@ export interface CommandDecision {
 /** `takes`: the suggestions that the search can use. */
 export function decideCommands(
   from: ControlState,
-  commands: readonly PendingCommand[],
+  received: readonly Received[],
   takes: readonly SuggestionKind[] = [],
 ): CommandDecision {
   let { status, pauses } = from;
   const outcomes: CommandOutcome[] = [];
   const events: NewEvent[] = [];
   let hasPrompt = false;
-  for (const { kind, commandId } of commands) {
+  for (const one of received) {
+    if (one.kind === 'ignored') {
+      events.push(signalIgnored(one.key, one.signal, one.reason));
+      continue;
+    }
+    const { kind, commandId } = one;
     if (kind === 'candidate' || kind === 'hint') {
       if (commandId === null) continue;
       const outcome = takes.includes(kind) ? 'accepted' : 'refused';

@@ -15,7 +15,7 @@ import {
 import type { GateEvaluation, Rest } from '../../activities/index.js';
 import type { JobEnd, JobOutcome } from '../../src/core/jobs/outcome.js';
 import { noFigures, type JobProgress, type JobSummary } from '../../src/core/jobs/progress.js';
-import { finish, record, type drive } from '../activities.js';
+import { finish, prepare, stopWork, type drive } from '../activities.js';
 import {
   bestRewardAttribute,
   rolloutsAttribute,
@@ -25,17 +25,19 @@ import {
   type JobInput,
   type StatusView,
 } from '../messages.js';
+import { BackOff } from './back-off.js';
 import { closeWorkflow, endOfError } from './close.js';
-import { decideCommands, type PendingCommand } from './commands.js';
+import type { Received } from './commands.js';
+import { Decisions } from './decisions.js';
 import { isAtHistoryLimit, runUntilHistoryLimit } from './history-limit.js';
-import { CommandInbox } from './inbox.js';
+import { readDriven, readPrepared } from './results.js';
 import { RunningTime } from './running-time.js';
 
 /** What a run of the workflow hands to the next one. */
 export interface CarriedJob {
   status: 'running' | 'paused';
   pauses: number;
-  inbox: PendingCommand[];
+  inbox: Received[];
   /** The rest of the running time; null: no limit. */
   leftMs: number | null;
   /** The rest at the first run's begin. */
@@ -49,51 +51,67 @@ export interface JobWorkflowInput extends JobInput {
   carried?: CarriedJob;
 }
 
+type FailedJob = Extract<JobEnd, { kind: 'failed' }>;
+
+/** A job whose row is closed. */
+export interface ClosedJob {
+  outcome: JobOutcome;
+  summary: JobSummary;
+}
+
 type Beginning = Pick<CarriedJob, 'leftMs' | 'progress'> & Partial<Pick<CarriedJob, 'limitMs'>>;
 
 /** Stopped work returns at once, unless its worker was killed. */
 const stopTimeout = '30 seconds';
 
 /**
- * Pause, resume, cancel and reward signals, the clock, the status query and the end of a job's
- * workflow. Each decision is recorded before the next is taken.
+ * The status of a job, its slices of work, the clock, the status query and the end of its workflow.
+ * Each decision is recorded before the next is taken.
  */
 export class JobControl {
-  private status: StatusView['status'];
+  private readonly decisions: Decisions;
+  private readonly backOff = new BackOff();
   private progress: JobProgress | null = null;
   private clock: RunningTime | null = null;
   private limitMs: number | null = null;
-  private readonly inbox: CommandInbox;
-  private readonly accepted: string[] = [];
   private interruption: JobEnd | null = null;
   private readonly workflowScope = CancellationScope.current();
   private readonly workScope = new CancellationScope();
-  private isDeciding = false;
-  private isContinuing = false;
   private isDriving = false;
-  private pauses: number;
   private readonly isContinued: boolean;
   private readonly job: JobInput;
 
   constructor(job: JobInput, carried: CarriedJob | undefined) {
     this.job = job;
     this.isContinued = carried !== undefined;
-    this.status = carried?.status ?? 'running';
-    this.pauses = carried?.pauses ?? 0;
-    this.inbox = new CommandInbox(carried?.inbox ?? []);
+    const { status = 'running', pauses = 0, inbox = [] } = carried ?? {};
+    this.decisions = new Decisions(job, { status, pauses }, inbox, (end) => this.interrupt(end));
     setHandler(statusQuery, () => this.view, {
       description: 'Status, generation, best candidate, best reward and budget as the workflow sees them.',
     });
   }
 
+  /** Prepares the job and begins with it. */
+  async prepare(): Promise<void> {
+    for (;;) {
+      const prepared = readPrepared(await prepare(this.job));
+      if (prepared) return this.begin(prepared);
+      log.warn('the result of the preparation is unreadable; preparing again');
+      await this.rest(null, false);
+    }
+  }
+
   /** Shows the progress and starts the clock, which stands while the job is paused. */
   begin({ leftMs, limitMs = leftMs, progress }: Beginning): void {
     this.show(progress);
+    this.backOff.note(progress);
+    // A job that is prepared again, after a restore, keeps its clock.
+    if (this.clock) return;
     this.limitMs = limitMs;
     if (leftMs === null) return;
     this.clock = new RunningTime(leftMs, this.isContinued);
     this.clock
-      .expired(() => this.status === 'running')
+      .expired(() => this.decisions.state.status === 'running')
       .then(() => this.interrupt({ kind: 'expired' }))
       .catch((error: unknown) => {
         // The job ended before its time was over.
@@ -106,64 +124,92 @@ export class JobControl {
    * so no work may be in progress.
    */
   async untilRunnable(): Promise<void> {
-    await condition(() => (this.inbox.isEmpty && !this.isDeciding && this.status === 'running') || isAtHistoryLimit());
+    await condition(() => this.mayWork || isAtHistoryLimit());
     if (isAtHistoryLimit()) await this.continueAsNew();
   }
 
   /** Goes on with the work until it rests, at the latest at the history limit. */
   async driving(activity: typeof drive): Promise<Rest> {
     // Those of signals so far are read by the activity.
-    this.inbox.hasRewards = false;
-    const result = await runUntilHistoryLimit(
+    this.decisions.inbox.hasRewards = false;
+    const decided = this.decisions.count;
+    let hasResult = false;
+    const value = await runUntilHistoryLimit(
       async () => {
         this.isDriving = true;
         try {
-          return await activity.executeWithOptions({ summary: this.progress?.next ?? '' }, [this.job]);
+          const result: unknown = await activity.executeWithOptions({ summary: this.progress?.next ?? '' }, [this.job]);
+          hasResult = true;
+          return result;
         } finally {
           this.isDriving = false;
         }
       },
       () => this.isCancelled(),
     );
+    const result = readDriven(value);
+    if (hasResult && !result) log.warn('the result of the work is unreadable; going on from the record');
     if (result?.progress) this.show(result.progress);
-    return result?.rest ?? { kind: 'again' };
+    const isCalled = this.decisions.count !== decided || !this.decisions.isSettled;
+    if (result?.state && !isCalled) this.decisions.adopt(result.state);
+    const rest = result?.rest ?? { kind: 'again' };
+    if (rest.kind === 'again' || rest.kind === 'unprepared')
+      await this.rest(result?.progress ?? this.progress, isCalled);
+    return rest;
   }
 
   /** Resolves at a reward signal, at the history limit, or after an hour, if a signal was lost. */
   async untilRewards(): Promise<void> {
-    await condition(() => this.inbox.hasRewards || isAtHistoryLimit(), '1 hour');
+    await condition(() => this.decisions.inbox.hasRewards || isAtHistoryLimit(), '1 hour');
   }
 
-  /** Runs the work to its end, then closes row and workflow. ContinueAsNew passes through. */
-  async closing(work: () => Promise<JobEnd>): Promise<JobSummary> {
-    let end: JobEnd;
+  /** Closes the row, if the record agrees that the work is over; null: some is left. */
+  async conclude(end: JobEnd): Promise<ClosedJob | null> {
+    const { decisions } = this;
+    decisions.isHeld = true;
+    const closed = await this.close(end);
+    if (closed) return closed;
+    log.warn('the record has work left; going on');
+    decisions.isHeld = false;
+    await this.rest(this.progress, false);
+    return null;
+  }
+
+  /** Runs the work until its row is closed, then closes the workflow. Passes ContinueAsNew on. */
+  async closing(work: () => Promise<ClosedJob | FailedJob>): Promise<JobSummary> {
+    let end: ClosedJob | JobEnd;
     try {
-      // The loop of commands ends only by cancellation; its failure ends the work.
-      end = await this.workScope.run(() => Promise.race([work(), this.decideAsReceived()]));
+      // The loop of decisions ends only by cancellation; its failure ends the work.
+      end = await this.workScope.run(() => Promise.race([work(), this.decisions.decideAsReceived()]));
     } catch (error) {
       if (error instanceof ContinueAsNew) throw error;
       if (isCancellation(error)) {
-        await CancellationScope.nonCancellable(() => this.decideRest());
+        await CancellationScope.nonCancellable(() => this.decisions.decideRest(() => this.interruption !== null));
         // The row follows once the work has stopped.
-        if (!this.interruption) this.status = 'cancelled';
+        if (!this.interruption) this.decisions.showStatus('cancelled');
       }
       end = this.interruption ?? endOfError(error);
     }
-    // Ends the loop of commands and all other waits of the work.
+    // Ends the loop of decisions and all other waits of the work.
     this.workScope.cancel();
-    const { outcome, summary } = await CancellationScope.nonCancellable(() => this.close(end));
+    const { outcome, summary } = 'outcome' in end ? end : await this.closed(end);
     await closeWorkflow(outcome);
     return summary;
   }
 
+  private get mayWork(): boolean {
+    return this.decisions.isSettled && this.decisions.state.status === 'running';
+  }
+
   private get view(): StatusView {
-    return { status: this.status, ...(this.progress?.figures ?? noFigures) };
+    return { status: this.decisions.state.status, ...(this.progress?.figures ?? noFigures) };
   }
 
   /** Search attributes are events in the history, so they follow the best reward. */
   private show(progress: JobProgress): void {
     const before = this.progress?.figures.bestReward ?? null;
     this.progress = progress;
+    this.decisions.takes = progress.takes;
     setCurrentDetails(progress.details);
     const { bestReward, rolloutsCompleted } = progress.figures;
     if (bestReward !== before) upsertSearchAttributes(attributesOf(bestReward, rolloutsCompleted));
@@ -177,14 +223,15 @@ export class JobControl {
 
   /** Continues in a new run. Undecided commands go with it. */
   private async continueAsNew(): Promise<never> {
-    this.isContinuing = true;
-    await condition(() => !this.isDeciding && !this.isDriving && allHandlersFinished());
+    this.decisions.isHeld = true;
+    await this.decisions.untilIdle();
+    await condition(() => !this.isDriving && allHandlersFinished());
     // A cancellation would not reach the new run, so wait for it to end this one.
     if (this.isCancelled()) await condition(() => false);
     const carried: CarriedJob = {
-      status: this.status === 'paused' ? 'paused' : 'running',
-      pauses: this.pauses,
-      inbox: this.inbox.undecided(),
+      status: this.decisions.state.status === 'paused' ? 'paused' : 'running',
+      pauses: this.decisions.state.pauses,
+      inbox: this.decisions.inbox.undecided(),
       leftMs: this.clock && this.clock.left,
       limitMs: this.limitMs,
       progress: this.progress!,
@@ -196,17 +243,31 @@ export class JobControl {
     return this.workflowScope.consideredCancelled || this.workScope.consideredCancelled;
   }
 
-  private async close(end: JobEnd): Promise<{ outcome: JobOutcome; summary: JobSummary }> {
-    await condition(() => !this.isDeciding);
+  /** Waits after a slice that changed nothing, until a decision or the history limit. */
+  private async rest(progress: JobProgress | null, isCalled: boolean): Promise<void> {
+    const ms = this.backOff.after(progress, isCalled);
+    if (ms > 0) await condition(() => !this.mayWork || isAtHistoryLimit(), ms);
+  }
+
+  private async closed(end: JobEnd): Promise<ClosedJob> {
+    const closed = await CancellationScope.nonCancellable(() => this.close(end));
+    if (!closed) throw new TypeError('An end that does not say that the work is complete closes the row.');
+    return closed;
+  }
+
+  /** Closes the row; null: work is left on record. */
+  private async close(end: JobEnd): Promise<ClosedJob | null> {
+    await this.decisions.untilIdle();
     if (this.isDriving) {
-      await record({ ...this.job, decision: { isEnding: true } });
+      await stopWork(this.job);
       const hasStopped = await condition(() => !this.isDriving, stopTimeout);
       if (!hasStopped) log.warn('the work did not stop');
     }
     const usedMs = this.clock ? this.limitMs! - this.clock.left : 0;
-    const ended = await finish({ ...this.job, end, accepted: this.accepted, usedMs });
+    const ended = await finish({ ...this.job, end, accepted: this.decisions.accepted, usedMs });
+    if (ended.kind === 'unfinished') return null;
     const { outcome, summary } = ended;
-    this.status = outcome.status;
+    this.decisions.showStatus(outcome.status);
     upsertSearchAttributes([
       { key: statusAttribute, value: outcome.status },
       { key: stopReasonAttribute, value: outcome.stoppedBy },
@@ -214,52 +275,6 @@ export class JobControl {
     ]);
     upsertMemo({ ...summary });
     return ended;
-  }
-
-  private async decideAsReceived(): Promise<never> {
-    for (;;) {
-      await condition(() => !this.inbox.isEmpty && !this.isContinuing);
-      this.isDeciding = true;
-      try {
-        await this.decide(this.inbox.take());
-      } finally {
-        this.isDeciding = false;
-      }
-    }
-  }
-
-  /** Temporal's cancellation overtakes earlier signals, which may have ended the job. */
-  private async decideRest(): Promise<void> {
-    await condition(() => !this.isDeciding);
-    while (!this.interruption && !this.inbox.isEmpty) await this.decide(this.inbox.take());
-  }
-
-  private async decide(commands: PendingCommand[]): Promise<void> {
-    const before = this.status;
-    const { status, pauses } = this;
-    const takes = this.progress?.takes ?? [];
-    const { next, outcomes, events, hasPrompt, end, accepted } = decideCommands({ status, pauses }, commands, takes);
-    ({ status: this.status, pauses: this.pauses } = next);
-    if (accepted) this.accepted.push(accepted);
-    if (this.status !== before) upsertSearchAttributes([{ key: statusAttribute, value: this.status }]);
-    if (outcomes.length > 0 || events.length > 0) {
-      const recorded = this.status === 'paused' ? 'paused' : 'running';
-      // Recorded even if the work ends meanwhile: an answered command must be in the log.
-      await CancellationScope.nonCancellable(() =>
-        record({
-          ...this.job,
-          decision: {
-            commands: outcomes,
-            ...(hasPrompt && { hasPrompt }),
-            ...(events.length > 0 && { status: recorded, events }),
-          },
-        }),
-      );
-    }
-    if (!end) return;
-    // The row follows once the work has stopped.
-    this.status = end.kind === 'cancelled' ? 'cancelled' : 'completed';
-    this.interrupt(end);
   }
 }
 

@@ -1,4 +1,5 @@
-import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import { log, setDefaultSignalHandler, setHandler, uuid4 } from '@temporalio/workflow';
+import { outside } from '../interceptors.js';
 import {
   cancelSignal,
   candidateSignal,
@@ -6,66 +7,117 @@ import {
   pauseSignal,
   resumeSignal,
   rewardSignal,
-  type Command,
-  type RewardSignal,
+  type SignalPayload,
 } from '../messages.js';
-import type { PendingCommand } from './commands.js';
+import { UnreadablePayload } from '../payload-converter.js';
+import type { PendingCommand, Received } from './commands.js';
+import { ownField } from './fields.js';
 
-/** At most this many commands are decided at once, so that one record stays small. */
+/** At most this many signals are decided at once, so that one record stays small. */
 const maxBatch = 100;
 
-/** The commands that signals bring, in the order sent. */
+/** What signals bring, in the order sent. Operators send any name and any payload. */
 export class CommandInbox {
   /** Set by each reward signal. */
   hasRewards = false;
-  private readonly pending: PendingCommand[];
+  private readonly pending: Received[];
 
-  constructor(pending: readonly PendingCommand[]) {
+  constructor(pending: readonly Received[]) {
     this.pending = [...pending];
-    const receive = (kind: PendingCommand['kind']) => (command?: { commandId?: string } | null) => {
-      this.pending.push({ kind, commandId: command?.commandId ?? null });
-    };
-    const pause = receive('pause');
-    const resume = receive('resume');
-    const cancel = receive('cancel');
-    const reward = (signal?: RewardSignal | null) => {
-      // The reward itself is in Postgres; only a stop needs a decision.
-      this.hasRewards = true;
-      if (signal?.stop) receive('reward_stop')(signal);
-    };
+    const handlers = new Map(
+      [
+        {
+          signal: pauseSignal,
+          receive: this.control('pause'),
+          does: 'Start no new rollout; rollouts in flight finish.',
+        },
+        { signal: resumeSignal, receive: this.control('resume'), does: 'Continue after a pause.' },
+        { signal: cancelSignal, receive: this.control('cancel'), does: 'End now and keep the best candidate so far.' },
+        {
+          signal: candidateSignal,
+          receive: this.suggestion('candidate'),
+          does: 'Sent by HTTP: a prompt for the search is stored.',
+        },
+        {
+          signal: hintSignal,
+          receive: this.suggestion('hint'),
+          does: 'Sent by HTTP: a hint for the proposer is stored.',
+        },
+        {
+          signal: rewardSignal,
+          receive: (payload: SignalPayload) => this.reward(payload),
+          does: 'A reward was reported; with {"stop": true} the job completes with its best candidate so far.',
+        },
+      ].map((handler) => [handler.signal.name, handler]),
+    );
     // Signals before the first workflow task arrive here in the order sent. The handlers below
     // would take all pauses first, then all resumes.
-    const [candidate, hint] = [receive('candidate'), receive('hint')];
-    const early = {
-      [pauseSignal.name]: pause,
-      [resumeSignal.name]: resume,
-      [cancelSignal.name]: cancel,
-      [candidateSignal.name]: candidate,
-      [hintSignal.name]: hint,
-    };
-    setDefaultSignalHandler((name, signal) =>
-      name === rewardSignal.name ? reward(signal as RewardSignal) : early[name]?.(signal as Command),
-    );
-    setHandler(pauseSignal, pause, { description: 'Start no new rollout; rollouts in flight finish.' });
-    setHandler(resumeSignal, resume, { description: 'Continue after a pause.' });
-    setHandler(cancelSignal, cancel, { description: 'End now and keep the best candidate so far.' });
-    setHandler(candidateSignal, candidate, { description: 'Sent by HTTP: a prompt for the search is stored.' });
-    setHandler(hintSignal, hint, { description: 'Sent by HTTP: a hint for the proposer is stored.' });
-    setHandler(rewardSignal, reward, {
-      description: 'A reward was reported; with {"stop": true} the job completes with its best candidate so far.',
+    setDefaultSignalHandler((name, payload) => {
+      const handler = handlers.get(name);
+      if (handler) handler.receive(payload);
+      else this.ignore(name, 'no signal of this name');
     });
+    for (const { signal, receive, does } of handlers.values()) setHandler(signal, receive, { description: does });
   }
 
   get isEmpty(): boolean {
-    return this.pending.length === 0;
+    return this.pending.length === 0 && outside.reservedSignals.length === 0;
   }
 
-  take(): PendingCommand[] {
+  take(): Received[] {
+    this.takeReserved();
     return this.pending.splice(0, maxBatch);
   }
 
-  /** The undecided commands, for a new run. */
-  undecided(): PendingCommand[] {
+  /** The undecided signals, for a new run. */
+  undecided(): Received[] {
+    this.takeReserved();
     return this.pending;
   }
+
+  /** A command that needs no payload, so it takes any. */
+  private control(kind: PendingCommand['kind']) {
+    return (payload: SignalPayload) => {
+      this.pending.push({ kind, commandId: commandIdOf(payload) });
+    };
+  }
+
+  /** A command that names what HTTP stored. */
+  private suggestion(kind: PendingCommand['kind']) {
+    return (payload: SignalPayload) => {
+      const commandId = commandIdOf(payload);
+      if (commandId === null) this.ignore(kind, `no commandId in ${describe(payload)}`);
+      else this.pending.push({ kind, commandId });
+    };
+  }
+
+  private reward(payload: SignalPayload): void {
+    // The reward itself is in Postgres; only a stop needs a decision.
+    this.hasRewards = true;
+    const stop = ownField(payload, 'stop');
+    if (stop === true) this.pending.push({ kind: 'reward_stop', commandId: commandIdOf(payload) });
+    else if (payload instanceof UnreadablePayload) this.ignore('reward', describe(payload));
+    else if (stop !== undefined && stop !== false) this.ignore('reward', 'stop is neither true nor false');
+  }
+
+  /** Ignores the signals whose names the SDK reserves. */
+  private takeReserved(): void {
+    for (const name of outside.reservedSignals.splice(0)) this.ignore(name, 'Temporal reserves this name');
+  }
+
+  private ignore(name: string, reason: string): void {
+    const signal = name.slice(0, 100);
+    log.warn('signal ignored', { signal, reason });
+    this.pending.push({ kind: 'ignored', key: uuid4(), signal, reason });
+  }
+}
+
+function describe(payload: SignalPayload): string {
+  return payload instanceof UnreadablePayload ? `a payload of encoding ${payload.encoding}` : 'its payload';
+}
+
+/** The id of a command that HTTP sent; null: an operator sent it. */
+function commandIdOf(payload: SignalPayload): string | null {
+  const id = ownField(payload, 'commandId');
+  return typeof id === 'string' && /^cmd_\w{1,64}$/.test(id) ? id : null;
 }

@@ -1,9 +1,10 @@
 import { ActivityFailure, CancellationScope, log } from '@temporalio/workflow';
 import { abandonWebhook, deliverWebhook } from '../activities.js';
-import type { JobInput } from '../messages.js';
+import { readJob } from './input.js';
 
 /** Delivers the webhook of an ended job, or gives it up after a day or a final refusal. */
-export async function webhookWorkflow(job: JobInput): Promise<void> {
+export async function webhookWorkflow(input?: unknown): Promise<void> {
+  const job = readJob(input);
   try {
     await deliverWebhook(job);
   } catch (error) {

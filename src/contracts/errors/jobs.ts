@@ -128,6 +128,20 @@ export const jobCodes = {
     meaning: 'The job is not in the database, as after a restore',
     remedy: 'Create the job again',
   },
+  invalid_input: {
+    status: [],
+    at: ['error_details'],
+    retry: false,
+    meaning: 'An operator started a workflow with an input that names no job',
+    remedy: 'Start jobs by the API',
+  },
+  other_workflow: {
+    status: [],
+    at: ['error_details'],
+    retry: false,
+    meaning: 'An operator started a second workflow for the job',
+    remedy: 'Nothing: the job goes on in its own workflow',
+  },
   record_lost: {
     status: [],
     at: ['error_details'],

@@ -176,6 +176,10 @@ const progressEvents = [
   }),
   event('paused', 'The job is paused: no new rollout starts.', {}),
   event('resumed', 'The job runs again.', {}),
+  event('signal_ignored', "An operator's signal to the workflow had no effect.", {
+    signal: z.string().describe('The name of the signal, its first 100 characters.'),
+    reason: z.string().describe('Why it had no effect.'),
+  }),
   event('error', 'Why the job fails; job_failed follows.', {
     code: z.string().describe('The error code.'),
     message: z.string().describe('What happened, and what to do.'),

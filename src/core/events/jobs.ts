@@ -21,6 +21,16 @@ export function hintGiven(commandId: string): NewEvent<'hint_given'> {
   return { key: `hint:${commandId}`, type: 'hint_given', message, data: { command_id: commandId } };
 }
 
+/** `key`: unique among the ignored signals of the job. */
+export function signalIgnored(key: string, signal: string, reason: string): NewEvent<'signal_ignored'> {
+  return {
+    key: `signal_ignored:${key}`,
+    type: 'signal_ignored',
+    message: `signal ${signal} ignored: ${reason}`,
+    data: { signal, reason },
+  };
+}
+
 export type JobFailure = EventData<'error'>;
 export type EndedAs = { status: 'completed' | 'cancelled' } | { status: 'failed'; error: JobFailure };
 

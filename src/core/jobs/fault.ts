@@ -24,10 +24,11 @@ export function faultOf(failure: {
   message: string;
   details?: unknown[] | null | undefined;
 }): JobFault {
-  const [detail] = (failure.details ?? []) as (Partial<JobFault> | undefined)[];
+  // An operator may have failed an activity by hand, with any details.
+  const [detail] = (failure.details ?? []) as ({ message?: unknown; retryable?: unknown } | null | undefined)[];
   return {
     code: failure.type ? failure.type : 'internal',
-    message: detail?.message ?? failure.message,
-    retryable: detail?.retryable ?? false,
+    message: typeof detail?.message === 'string' ? detail.message : failure.message,
+    retryable: detail?.retryable === true,
   };
 }

@@ -24,8 +24,8 @@ const total = jsonFields<EvaluationProjection>('j.projection').text('total');
 export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const [row] = await tx.query<ControlRow>(
     // Both rows: a transaction that waited for the lock must see the current status.
-    `select c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures, j.status, j.kind,
-            j.run, j.workflow_id,
+    `select c.control, c.pauses, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures,
+            j.status, j.kind, j.run, j.workflow_id,
             ${total}::int as total
        from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for no key update`,
     [job.jobId],
@@ -109,6 +109,8 @@ export interface LockedControl extends CountedControl {
 /** A job's control row, under its lock. */
 export interface ControlRow extends CountedControl, Record<string, unknown> {
   control: 'run' | 'pause' | 'stop';
+  /** Pauses of the job so far. */
+  pauses: number;
   lease_token: number;
   connect_failures: number;
   status: Status;

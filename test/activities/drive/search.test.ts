@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import type { ActivityDeps } from '../../../activities/deps.js';
@@ -13,6 +12,7 @@ import { createProviders } from '../../../src/models/client/providers.js';
 import { readSearch } from '../../../src/jobs/store/step-log.js';
 import { createSession, startHttp, type TestHttp } from '../../platform/http/support.js';
 import { gate } from '../../support/gate.js';
+import { activityOf } from '../../support/job-activity.js';
 import { until } from '../../support/until.js';
 import { propose, startRulesWorld, type RulesWorld } from '../../support/worlds/rules.js';
 
@@ -32,8 +32,6 @@ afterAll(async () => {
   await http.close();
 });
 afterEach(() => world.reset());
-
-const inActivity = <T>(work: () => Promise<T>): Promise<T> => new MockActivityEnvironment().run(work);
 
 /** A prepared session, and a way to run attempts of its search. */
 async function startSearch() {
@@ -56,11 +54,11 @@ async function startSearch() {
     metrics: createMetrics(),
     log: pino({ level: 'silent' }),
   } as unknown as ActivityDeps;
-  const prepare = () => inActivity(() => prepareActivities(deps).prepare(job));
+  const prepare = () => activityOf(id).run(prepareActivities(deps).prepare, job);
   await prepare();
   const attempt = (with_: Partial<ActivityDeps> = {}): Promise<DriveResult> => {
     const all = { ...deps, ...with_ };
-    return inActivity(() => driveActivity(all, new RolloutRunners(all)).drive(job));
+    return activityOf(id).run(driveActivity(all, new RolloutRunners(all)).drive, job);
   };
   /** The search on record. */
   const recorded = async () => {

@@ -1,4 +1,3 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { prepareActivities } from '../../../activities/lifecycle/prepare.js';
@@ -6,6 +5,7 @@ import { createContainerClient, type ContainerClient } from '../../../src/client
 import { readPrompts } from '../../../src/candidates/store/candidates.js';
 import { createSession, startHttp, type TestHttp } from '../../platform/http/support.js';
 import { startFakeContainer } from '../../support/fakes/container.js';
+import { activityOf } from '../../support/job-activity.js';
 
 let http: TestHttp;
 let container: ContainerClient;
@@ -33,7 +33,7 @@ describe('session baseline', () => {
     const box = await startFakeContainer({ prompt });
     const more = initialPrompt && { initial_prompt: { messages: initialPrompt } };
     const jobId = await createSession(http, { container_url: box.url, preflight: false, ...more });
-    await new MockActivityEnvironment().run(activities.prepare, { orgId: 'default', jobId });
+    await activityOf(jobId).run(activities.prepare, { orgId: 'default', jobId });
     await box.close();
     return baselineOf(jobId);
   }

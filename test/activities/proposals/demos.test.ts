@@ -1,4 +1,3 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Concurrency } from '../../../activities/rollouts/concurrency.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
@@ -12,6 +11,7 @@ import { candidateId } from '../../../src/core/jobs/ids.js';
 import { readOpenPrompts } from '../../../src/candidates/store/candidates.js';
 import { startHttp, type TestHttp } from '../../platform/http/support.js';
 import { startFakeContainer } from '../../support/fakes/container.js';
+import { activityOf } from '../../support/job-activity.js';
 import { anySpec, insertJob } from '../../support/job.js';
 
 let http: TestHttp;
@@ -34,7 +34,7 @@ test('gives each rollout of an evaluation the candidate’s demonstrations excep
   const spec: EvaluationSpec = { ...anySpec, container: { ...anySpec.container, url: box.url }, candidate };
   const job = await insertJob(http.db, 'default', spec);
   const deps = { db: http.db, container, secretKey: http.deps.secretKey } as ActivityDeps;
-  await new MockActivityEnvironment().run(prepareActivities(deps).prepare, job);
+  await activityOf(job.jobId).run(prepareActivities(deps).prepare, job);
   const prompts = await http.db.org('default', (tx) => readOpenPrompts(tx, job.jobId));
   expect([...prompts]).toEqual([[0, { messages, demos, graph: null }]]);
 

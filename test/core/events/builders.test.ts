@@ -7,6 +7,7 @@ import {
   evaluationResults,
   hintGiven,
   paused,
+  signalIgnored,
   resumed,
   searchResults,
 } from '../../../src/core/events/jobs.js';
@@ -66,6 +67,7 @@ const events: NewEvent[] = [
   hintGiven('cmd_0'),
   paused(1),
   resumed(1),
+  signalIgnored('a', 'paws', 'no signal of this name'),
   deploymentBuilding('support'),
   snapshotFrozen('snp_0'),
   gateJudged('evl_0', 'passed', { passed: true, reward: 1, incumbent_reward: null, comparison: null }),

@@ -56,6 +56,8 @@ async function bundle(file: string): Promise<void> {
     preloadModules: [join(workflows, 'preload.ts')],
     workflowInterceptorModules: [join(workflows, 'ownership.ts')],
     failureConverterPath: join(workflows, 'failure-converter.ts'),
+    payloadConverterPath: join(workflows, 'payload-converter.ts'),
+    workflowInterceptorModules: [join(workflows, 'interceptors.ts')],
     logger: new DefaultLogger('WARN'),
     // Sources import './x.ts' as './x.js'.
     webpackConfigHook: (config) => ({

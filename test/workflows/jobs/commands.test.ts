@@ -1,11 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  decideCommands,
-  type ControlState,
-  type CommandDecision,
-  type PendingCommand,
-} from '../../../workflows/jobs/commands.js';
+import type { ControlState } from '../../../activities/index.js';
+import { decideCommands, type CommandDecision, type PendingCommand } from '../../../workflows/jobs/commands.js';
 
 // Invariants: batching changes nothing; each command with an id is answered once, ends the job, or
 // follows the command that did; only a change of status has an event.

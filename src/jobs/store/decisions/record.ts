@@ -6,7 +6,7 @@ import type { Tx } from '../../../platform/db/db.js';
 import type { NewEvent } from '../../../core/events/event.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import { settleLost } from '../cost-budget.js';
-import { appendEvents, lockJob, type JobRef } from '../events.js';
+import { appendEvents, lockJob, type ControlRow, type JobRef } from '../events.js';
 import type { SessionProjection } from '../projection.js';
 import { markTraceDue } from '../traces.js';
 import { markDue } from '../webhooks.js';
@@ -36,6 +36,8 @@ export interface Decision {
   outcomesThrough?: number;
   events?: NewEvent[];
   status?: 'running' | 'paused';
+  /** The number of pauses with this one. */
+  pauses?: number;
   commands?: CommandOutcome[];
   /** The running search is to take in a person's prompt. */
   hasPrompt?: boolean;
@@ -52,6 +54,38 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): P
   if (isTerminal(row.status)) return false;
   await writeDecision(tx, job, decision, row.status);
   return true;
+}
+
+/** A job's status; `pauses` numbers the keys of its pause events. */
+export interface ControlState {
+  status: Exclude<Status, 'pending'>;
+  pauses: number;
+}
+
+/** The state of a locked job; a pending one begins to run with its workflow. */
+export function stateOf({ status, pauses }: Pick<ControlRow, 'status' | 'pauses'>): ControlState {
+  return { status: status === 'pending' ? 'running' : status, pauses };
+}
+
+/** `moved`: the job is in another state than its workflow believed, and nothing was recorded. */
+export type Recorded = { kind: 'recorded' } | { kind: 'moved'; state: ControlState };
+
+/**
+ * Records a decision of a job's workflow, which believes the job in the state `from`: a workflow
+ * that was reset may have forgotten a pause. The same decision again changes nothing.
+ */
+export async function recordFrom(
+  tx: Tx,
+  job: JobRef,
+  row: ControlRow,
+  { from, decision }: { from: ControlState; decision: Decision },
+): Promise<Recorded> {
+  const state = stateOf(row);
+  const after = { status: decision.status ?? from.status, pauses: decision.pauses ?? from.pauses };
+  const isExpected = [from, after].some(({ status, pauses }) => status === state.status && pauses === state.pauses);
+  if (!isExpected || isTerminal(state.status)) return { kind: 'moved', state };
+  await writeDecision(tx, job, decision, row.status);
+  return { kind: 'recorded' };
 }
 
 /** Records a decision of a job that is locked and open. `status`: the one before it. */
@@ -71,7 +105,7 @@ export async function writeDecision(tx: Tx, job: JobRef, decision: Decision, sta
         'set_repeated',
       ),
     decision.outcomesThrough !== undefined && countOutcomes(tx, job, decision.outcomesThrough),
-    decision.status && setStatus(tx, job, decision.status),
+    decision.status && setStatus(tx, job, decision.status, decision.pauses),
     decision.isEnding &&
       tx.query(`update job_controls set control = 'stop' where job_id = $1`, [job.jobId], 'set_ending'),
     (decision.isEnding || decision.hasPrompt) && notifyControl(tx, job),
@@ -80,12 +114,12 @@ export async function writeDecision(tx: Tx, job: JobRef, decision: Decision, sta
   ]);
 }
 
-async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused'): Promise<void> {
+async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused', pauses: number | null = null) {
   await Promise.all([
     tx.query('update jobs set status = $2 where id = $1', [job.jobId, status], 'set_status'),
     tx.query(
-      'update job_controls set control = $2 where job_id = $1',
-      [job.jobId, status === 'paused' ? 'pause' : 'run'],
+      'update job_controls set control = $2, pauses = coalesce($3, pauses) where job_id = $1',
+      [job.jobId, status === 'paused' ? 'pause' : 'run', pauses],
       'set_control',
     ),
     notifyControl(tx, job),

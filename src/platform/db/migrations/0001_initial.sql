@@ -256,6 +256,8 @@ create table job_controls (
   org_id text not null,
   -- run: start rollouts; pause: start none, let running ones finish; stop: abort running ones
   control text not null default 'run' check (control in ('run', 'pause', 'stop')),
+  -- pauses of the job so far; they number the keys of its events
+  pauses int not null default 0,
 
   -- true: a quota of spend has refused a rollout's call, as cost_reservations show; the run ends
   quota_refused boolean not null default false,

@@ -1,0 +1,140 @@
+/** What an operator can do to a job in Temporal, past the API. */
+import { randomUUID } from 'node:crypto';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { statusAttribute } from '../../workflows/messages.js';
+import { History } from './chain.js';
+import { until } from './until.js';
+
+const resetReapply = { signals: { type: 1, exclude: [] }, none: { type: 2, exclude: [1, 2, 3, 4] } } as const;
+
+export class Operator {
+  private readonly temporal: Client;
+
+  constructor(temporal: Client) {
+    this.temporal = temporal;
+  }
+
+  /** Sends a signal with raw payloads, as the dialog of the Temporal UI does. */
+  async signal(
+    handle: WorkflowHandle,
+    name: string,
+    data?: string | Uint8Array,
+    encoding = 'json/plain',
+  ): Promise<void> {
+    const payload = data === undefined ? [] : [payloadOf(data, encoding)];
+    await this.temporal.workflowService.signalWorkflowExecution({
+      ...this.of(handle),
+      signalName: name,
+      input: { payloads: payload },
+      identity: 'operator',
+    });
+  }
+
+  /** Resets a workflow to the end of its n-th completed task; returns the id of the new run. */
+  async reset(handle: WorkflowHandle, task: number, reapply: keyof typeof resetReapply): Promise<string> {
+    const { namespace } = this.temporal.options;
+    const { runId, workflowId } = await handle.describe();
+    const { events } = History.fromObject(await this.temporal.workflow.getHandle(workflowId, runId).fetchHistory());
+    const completed = events.filter((event) => event.workflowTaskCompletedEventAttributes);
+    const { type, exclude } = resetReapply[reapply];
+    const answer = await this.temporal.workflowService.resetWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId, runId },
+      reason: 'test',
+      workflowTaskFinishEventId: completed.at(Math.min(task, completed.length - 1))!.eventId ?? null,
+      requestId: randomUUID(),
+      resetReapplyType: type,
+      resetReapplyExcludeTypes: [...exclude],
+    });
+    return answer.runId;
+  }
+
+  /** The pending activity of this type. */
+  async pending(handle: WorkflowHandle, type: string) {
+    const { raw } = await handle.describe();
+    return raw.pendingActivities?.find(({ activityType }) => activityType?.name === type) ?? null;
+  }
+
+  /** Completes the pending activity with a result, once there is one. */
+  async complete(handle: WorkflowHandle, type: string, result?: unknown, encoding?: string): Promise<void> {
+    const activity = await until(`${type} is pending`, () => this.pending(handle, type));
+    const { namespace, workflowExecution } = this.of(handle);
+    await this.temporal.workflowService.respondActivityTaskCompletedById({
+      namespace,
+      workflowId: workflowExecution.workflowId,
+      activityId: activity.activityId ?? null,
+      identity: 'operator',
+      ...(result !== undefined && { result: { payloads: [payloadOf(JSON.stringify(result), encoding)] } }),
+    });
+  }
+
+  /** Fails the pending activity for good. `details`: the text of a JSON payload. */
+  async fail(handle: WorkflowHandle, type: string, failure: { message: string; type: string; details: string }) {
+    const activity = await until(`${type} is pending`, () => this.pending(handle, type));
+    const { namespace, workflowExecution } = this.of(handle);
+    await this.temporal.workflowService.respondActivityTaskFailedById({
+      namespace,
+      workflowId: workflowExecution.workflowId,
+      activityId: activity.activityId ?? null,
+      identity: 'operator',
+      failure: {
+        message: failure.message,
+        applicationFailureInfo: {
+          type: failure.type,
+          nonRetryable: true,
+          details: { payloads: [payloadOf(failure.details)] },
+        },
+      },
+    });
+  }
+
+  async pause(handle: WorkflowHandle, type: string): Promise<void> {
+    const activity = await until(`${type} is pending`, () => this.pending(handle, type));
+    const { namespace, workflowExecution: execution } = this.of(handle);
+    await this.temporal.workflowService.pauseActivity({ namespace, execution, id: activity.activityId ?? null });
+  }
+
+  async unpause(handle: WorkflowHandle, type: string): Promise<void> {
+    const { namespace, workflowExecution: execution } = this.of(handle);
+    await this.temporal.workflowService.unpauseActivity({ namespace, execution, type });
+  }
+
+  /** Starts a workflow of any type with any payloads. */
+  async start(
+    workflowId: string,
+    type: string,
+    taskQueue: string,
+    payloads: ReturnType<typeof payloadOf>[],
+  ): Promise<void> {
+    await this.temporal.workflowService.startWorkflowExecution({
+      namespace: this.temporal.options.namespace,
+      workflowId,
+      workflowType: { name: type },
+      taskQueue: { name: taskQueue },
+      input: { payloads },
+      requestId: randomUUID(),
+    });
+  }
+
+  /** What Temporal shows of a job: its status by query and search attribute. */
+  async view(
+    handle: WorkflowHandle,
+  ): Promise<{ query: string; attribute: unknown; execution: string; taskAttempt: number }> {
+    const description = await handle.describe();
+    const { status } = await handle.query<{ status: string }>('status');
+    return {
+      query: status,
+      attribute: description.typedSearchAttributes.get(statusAttribute),
+      execution: description.status.name,
+      taskAttempt: Number(description.raw.pendingWorkflowTask?.attempt ?? 0),
+    };
+  }
+
+  private of({ workflowId }: WorkflowHandle) {
+    return { namespace: this.temporal.options.namespace, workflowExecution: { workflowId } };
+  }
+}
+
+export function payloadOf(data: string | Uint8Array, encoding = 'json/plain') {
+  return { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(data) };
+}

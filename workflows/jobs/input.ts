@@ -1,0 +1,38 @@
+/** Inputs of workflows, which an operator may have started by hand with anything. */
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { failureOf } from '../../src/core/jobs/fault.js';
+import type { JobInput } from '../messages.js';
+import { UnreadablePayload } from '../payload-converter.js';
+import type { JobWorkflowInput } from './control.js';
+import { isName, ownField } from './fields.js';
+
+/** The job of a workflow. Fails where the input names none. */
+export function readJob(input: unknown): JobInput {
+  if (input instanceof UnreadablePayload && input.isEncrypted)
+    // No failure of the workflow: a worker with the right key goes on.
+    throw new Error(
+      'The input of the workflow is encrypted with another RATCHET_CODEC_KEY, or by no key of this worker.',
+    );
+  const [orgId, jobId] = [ownField(input, 'orgId'), ownField(input, 'jobId')];
+  if (!isName(orgId) || !isName(jobId)) throw invalidInput('The input is not {"orgId": "…", "jobId": "…"}.');
+  return { orgId, jobId };
+}
+
+/** Like `readJob`, with what only a gate or an earlier run can give. */
+export function readJobInput(input: unknown): JobWorkflowInput {
+  const job = readJob(input);
+  const { gate, carried } = input as JobWorkflowInput;
+  const { parent, continuedFromExecutionRunId } = workflowInfo();
+  if (gate && !parent) throw invalidInput('Only a deployment starts the evaluation of a gate.');
+  if (carried && !continuedFromExecutionRunId) throw invalidInput('Only an earlier run hands on its state.');
+  return { ...job, ...(gate && { gate }), ...(carried && { carried }) };
+}
+
+/** Takes workflows of unknown names, so that they end. */
+export function unknownWorkflow(): Promise<never> {
+  return Promise.reject(invalidInput(`There is no workflow ${workflowInfo().workflowType}.`));
+}
+
+function invalidInput(message: string): ApplicationFailure {
+  return ApplicationFailure.create(failureOf({ code: 'invalid_input', message, retryable: false }));
+}
