@@ -62,10 +62,9 @@ async function bundleWorkflows() {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     preloadModules: [join(dist, 'workflows', 'preload.js')],
-    workflowInterceptorModules: [join(dist, 'workflows', 'ownership.js')],
     failureConverterPath: join(dist, 'workflows', 'failure-converter.js'),
     payloadConverterPath: join(dist, 'workflows', 'payload-converter.js'),
-    workflowInterceptorModules: [join(dist, 'workflows', 'interceptors.js')],
+    workflowInterceptorModules: [join(dist, 'workflows', 'ownership.js'), join(dist, 'workflows', 'interceptors.js')],
     logger: new DefaultLogger('WARN'),
   });
   writeFileSync(join(dist, 'workflow-bundle.js'), code);

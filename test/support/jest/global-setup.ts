@@ -54,10 +54,9 @@ async function bundle(file: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     preloadModules: [join(workflows, 'preload.ts')],
-    workflowInterceptorModules: [join(workflows, 'ownership.ts')],
     failureConverterPath: join(workflows, 'failure-converter.ts'),
     payloadConverterPath: join(workflows, 'payload-converter.ts'),
-    workflowInterceptorModules: [join(workflows, 'interceptors.ts')],
+    workflowInterceptorModules: [join(workflows, 'ownership.ts'), join(workflows, 'interceptors.ts')],
     logger: new DefaultLogger('WARN'),
     // Sources import './x.ts' as './x.js'.
     webpackConfigHook: (config) => ({
