@@ -8,7 +8,7 @@ export const stopAtStartMs = 3_000;
 const end = () => process.exit(0);
 const ignore = () => undefined;
 
-/** From now on a signal ends this process with 0, until `handOver`; of API processes, the parent. */
+/** A signal ends this process with 0, until `handOver`. API processes wait for their parent. */
 export function stopEarly(): void {
   for (const signal of signalsOfParent) process.on(signal, cluster.isWorker ? ignore : end);
 }

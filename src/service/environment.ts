@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretNames, settingNames } from './settings.js';
 
-/** The environment as settings have it: secrets of files read, quotes and foreign values removed. */
+/** The environment as settings have it: files read, quotes and foreign values dropped. */
 export interface Environment {
   values: Record<string, string>;
   /** What is not used, for the log. */
