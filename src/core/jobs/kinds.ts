@@ -109,8 +109,8 @@ export function kindOf(jobId: string): JobKind | null {
 }
 
 /**
- * The workflow of a job's run, or of its webhook; an extension begins another run. `suffix`: that of
- * the job's row.
+ * The workflow of a job's run, or of its webhook; an extension begins another run. `suffix`: that
+ * of the job's row.
  */
 export function workflowId(kind: JobKind | 'webhook', jobId: string, run = 1, suffix = ''): string {
   return run === 1 ? `${kind}-${jobId}${suffix}` : `${kind}-${jobId}-${run}${suffix}`;

@@ -82,10 +82,12 @@ export async function explainFault(target: TemporalTarget, cause: Error): Promis
       return fault(
         `Temporal namespace "${namespace}" not found. Set TEMPORAL_NAMESPACE, or run: temporal operator namespace create --namespace ${namespace}`,
       );
+    default: {
+      // Behind a proxy for connections, only that sees the server.
+      const found = proxy === null ? await connectionFault(address, tlsOf(connection)) : null;
+      return fault(`${at} is unreachable (${found ?? message}). Check TEMPORAL_ADDRESS.`);
+    }
   }
-  // Behind a proxy for connections, only that sees the server.
-  const found = proxy === null ? await connectionFault(address, tlsOf(connection)) : null;
-  return fault(`${at} is unreachable (${found ?? message}). Check TEMPORAL_ADDRESS.`);
 }
 
 /** The settings of TLS; null: none. An API key alone turns it on. */

@@ -1,7 +1,6 @@
 /**
- * Which jobs in Temporal are those of this database. Its row in `installation` says so, and where it
- * was written: a copy of the database finds another place there. The copy is the installation itself
- * if it was restored, and another one if the first goes on.
+ * Which jobs in Temporal are those of this database, by its row in `installation`. A copy is the
+ * installation itself if it was restored, and another one if the first goes on.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import {

@@ -1,5 +1,10 @@
 /** Keeps a worker from the work of other installations, which a setting put on its task queue. */
-import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  ApplicationFailureCategory,
+  defaultPayloadConverter,
+  type Payload,
+} from '@temporalio/common';
 import type { Logger } from 'pino';
 import { installationHeader } from '../../../workflows/messages.js';
 import { startRepeating } from '../../util/repeating.js';
@@ -14,7 +19,7 @@ interface ActivityCall {
 }
 
 export interface QueueGuard {
-  /** Interceptor: an activity of another installation fails, and Temporal gives it to another worker. */
+  /** An interceptor: the activity of another installation fails, for another worker to run. */
   activities: {
     execute<Call extends ActivityCall>(call: Call, next: (call: Call) => Promise<unknown>): Promise<unknown>;
   };
@@ -55,7 +60,11 @@ export function guardQueue(client: InstallationClient, log: Logger): QueueGuard 
         const owner = header ? defaultPayloadConverter.fromPayload<string>(header) : id;
         if (owner === id) return next(call);
         refused(owner);
-        throw ApplicationFailure.retryable(`The activity is of the installation ${owner}; this worker is of ${id}.`);
+        throw ApplicationFailure.create({
+          message: `The activity is of the installation ${owner}; this worker is of ${id}.`,
+          // The SDK logs no line for each.
+          category: ApplicationFailureCategory.BENIGN,
+        });
       },
     },
   };

@@ -35,7 +35,7 @@ const attributes = [...keywords, bestRewardAttribute, rolloutsAttribute];
 
 type Attribute = (typeof attributes)[number];
 
-/** The namespace lacks search attributes; the message is one line with the commands that add them. */
+/** The namespace lacks search attributes; the message is one line with the commands. */
 export class SearchAttributesError extends Error {
   override readonly name = 'SearchAttributesError';
 }

@@ -9,8 +9,8 @@ const notFound = 5;
 const intervalMs = 500;
 
 /**
- * Worker options of a build: jobs stay with the build that began them. The worker deployment has the
- * name of the task queue.
+ * Worker options of a build: jobs stay with the build that began them. The worker deployment has
+ * the name of the task queue.
  */
 export function pinnedTo({ taskQueue }: Installation, buildId: string) {
   return {
