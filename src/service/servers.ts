@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
-import type { Config } from './config.js';
+import { ConfigError, type Config } from './config.js';
 import { makeDataFolder } from '../platform/embedded/data-folder.js';
 import { lockFolder } from '../platform/embedded/lock.js';
 import { startPostgres } from '../platform/embedded/postgres.js';
 import { startTemporal } from '../platform/embedded/temporal.js';
-import { databaseAccess } from './database-access.js';
+import { loginRoleOf, type LoginRole } from '../platform/db/login-role.js';
 import { migrate } from '../platform/db/migrate.js';
+import { readDatabaseUrlOf, type UrlSetting } from '../platform/db/refusals.js';
+import { urlAs, type DatabaseUrl } from '../platform/db/url.js';
 import type { TemporalTarget } from '../platform/temporal/connection.js';
 
 /** The servers that all processes of the service use. */
@@ -76,4 +78,36 @@ export async function startServers(
   // Report why the start failed, not what failed during the clean-up.
   await stop().catch((err: Error) => log.error({ err }, 'an embedded server did not stop as it should'));
   throw database.status === 'rejected' ? database.reason : (workflows as PromiseRejectedResult).reason;
+}
+
+/** Who uses the database, and how. */
+export interface DatabaseAccess {
+  /** Of the role that migrates; null: another process does. */
+  ownerUrl: string | null;
+  /** The role of the service's connections. */
+  login: LoginRole;
+  appUrl: string;
+}
+
+/** From the settings, at least one of which is there. Throws a ConfigError for a wrong URL. */
+export function databaseAccess(
+  { databaseUrl, appDatabaseUrl }: Pick<Config, 'databaseUrl' | 'appDatabaseUrl'>,
+  secretKey: Buffer,
+): DatabaseAccess {
+  if (databaseUrl !== null) read('DATABASE_URL', databaseUrl);
+  if (appDatabaseUrl !== null) {
+    const { user, password } = read('RATCHET_APP_DATABASE_URL', appDatabaseUrl);
+    if (user !== null) return { ownerUrl: databaseUrl, login: { name: user, password }, appUrl: appDatabaseUrl };
+  }
+  const login = loginRoleOf(secretKey);
+  const base = (appDatabaseUrl ?? databaseUrl)!;
+  return { ownerUrl: databaseUrl, login, appUrl: urlAs(base, login.name, login.password) };
+}
+
+function read(setting: UrlSetting, url: string): DatabaseUrl {
+  try {
+    return readDatabaseUrlOf(setting, url);
+  } catch (cause) {
+    throw new ConfigError((cause as Error).message, { cause });
+  }
 }

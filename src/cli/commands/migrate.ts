@@ -1,6 +1,6 @@
-import { databaseAccess } from '../../service/database-access.js';
 import { ConfigError, readConfig } from '../../service/config.js';
 import { createLog } from '../../service/log.js';
+import { databaseAccess } from '../../service/servers.js';
 import { migrate, migrationSql } from '../../platform/db/migrate.js';
 import { readDatabaseUrl } from '../../platform/db/url.js';
 import { say } from '../service/output.js';

@@ -87,6 +87,8 @@ function createPool(route: Route, log: Logger, max: number): pg.Pool {
   }
   const pool = new pg.Pool({
     Client,
+    // The pool waits for the promise, which its types do not say.
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises
     onConnect: (client) => route.prepare(client),
     connectionTimeoutMillis: connectMs,
     max,

@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { keyFingerprint } from './key-fingerprint.js';
 
-/** The role that the service's connections log in as, which needs no right but to become ratchet_app. */
+/** The role that the service's connections log in as; it needs only to become ratchet_app. */
 export interface LoginRole {
   name: string;
   /** null: it logs in by other means. */

@@ -53,7 +53,7 @@ export class Route {
     return { ...this.#settings, ...(target !== null && { host: target }), port, ssl: ssl && { ...ssl, ...name } };
   }
 
-  /** Connects by each way in turn until one is good; rejects with what says most of their errors. */
+  /** Connects by each way in turn until one is good; rejects with a server's answer if one came. */
   async connect<Client>(connect: () => Promise<Client>): Promise<Client> {
     let answer: Error | undefined;
     for (let left = this.#ways.length; ; left -= 1) {

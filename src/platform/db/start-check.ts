@@ -20,7 +20,7 @@ export interface Checked {
 
 /**
  * Checks before any other access that connections are ratchet_app (row-level security may not apply
- * to other roles), that the schema is that of this build, and that the secret key matches. The first
+ * to other roles), that the schema is this build's, and that the secret key matches. The first
  * process stores its fingerprint. `named`: the URL of the connections, and its setting.
  */
 export async function checkDatabase(

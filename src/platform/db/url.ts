@@ -42,7 +42,7 @@ interface Parts {
   parameters: [name: string, value: string][];
 }
 
-/** Reads a URL. Throws a DatabaseStartError that begins with a verb, without any part of the URL. */
+/** Reads a URL. Throws a DatabaseStartError, a sentence without subject or any part of the URL. */
 export function readDatabaseUrl(url: string): DatabaseUrl {
   const { credentials, hosts, database, parameters } = split(url);
   const given = new Map(parameters.map(([name, value]) => [name, decode(value)]));
