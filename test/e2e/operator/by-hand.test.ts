@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { taskQueue } from '../../../workflows/messages.js';
 import { noFigures } from '../../../src/core/jobs/progress.js';
 import { answers } from '../../support/fakes/container.js';
 import { payloadOf } from '../../support/operator.js';
@@ -13,8 +12,11 @@ import { startOperatorWorld, type OperatorWorld } from './held-evaluation.js';
 // goes on from its record, and a workflow without a job fails.
 
 let world: OperatorWorld;
+let taskQueue: string;
 beforeAll(async () => {
   world = await startOperatorWorld();
+  const [installation] = await world.service.query<{ queue: string }>('select task_queue as queue from installation');
+  taskQueue = installation!.queue;
 }, 60_000);
 afterAll(() => world.stop(), 60_000);
 afterEach(() => world.world.reset());
