@@ -71,6 +71,7 @@ export function deploymentActivities(deps: ActivityDeps) {
         finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events }),
       );
       if (isClosed) metrics.jobEnded('deployment', status);
+      if (isClosed && error) deps.log.warn({ job_id: job.jobId, code: error.code, reason: error.message }, 'job failed');
     },
   };
 }

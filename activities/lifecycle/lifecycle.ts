@@ -8,7 +8,7 @@ import { readEnd, type EndedJob } from '../../src/jobs/store/ended.js';
 import { endJob, type EndedWork } from './end.js';
 import { activitiesOf } from './kinds.js';
 
-export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
+export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps) {
   return {
     /** Records a decision: status, outcomes of commands and events, in one transaction. */
     record: ({ decision, ...job }: JobRef & { decision: Decision }): Promise<void> =>
@@ -33,7 +33,9 @@ export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
         const closed = await endJob(tx, { orgId, jobId }, { ...work, workflowId });
         return { closed, ended: await readEnd(tx, jobId) };
       });
-      if (closed) metrics.jobEnded(closed, ended.outcome.status);
+      const { status, error } = ended.outcome;
+      if (closed) metrics.jobEnded(closed, status);
+      if (closed && error) log.warn({ job_id: jobId, code: error.code, reason: error.message }, 'job failed');
       return ended;
     },
 

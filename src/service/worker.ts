@@ -10,6 +10,7 @@ import type { ActivityDeps } from '../../activities/deps.js';
 import { taskQueue } from '../../workflows/messages.js';
 import { connectWorker, dataConverter, type TemporalTarget } from '../platform/temporal/connection.js';
 import { announceBuild, pinnedTo } from '../platform/temporal/worker-versioning.js';
+import { startReporting } from '../platform/temporal/worker-reports.js';
 import { startReconciler } from '../platform/temporal/reconciler.js';
 import { startRetention, type RetentionOptions } from '../platform/temporal/retention.js';
 
@@ -37,7 +38,8 @@ export interface WorkerOptions {
   log: Logger;
   /** The workflow bundle; default: the bundle of the build. */
   bundle?: WorkflowBundlePath;
-  reconcileEveryMs?: number;
+  /** Called for each job whose workflow tasks begin to fail. */
+  onStuck(cause: string): void;
   /** Default: everything is kept. */
   retention?: RetentionOptions;
 }
@@ -69,7 +71,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   // An unhandled rejection would end the process before a caller awaits `ended`.
   ended.catch((err: Error) => log.error({ err }, 'worker failed'));
   if (options.buildId) announceBuild(client, options.buildId, log, draining.signal);
-  const reconciler = startReconciler(client, deps.db, log, options.reconcileEveryMs, deps.metrics.jobEnded);
+  const stopReporting = await startReporting(deps.db, log, options.buildId);
+  const reconciler = startReconciler({
+    client,
+    db: deps.db,
+    log,
+    onClosed: deps.metrics.jobEnded,
+    onStuck: options.onStuck,
+  });
   const retention = startRetention(client, deps.db, log, options.retention);
   return {
     ended,
@@ -84,7 +93,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       draining.abort();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.all([reconciler.stop(), retention.stop()]);
-      await ended;
+      await ended.finally(stopReporting);
     },
   };
 }
@@ -97,13 +106,19 @@ function encodingFailures({ codePath }: WorkflowBundlePath): { code: string } {
   return { code: `globalThis.encodesFailures = true;${readFileSync(codePath, 'utf8')}` };
 }
 
+/**
+ * What the SDK says at each attempt at a failing workflow task, and at the end of each failed job.
+ * The reconciler reports the former once, and the activity that ends a job the latter.
+ */
+const reportedByUs = ['Workflow failed', 'Failed to process Workflow Activation'];
+
 /** Forwards the log of Temporal's core to ours. Call it once, before the first connection. */
 export function installRuntime(log: Logger): void {
   const level = (name: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, meta?: object) =>
-    log[name](meta ?? {}, message);
+    log[reportedByUs.includes(message) ? 'debug' : name](meta ?? {}, message);
   Runtime.install({
     logger: {
-      log: (name, message, meta) => log[name.toLowerCase() as 'info'](meta ?? {}, message),
+      log: (name, message, meta) => level(name.toLowerCase() as 'info')(message, meta),
       trace: level('trace'),
       debug: level('debug'),
       info: level('info'),

@@ -3,12 +3,14 @@ import type { Db } from '../db/db.js';
 import { schemaProblem, selectApplied, type AppliedMigration } from '../db/migrate.js';
 import { exhaustedResource } from '../db/postgres-errors.js';
 import { proveWritable } from '../db/write-probe.js';
+import { countStuckJobs } from '../../jobs/store/stuck.js';
+import { readLiveWorkers } from './worker-reports.js';
 import { buildOf, setCurrentCommand } from './worker-versioning.js';
 import { taskQueue } from '../../../workflows/messages.js';
 
-/** A readiness check; `detail`: the problem, null where there is none. */
+/** A readiness check; `detail`: the problem, or what is worth a look; null: nothing. */
 export interface Check {
-  name: 'database' | 'migrations' | 'temporal' | 'worker';
+  name: 'database' | 'migrations' | 'temporal' | 'worker' | 'jobs';
   ok: boolean;
   detail: string | null;
 }
@@ -40,14 +42,15 @@ function probe(db: Db, client: Client, workerEnds: number): Promise<Check[]> {
     check('database', () => proveWritable(db)),
     check('migrations', () => checkMigrations(db)),
     check('temporal', () => checkTemporal(client)),
-    check('worker', () => checkWorker(client, workerEnds)),
+    check('worker', () => checkWorker(db, client, workerEnds)),
+    check('jobs', () => describeStuckJobs(db)),
   ]);
 }
 
-async function check(name: Check['name'], run: () => Promise<void>): Promise<Check> {
+async function check(name: Check['name'], run: () => Promise<string | null | void>): Promise<Check> {
   try {
-    await withDeadline(run());
-    return { name, ok: true, detail: null };
+    const detail = (await withDeadline(run())) ?? null;
+    return { name, ok: true, detail };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const exhausted = exhaustedResource(error);
@@ -55,13 +58,19 @@ async function check(name: Check['name'], run: () => Promise<void>): Promise<Che
   }
 }
 
+/** Names stuck jobs. One job is not the service, which stays ready. */
+async function describeStuckJobs(db: Db): Promise<string | null> {
+  const stuck = await db.worker(countStuckJobs);
+  return stuck.length === 0 ? null : `stuck: ${stuck.map(({ cause, count }) => `${count} by ${cause}`).join(', ')}`;
+}
+
 /** Rejects where a check takes longer than the deadline. */
-async function withDeadline(result: Promise<void>): Promise<void> {
+async function withDeadline<T>(result: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs);
   });
-  await Promise.race([result, timeout]).finally(() => clearTimeout(timer));
+  return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
 }
 
 async function checkMigrations(db: Db): Promise<void> {
@@ -75,7 +84,7 @@ async function checkTemporal(client: Client): Promise<void> {
   await client.withDeadline(Date.now() + deadlineMs, () => client.workflowService.describeNamespace({ namespace }));
 }
 
-async function checkWorker(client: Client, ends: number): Promise<void> {
+async function checkWorker(db: Db, client: Client, ends: number): Promise<void> {
   if (ends >= maxEnds) throw new Error(`the worker has ended ${ends} times in the last minute; see its log`);
   const { pollers, versioningInfo } = await client.withDeadline(Date.now() + deadlineMs, () =>
     client.workflowService.describeTaskQueue({
@@ -92,9 +101,13 @@ async function checkWorker(client: Client, ends: number): Promise<void> {
   if (fresh.length === 0) {
     throw new Error(`no worker polls the task queue ${taskQueue}; start one with "ratchet worker"`);
   }
+  const live = await db.worker(readLiveWorkers);
+  const builds = fresh
+    .map(({ deploymentOptions }) => buildOf(deploymentOptions))
+    .filter((build) => live.includes(build));
+  if (builds.length === 0) throw new Error('the worker hangs: none has reported in the last seconds');
   // Without a current build, new jobs go to workers without a build.
   const current = versioningInfo?.currentDeploymentVersion?.buildId ?? null;
-  const builds = fresh.map(({ deploymentOptions }) => buildOf(deploymentOptions));
   if (builds.includes(current)) return;
   const wanted = current ? `workers of build ${current}` : 'workers without a RATCHET_WORKER_BUILD_ID';
   throw new Error(

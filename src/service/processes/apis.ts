@@ -6,7 +6,9 @@ import { checkRoles, readConfig, type Config } from '../config.js';
 import { firstFree } from '../../platform/embedded/ports.js';
 import { createLog } from '../log.js';
 import { stopMessage, type StartedApi } from './api.js';
-import { gatherMetrics, serveMetrics } from '../metrics.js';
+import type { MetricValues } from '../metrics.js';
+import { metricsOf } from '../metrics/asked.js';
+import { mergeMetrics, serveMetrics } from '../metrics/serve.js';
 
 /** Longer than an API process takes to stop. */
 const shutdownMs = 35_000;
@@ -32,7 +34,7 @@ export async function superviseApis(count: number, onReady: (api: StartedApi, co
   const api = await started(fork());
   await Promise.all(Array.from({ length: count - 1 }, () => started(fork())));
   supervision.begin();
-  if (config.metricsPort !== null) await serveMetrics(gatherMetrics, config.metricsPort);
+  if (config.metricsPort !== null) await serveMetrics(gatherMetrics(), config.metricsPort);
   onReady(api, config);
 }
 
@@ -61,6 +63,17 @@ function supervise(fork: () => Worker, log: Logger) {
       await Promise.all(workers.map(end));
     },
   };
+}
+
+/** Gathers the metrics of all API processes: sums, and averages of their loops. */
+function gatherMetrics(): () => Promise<string> {
+  const asks = new WeakMap<Worker, () => Promise<MetricValues>>();
+  const askOf = (worker: Worker) => {
+    const ask = asks.get(worker) ?? metricsOf(worker);
+    asks.set(worker, ask);
+    return ask;
+  };
+  return () => mergeMetrics(Object.values(cluster.workers ?? {}).flatMap((worker) => (worker ? [askOf(worker)] : [])));
 }
 
 /** Resolves when the process has ended. */
