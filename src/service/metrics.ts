@@ -93,9 +93,7 @@ export function createMetrics(): Metrics {
   const retries = counter('retries_total', 'Tries that follow a failed one.', ['target']);
   const proposals = counter('proposals_total', 'Proposals of searches.', ['outcome']);
   const ended = counter('jobs_ended_total', 'Jobs that this process closed.', ['kind', 'status']);
-  const stuck = counter('workflow_task_failures_total', 'Jobs whose workflow tasks began to fail, by cause.', [
-    'cause',
-  ]);
+  const stuck = counter('workflow_task_failures_total', 'Jobs whose workflow tasks began to fail.', ['cause']);
   const lag = histogram(
     'event_lag_seconds',
     'Time from an event to its delivery on a stream.',

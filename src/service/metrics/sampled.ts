@@ -1,10 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { OpenJobs } from '../../jobs/store/open-jobs.js';
 import { shareSample } from './sample.js';
 
 /** Values that a process reads where it is asked for its metrics. */
 export interface Samples {
-  openJobs: OpenJobs[];
+  /** `progressAge`: seconds since the oldest last event of those that run. */
+  openJobs: { kind: string; status: string; count: number; progressAge: number | null }[];
   stuckJobs: { cause: string; count: number }[];
   /** Workers that have reported in the last seconds. */
   liveWorkers: number;
